@@ -1,0 +1,53 @@
+# Two commands are all it takes: `make` (the report) and `make test`.
+# Every target sets up what it needs; each also stands in the README as plain commands.
+
+SCALE ?= desk
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
+
+.PHONY: run smoke test check bench verify lock clean
+
+run: $(READY) ## every result at SCALE (desk) and results/<scale>/report.html
+	$(RUN)
+	@echo "Open results/$(SCALE)/report.html"
+
+smoke: ## the same in seconds, at sizes that only show that everything runs
+	@$(MAKE) --no-print-directory run SCALE=smoke
+
+test: $(READY) check ## style, types, workflow lint, all tests
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+bench: $(READY) ## speed, measured as ratios within one run: results/bench/
+	$(BIN)/python -m tests.bench
+
+verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
+	$(BIN)/python scripts/core/verify.py --scale $(SCALE) --cores $(CORES)
+
+# uv makes the environment; where there is none it is fetched into a small environment of its own
+$(READY): requirements.lock pyproject.toml
+	@command -v uv >/dev/null || test -x .uv/bin/uv || \
+		{ $(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet uv; }
+	@set -e; UV=$$(command -v uv || echo .uv/bin/uv); \
+		$$UV venv --quiet --allow-existing --python ">=3.11,<3.14" $(VENV); \
+		$$UV pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; \
+		$$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock: ## resolve the dependencies of pyproject.toml anew
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--extra dev --upgrade --quiet pyproject.toml --output-file requirements.lock
+
+clean: ## the results and the environment; published results stay
+	rm -rf $(VENV) .uv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Rooms that every paper shares. Nothing in here knows a paper."""

@@ -1,0 +1,190 @@
+"""The config of a run: scale file, then the user's changes, then defaults, then checks.
+
+Everything is checked before the first job, all faults are told at once, and each names its key and
+what was expected there.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from featlearn.core.errors import ConfigError
+
+TYPE_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a group of keys",
+    "null": "nothing",
+}
+
+
+def merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with the keys of ``change`` replaced, group by group; both stay as they are."""
+    merged = dict(base)
+    for key, value in change.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def in_order(value: Any) -> Any:
+    """The same value with the keys of every group sorted, so that equal configs print alike."""
+    if isinstance(value, Mapping):
+        return {key: in_order(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, list):
+        return [in_order(item) for item in value]
+    return value
+
+
+def read_yaml(path: Path) -> Any:
+    """Read YAML without its code-running tags; a fault names the file."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    """The whole, checked config of a run.
+
+    Parameters
+    ----------
+    user
+        What Snakemake collected: ``config/config.yaml``, ``--configfile`` and ``--config``.
+    root
+        Folder that holds ``config/`` and ``workflow/``.
+
+    Returns
+    -------
+    dict
+        With defaults filled in, keys in order, and ``results`` (the folder that the run writes).
+
+    Raises
+    ------
+    ConfigError
+        Naming each wrong key, its value and what was expected.
+    """
+    scales = {file.stem: file for file in sorted((root / "config" / "scale").glob("*.yaml"))}
+    scale = user.get("scale")
+    if scale not in scales:
+        raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
+    merged = merge(read_yaml(scales[scale]), user)
+    schema = read_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
+    filled = fill_defaults(merged, schema, schema)
+    refuse(faults(filled, schema))
+    filled["run"] = filled["run"] or scale
+    filled["results"] = f"results/{filled['run']}"
+    return in_order(filled)
+
+
+def refuse(found: Iterable[str]) -> None:
+    """Raise one ConfigError that lists all faults, if there are any."""
+    lines = list(found)
+    if lines:
+        raise ConfigError("the config is not valid:\n" + "\n".join(f"  {line}" for line in lines))
+
+
+# --------------------------------------------------------------------------- schema
+
+
+def _resolve(schema: Mapping[str, Any], top: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    found: Any = top
+    for part in schema["$ref"].removeprefix("#/").split("/"):
+        found = found[part]
+    return merge(found, {key: value for key, value in schema.items() if key != "$ref"})
+
+
+def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any]) -> Any:
+    """``value`` with every absent key that has a ``default`` in the schema put in."""
+    schema = _resolve(schema, top)
+    if not isinstance(value, Mapping) or "properties" not in schema:
+        return value
+    filled = dict(value)
+    for key, below in schema["properties"].items():
+        below = _resolve(below, top)
+        if key in filled:
+            filled[key] = fill_defaults(filled[key], below, top)
+        elif "default" in below:
+            filled[key] = fill_defaults(below["default"], below, top)
+        elif below.get("type") == "object" and "properties" in below:
+            inner = fill_defaults({}, below, top)
+            if inner:
+                filled[key] = inner
+    return filled
+
+
+def faults(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each violation of the schema: key, value, what was expected."""
+    errors = Draft202012Validator(schema).iter_errors(value)
+    for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
+        yield from _describe(error)
+
+
+def _describe(error: ValidationError) -> Iterator[str]:
+    key = ".".join(str(part) for part in error.absolute_path) or "(top)"
+    value, rule = error.instance, error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            known = list(error.schema["properties"])
+            for unknown in sorted(set(value) - set(known), key=str):
+                name = unknown if key == "(top)" else f"{key}.{unknown}"
+                near = difflib.get_close_matches(str(unknown), known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+                yield f"{name}: unknown key; {hint}"
+        case "required":
+            for missing in rule:
+                if missing not in value:
+                    yield f"{key}.{missing}: missing".removeprefix("(top).")
+        case "type":
+            kinds = [rule] if isinstance(rule, str) else rule
+            wanted = " or ".join(TYPE_WORDS[kind] for kind in kinds)
+            hint = ""
+            if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
+                hint = f" (YAML reads {value} as text: write it with a point, such as 1.0e-3)"
+            yield f"{key}: {value!r}; expected {wanted}{hint}"
+        case "enum":
+            yield f"{key}: {value!r}; expected one of {', '.join(map(str, rule))}"
+        case "minimum":
+            yield f"{key}: {value!r}; expected at least {rule}"
+        case "maximum":
+            yield f"{key}: {value!r}; expected at most {rule}"
+        case "exclusiveMinimum":
+            yield f"{key}: {value!r}; expected more than {rule}"
+        case "exclusiveMaximum":
+            yield f"{key}: {value!r}; expected less than {rule}"
+        case "minItems" | "maxItems":
+            bound = "at least" if error.validator == "minItems" else "at most"
+            yield f"{key}: {len(value)} entries; expected {bound} {rule}"
+        case "pattern":
+            yield f"{key}: {value!r}; expected {error.schema.get('description', rule)}"
+        case _:
+            yield f"{key}: {error.message}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# --------------------------------------------------------------------------- checks of a paper
+
+#: What a paper's own check gives: lines such as ``mrp.headline.data.patches: 10; expected ...``.
+Check = Callable[[Mapping[str, Any]], Iterable[str]]

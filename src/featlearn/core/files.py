@@ -1,0 +1,102 @@
+"""Reading and writing artefacts: Parquet for what is measured, safetensors for what is trained.
+
+Identical content gives identical bytes: no time stamps, no host names, no pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from featlearn.core.errors import FeatlearnError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+PathLike = str | os.PathLike[str]
+
+
+def digest(path: PathLike) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_atomically(path: PathLike, content: bytes) -> None:
+    """Write ``content`` so that ``path`` holds either its old bytes or all of the new ones."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(staged, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staged, path)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def write_parquet(frame: pd.DataFrame, path: PathLike) -> None:
+    """Write a tidy frame; the index is dropped, text and numbers keep their types.
+
+    Raises
+    ------
+    FeatlearnError
+        If ``frame`` has a meaningful index (reset it first) or a column of mixed Python objects.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise FeatlearnError(f"{path}: the frame has an index; call reset_index() first")
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except pa.ArrowInvalid as error:
+        raise FeatlearnError(f"{path}: not a tidy frame: {error}") from error
+    # pandas' own metadata names the pandas version: drop it, so that an upgrade alone moves no byte
+    pq.write_table(table.replace_schema_metadata(None), path, compression="zstd")
+
+
+def read_parquet(path: PathLike) -> pd.DataFrame:
+    """Read a frame; a file that is no Parquet is named in the error."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except Exception as error:
+        raise FeatlearnError(f"{path}: cannot be read as Parquet: {error}") from error
+
+
+def write_tensors(
+    tensors: Mapping[str, torch.Tensor], path: PathLike, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write named tensors (moved to the CPU, made contiguous) as safetensors."""
+    from safetensors.torch import save_file
+
+    save_file(
+        {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())},
+        os.fspath(path),
+        metadata=dict(metadata) if metadata else None,
+    )
+
+
+def read_tensors(path: PathLike, device: Any = "cpu") -> dict[str, torch.Tensor]:
+    """Read named tensors from a safetensors file onto ``device``."""
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(os.fspath(path), device=str(device))
+    except Exception as error:
+        raise FeatlearnError(f"{path}: cannot be read as safetensors: {error}") from error
+
+
+def write_markdown_table(frame: pd.DataFrame, path: PathLike, title: str, notes: str = "") -> None:
+    """Write a frame as a Markdown page: title, table, notes."""
+    text = f"# {title}\n\n{frame.to_markdown(index=False)}\n"
+    Path(path).write_text(text + (f"\n{notes.strip()}\n" if notes else ""), encoding="utf-8")

@@ -1,0 +1,302 @@
+"""The frame around every script: threads, log, checked inputs, outputs that appear whole.
+
+A script reads::
+
+    with Job(snakemake) as job:
+        from featlearn.mrp import train      # heavy imports inside: threads are set by then
+        ...
+        write_parquet(frame, job.output.history)
+
+``job.output`` holds paths in a staging folder. When the block ends well, each file is flushed to
+disk, described in a provenance record and renamed to its real name. When it ends badly, or the
+process is killed, nothing stands under a real name and the log says why.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import resource
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from featlearn.core import provenance
+from featlearn.core.errors import DamagedFileError, FeatlearnError
+from featlearn.core.files import digest
+
+if TYPE_CHECKING:
+    import torch
+
+STAGING = ".staging"
+#: Set by the Snakefile to ``host:pid`` of the process that runs the workflow on this machine.
+RUN_PROCESS = "FEATLEARN_RUN_PROCESS"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
+
+
+class Paths:
+    """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order."""
+
+    def __init__(self, named: Iterable[tuple[str | None, Path]]):
+        self._all: list[Path] = []
+        for name, path in named:
+            self._all.append(path)
+            if name is not None:
+                setattr(self, name, path)
+
+    def __getattr__(self, name: str) -> Path:
+        raise AttributeError(f"the rule names no file {name!r}")
+
+    def __getitem__(self, index: int) -> Path:
+        return self._all[index]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def _named(files: Any) -> list[tuple[str | None, Path]]:
+    """Snakemake's list of files as (name or None, path); a named list of files keeps no name."""
+    names = {}
+    for name, value in files.items():
+        if isinstance(value, str):
+            names[str(value)] = name
+    return [(names.get(str(file)), Path(str(file))) for file in files]
+
+
+class _Tee:
+    """Writes to the terminal and to the log."""
+
+    def __init__(self, *streams: Any):
+        self.streams = streams
+
+    def write(self, text: str) -> int:
+        for stream in self.streams:
+            stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        for stream in self.streams:
+            stream.flush()
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _follow(run: str | None, staging: Path) -> None:
+    """End this process once the workflow that started it is gone (a SIGKILL reaches no child).
+
+    Without this, a killed run would leave trainings behind that nobody sees and that race with
+    those of the next run.
+    """
+    if not run or run.partition(":")[0] != platform.node():
+        return
+    pid = int(run.partition(":")[2])
+
+    def watch() -> None:
+        while True:
+            try:
+                gone = psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+            except psutil.NoSuchProcess:
+                gone = True
+            if gone:
+                shutil.rmtree(staging, ignore_errors=True)
+                os._exit(1)
+            time.sleep(0.5)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Job:
+    """Context of one rule's script; see the module's text.
+
+    Parameters
+    ----------
+    snakemake
+        The object that Snakemake hands to a script. Its params must hold ``code`` (the
+        fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
+        ``threads`` and ``contains``.
+    """
+
+    def __init__(self, snakemake: Any):
+        self.rule: str = snakemake.rule
+        self.params = snakemake.params
+        self.wildcards = snakemake.wildcards
+        self.config: Any = snakemake.params.get("config", {})
+        self.threads = int(snakemake.params.get("threads", 1))
+        self.results = Path(snakemake.config["results"])
+        self.input = Paths(_named(snakemake.input))
+        self._inputs = snakemake.input
+        self._final = _named(snakemake.output)
+        self._log = Path(str(snakemake.log[0])) if snakemake.log else None
+        self._staging = self.results / STAGING / f"{self.rule}-{platform.node()}-{os.getpid()}"
+        self.output = Paths(
+            (name, self._staging / f"{number}-{path.name}")
+            for number, (name, path) in enumerate(self._final)
+        )
+        self.digests: dict[str, str] = {}
+
+    def files(self, name: str) -> list[Path]:
+        """The input files under ``name``, which the rule gives as a list."""
+        return [Path(str(file)) for file in self._inputs.get(name)]
+
+    # ------------------------------------------------------------------------------- life
+
+    def __enter__(self) -> Job:
+        # the numbers must not follow what the scheduler grants: threads come from the config
+        for variable in THREAD_VARIABLES:
+            os.environ[variable] = str(self.threads)
+        self._started = time.monotonic()
+        self._open_log()
+        self._staging.mkdir(parents=True, exist_ok=True)
+        _follow(os.environ.get(RUN_PROCESS), self._staging)
+        # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
+        signal.signal(signal.SIGTERM, self._terminated)
+        try:
+            self._check_inputs()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._commit()
+            else:
+                self._explain(error)
+        finally:
+            shutil.rmtree(self._staging, ignore_errors=True)
+            sys.stdout, sys.stderr = self._streams
+            if self._log_file:
+                self._log_file.close()
+        if isinstance(error, FeatlearnError):
+            sys.exit(1)  # said in words already: no traceback on top
+
+    def device(self, wanted: str = "auto") -> torch.device:
+        """Import torch, fix its threads and kernels, and give the device to compute on.
+
+        Parameters
+        ----------
+        wanted
+            ``cpu``, ``cuda``, or ``auto`` for CUDA where there is one.
+        """
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        import torch
+
+        torch.set_num_threads(self.threads)
+        torch.use_deterministic_algorithms(True)
+        if wanted == "auto":
+            wanted = "cuda" if torch.cuda.is_available() else "cpu"
+        if wanted == "cuda" and not torch.cuda.is_available():
+            raise FeatlearnError("config: device: cuda was asked for, but torch sees no CUDA device")
+        return torch.device(wanted)
+
+    # ------------------------------------------------------------------------------- parts
+
+    def _open_log(self) -> None:
+        self._streams = (sys.stdout, sys.stderr)
+        self._log_file = None
+        if self._log:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
+            sys.stdout = _Tee(self._streams[0], self._log_file)  # type: ignore[assignment]
+            sys.stderr = _Tee(self._streams[1], self._log_file)  # type: ignore[assignment]
+
+    def _terminated(self, *_: object) -> None:
+        raise SystemExit("ended by SIGTERM")
+
+    def _check_inputs(self) -> None:
+        for path in self.input:
+            if not path.is_relative_to(self.results):
+                continue
+            record = provenance.read_record(self.results, path)
+            if record is None:
+                self.digests[str(path)] = digest(path)
+                continue
+            if fault := provenance.damage(path, record, thorough=True):
+                aside = provenance.set_aside(self.results, path)
+                raise DamagedFileError(
+                    f"{path} is damaged ({fault}). It was moved to {aside}; "
+                    "run the same command again and it is rebuilt."
+                )
+            self.digests[str(path)] = record["sha256"]
+
+    def _explain(self, error: BaseException) -> None:
+        if isinstance(error, FeatlearnError):
+            print(f"error in rule {self.rule}: {error}", file=sys.stderr)
+        elif self._log_file:  # Python itself prints the traceback to the terminal
+            traceback.print_exception(error, file=self._log_file)
+
+    def _commit(self) -> None:
+        for staged, (_, final) in zip(self.output, self._final, strict=True):
+            if not staged.is_file():
+                raise FeatlearnError(f"rule {self.rule} did not write {final}")
+        for staged, (_, final) in zip(self.output, self._final, strict=True):
+            with open(staged, "rb+") as file:
+                os.fsync(file.fileno())
+            final.parent.mkdir(parents=True, exist_ok=True)
+            # record first: a kill in between leaves a mismatch, which is found and rebuilt
+            provenance.write_record(self.results, final, self._record(staged, final))
+            os.replace(staged, final)
+
+    def _record(self, staged: Path, final: Path) -> dict[str, Any]:
+        status = staged.stat()
+        return {
+            "artefact": str(final.relative_to(self.results)),
+            "bytes": status.st_size,
+            "mtime_ns": status.st_mtime_ns,
+            "sha256": digest(staged),
+            "rule": self.rule,
+            "code": self.params.get("code"),
+            "config": self.config,
+            "seed": self.params.get("seed"),
+            "contains": self.params.get("contains", "measured"),
+            "inputs": self.digests,
+            "threads": self.threads,
+            "seconds": round(time.monotonic() - self._started, 3),
+            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            "versions": versions(),
+            "machine": {"system": platform.platform(), "processor": processor()},
+        }
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, featlearn and the packages that results may depend on."""
+    found = {"python": platform.python_version()}
+    for package in ("featlearn", *REPORTED_PACKAGES):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """Name of the processor, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

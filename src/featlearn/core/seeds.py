@@ -1,0 +1,77 @@
+"""Random streams derived by name.
+
+A stream is named by a path such as ``0/mrp/headline/3/train-data``: base seed, paper, experiment,
+replicate, purpose. Its seed is a hash of that name, so adding an experiment, a replicate or a
+purpose never moves the numbers of another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+
+def derive_seed(*name: object) -> int:
+    """Seed of the stream called ``name``.
+
+    Parameters
+    ----------
+    *name
+        Parts of the name; each is turned into text. A part may not contain ``/``.
+
+    Returns
+    -------
+    int
+        In ``[0, 2**63)``: the first 63 bits of the SHA-256 digest of ``"part/part/..."``.
+
+    Raises
+    ------
+    ValueError
+        If no part is given, or one is empty or contains ``/`` (two names could then collide).
+    """
+    parts = [str(part) for part in name]
+    if not parts or any(part == "" or "/" in part for part in parts):
+        raise ValueError(f"stream name {name!r}: expected non-empty parts without '/'")
+    digest = hashlib.sha256("/".join(parts).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def generator(*name: object) -> torch.Generator:
+    """A CPU ``torch.Generator`` for the stream ``name``.
+
+    Always on the CPU: a run on a GPU then starts from the very same draws.
+    """
+    import torch
+
+    return torch.Generator().manual_seed(derive_seed(*name))
+
+
+class Streams:
+    """The random streams of one experiment, one per replicate and purpose.
+
+    Parameters
+    ----------
+    seed
+        Base seed of the run.
+    paper, experiment
+        Where the numbers are used.
+    replicates
+        Which replicates: indices, not a count, so that any subset can be drawn alone.
+    """
+
+    def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):
+        self.seed, self.paper, self.experiment = seed, paper, experiment
+        self.replicates = tuple(replicates)
+        if not self.replicates:
+            raise ValueError("replicates: expected at least one index")
+
+    def __call__(self, purpose: str) -> list[torch.Generator]:
+        """One fresh generator per replicate for ``purpose`` (e.g. ``"train-data"``)."""
+        return [
+            generator(self.seed, self.paper, self.experiment, replicate, purpose)
+            for replicate in self.replicates
+        ]

@@ -1,0 +1,1 @@
+"""Pan, Zhou & Yan: why mask-reconstruction pre-training (MRP) helps in downstream tasks."""

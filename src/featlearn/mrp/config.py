@@ -1,0 +1,48 @@
+"""What a valid ``mrp`` config must also satisfy, beyond types and ranges. No torch in here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
+    """Values that contradict each other: one line each, with the key and what was expected."""
+    for experiment in ("headline",):
+        settings = mrp[experiment]
+        yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
+        yield from _training_faults(settings, f"mrp.{experiment}")
+
+
+def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
+    classes, per_class = data["classes"], data["features_per_class"]
+    features = classes * per_class
+    if data["patches"] < features * data["patches_per_feature"]:
+        yield (
+            f"{key}.patches: {data['patches']}; expected at least {classes} classes x {per_class} "
+            f"features x {data['patches_per_feature']} patches a feature = "
+            f"{features * data['patches_per_feature']}: a sample may hold every feature"
+        )
+    if data["dimension"] < features:
+        yield (
+            f"{key}.dimension: {data['dimension']}; expected at least {features}: the features of "
+            f"{classes} classes are orthonormal"
+        )
+    if data["sparsity"] > classes:
+        yield (
+            f"{key}.sparsity: {data['sparsity']}; expected at most classes ({classes}): "
+            "a feature of another class appears with probability sparsity / classes"
+        )
+    for name in ("main_strength", "off_strength"):
+        low, high = data[name]
+        if low > high:
+            yield f"{key}.{name}: [{low}, {high}]; expected the lower end first"
+
+
+def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+    blocks = settings["pretraining"]
+    if blocks["max_steps"] < blocks["record_every"]:
+        yield (
+            f"{key}.pretraining.record_every: {blocks['record_every']}; expected at most "
+            f"max_steps ({blocks['max_steps']})"
+        )

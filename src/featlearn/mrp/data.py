@@ -1,0 +1,298 @@
+"""The multi-view distribution D: samples made of patches, several features a class (Definition 3.1).
+
+Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
+
+=======  =================================================================================
+axis     meaning
+=======  =================================================================================
+R        replicates
+N        samples
+P        patches of a sample
+d        dimension of a patch
+k, L     classes, features of a class (the paper has L = 2); flat feature index ``L * i + l``
+=======  =================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class MultiView:
+    """Parameters of the multi-view distribution; the paper's symbols are in brackets.
+
+    Parameters
+    ----------
+    classes [k], dimension [d], patches [P], patches_per_feature [C_p], features_per_class
+        Sizes. The paper has two features a class.
+    sparsity [s]
+        A feature of another class is present with probability ``s / k``.
+    single_view_share [mu]
+        Probability that a sample is single-view: one feature of its class strong, the others weak.
+    weak_strength [rho]
+        Total strength of a weak feature, as a share of a main one.
+    feature_noise [gamma]
+        Every patch also holds every feature with a strength uniform in ``[0, gamma]``.
+    noise [sigma_p * sqrt(d)]
+        Expected norm of the Gaussian noise of a feature patch. Its standard deviation a coordinate
+        is ``sigma_p``; the paper prints ``N(0, sigma_p I)``, but its proof needs the variance
+        ``sigma_p**2``.
+    main_strength, off_strength
+        Ranges ``(low, high)`` of the total strength of a present feature, uniform; the main one is
+        further multiplied by ``C_p**(1 - 1/q)`` so that the sum of ``z_p**q`` is at least 1.
+    split
+        How a total strength is divided among its ``C_p`` patches: ``equal``, or ``dirichlet``
+        (uniform on the simplex).
+    q
+        Exponent of the activation, which enters the condition on the strengths.
+    """
+
+    classes: int
+    dimension: int
+    patches: int
+    sparsity: float
+    q: int
+    patches_per_feature: int = 1
+    features_per_class: int = 2
+    single_view_share: float = 0.0
+    weak_strength: float = 0.1
+    feature_noise: float = 5e-4
+    noise: float = 0.02
+    main_strength: Sequence[float] = (1.0, 1.5)
+    off_strength: Sequence[float] = (0.2, 0.4)
+    split: Literal["equal", "dirichlet"] = "equal"
+
+    @classmethod
+    def from_config(cls, data: Mapping[str, Any], q: int) -> MultiView:
+        """The distribution that a ``data`` section of the config describes."""
+        names = {field.name for field in fields(cls)}
+        return cls(q=q, **{key: value for key, value in data.items() if key in names})
+
+    @property
+    def features(self) -> int:
+        """Number of features in all, ``k * L``."""
+        return self.classes * self.features_per_class
+
+    @property
+    def main_scale(self) -> float:
+        """Factor on the strength of a main feature, ``C_p**(1 - 1/q)``."""
+        return self.patches_per_feature ** (1 - 1 / self.q)
+
+    @property
+    def background_std(self) -> float:
+        """Standard deviation a coordinate of the noise on patches without a feature."""
+        return self.feature_noise * self.classes / self.dimension**0.5
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples with all that they were made from.
+
+    Attributes
+    ----------
+    x : (R, N, P, d)
+        Patches.
+    y : (R, N) int64
+        Class.
+    strong : (R, N) int64
+        Which feature of the class is strong in a single-view sample; -1 in a multi-view one.
+    active : (R, N, k, L) bool
+        Which features are present.
+    total : (R, N, k, L)
+        Total strength of each feature, ``Z_v``; 0 where absent.
+    strength : (R, N, P)
+        Strength of the feature on each patch, ``z_p``; 0 on a patch without one.
+    owner : (R, N, P) int64
+        Flat index of the feature on each patch; -1 for none.
+    """
+
+    x: Tensor
+    y: Tensor
+    strong: Tensor
+    active: Tensor
+    total: Tensor
+    strength: Tensor
+    owner: Tensor
+
+    @property
+    def is_single(self) -> Tensor:
+        """(R, N) bool: single-view samples."""
+        return self.strong >= 0
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Samples:
+        """The same samples elsewhere; ``dtype`` changes the floating-point tensors."""
+        moved = {}
+        for field in fields(self):
+            tensor = getattr(self, field.name)
+            kind = dtype if tensor.is_floating_point() else None
+            moved[field.name] = tensor.to(device=device, dtype=kind)
+        return Samples(**moved)
+
+
+def orthonormal_features(spec: MultiView, streams: Sequence[torch.Generator]) -> Tensor:
+    """Feature directions, one orthonormal set a replicate.
+
+    Returns
+    -------
+    Tensor
+        ``(R, k, L, d)`` float64: the Q factor of a Gaussian matrix, signs fixed so that it does
+        not depend on the linear-algebra library.
+    """
+    sets = []
+    for stream in streams:
+        gaussian = torch.randn(spec.dimension, spec.features, generator=stream, dtype=torch.float64)
+        q, r = torch.linalg.qr(gaussian)
+        q = q * torch.sign(torch.diagonal(r))
+        sets.append(q.T.reshape(spec.classes, spec.features_per_class, spec.dimension))
+    return torch.stack(sets)
+
+
+def sample(
+    spec: MultiView,
+    features: Tensor,
+    count: int,
+    streams: Sequence[torch.Generator],
+    *,
+    single_view: bool | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Samples:
+    """Draw ``count`` samples a replicate.
+
+    Parameters
+    ----------
+    spec
+        The distribution.
+    features : (R, k, L, d)
+        Feature directions, one set a replicate.
+    count
+        N.
+    streams
+        One generator a replicate.
+    single_view
+        True or False makes all samples single-view or multi-view; None draws with probability
+        ``spec.single_view_share``.
+
+    Raises
+    ------
+    ValueError
+        If a sample holds more features than its patches have room for.
+    """
+    if len(streams) != features.shape[0]:
+        raise ValueError(f"streams: {len(streams)}; expected one a replicate ({features.shape[0]})")
+    drawn = [
+        _sample_one(spec, features[r].double(), count, stream, single_view, dtype)
+        for r, stream in enumerate(streams)
+    ]
+    return Samples(**{
+        field.name: torch.stack([getattr(one, field.name) for one in drawn])
+        for field in fields(Samples)
+    })
+
+
+def _uniform(bounds: Sequence[float], shape: tuple[int, ...], stream: torch.Generator) -> Tensor:
+    low, high = bounds
+    return low + (high - low) * torch.rand(shape, generator=stream, dtype=torch.float64)
+
+
+def _sample_one(
+    spec: MultiView,
+    features: Tensor,
+    count: int,
+    stream: torch.Generator,
+    single_view: bool | None,
+    dtype: torch.dtype,
+) -> Samples:
+    """One replicate; every draw happens whatever the options, so options do not shift the stream."""
+    k, views, n = spec.classes, spec.features_per_class, count
+    y = torch.randint(k, (n,), generator=stream)
+    is_single = torch.rand(n, generator=stream) < spec.single_view_share
+    if single_view is not None:
+        is_single = torch.full((n,), single_view)
+    strong = torch.randint(views, (n,), generator=stream)
+
+    active = torch.rand((n, k, views), generator=stream) < spec.sparsity / k
+    active[torch.arange(n), y] = True
+    total = _total_strength(spec, y, is_single, strong, active, stream)
+    owner, strength = _place(spec, active, total, stream)
+
+    present = owner >= 0
+    flat = features.reshape(spec.features, spec.dimension)
+    main = flat[owner.clamp_min(0)] * strength.unsqueeze(-1)
+    alpha = _uniform((0, spec.feature_noise), (n, spec.patches, spec.features), stream)
+    std = torch.where(present, spec.noise / spec.dimension**0.5, spec.background_std)
+    gaussian = torch.randn(
+        (n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64
+    )
+    x = main + alpha @ flat + std.unsqueeze(-1) * gaussian
+    return Samples(
+        x=x.to(dtype),
+        y=y,
+        strong=torch.where(is_single, strong, -1),
+        active=active,
+        total=total.to(dtype),
+        strength=strength.to(dtype),
+        owner=owner,
+    )
+
+
+def _total_strength(
+    spec: MultiView,
+    y: Tensor,
+    is_single: Tensor,
+    strong: Tensor,
+    active: Tensor,
+    stream: torch.Generator,
+) -> Tensor:
+    """``Z_v`` of every feature, (N, k, L): off-class, main, or main times ``rho`` where weak."""
+    shape = tuple(active.shape)
+    off = _uniform(spec.off_strength, shape, stream)
+    main = _uniform(spec.main_strength, shape, stream) * spec.main_scale
+    view = torch.arange(spec.features_per_class)
+    own = (torch.arange(spec.classes) == y[:, None])[:, :, None]
+    weak = own & is_single[:, None, None] & (view != strong[:, None])[:, None, :]
+    total = torch.where(own, main, off) * torch.where(weak, spec.weak_strength, 1.0)
+    return torch.where(active, total, 0.0)
+
+
+def _place(
+    spec: MultiView, active: Tensor, total: Tensor, stream: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Give each present feature ``C_p`` patches of its own, at uniformly random places.
+
+    Returns ``owner`` and ``strength``, both (N, P).
+    """
+    n, patches, room = active.shape[0], spec.patches, spec.patches_per_feature
+    present = active.reshape(n, -1)
+    count = present.sum(1)
+    if int(count.max()) * room > patches:
+        raise ValueError(
+            f"patches: {patches}; a sample holds {int(count.max())} features of {room} patches each"
+        )
+    # present features first, in order of their index; slot j belongs to the (j // C_p)-th of them
+    order = torch.argsort((~present).to(torch.int8), dim=1, stable=True)
+    slot = torch.arange(patches) // room
+    used = slot < count[:, None]
+    owner_of_slot = order[:, slot.clamp_max(order.shape[1] - 1)]
+    share = _shares(spec, n, stream)[:, slot.clamp_max(order.shape[1] - 1), torch.arange(patches) % room]
+    z = torch.gather(total.reshape(n, -1), 1, owner_of_slot) * share
+    place = torch.argsort(torch.rand((n, patches), generator=stream, dtype=torch.float64), dim=1)
+    owner = torch.empty((n, patches), dtype=torch.int64)
+    owner.scatter_(1, place, torch.where(used, owner_of_slot, -1))
+    strength = torch.empty((n, patches), dtype=torch.float64)
+    strength.scatter_(1, place, torch.where(used, z, 0.0))
+    return owner, strength
+
+
+def _shares(spec: MultiView, n: int, stream: torch.Generator) -> Tensor:
+    """How a total is divided among the patches of a feature: (N, features, C_p), summing to 1."""
+    shape = (n, spec.features, spec.patches_per_feature)
+    if spec.split == "equal":
+        return torch.full(shape, 1 / spec.patches_per_feature, dtype=torch.float64)
+    exponential = -torch.log1p(-torch.rand(shape, generator=stream, dtype=torch.float64))
+    return exponential / exponential.sum(-1, keepdim=True)
