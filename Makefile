@@ -47,6 +47,7 @@ $(READY): requirements.lock pyproject.toml
 lock: ## resolve the dependencies of pyproject.toml anew
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--extra dev --upgrade --quiet pyproject.toml --output-file requirements.lock
+	$(BIN)/python -m featlearn.core.environment
 
 clean: ## the results and the environment; published results stay
 	rm -rf $(VENV) .uv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis

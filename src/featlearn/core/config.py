@@ -137,14 +137,18 @@ def faults(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _describe(error: ValidationError) -> Iterator[str]:
     key = ".".join(str(part) for part in error.absolute_path) or "(top)"
-    value, rule = error.instance, error.validator_value
+    value: Any = error.instance
+    rule: Any = error.validator_value
+    schema: Any = error.schema
     match error.validator:
         case "additionalProperties":
-            known = list(error.schema["properties"])
+            known = list(schema["properties"])
             for unknown in sorted(set(value) - set(known), key=str):
                 name = unknown if key == "(top)" else f"{key}.{unknown}"
                 near = difflib.get_close_matches(str(unknown), known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+                hint = (
+                    f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+                )
                 yield f"{name}: unknown key; {hint}"
         case "required":
             for missing in rule:
@@ -171,7 +175,7 @@ def _describe(error: ValidationError) -> Iterator[str]:
             bound = "at least" if error.validator == "minItems" else "at most"
             yield f"{key}: {len(value)} entries; expected {bound} {rule}"
         case "pattern":
-            yield f"{key}: {value!r}; expected {error.schema.get('description', rule)}"
+            yield f"{key}: {value!r}; expected {schema.get('description', rule)}"
         case _:
             yield f"{key}: {error.message}"
 

@@ -207,7 +207,9 @@ class Job:
         if wanted == "auto":
             wanted = "cuda" if torch.cuda.is_available() else "cpu"
         if wanted == "cuda" and not torch.cuda.is_available():
-            raise FeatlearnError("config: device: cuda was asked for, but torch sees no CUDA device")
+            raise FeatlearnError(
+                "config: device: cuda was asked for, but torch sees no CUDA device"
+            )
         return torch.device(wanted)
 
     # ------------------------------------------------------------------------------- parts
@@ -218,8 +220,8 @@ class Job:
         if self._log:
             self._log.parent.mkdir(parents=True, exist_ok=True)
             self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
-            sys.stdout = _Tee(self._streams[0], self._log_file)  # type: ignore[assignment]
-            sys.stderr = _Tee(self._streams[1], self._log_file)  # type: ignore[assignment]
+            sys.stdout = _Tee(self._streams[0], self._log_file)
+            sys.stderr = _Tee(self._streams[1], self._log_file)
 
     def _terminated(self, *_: object) -> None:
         raise SystemExit("ended by SIGTERM")

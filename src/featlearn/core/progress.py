@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Mapping
 
 
 def clock(seconds: float) -> str:
@@ -31,17 +32,17 @@ class Progress:
         self.label, self.total, self.interval = label, total, interval
         self.started = self.printed = time.monotonic()
 
-    def due(self) -> bool:
-        """Whether the next line is due: ask before computing something only to print it."""
-        return time.monotonic() - self.printed >= self.interval
+    def report(self, step: int, see: Callable[[], Mapping[str, str]]) -> None:
+        """Say that ``step`` steps are done; ``see()`` gives further words, ``{"loss": "0.41"}``.
 
-    def update(self, step: int, **seen: object) -> None:
-        """Say that ``step`` steps are done; ``seen`` are further words, ``loss="0.41"``."""
-        if not self.due():
+        ``see`` is called only when a line is due: it may cost something.
+        """
+        now = time.monotonic()
+        if now - self.printed < self.interval:
             return
-        self.printed = time.monotonic()
-        left = (self.printed - self.started) * (self.total - step) / max(step, 1)
-        words = "  ".join(f"{name} {value}" for name, value in seen.items())
+        self.printed = now
+        left = (now - self.started) * (self.total - step) / max(step, 1)
+        words = "  ".join(f"{name} {value}" for name, value in see().items())
         share = 100 * step / max(self.total, 1)
         print(
             f"{self.label}: step {step}/{self.total} ({share:.0f} %)  {words}  "

@@ -29,7 +29,7 @@ RECORDS = "provenance"
 DAMAGED = ".damaged"
 
 
-# --------------------------------------------------------------------------- fingerprint of a script
+# --------------------------------------------------------------------------- fingerprint
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -107,7 +107,7 @@ def fingerprint(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> str
     return total.hexdigest()[:16]
 
 
-# --------------------------------------------------------------------------- record of an artefact
+# --------------------------------------------------------------------------- record
 
 
 def record_path(results: Path, artefact: Path) -> Path:

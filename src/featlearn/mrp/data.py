@@ -1,4 +1,4 @@
-"""The multi-view distribution D: samples made of patches, several features a class (Definition 3.1).
+"""The multi-view distribution D: samples made of patches, several features a class (Def. 3.1).
 
 Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
 
@@ -189,10 +189,12 @@ def sample(
         _sample_one(spec, features[r].double(), count, stream, single_view, dtype)
         for r, stream in enumerate(streams)
     ]
-    return Samples(**{
-        field.name: torch.stack([getattr(one, field.name) for one in drawn])
-        for field in fields(Samples)
-    })
+    return Samples(
+        **{
+            field.name: torch.stack([getattr(one, field.name) for one in drawn])
+            for field in fields(Samples)
+        }
+    )
 
 
 def _uniform(bounds: Sequence[float], shape: tuple[int, ...], stream: torch.Generator) -> Tensor:
@@ -208,7 +210,7 @@ def _sample_one(
     single_view: bool | None,
     dtype: torch.dtype,
 ) -> Samples:
-    """One replicate; every draw happens whatever the options, so options do not shift the stream."""
+    """One replicate. Every draw happens whatever the options: they do not shift the stream."""
     k, views, n = spec.classes, spec.features_per_class, count
     y = torch.randint(k, (n,), generator=stream)
     is_single = torch.rand(n, generator=stream) < spec.single_view_share
@@ -226,9 +228,7 @@ def _sample_one(
     main = flat[owner.clamp_min(0)] * strength.unsqueeze(-1)
     alpha = _uniform((0, spec.feature_noise), (n, spec.patches, spec.features), stream)
     std = torch.where(present, spec.noise / spec.dimension**0.5, spec.background_std)
-    gaussian = torch.randn(
-        (n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64
-    )
+    gaussian = torch.randn((n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64)
     x = main + alpha @ flat + std.unsqueeze(-1) * gaussian
     return Samples(
         x=x.to(dtype),
@@ -279,7 +279,9 @@ def _place(
     slot = torch.arange(patches) // room
     used = slot < count[:, None]
     owner_of_slot = order[:, slot.clamp_max(order.shape[1] - 1)]
-    share = _shares(spec, n, stream)[:, slot.clamp_max(order.shape[1] - 1), torch.arange(patches) % room]
+    share = _shares(spec, n, stream)[
+        :, slot.clamp_max(order.shape[1] - 1), torch.arange(patches) % room
+    ]
     z = torch.gather(total.reshape(n, -1), 1, owner_of_slot) * share
     place = torch.argsort(torch.rand((n, patches), generator=stream, dtype=torch.float64), dim=1)
     owner = torch.empty((n, patches), dtype=torch.int64)

@@ -31,9 +31,9 @@ def initial_kernels(
     count: int, dimension: int, sigma_0: float, streams: Sequence[torch.Generator]
 ) -> Tensor:
     """Kernels ``N(0, sigma_0**2 I)``: (R, K, d) float32."""
-    return torch.stack([
-        sigma_0 * torch.randn((count, dimension), generator=stream) for stream in streams
-    ])
+    return torch.stack(
+        [sigma_0 * torch.randn((count, dimension), generator=stream) for stream in streams]
+    )
 
 
 def encode(x: Tensor, w: Tensor, q: int, varrho: float) -> Tensor:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.mrp.model import smoothed_relu, smoothed_relu_slope
+from featlearn.mrp.model import smoothed_relu
 
 #: Working set of a block on a CPU, in bytes: about half of a second-level cache.
 CACHE_BYTES = 1 << 20
@@ -47,9 +48,7 @@ def _blocks(rows: int, row_bytes: int, device: torch.device) -> list[slice]:
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
-def _activate(
-    u: Tensor, s: Tensor, slope: Tensor, extra: Tensor, activation: Activation
-) -> None:
+def _activate(u: Tensor, s: Tensor, slope: Tensor, extra: Tensor, activation: Activation) -> None:
     """``s`` and ``slope`` become smoothed ReLU of ``u`` and its derivative, without new memory."""
     q, varrho = activation.q, activation.varrho
     torch.mul(u, 1 / varrho, out=s)
@@ -186,7 +185,9 @@ def head_descent(h: Tensor, y: Tensor, u: Tensor) -> Descent:
     """The same for a frozen encoder whose outputs ``h`` (R, N, K) are already known."""
     residual, loss, hits = _residual(h, y, u)
     samples = h.shape[1]
-    return Descent(None, torch.bmm(residual.transpose(1, 2), h) / samples, loss / samples, hits / samples)
+    return Descent(
+        None, torch.bmm(residual.transpose(1, 2), h) / samples, loss / samples, hits / samples
+    )
 
 
 def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -306,11 +307,13 @@ def pretrain_mae(
         live = live + learning_rate * mae_descent(batch, live, theta, activation)
         now = capture_strength(live, own)
         strength[running] = now
-        hit[running] = torch.where((hit[running] < 0) & (now >= activation.varrho), step, hit[running])
+        hit[running] = torch.where(
+            (hit[running] < 0) & (now >= activation.varrho), step, hit[running]
+        )
         if step % record_every == 0:
             _guard(live, step)
             trace.add(step, strength=strength)
-        report(step, lambda: _seen(hit))
+        report(step, partial(_seen, hit))
         done = _finished(hit[running], step, hit_factor)
         if done.any() or step == max_steps:
             w[running] = live
@@ -401,7 +404,7 @@ def train_classifier(
                 accuracy=down.accuracy,
                 strength=capture_strength(w, features),
             )
-        report(step, lambda: {"loss": f"{float(down.loss.mean()):.4f}"})
+        report(step, partial(_loss_words, down.loss))
         if step == steps:
             break
         if head_rate:
@@ -409,6 +412,10 @@ def train_classifier(
         if down.w is not None:
             w += encoder_rate * down.w
     return Classifier(w, u, trace)
+
+
+def _loss_words(loss: Tensor) -> dict[str, str]:
+    return {"loss": f"{float(loss.mean()):.4f}"}
 
 
 def _encode_blocked(x: Tensor, w: Tensor, activation: Activation) -> Tensor:

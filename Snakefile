@@ -1,0 +1,33 @@
+# The front door: read and check the config, include the papers, name the targets.
+#
+#   snakemake --cores 2                                   everything, at desk scale
+#   snakemake --cores 2 mrp                               one paper
+#   snakemake --cores 2 results/desk/mrp/figures/headline.svg
+#   snakemake --cores 2 --configfile config/scale/smoke.yaml
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/mrp.smk"
+include: "workflow/rules/results.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        ARTEFACTS,
+        LEDGERS,
+        f"{RESULTS}/claims.parquet",
+        f"{RESULTS}/catalogue.parquet",
+        f"{RESULTS}/report.html",
+        f"{RESULTS}/checksums.txt",
+
+
+onstart:
+    hold_results()

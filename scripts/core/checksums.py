@@ -1,0 +1,13 @@
+"""List the SHA-256 of every artefact, in the form that ``sha256sum --check`` reads.
+
+The report is not among them: it tells run times.
+"""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    lines = sorted(
+        f"{digest}  {path.relative_to(job.results)}"
+        for path, digest in zip(job.input, job.digests.values(), strict=True)
+    )
+    job.output[0].write_text("\n".join(lines) + "\n", encoding="utf-8")

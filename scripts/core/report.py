@@ -1,0 +1,18 @@
+"""Put claims, figures, tables, catalogue and costs of a run on one offline HTML page."""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    from featlearn.core.report import render
+
+    page = render(
+        claims=job.input.claims,
+        catalogue=job.input.catalogue,
+        figures=job.files("figures"),
+        tables=job.files("tables"),
+        captions=job.files("captions"),
+        stories=job.files("stories"),
+        results=job.results,
+        config=job.config,
+    )
+    job.output[0].write_text(page, encoding="utf-8")

@@ -1,0 +1,90 @@
+"""Every figure and table of the papers, and what a run made of each.
+
+A status is derived, never typed. It follows from the files of an item and from what their
+provenance records say that they contain:
+
+==============  ==========================================================================
+``regenerated``  made by this run, from the paper's own kind of data
+``stand-in``     made by this run, from data that stand in for those of the paper
+``needs-data``   the rule exists, but data or weights that it needs were not found
+``not-yet``      no rule makes it yet (or all that there is are the paper's quoted numbers)
+==============  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.provenance import read_record
+
+KEYS = ("item", "paper", "label", "source", "caption", "kind", "needs", "same_as")
+COLUMNS = (*KEYS, "status", "files", "command")
+
+#: What a record's ``contains`` may say, and the status that follows from it.
+STATUS_OF = {
+    "measured": "regenerated",
+    "drawn": "regenerated",
+    "stand-in": "stand-in",
+    "needs-data": "needs-data",
+    "quoted": "not-yet",
+}
+
+
+def read_catalogue(path: Path) -> list[dict[str, Any]]:
+    """Entries of ``config/catalogue.yaml``.
+
+    Raises
+    ------
+    ConfigError
+        If an entry lacks a key, has an unknown one, or an item stands there twice.
+    """
+    items = yaml.safe_load(path.read_text(encoding="utf-8"))["items"]
+    seen: set[str] = set()
+    for number, entry in enumerate(items, 1):
+        if set(entry) != set(KEYS):
+            raise ConfigError(
+                f"{path}: entry {number}: expected exactly the keys {', '.join(KEYS)}"
+            )
+        if entry["item"] in seen:
+            raise ConfigError(f"{path}: item {entry['item']} stands there twice")
+        seen.add(entry["item"])
+    return items
+
+
+def files_of(item: str) -> tuple[str, str]:
+    """The two files of an item, below ``results/<scale>/``."""
+    paper, _, name = item.partition("/")
+    if name.startswith("table-"):
+        return f"{paper}/tables/{name}.parquet", f"{paper}/tables/{name}.md"
+    return f"{paper}/figures/{name}.svg", f"{paper}/figures/{name}.png"
+
+
+def status_of(item: str, results: Path) -> str:
+    """What the run in ``results`` made of ``item``; see the module's text."""
+    main = results / files_of(item)[0]
+    record = read_record(results, main) if main.is_file() else None
+    if record is None:
+        return "not-yet"
+    return STATUS_OF[str(record["contains"])]
+
+
+def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path) -> pd.DataFrame:
+    """One row an item, with the columns of :data:`COLUMNS`.
+
+    ``needs`` and ``files`` are lists of text; ``command`` makes the item again, and is empty where
+    nothing makes it yet.
+    """
+    rows = []
+    for entry in items:
+        status = status_of(entry["item"], results)
+        files = [file for file in files_of(entry["item"]) if (results / file).is_file()]
+        command = f"snakemake --cores 2 {results / files[0]}" if files else ""
+        rows.append({**entry, "same_as": entry["same_as"] or "", "status": status,
+                     "files": files, "command": command})  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))

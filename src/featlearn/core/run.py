@@ -1,0 +1,109 @@
+"""What the workflow does around its jobs: one run a folder, damage found, leftovers swept."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from featlearn.core import provenance
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.job import RUN_PROCESS, STAGING
+
+LOCK = ".lock"
+_held: dict[Path, IO[str]] = {}
+
+
+def announce(source_root: Path) -> None:
+    """Tell the scripts that this process starts where the library is and whom to outlive not.
+
+    Nothing needs to be installed for them, on a cluster node either.
+    """
+    os.environ["PYTHONPATH"] = str(source_root)
+    os.environ[RUN_PROCESS] = f"{platform.node()}:{os.getpid()}"
+
+
+def _try_lock(results: Path) -> IO[str] | None:
+    """Lock ``results`` for this process. The system frees it when the process ends, however."""
+    results.mkdir(parents=True, exist_ok=True)
+    file = open(results / LOCK, "a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    file.truncate(0)
+    file.write(f"{os.getpid()}\n")
+    file.flush()
+    return file
+
+
+def hold(results: Path) -> None:
+    """Keep ``results`` for this process until it ends.
+
+    Raises
+    ------
+    FeatlearnError
+        If another run holds it.
+    """
+    if results in _held:
+        return
+    file = _try_lock(results)
+    if file is None:
+        owner = (results / LOCK).read_text(encoding="utf-8").strip() or "unknown"
+        raise FeatlearnError(
+            f"another run (process {owner}) is working in {results}. Wait for it, stop it, or "
+            "give this run a folder of its own with --config run=NAME."
+        )
+    _held[results] = file
+
+
+@contextmanager
+def alone(results: Path) -> Iterator[bool]:
+    """Whether no run is at work in ``results`` right now; while inside, none can start."""
+    if not results.is_dir():
+        yield False
+        return
+    file = _try_lock(results)
+    try:
+        yield file is not None
+    finally:
+        if file is not None:
+            file.close()
+
+
+def mend(results: Path) -> list[str]:
+    """Set aside what is no longer what was written, and sweep what killed jobs left behind.
+
+    Does nothing while a run is at work.
+
+    Returns
+    -------
+    list of str
+        One line a damaged artefact: its name, what is wrong, where it went.
+    """
+    with alone(results) as free:
+        if not free:
+            return []
+        _sweep(results)
+        lines = []
+        for artefact, fault in provenance.damaged_artefacts(results).items():
+            aside = provenance.set_aside(results, artefact)
+            lines.append(f"{artefact} is damaged ({fault}). Moved to {aside}; it will be rebuilt.")
+        return lines
+
+
+def _sweep(results: Path) -> None:
+    """Remove staging folders whose process is gone; those of other machines are left alone."""
+    for folder in (results / STAGING).glob("*"):
+        name, _, pid = folder.name.rpartition("-")
+        ours = name.endswith(f"-{platform.node()}")
+        if ours and pid.isdigit() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)

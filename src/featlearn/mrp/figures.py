@@ -1,0 +1,151 @@
+"""How the measurements of this paper are drawn. Reads frames, imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.core.stats import estimate
+from featlearn.mrp.tables import LABELS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MODEL_COLOURS = {
+    "supervised": COLOURS["orange"],
+    "probe": COLOURS["sky"],
+    "finetuned": COLOURS["blue"],
+    "pretrained": COLOURS["blue"],
+    "random_probe": COLOURS["grey"],
+    "random_finetuned": "#B5B5B5",
+}
+#: Marks a feature that no kernel captured.
+LOST = "x"
+VIEW_COLOURS = (COLOURS["blue"], COLOURS["red"])
+
+
+def headline(evaluation: pd.DataFrame) -> Figure:
+    """Accuracy of every model on multi-view and on single-view data, each replicate a dot."""
+    models = ["supervised", "probe", "finetuned", "random_probe", "random_finetuned"]
+    drawn = figure(8.2, 3.6)
+    left, right = drawn.subplots(1, 2, width_ratios=[2.3, 1])
+    groups = {"accuracy_multi_view": "multi-view test data", "accuracy_single_view": "single-view"}
+    width = 0.8 / len(models)
+    for number, model in enumerate(models):
+        at = np.arange(len(groups)) + (number - (len(models) - 1) / 2) * width
+        for x, quantity in zip(at, groups, strict=True):
+            label = LABELS[model] if quantity == "accuracy_multi_view" else None
+            _bar(left, x, _values(evaluation, model, quantity), width, model, label)
+    left.set_xticks(range(len(groups)), list(groups.values()))
+    left.set(ylim=(0, 1.05), ylabel="accuracy (share of test samples)", title="Accuracy")
+    left.grid(axis="x", visible=False)
+    classes_right = ["supervised", "pretrained", "random_probe"]
+    names = ["supervised", "mask recon-\nstruction", "random\nkernels"]
+    for x, model in enumerate(classes_right):
+        _bar(right, x, _values(evaluation, model, "captured"), 0.7, model, None)
+    right.axhline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    right.annotate("one of two", (2.4, 0.5), ha="right", va="bottom", fontsize=8)
+    right.set_xticks(range(3), names)
+    right.set(ylim=(0, 1.05), ylabel="share of features captured", title="Features captured")
+    right.grid(axis="x", visible=False)
+    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    return drawn
+
+
+def _values(evaluation: pd.DataFrame, model: str, quantity: str) -> np.ndarray:
+    chosen = evaluation[(evaluation["model"] == model) & (evaluation["quantity"] == quantity)]
+    return chosen.sort_values("replicate")["value"].to_numpy()
+
+
+def _bar(
+    ax: Axes, x: float, values: np.ndarray, width: float, model: str, label: str | None
+) -> None:
+    """Mean as a bar, 95 % interval as a line, replicates as dots spread over the bar."""
+    seen = estimate(values)
+    ax.bar(x, seen.mean, 0.92 * width, color=MODEL_COLOURS[model], label=label)
+    if values.size > 1:
+        ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], linewidth=1.2)
+    spread = x + np.linspace(-0.28, 0.28, values.size) * width
+    ax.scatter(spread, values, s=6, color=COLOURS["ink"], alpha=0.55, linewidths=0, zorder=3)
+
+
+def captured_features(features: pd.DataFrame, varrho: float, replicates: int = 4) -> Figure:
+    """``Lambda`` of both features of every class: supervised above, mask reconstruction below."""
+    shown = sorted(features["replicate"].unique())[:replicates]
+    models = {"supervised": "supervised", "pretrained": "mask\nreconstruction"}
+    top = max(features[features["model"] == model]["strength"].max() for model in models)
+    drawn = figure(8.2, 2.9)
+    axes = drawn.subplots(len(models), len(shown), sharex=True, sharey=True, squeeze=False)
+    colours = _lit_above(varrho / top)
+    for row, (model, name) in enumerate(models.items()):
+        for column, replicate in enumerate(shown):
+            ax = axes[row, column]
+            own = features[(features["model"] == model) & (features["replicate"] == replicate)]
+            grid = own.pivot_table(index="view", columns="class", values="strength").to_numpy()
+            image = ax.imshow(grid, vmin=0, vmax=top, cmap=colours, aspect="auto")
+            for view, cls in zip(*np.nonzero(grid < varrho), strict=True):
+                ax.text(cls, view, LOST, ha="center", va="center", fontsize=8, color=COLOURS["red"])
+            ax.set_xticks(range(grid.shape[1]), range(1, grid.shape[1] + 1), fontsize=7)
+            ax.set_yticks(range(grid.shape[0]), [f"feature {v + 1}" for v in range(len(grid))])
+            ax.tick_params(length=0)
+            ax.grid(visible=False)
+            if row == 0:
+                ax.set_title(f"replicate {replicate}", fontsize=9)
+            if row == len(models) - 1:
+                ax.set_xlabel("class")
+        axes[row, 0].set_ylabel(name, fontweight="bold")
+    bar = drawn.colorbar(image, ax=axes, shrink=0.9, pad=0.01)
+    bar.set_label(r"correlation $\Lambda_{i,l}$")
+    bar.ax.axhline(varrho, color=COLOURS["ink"], linewidth=1)
+    return drawn
+
+
+def _lit_above(threshold: float) -> LinearSegmentedColormap:
+    """White to light grey below the threshold, blue above: captured features stand out."""
+    stops = [(0.0, "#FFFFFF"), (threshold, "#D9D9D9"), (threshold, "#9CC9E8"), (1.0, "#08519C")]
+    return LinearSegmentedColormap.from_list("captured", stops)
+
+
+def feature_growth(
+    supervised: pd.DataFrame, pretrained: pd.DataFrame, varrho: float, replicate: int = 0
+) -> Figure:
+    """``Lambda`` of every feature over the steps of training, in one replicate."""
+    drawn = figure(8.2, 3.2)
+    axes = drawn.subplots(1, 2, sharey=True)
+    panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
+    for ax, (title, history) in zip(axes, panels.items(), strict=True):
+        own = history[history["replicate"] == replicate]
+        weaker = _weaker_view(own)
+        for _, line in own.groupby(["class", "view"]):
+            second = weaker[line["class"].iloc[0]] == line["view"].iloc[0]
+            ax.plot(
+                line["step"],
+                line["strength"],
+                color=VIEW_COLOURS[1] if second else VIEW_COLOURS[0],
+                linewidth=1,
+                alpha=0.85,
+                label="feature of the class that ends weaker" if second else "the stronger one",
+            )
+        ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
+        ax.set(title=title, xlabel="step of gradient descent (full batch)")
+    axes[0].set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
+    axes[0].annotate(
+        r"captured: $\Lambda\geq\varrho$", (1.0, varrho), xycoords=("axes fraction", "data"),
+        ha="right", va="bottom", fontsize=8,
+    )  # fmt: skip
+    handles, labels = axes[0].get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    drawn.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=2, fontsize=8)
+    return drawn
+
+
+def _weaker_view(history: pd.DataFrame) -> dict[int, int]:
+    """For each class, which of its features is weakest at the end."""
+    last = history[history["step"] == history["step"].max()]
+    weakest = last.loc[last.groupby("class")["strength"].idxmin()]
+    return dict(zip(weakest["class"], weakest["view"], strict=True))

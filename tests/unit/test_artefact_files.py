@@ -1,0 +1,210 @@
+"""Parquet, safetensors and plain files: round trips, identical bytes, readable faults."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from featlearn.core import files
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import (
+    digest,
+    read_parquet,
+    read_tensors,
+    write_atomically,
+    write_markdown_table,
+    write_parquet,
+    write_tensors,
+)
+
+
+def tidy_frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "replicate": np.arange(4),
+            "method": ["mae", "mae", "sl", "sl"],
+            "accuracy": [0.5, 1 / 3, np.nan, 1.0],
+            "loss": np.array([0.1, 0.2, 0.3, 0.4], dtype=np.float32),
+            "captured": [True, False, True, True],
+        }
+    )
+
+
+def tensors() -> dict[str, torch.Tensor]:
+    return {
+        "w": torch.arange(6, dtype=torch.float64).reshape(2, 3),
+        "hit": torch.tensor([-1, 7]),
+        "across": torch.arange(6.0).reshape(2, 3).T,  # not contiguous
+    }
+
+
+# ------------------------------------------------------------------------------- digest
+
+
+def test_a_digest_is_the_sha256_of_the_bytes(tmp_path):
+    (tmp_path / "file").write_bytes(b"abc")
+    assert digest(tmp_path / "file") == hashlib.sha256(b"abc").hexdigest()
+
+
+# ------------------------------------------------------------------------------- Parquet
+
+
+def test_a_frame_comes_back_as_it_was_written(tmp_path):
+    write_parquet(tidy_frame(), tmp_path / "frame.parquet")
+    found = read_parquet(tmp_path / "frame.parquet")
+    pd.testing.assert_frame_equal(found, tidy_frame())
+
+
+def test_writing_a_frame_again_gives_the_same_bytes(tmp_path):
+    write_parquet(tidy_frame(), tmp_path / "one.parquet")
+    write_parquet(tidy_frame(), tmp_path / "two.parquet")
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+
+
+def test_a_read_frame_is_written_to_the_same_bytes(tmp_path):
+    write_parquet(tidy_frame(), tmp_path / "one.parquet")
+    write_parquet(read_parquet(tmp_path / "one.parquet"), tmp_path / "two.parquet")
+    assert digest(tmp_path / "one.parquet") == digest(tmp_path / "two.parquet")
+
+
+def test_another_number_gives_other_bytes(tmp_path):
+    frame = tidy_frame()
+    write_parquet(frame, tmp_path / "one.parquet")
+    frame.loc[0, "accuracy"] += 1e-12
+    write_parquet(frame, tmp_path / "two.parquet")
+    assert digest(tmp_path / "one.parquet") != digest(tmp_path / "two.parquet")
+
+
+def test_no_version_of_pandas_stands_in_the_file(tmp_path):
+    write_parquet(tidy_frame(), tmp_path / "frame.parquet")
+    metadata = pq.read_schema(tmp_path / "frame.parquet").metadata or {}
+    assert not any(b"pandas" in key for key in metadata)
+
+
+def test_a_frame_with_an_index_is_refused_rather_than_losing_it(tmp_path):
+    frame = tidy_frame().set_index("method")
+    with pytest.raises(FeatlearnError, match=r"frame\.parquet.*reset_index"):
+        write_parquet(frame, tmp_path / "frame.parquet")
+    assert not (tmp_path / "frame.parquet").exists()
+
+
+@pytest.mark.parametrize("column", [[1, "one"], ["one", 1]])
+def test_a_column_of_mixed_objects_is_refused_by_file_name(tmp_path, column):
+    with pytest.raises(FeatlearnError, match=r"frame\.parquet: not a tidy frame"):
+        write_parquet(pd.DataFrame({"mixed": column}), tmp_path / "frame.parquet")
+
+
+@pytest.mark.parametrize("damage", ["empty", "text", "cut"])
+def test_a_damaged_parquet_file_is_named(tmp_path, damage):
+    path = tmp_path / "frame.parquet"
+    write_parquet(tidy_frame(), path)
+    whole = path.read_bytes()
+    path.write_bytes(
+        {"empty": b"", "text": b"not a table", "cut": whole[: len(whole) // 2]}[damage]
+    )
+    with pytest.raises(FeatlearnError, match=r"frame\.parquet: cannot be read as Parquet"):
+        read_parquet(path)
+
+
+# ------------------------------------------------------------------------------- safetensors
+
+
+def test_tensors_come_back_as_they_were_written(tmp_path):
+    write_tensors(tensors(), tmp_path / "w.safetensors")
+    found = read_tensors(tmp_path / "w.safetensors")
+    assert found.keys() == tensors().keys()
+    for name, tensor in tensors().items():
+        assert found[name].dtype == tensor.dtype
+        assert torch.equal(found[name], tensor)
+
+
+def test_a_tensor_that_autograd_follows_can_be_written(tmp_path):
+    write_tensors({"w": torch.ones(2, requires_grad=True)}, tmp_path / "w.safetensors")
+    assert torch.equal(read_tensors(tmp_path / "w.safetensors")["w"], torch.ones(2))
+
+
+def test_writing_tensors_in_another_order_gives_the_same_bytes(tmp_path):
+    write_tensors(tensors(), tmp_path / "one.safetensors")
+    write_tensors(dict(reversed(tensors().items())), tmp_path / "two.safetensors")
+    one, two = tmp_path / "one.safetensors", tmp_path / "two.safetensors"
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_writing_tensors_with_metadata_again_gives_the_same_bytes(tmp_path):
+    metadata = {name: "text" for name in ("replicates", "theta", "q", "varrho", "steps")}
+    found = set()
+    for number in range(8):
+        path = tmp_path / f"{number}.safetensors"
+        write_tensors(tensors(), path, metadata=metadata)
+        found.add(digest(path))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("damage", ["empty", "text", "cut"])
+def test_a_damaged_safetensors_file_is_named(tmp_path, damage):
+    path = tmp_path / "w.safetensors"
+    write_tensors(tensors(), path)
+    whole = path.read_bytes()
+    path.write_bytes({"empty": b"", "text": b"not tensors", "cut": whole[:-1]}[damage])
+    with pytest.raises(FeatlearnError, match=r"w\.safetensors: cannot be read as safetensors"):
+        read_tensors(path)
+
+
+def test_a_pickle_is_not_read(tmp_path):
+    torch.save({"w": torch.ones(2)}, tmp_path / "w.safetensors")
+    with pytest.raises(FeatlearnError, match="cannot be read as safetensors"):
+        read_tensors(tmp_path / "w.safetensors")
+
+
+# ------------------------------------------------------------------------------- plain files
+
+
+def test_an_atomic_write_makes_folders_and_leaves_nothing_beside(tmp_path):
+    path = tmp_path / "a" / "b" / "file"
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert [entry.name for entry in path.parent.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_the_old_content(tmp_path, monkeypatch, moment, interruption):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def interrupt(*_):
+        raise interruption("in the middle")
+
+    monkeypatch.setattr(files.os, moment, interrupt)
+    with pytest.raises(interruption, match="in the middle"):
+        write_atomically(path, b"new and longer")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_bytes_are_on_the_disk_before_they_get_their_name(tmp_path, monkeypatch):
+    seen = []
+    real = {"fsync": os.fsync, "replace": os.replace}
+    for name, function in real.items():
+        monkeypatch.setattr(
+            files.os, name, lambda *args, name=name, f=function: (seen.append(name), f(*args))[1]
+        )
+    write_atomically(tmp_path / "file", b"new")
+    assert seen == ["fsync", "replace"]
+
+
+def test_a_markdown_table_has_a_title_a_header_and_notes(tmp_path):
+    frame = pd.DataFrame({"method": ["mae", "sl"], "accuracy": [1.0, 0.5]})
+    write_markdown_table(frame, tmp_path / "table.md", "Accuracy", "Mean over replicates.\n\n")
+    lines = (tmp_path / "table.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Accuracy"
+    assert lines[2].split("|")[1:3] == [" method   ", "   accuracy "]
+    assert sum(line.startswith("|") for line in lines) == 4
+    assert lines[-1] == "Mean over replicates."

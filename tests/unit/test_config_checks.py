@@ -1,0 +1,289 @@
+"""The config: defaults, merging, and faults that name their key and what was expected."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from featlearn.core.config import fill_defaults, faults, in_order, load, merge, read_yaml, refuse
+from featlearn.core.errors import ConfigError
+
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["scale", "steps", "data"],
+    "properties": {
+        "scale": {"type": "string"},
+        "run": {"type": "string", "pattern": "^[a-z]*$", "default": ""},
+        "seed": {"type": "integer", "minimum": 0, "default": 0},
+        "device": {"enum": ["auto", "cpu", "cuda"], "default": "cpu"},
+        "steps": {"type": "integer", "minimum": 1, "maximum": 100},
+        "limit": {"type": ["integer", "null"], "default": None},
+        "data": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["patches", "sparsity"],
+            "properties": {
+                "patches": {"type": "integer", "minimum": 1},
+                "sparsity": {"type": "number"},
+                "noise": {"$ref": "#/$defs/rate", "default": 0.02},
+                "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+                "range": {"$ref": "#/$defs/range", "default": [1.0, 1.5]},
+                "flag": {"type": "boolean"},
+            },
+        },
+        "training": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "rate": {"type": "number", "default": 0.5},
+                "inner": {
+                    "type": "object",
+                    "properties": {"record_every": {"type": "integer", "default": 20}},
+                },
+                "factor": {"type": "number"},
+            },
+        },
+        "bare": {"type": "object", "properties": {"needed": {"type": "number"}}},
+    },
+    "$defs": {
+        "rate": {"type": "number", "minimum": 0},
+        "range": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    },
+}
+
+
+def valid() -> dict:
+    return {"scale": "desk", "steps": 10, "data": {"patches": 4, "sparsity": 1.5}}
+
+
+def found(change: dict) -> list[str]:
+    return list(faults(merge(valid(), change), SCHEMA))
+
+
+# ------------------------------------------------------------------------------- merging
+
+
+def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
+    base = {"a": 1, "group": {"x": 1, "deep": {"y": 2, "z": 3}}, "list": [1, 2]}
+    change = {"group": {"deep": {"y": 9}}, "list": [5], "new": {"k": 1}}
+    kept = copy.deepcopy((base, change))
+    assert merge(base, change) == {
+        "a": 1,
+        "group": {"x": 1, "deep": {"y": 9, "z": 3}},
+        "list": [5],
+        "new": {"k": 1},
+    }
+    assert (base, change) == kept
+
+
+def test_a_group_can_replace_a_value_and_a_value_a_group():
+    assert merge({"a": 1, "b": {"c": 2}}, {"a": {"x": 1}, "b": None}) == {"a": {"x": 1}, "b": None}
+
+
+def test_equal_configs_print_alike_whatever_the_order_of_their_keys():
+    one = in_order({"b": 1, "a": {"d": [{"y": 1, "x": 2}], "c": 3}})
+    assert list(one) == ["a", "b"]
+    assert list(one["a"]) == ["c", "d"]
+    assert list(one["a"]["d"][0]) == ["x", "y"]
+
+
+# ------------------------------------------------------------------------------- defaults
+
+
+def test_absent_keys_get_their_defaults_and_given_ones_stay():
+    given = merge(valid(), {"seed": 7, "training": {"factor": 2.0}, "data": {"noise": 0.5}})
+    kept = copy.deepcopy(given)
+    filled = fill_defaults(given, SCHEMA, SCHEMA)
+    assert filled == {
+        "scale": "desk",
+        "run": "",
+        "seed": 7,
+        "device": "cpu",
+        "steps": 10,
+        "limit": None,
+        "data": {"patches": 4, "sparsity": 1.5, "noise": 0.5, "range": [1.0, 1.5]},
+        "training": {"rate": 0.5, "inner": {"record_every": 20}, "factor": 2.0},
+    }
+    assert given == kept
+
+
+def test_an_absent_group_is_made_of_its_defaults_and_one_without_any_is_not():
+    filled = fill_defaults(valid(), SCHEMA, SCHEMA)
+    assert filled["training"] == {"rate": 0.5, "inner": {"record_every": 20}}
+    assert "bare" not in filled
+
+
+def test_a_group_that_is_no_group_is_left_for_the_checks():
+    filled = fill_defaults({**valid(), "training": 3}, SCHEMA, SCHEMA)
+    assert filled["training"] == 3
+    assert list(faults(filled, SCHEMA)) == ["training: 3; expected a group of keys"]
+
+
+def test_a_default_stands_the_checks():
+    assert list(faults(fill_defaults(valid(), SCHEMA, SCHEMA), SCHEMA)) == []
+
+
+# ------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"stepz": 3}, "stepz: unknown key; did you mean 'steps'?"),
+        ({"data": {"patchs": 3}}, "data.patchs: unknown key; did you mean 'patches'?"),
+        (
+            {"data": {"zzz": 3}},
+            "data.zzz: unknown key; expected one of patches, sparsity, noise, share, range, flag",
+        ),
+        ({"steps": "ten"}, "steps: 'ten'; expected a whole number"),
+        ({"steps": 1.5}, "steps: 1.5; expected a whole number"),
+        ({"steps": True}, "steps: True; expected a whole number"),
+        ({"steps": None}, "steps: None; expected a whole number"),
+        ({"limit": "none"}, "limit: 'none'; expected a whole number or nothing"),
+        (
+            {"data": {"noise": "5e-4"}},
+            "data.noise: '5e-4'; expected a number "
+            "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
+        ),
+        ({"data": {"noise": "low"}}, "data.noise: 'low'; expected a number"),
+        ({"data": {"flag": "5"}}, "data.flag: '5'; expected true or false"),
+        ({"data": {"range": 3}}, "data.range: 3; expected a list"),
+        ({"scale": 3}, "scale: 3; expected text"),
+        ({"data": 3}, "data: 3; expected a group of keys"),
+        ({"data": None}, "data: None; expected a group of keys"),
+        ({"steps": 0}, "steps: 0; expected at least 1"),
+        ({"steps": 101}, "steps: 101; expected at most 100"),
+        ({"data": {"noise": -0.1}}, "data.noise: -0.1; expected at least 0"),
+        ({"data": {"share": 0}}, "data.share: 0; expected more than 0"),
+        ({"data": {"share": 1}}, "data.share: 1; expected less than 1"),
+        ({"device": "gpu"}, "device: 'gpu'; expected one of auto, cpu, cuda"),
+        ({"data": {"range": [1]}}, "data.range: 1 entries; expected at least 2"),
+        ({"data": {"range": [1, 2, 3]}}, "data.range: 3 entries; expected at most 2"),
+        ({"data": {"range": [1, "b"]}}, "data.range.1: 'b'; expected a number"),
+        ({"run": "A b"}, "run: 'A b'; expected ^[a-z]*$"),
+    ],
+)
+def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
+    assert found(change) == [line]
+
+
+@pytest.mark.parametrize(
+    ("gone", "line"),
+    [(("steps",), "steps: missing"), (("data", "patches"), "data.patches: missing")],
+)
+def test_a_missing_key_is_named(gone, line):
+    config = valid()
+    group = config
+    for part in gone[:-1]:
+        group = group[part]
+    del group[gone[-1]]
+    assert list(faults(config, SCHEMA)) == [line]
+
+
+def test_several_missing_keys_are_named_once_each():
+    assert sorted(faults({"scale": "desk", "data": {}}, SCHEMA)) == [
+        "data.patches: missing",
+        "data.sparsity: missing",
+        "steps: missing",
+    ]
+
+
+def test_all_faults_are_told_at_once():
+    change = {"steps": 0, "device": "gpu", "data": {"noise": -1, "patchs": 2, "flags": True}}
+    assert sorted(line.partition(":")[0] for line in found(change)) == [
+        "data.flags",
+        "data.noise",
+        "data.patchs",
+        "device",
+        "steps",
+    ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_a_fault(value):
+    (line,) = found({"data": {"noise": value}})
+    assert line.startswith("data.noise: ")
+
+
+def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
+    """``steps: 10.0`` (YAML ``1.0e+1``) is refused, or is 10 after loading: range(10.0) fails."""
+    config = merge(valid(), {"steps": 10.0})
+    filled = fill_defaults(config, SCHEMA, SCHEMA)
+    assert list(faults(filled, SCHEMA)) or isinstance(filled["steps"], int)
+
+
+def test_refusing_lists_every_fault_and_no_fault_is_no_error():
+    refuse([])
+    with pytest.raises(ConfigError) as caught:
+        refuse(iter(["a: 1; expected 2", "b: missing"]))
+    assert str(caught.value).splitlines()[1:] == ["  a: 1; expected 2", "  b: missing"]
+    assert isinstance(caught.value, ValueError)
+
+
+# ------------------------------------------------------------------------------- loading
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "config" / "scale").mkdir(parents=True)
+    (tmp_path / "workflow" / "schemas").mkdir(parents=True)
+    (tmp_path / "workflow" / "schemas" / "config.schema.yaml").write_text(yaml.safe_dump(SCHEMA))
+    for scale, steps in [("smoke", 5), ("desk", 50)]:
+        text = yaml.safe_dump({"steps": steps, "data": {"patches": steps, "sparsity": 1.0}})
+        (tmp_path / "config" / "scale" / f"{scale}.yaml").write_text(text)
+    return tmp_path
+
+
+def test_the_users_values_win_over_the_scale_and_the_scale_over_the_defaults(root):
+    config = load({"scale": "smoke", "data": {"sparsity": 2.5}}, root)
+    assert config["steps"] == 5
+    assert config["data"] == {"noise": 0.02, "patches": 5, "range": [1.0, 1.5], "sparsity": 2.5}
+    assert config["seed"] == 0
+
+
+def test_a_run_is_named_after_its_scale_unless_it_has_a_name(root):
+    assert load({"scale": "desk"}, root)["results"] == "results/desk"
+    named = load({"scale": "desk", "run": "mine"}, root)
+    assert (named["run"], named["results"]) == ("mine", "results/mine")
+
+
+def test_the_order_of_the_users_keys_does_not_matter(root):
+    one = load({"scale": "desk", "seed": 3, "device": "cpu"}, root)
+    two = load({"device": "cpu", "seed": 3, "scale": "desk"}, root)
+    assert list(one) == list(two) == sorted(one)
+
+
+@pytest.mark.parametrize("scale", ["huge", None, 3, ["desk"]])
+def test_an_unknown_scale_is_refused_with_the_ones_there_are(root, scale):
+    with pytest.raises(ConfigError, match=r"^scale: .*expected one of desk, smoke"):
+        load({"scale": scale}, root)
+
+
+def test_a_wrong_value_is_refused_when_loading(root):
+    with pytest.raises(ConfigError) as caught:
+        load({"scale": "desk", "steps": "many", "sedd": 1}, root)
+    assert "steps: 'many'; expected a whole number" in str(caught.value)
+    assert "sedd: unknown key; did you mean 'seed'?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a: [1, 2", b"a: !!python/object/apply:os.getcwd []", b"\xff\xfe: 1"]
+)
+def test_a_file_that_is_no_plain_yaml_is_named(tmp_path, content):
+    (tmp_path / "broken.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"broken\.yaml: cannot be read"):
+        read_yaml(tmp_path / "broken.yaml")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"absent\.yaml: cannot be read"):
+        read_yaml(tmp_path / "absent.yaml")

@@ -1,0 +1,139 @@
+"""The smoothed ReLU, the encoder and its heads."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from featlearn.mrp.model import (
+    class_scores,
+    encode,
+    fixed_block_head,
+    initial_kernels,
+    smoothed_relu,
+    smoothed_relu_slope,
+)
+
+EXPONENTS = [2, 3, 4, 5, 6]
+VARRHO = 0.3
+
+
+def number(value: float) -> torch.Tensor:
+    return torch.tensor([value], dtype=torch.float64)
+
+
+def piecewise(u: float, q: int, varrho: float) -> float:
+    """The definition, section 3.1, branch by branch."""
+    if u <= 0:
+        return 0.0
+    if u <= varrho:
+        return u**q / (q * varrho ** (q - 1))
+    return u - (1 - 1 / q) * varrho
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+def test_smoothed_relu_is_its_definition_on_all_three_branches(q):
+    points = [-5.0, -0.1, 0.0, 1e-3, 0.1, 0.299, VARRHO, 0.301, 1.0, 40.0]
+    found = smoothed_relu(torch.tensor(points, dtype=torch.float64), q, VARRHO)
+    wanted = torch.tensor([piecewise(u, q, VARRHO) for u in points], dtype=torch.float64)
+    torch.testing.assert_close(found, wanted, rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_masked_patch_contributes_exactly_nothing(q, dtype):
+    zero = torch.zeros(1, dtype=dtype)
+    assert smoothed_relu(zero, q, VARRHO).item() == 0.0
+    assert smoothed_relu_slope(zero, q, VARRHO).item() == 0.0
+    assert smoothed_relu(zero - 1, q, VARRHO).item() == 0.0
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+def test_at_the_threshold_the_value_is_varrho_over_q_and_the_slope_one(q):
+    assert smoothed_relu(number(VARRHO), q, VARRHO).item() == pytest.approx(VARRHO / q, rel=1e-14)
+    assert smoothed_relu_slope(number(VARRHO), q, VARRHO).item() == pytest.approx(1, rel=1e-14)
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("joint", [0.0, VARRHO])
+def test_value_and_slope_are_continuous_where_branches_meet(q, joint):
+    step = 1e-9
+    below, above = number(joint - step), number(joint + step)
+    for function in (smoothed_relu, smoothed_relu_slope):
+        jump = (function(above, q, VARRHO) - function(below, q, VARRHO)).abs().item()
+        # both have a slope of at most (q - 1) / varrho: over two steps they cannot move further
+        assert jump <= 2 * step * max(1, (q - 1) / VARRHO) * 1.001
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("varrho", [0.05, 0.3, 1.0])
+def test_the_slope_is_the_derivative_of_the_value(q, varrho):
+    # an even number of points: none of them lies on a joint
+    u = torch.linspace(-1.5 * varrho, 3.1 * varrho, 200, dtype=torch.float64, requires_grad=True)
+    (wanted,) = torch.autograd.grad(smoothed_relu(u, q, varrho).sum(), u)
+    slope = smoothed_relu_slope(u.detach(), q, varrho)
+    torch.testing.assert_close(slope, wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_the_encoder_sums_each_kernel_over_the_patches():
+    stream = torch.Generator().manual_seed(1)
+    x = torch.randn(2, 3, 4, 5, generator=stream, dtype=torch.float64)
+    w = torch.randn(2, 6, 5, generator=stream, dtype=torch.float64)
+    wanted = torch.zeros(2, 3, 6, dtype=torch.float64)
+    for r in range(2):
+        for n in range(3):
+            for kernel in range(6):
+                for p in range(4):
+                    u = float(w[r, kernel] @ x[r, n, p])
+                    wanted[r, n, kernel] += piecewise(u, 3, VARRHO)
+    torch.testing.assert_close(encode(x, w, 3, VARRHO), wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_a_masked_patch_leaves_the_encoder_output_of_the_others():
+    stream = torch.Generator().manual_seed(2)
+    x = torch.randn(1, 2, 4, 5, generator=stream, dtype=torch.float64)
+    w = torch.randn(1, 6, 5, generator=stream, dtype=torch.float64)
+    masked = x.clone()
+    masked[:, :, 1] = 0
+    kept = x[:, :, [0, 2, 3]]
+    torch.testing.assert_close(encode(masked, w, 4, VARRHO), encode(kept, w, 4, VARRHO))
+
+
+def test_the_fixed_head_gives_each_class_its_own_block_of_kernels():
+    head = fixed_block_head(classes=3, kernels=6, replicates=2)
+    block = torch.tensor([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1.0]])
+    assert torch.equal(head, torch.stack([block, block]))
+    head[0, 0, 0] = 7  # replicates do not share memory
+    assert head[1, 0, 0] == 1
+
+
+def test_kernels_that_do_not_divide_among_the_classes_are_refused():
+    with pytest.raises(ValueError, match="kernels: 7.*multiple of classes"):
+        fixed_block_head(classes=3, kernels=7, replicates=1)
+
+
+def test_class_scores_weigh_the_encoder_outputs():
+    h = torch.tensor([[[1.0, 2.0]]])
+    u = torch.tensor([[[1.0, 0.0], [0.5, -1.0], [0.0, 3.0]]])
+    assert class_scores(h, u).tolist() == [[[1.0, -1.5, 6.0]]]
+
+
+def test_initial_kernels_have_the_standard_deviation_that_was_asked_for():
+    streams = [torch.Generator().manual_seed(seed) for seed in (3, 4)]
+    w = initial_kernels(400, 50, 0.02, streams)
+    assert w.shape == (2, 400, 50)
+    assert w.dtype == torch.float32
+    for kernels in w.double():
+        count = kernels.numel()
+        assert abs(kernels.mean()) < 5 * 0.02 / count**0.5
+        # the variance of n normals has a relative error of sqrt(2 / n)
+        assert abs(kernels.pow(2).mean() / 0.02**2 - 1) < 5 * (2 / count) ** 0.5
+
+
+def test_initial_kernels_of_a_replicate_do_not_depend_on_the_others():
+    def streams(*seeds):
+        return [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    together = initial_kernels(5, 4, 0.1, streams(3, 4, 5))
+    assert torch.equal(together[1:2], initial_kernels(5, 4, 0.1, streams(4)))
+    assert not torch.equal(together[0], together[1])

@@ -1,0 +1,34 @@
+"""The line that tells how far a job is."""
+
+from __future__ import annotations
+
+import pytest
+
+from featlearn.core.progress import Progress, clock
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0:00"), (9.6, "0:10"), (75.2, "1:15"), (3599.7, "1:00:00"), (3700, "1:01:40")],
+)
+def test_a_clock_reads_like_a_clock(seconds, text):
+    assert clock(seconds) == text
+
+
+def test_a_negative_time_is_no_time():
+    assert clock(-3) == "0:00"
+
+
+def test_a_line_names_the_job_the_step_and_what_it_sees(capsys):
+    Progress("mrp_pretrain", 200, interval=0).report(50, lambda: {"captured": "3/8 features"})
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("mrp_pretrain: step 50/200 (25 %)  captured 3/8 features")
+
+
+def test_nothing_is_computed_or_said_before_a_line_is_due(capsys):
+    def costly():
+        raise AssertionError("asked although no line is due")
+
+    Progress("mrp_pretrain", 200, interval=1e9).report(50, costly)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,405 @@
+"""The multi-view distribution: that its draws are what Definition 3.1 says.
+
+Frequencies and moments are held to five standard errors of a fixed seed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+
+SIGMAS = 5
+SPEC = MultiView(
+    classes=4,
+    dimension=30,
+    patches=20,
+    sparsity=1.2,
+    q=3,
+    patches_per_feature=2,
+    single_view_share=0.4,
+    feature_noise=0.1,
+    noise=0.3,
+)
+COUNT = 4000
+
+
+def draw(spec, count, seed=0, replicates=(0,), **options) -> tuple[torch.Tensor, Samples]:
+    streams = Streams(seed, "mrp", "sampler-test", replicates)
+    features = orthonormal_features(spec, streams("features"))
+    options = {"dtype": torch.float64, **options}
+    return features, sample(spec, features, count, streams("data"), **options)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return draw(SPEC, COUNT)
+
+
+def own(samples: Samples) -> torch.Tensor:
+    """(R, N, k) bool: the class of the sample."""
+    return torch.arange(samples.active.shape[2]) == samples.y[:, :, None]
+
+
+def frequency_fits(hits: torch.Tensor, chance: float) -> bool:
+    error = math.sqrt(chance * (1 - chance) / hits.numel())
+    return abs(hits.double().mean().item() - chance) < SIGMAS * error
+
+
+def mean_fits(values: torch.Tensor, wanted: float) -> bool:
+    error = values.std().item() / math.sqrt(values.numel())
+    return abs(values.mean().item() - wanted) < SIGMAS * error
+
+
+def residual(features: torch.Tensor, samples: Samples) -> torch.Tensor:
+    """(R, N, P, d): what a patch holds beside its own feature."""
+    replicates, dimension = features.shape[0], features.shape[-1]
+    flat = features.reshape(replicates, -1, dimension)
+    main = torch.stack([flat[r][samples.owner[r].clamp(min=0)] for r in range(replicates)])
+    return samples.x - main * samples.strength[..., None]
+
+
+# ------------------------------------------------------------------------------- shapes and labels
+
+
+def test_samples_have_the_documented_shapes_and_types():
+    _, samples = draw(SPEC, 6, replicates=(0, 1, 2), dtype=torch.float32)
+    assert samples.x.shape == (3, 6, 20, 30)
+    assert samples.y.shape == samples.strong.shape == (3, 6)
+    assert samples.active.shape == samples.total.shape == (3, 6, 4, 2)
+    assert samples.strength.shape == samples.owner.shape == (3, 6, 20)
+    assert samples.x.dtype == samples.total.dtype == samples.strength.dtype == torch.float32
+    assert samples.y.dtype == samples.strong.dtype == samples.owner.dtype == torch.int64
+    assert samples.active.dtype == torch.bool
+
+
+def test_moving_samples_changes_only_the_type_of_the_floating_point_tensors():
+    _, samples = draw(SPEC, 3)
+    moved = samples.to("cpu", torch.float32)
+    assert moved.x.dtype == moved.total.dtype == moved.strength.dtype == torch.float32
+    assert moved.owner.dtype == torch.int64
+    assert moved.active.dtype == torch.bool
+    assert torch.equal(moved.y, samples.y)
+
+
+def test_classes_are_uniform(drawn):
+    _, samples = drawn
+    for label in range(4):
+        assert frequency_fits(samples.y == label, 1 / 4)
+    assert samples.y.min() == 0
+    assert samples.y.max() == 3
+
+
+def test_features_are_orthonormal_and_differ_between_replicates():
+    features, _ = draw(SPEC, 1, replicates=(0, 1))
+    for one in features:
+        flat = one.reshape(8, 30)
+        torch.testing.assert_close(flat @ flat.T, torch.eye(8).double(), rtol=0, atol=1e-13)
+    assert (features[0] - features[1]).abs().max() > 0.1
+
+
+def test_feature_directions_are_spread_over_the_sphere_with_both_signs():
+    spec = replace(SPEC, dimension=8)
+    streams = Streams(0, "mrp", "sampler-test", range(400))
+    first = orthonormal_features(spec, streams("features"))[:, 0, 0]  # (400, 8)
+    for axis in range(8):
+        assert mean_fits(first[:, axis], 0)
+        assert mean_fits(first[:, axis] ** 2, 1 / 8)
+
+
+# ------------------------------------------------------------------------------- which features
+
+
+def test_the_features_of_the_own_class_are_always_there(drawn):
+    _, samples = drawn
+    assert samples.active[own(samples)].all()
+
+
+def test_a_feature_of_another_class_is_there_with_probability_s_over_k(drawn):
+    _, samples = drawn
+    others = samples.active[~own(samples)]
+    assert others.numel() == COUNT * 3 * 2
+    assert frequency_fits(others, 1.2 / 4)
+
+
+def test_features_of_another_class_appear_independently(drawn):
+    _, samples = drawn
+    pairs = samples.active[~own(samples)]  # (N * (k - 1), L)
+    assert frequency_fits(pairs.all(-1), (1.2 / 4) ** 2)
+
+
+def test_the_share_of_single_view_samples_is_mu(drawn):
+    _, samples = drawn
+    assert frequency_fits(samples.is_single, 0.4)
+    assert torch.equal(samples.is_single, samples.strong >= 0)
+
+
+def test_the_strong_feature_of_a_single_view_sample_is_uniform(drawn):
+    _, samples = drawn
+    strong = samples.strong[samples.is_single]
+    assert set(strong.tolist()) == {0, 1}
+    assert frequency_fits(strong == 0, 1 / 2)
+    assert (samples.strong[~samples.is_single] == -1).all()
+
+
+# ------------------------------------------------------------------------------- strengths
+
+
+def strengths_by_kind(samples: Samples) -> dict[str, torch.Tensor]:
+    mine = own(samples)[..., None].expand_as(samples.active)
+    view = torch.arange(samples.active.shape[3])
+    single = samples.is_single[..., None, None]
+    weak = mine & single & (view != samples.strong[..., None, None])
+    return {
+        "main": samples.total[mine & ~weak],
+        "weak": samples.total[weak],
+        "off": samples.total[samples.active & ~mine],
+        "absent": samples.total[~samples.active],
+    }
+
+
+@pytest.mark.parametrize(("patches_per_feature", "q"), [(1, 3), (2, 3), (2, 4)])
+def test_strengths_are_uniform_in_their_ranges(patches_per_feature, q):
+    spec = replace(SPEC, patches_per_feature=patches_per_feature, q=q, weak_strength=0.1)
+    found = strengths_by_kind(draw(spec, COUNT)[1])
+    scale = patches_per_feature ** (1 - 1 / q)
+    ranges = {
+        "main": (1.0 * scale, 1.5 * scale),
+        "weak": (0.1 * 1.0 * scale, 0.1 * 1.5 * scale),
+        "off": (0.2, 0.4),
+    }
+    for kind, (low, high) in ranges.items():
+        values = found[kind]
+        assert values.min() >= low
+        assert values.max() <= high
+        assert mean_fits(values, (low + high) / 2)
+        assert mean_fits((values - (low + high) / 2) ** 2, (high - low) ** 2 / 12)
+    assert (found["absent"] == 0).all()
+
+
+def test_a_main_feature_satisfies_the_condition_of_the_theory(drawn):
+    """Equal split: the sum of z_p**q over the patches of a main feature is at least 1."""
+    _, samples = drawn
+    multi = ~samples.is_single[0]
+    owner, z, y = samples.owner[0][multi], samples.strength[0][multi], samples.y[0][multi]
+    for view in range(2):
+        mine = owner == (2 * y + view)[:, None]
+        assert ((z**3 * mine).sum(1) >= 1 - 1e-12).all()
+
+
+def test_other_ranges_are_followed():
+    spec = replace(SPEC, main_strength=(2.0, 2.5), off_strength=(0.6, 0.6), weak_strength=0.5)
+    found = strengths_by_kind(draw(spec, 500)[1])
+    scale = 2 ** (1 - 1 / 3)
+    assert found["main"].min() >= 2 * scale
+    assert found["main"].max() <= 2.5 * scale
+    assert found["weak"].min() >= scale
+    assert found["weak"].max() <= 1.25 * scale
+    assert (found["off"] == 0.6).all()
+
+
+@pytest.mark.parametrize("split", ["equal", "dirichlet"])
+def test_the_patches_of_a_feature_share_its_total_strength(split):
+    _, samples = draw(replace(SPEC, split=split, patches_per_feature=2), 500)
+    for feature in range(8):
+        z = torch.where(samples.owner == feature, samples.strength, 0.0).sum(-1)
+        torch.testing.assert_close(z, samples.total.flatten(2)[:, :, feature])
+    assert (samples.strength[samples.owner < 0] == 0).all()
+    assert (samples.strength[samples.owner >= 0] >= 0).all()
+
+
+def shares_of_first_feature(split: str, room: int, count: int) -> torch.Tensor:
+    """(N, C_p): how the first feature of the own class is divided."""
+    spec = replace(SPEC, split=split, patches_per_feature=room, patches=8 * room)
+    _, samples = draw(spec, count)
+    mine = samples.owner[0] == (2 * samples.y[0])[:, None]
+    z = samples.strength[0][mine].view(count, room)
+    return z / z.sum(1, keepdim=True)
+
+
+def test_the_equal_split_gives_every_patch_the_same():
+    shares = shares_of_first_feature("equal", 3, 200)
+    torch.testing.assert_close(shares, torch.full_like(shares, 1 / 3))
+
+
+@pytest.mark.parametrize("room", [2, 3])
+def test_the_dirichlet_split_is_uniform_on_the_simplex(room):
+    shares = shares_of_first_feature("dirichlet", room, 2000)
+    variance = (room - 1) / room**2 / (room + 1)
+    for patch in range(room):
+        assert mean_fits(shares[:, patch], 1 / room)
+        assert mean_fits((shares[:, patch] - 1 / room) ** 2, variance)
+
+
+# ------------------------------------------------------------------------------- places
+
+
+def test_each_present_feature_owns_its_number_of_patches_and_no_absent_one_any(drawn):
+    _, samples = drawn
+    for feature in range(8):
+        owned = (samples.owner == feature).sum(-1)
+        assert torch.equal(owned, 2 * samples.active.flatten(2)[:, :, feature].long())
+    assert samples.owner.min() == -1
+    assert samples.owner.max() == 7
+
+
+def test_features_are_placed_uniformly(drawn):
+    _, samples = drawn
+    present = samples.owner[0] >= 0  # (N, P)
+    share = present.double().mean(1)  # differs between samples
+    wanted, error = share.sum(), (share * (1 - share)).sum().sqrt()
+    for patch in range(20):
+        assert abs(present[:, patch].sum() - wanted) < SIGMAS * error
+    # a feature's two patches are any two of the twenty: sum and distance of their places
+    mine = samples.owner[0] == (2 * samples.y[0])[:, None]
+    place = mine.nonzero()[:, 1].view(COUNT, 2).double()
+    assert mean_fits(place.sum(1), 19)
+    assert mean_fits(place[:, 1] - place[:, 0], 7)  # (P + 1) / 3
+    for patch in range(20):
+        assert frequency_fits(mine[:, patch], 2 / 20)
+
+
+# ------------------------------------------------------------------------------- patches
+
+
+def test_without_gaussian_noise_a_patch_is_its_feature_and_bounded_feature_noise():
+    spec = replace(SPEC, noise=0.0, feature_noise=0.1)
+    features, samples = draw(spec, 300)
+    rest = residual(features, samples)[0][samples.owner[0] >= 0]
+    flat = features[0].reshape(8, 30)
+    alpha = rest @ flat.T
+    assert alpha.min() > -1e-12
+    assert alpha.max() < 0.1 + 1e-12
+    assert mean_fits(alpha, 0.05)
+    assert mean_fits((alpha - 0.05) ** 2, 0.1**2 / 12)
+    torch.testing.assert_close(rest, alpha @ flat, rtol=0, atol=1e-12)
+
+
+def test_without_feature_noise_a_patch_without_a_feature_is_empty():
+    features, samples = draw(replace(SPEC, feature_noise=0.0), 100)
+    empty = samples.owner < 0
+    assert empty.any()
+    assert (samples.x[empty] == 0).all()
+    assert (residual(features, samples)[~empty] != 0).any(-1).all()
+
+
+@pytest.mark.parametrize("place", ["feature", "background"])
+def test_the_noise_has_the_moments_of_the_definition(place):
+    """Std a coordinate: sigma_p = noise / sqrt(d) beside a feature, gamma k / sqrt(d) elsewhere."""
+    features, samples = draw(SPEC, 1500)
+    std = (0.3 if place == "feature" else 0.1 * 4) / math.sqrt(30)
+    chosen = (samples.owner[0] >= 0) == (place == "feature")
+    rest = residual(features, samples)[0][chosen]
+    flat = features[0].reshape(8, 30)
+    along = rest @ flat.T  # feature noise and Gaussian noise
+    across = rest - along @ flat  # Gaussian noise alone, in 22 dimensions
+    norms = across.pow(2).sum(1)
+    assert mean_fits(norms, 22 * std**2)
+    assert mean_fits((norms - 22 * std**2) ** 2, 2 * 22 * std**4)
+    assert mean_fits(along, 0.05)
+    assert mean_fits((along - 0.05) ** 2, 0.1**2 / 12 + std**2)
+    # coordinates and patches are independent
+    assert mean_fits((along[:, 0] - 0.05) * (along[:, 1] - 0.05), 0)
+    assert mean_fits((along[1:, 0] - 0.05) * (along[:-1, 0] - 0.05), 0)
+
+
+# ------------------------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize("single_view", [True, False])
+def test_single_view_can_be_forced(single_view):
+    _, samples = draw(SPEC, 100, single_view=single_view)
+    assert (samples.is_single == single_view).all()
+
+
+def test_forcing_the_view_does_not_shift_any_other_draw():
+    features, free = draw(SPEC, 200)
+    noise = residual(features, free)
+    for single_view in (True, False):
+        _, forced = draw(SPEC, 200, single_view=single_view)
+        assert torch.equal(forced.y, free.y)
+        assert torch.equal(forced.active, free.active)
+        assert torch.equal(forced.owner, free.owner)
+        torch.testing.assert_close(residual(features, forced), noise, rtol=0, atol=1e-12)
+        same = forced.is_single == free.is_single
+        assert same.any()
+        assert not same.all()
+        assert torch.equal(forced.strong[same], free.strong[same])
+        assert torch.equal(forced.total[same], free.total[same])
+
+
+def test_the_share_of_single_view_samples_does_not_shift_any_other_draw():
+    _, many = draw(replace(SPEC, single_view_share=0.9), 200)
+    _, few = draw(replace(SPEC, single_view_share=0.1), 200)
+    assert torch.equal(many.y, few.y)
+    assert torch.equal(many.owner, few.owner)
+
+
+def test_the_split_does_not_shift_any_other_draw():
+    _, equal = draw(replace(SPEC, split="equal"), 50)
+    _, dirichlet = draw(replace(SPEC, split="dirichlet"), 50)
+    assert torch.equal(equal.total, dirichlet.total)
+    assert torch.equal(equal.owner, dirichlet.owner)
+    features, _ = draw(SPEC, 1)
+    torch.testing.assert_close(
+        residual(features, equal), residual(features, dirichlet), rtol=0, atol=1e-12
+    )
+
+
+def test_too_few_patches_are_refused_by_name():
+    # 4 classes x 2 features x 2 patches do not fit in 15 when every feature is there
+    spec = replace(SPEC, patches=15, sparsity=4)
+    with pytest.raises(ValueError, match=r"^patches: 15; .*8 features of 2 patches"):
+        draw(spec, 10)
+    _, samples = draw(replace(spec, patches=16), 10)  # just enough: no patch is left over
+    assert (samples.owner >= 0).all()
+
+
+def test_a_stream_for_every_replicate_is_asked_for():
+    streams = Streams(0, "mrp", "sampler-test", [0, 1])
+    features = orthonormal_features(SPEC, streams("features"))
+    with pytest.raises(ValueError, match="streams: 1"):
+        sample(SPEC, features, 5, streams("data")[:1])
+
+
+def test_a_replicate_is_the_same_drawn_alone_or_in_a_batch():
+    features, batch = draw(SPEC, 20, replicates=(0, 1, 2))
+    for r in range(3):
+        lone_features, alone = draw(SPEC, 20, replicates=(r,))
+        assert torch.equal(features[r], lone_features[0])
+        for name in ("x", "y", "strong", "active", "total", "strength", "owner"):
+            assert torch.equal(getattr(batch, name)[r], getattr(alone, name)[0])
+    assert not torch.equal(batch.y[0], batch.y[1])
+
+
+def test_another_seed_gives_other_samples():
+    assert not torch.equal(draw(SPEC, 50, seed=0)[1].y, draw(SPEC, 50, seed=1)[1].y)
+
+
+def test_sampling_leaves_the_features_as_they_are():
+    streams = Streams(0, "mrp", "sampler-test", [0])
+    features = orthonormal_features(SPEC, streams("features"))
+    kept = features.clone()
+    sample(SPEC, features, 5, streams("data"))
+    assert torch.equal(features, kept)
+
+
+def test_a_config_section_becomes_a_distribution():
+    data = {
+        "classes": 5,
+        "dimension": 30,
+        "patches": 12,
+        "sparsity": 2,
+        "noise": 0.5,
+        "off_strength": [0.1, 0.2],
+        "train_samples": 100,
+        "test_samples": 50,
+    }
+    spec = MultiView.from_config(data, q=4)
+    assert spec == MultiView(5, 30, 12, 2, q=4, noise=0.5, off_strength=[0.1, 0.2])
+    assert spec.features == 10

@@ -1,0 +1,71 @@
+"""Random streams derived by name."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams, derive_seed, generator
+
+
+def draw(stream: torch.Generator) -> list[float]:
+    return torch.rand(4, generator=stream, dtype=torch.float64).tolist()
+
+
+def test_the_seed_of_a_stream_never_changes():
+    # printf '0/mrp/headline/3/train-data' | sha256sum -> ae29e3920670f517..., shifted by one bit
+    assert derive_seed(0, "mrp", "headline", 3, "train-data") == 0xAE29E3920670F517 >> 1
+    assert derive_seed(0, "mrp", "headline", 3, "train-data") == 6274906026478697099
+
+
+def test_the_first_numbers_of_a_stream_are_those_of_its_seed():
+    seed = int.from_bytes(hashlib.sha256(b"7/mrp/init").digest()[:8], "big") >> 1
+    assert draw(generator(7, "mrp", "init")) == draw(torch.Generator().manual_seed(seed))
+
+
+def test_a_seed_fits_a_signed_64_bit_integer():
+    seeds = [derive_seed(number) for number in range(200)]
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert max(seeds) > 2**62  # the whole range is used
+
+
+def test_streams_differ_in_every_part_of_their_name():
+    names = [
+        (0, "mrp", "headline", 0, "init"),
+        (1, "mrp", "headline", 0, "init"),
+        (0, "contrastive", "headline", 0, "init"),
+        (0, "mrp", "sweep", 0, "init"),
+        (0, "mrp", "headline", 1, "init"),
+        (0, "mrp", "headline", 0, "train-data"),
+        (0, "mrp", "headline", "init", 0),  # the same parts in another order
+    ]
+    assert len({derive_seed(*name) for name in names}) == len(names)
+    assert len({tuple(draw(generator(*name))) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("name", [(), ("",), ("a", "", "b"), ("a/b",), ("a", "b/c"), (0, "/")])
+def test_a_name_that_could_collide_with_another_is_refused(name):
+    with pytest.raises(ValueError, match="stream name"):
+        derive_seed(*name)
+
+
+def test_another_replicate_does_not_move_the_ones_that_are_there():
+    few = Streams(0, "mrp", "headline", [0, 1])("train-data")
+    more = Streams(0, "mrp", "headline", [2, 0, 1])("train-data")
+    drawn = [draw(stream) for stream in more]
+    assert drawn[1:] == [draw(stream) for stream in few]
+    assert drawn[0] not in drawn[1:]
+
+
+def test_asking_for_a_purpose_again_starts_its_stream_anew():
+    streams = Streams(0, "mrp", "headline", [0])
+    first = draw(streams("init")[0])
+    draw(streams("train-data")[0])
+    assert draw(streams("init")[0]) == first
+
+
+def test_streams_without_a_replicate_are_refused():
+    with pytest.raises(ValueError, match="replicates"):
+        Streams(0, "mrp", "headline", [])

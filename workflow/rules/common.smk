@@ -1,0 +1,86 @@
+# What all rules share. Imports neither torch nor pandas: a run with nothing to do must say so fast.
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT / "src"))
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+
+from featlearn.core import run
+from featlearn.core.config import load, refuse
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.provenance import fingerprint
+
+run.announce(ROOT / "src")
+
+try:
+    config = load(config, ROOT)
+except FeatlearnError as error:
+    raise WorkflowError(str(error))
+
+RESULTS = config["results"]
+
+if workflow.is_main_process:
+    for line in run.mend(Path(RESULTS)):
+        logger.warning(line)
+
+# what the papers make: each paper's file adds its own with publish()
+ARTEFACTS = []
+FIGURES = []
+TABLES = []
+CAPTIONS = []
+STORIES = []
+LEDGERS = []
+
+
+def hold_results():
+    """Keep the results folder for this run; a second run in it is refused."""
+    try:
+        run.hold(Path(RESULTS))
+    except FeatlearnError as error:
+        raise WorkflowError(str(error))
+
+
+def asset(path):
+    """A file of the repository, relative to where Snakemake works: a moved folder stays valid."""
+    return os.path.relpath(ROOT / path)
+
+
+def code(script):
+    """Fingerprint of a script and of every library module that it uses."""
+    return fingerprint(ROOT / "scripts" / script)
+
+
+def figure(paper, name):
+    """The two files of a figure."""
+    stem = f"{RESULTS}/{paper}/figures/{name}"
+    return {"svg": f"{stem}.svg", "png": f"{stem}.png"}
+
+
+def table(paper, name):
+    """The two files of a table."""
+    stem = f"{RESULTS}/{paper}/tables/{name}"
+    return {"parquet": f"{stem}.parquet", "markdown": f"{stem}.md"}
+
+
+def publish(paper, figures=(), tables=(), artefacts=()):
+    """Tell the report, the checksums and the target of a paper what the paper makes.
+
+    Returns all files of the paper, for its own target.
+    """
+    own = [*artefacts, f"{RESULTS}/{paper}/claims.parquet"]
+    for name in figures:
+        own += figure(paper, name).values()
+        FIGURES.append(figure(paper, name)["svg"])
+    for name in tables:
+        own += table(paper, name).values()
+        TABLES.append(table(paper, name)["parquet"])
+    CAPTIONS.extend(asset(f"workflow/report/{paper}/{name}.md") for name in (*figures, *tables))
+    STORIES.append(asset(f"workflow/report/{paper}/story.md"))
+    LEDGERS.append(f"{RESULTS}/{paper}/claims.parquet")
+    ARTEFACTS.extend(own)
+    return own

@@ -1,0 +1,240 @@
+# Pan, Zhou & Yan: why mask-reconstruction pre-training helps in downstream tasks.
+
+from featlearn.mrp import config as mrp_config
+
+try:
+    refuse(mrp_config.faults(config["mrp"]))
+except FeatlearnError as error:
+    raise WorkflowError(str(error))
+
+MRP = f"{RESULTS}/mrp"
+MRP_FILES = publish(
+    "mrp",
+    figures=["headline", "captured-features", "feature-growth", "fig-2", "fig-6"],
+    tables=["headline", "table-1", "table-1-first-version"],
+    artefacts=[
+        f"{MRP}/weights/headline/pretrained.safetensors",
+        f"{MRP}/weights/headline/supervised.safetensors",
+        f"{MRP}/weights/headline/downstream.safetensors",
+        f"{MRP}/measurements/headline/pretrained-growth.parquet",
+        f"{MRP}/measurements/headline/supervised-growth.parquet",
+        f"{MRP}/measurements/headline/supervised-learning.parquet",
+        f"{MRP}/measurements/headline/downstream-learning.parquet",
+        f"{MRP}/measurements/headline/evaluation.parquet",
+        f"{MRP}/measurements/headline/features.parquet",
+    ],
+)
+
+
+rule mrp:
+    input:
+        MRP_FILES,
+
+
+rule mrp_pretrain:
+    output:
+        weights=f"{MRP}/weights/headline/pretrained.safetensors",
+        history=f"{MRP}/measurements/headline/pretrained-growth.parquet",
+    params:
+        code=code("mrp/pretrain.py"),
+        config=config["mrp"]["headline"],
+        seed=config["seed"],
+        device=config["device"],
+        threads=config["threads"],
+    log:
+        f"{RESULTS}/logs/mrp/pretrain.log",
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/pretrain.py"
+
+
+rule mrp_supervise:
+    output:
+        weights=f"{MRP}/weights/headline/supervised.safetensors",
+        history=f"{MRP}/measurements/headline/supervised-growth.parquet",
+        learning=f"{MRP}/measurements/headline/supervised-learning.parquet",
+    params:
+        code=code("mrp/supervise.py"),
+        config=config["mrp"]["headline"],
+        seed=config["seed"],
+        device=config["device"],
+        threads=config["threads"],
+    log:
+        f"{RESULTS}/logs/mrp/supervise.log",
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/supervise.py"
+
+
+rule mrp_downstream:
+    input:
+        pretrained=rules.mrp_pretrain.output.weights,
+    output:
+        weights=f"{MRP}/weights/headline/downstream.safetensors",
+        learning=f"{MRP}/measurements/headline/downstream-learning.parquet",
+    params:
+        code=code("mrp/downstream.py"),
+        config=config["mrp"]["headline"],
+        seed=config["seed"],
+        device=config["device"],
+        threads=config["threads"],
+    log:
+        f"{RESULTS}/logs/mrp/downstream.log",
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/downstream.py"
+
+
+rule mrp_evaluate:
+    input:
+        pretrained=rules.mrp_pretrain.output.weights,
+        supervised=rules.mrp_supervise.output.weights,
+        downstream=rules.mrp_downstream.output.weights,
+    output:
+        evaluation=f"{MRP}/measurements/headline/evaluation.parquet",
+        features=f"{MRP}/measurements/headline/features.parquet",
+    params:
+        code=code("mrp/evaluate.py"),
+        config=config["mrp"]["headline"],
+        seed=config["seed"],
+        device=config["device"],
+        threads=config["threads"],
+    log:
+        f"{RESULTS}/logs/mrp/evaluate.log",
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/evaluate.py"
+
+
+rule mrp_table_headline:
+    input:
+        evaluation=rules.mrp_evaluate.output.evaluation,
+    output:
+        **table("mrp", "headline"),
+    params:
+        code=code("mrp/table_headline.py"),
+    log:
+        f"{RESULTS}/logs/mrp/table-headline.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/table_headline.py"
+
+
+rule mrp_table_quoted:
+    input:
+        values=asset("config/paper_values/mrp.yaml"),
+    output:
+        **table("mrp", "{name}"),
+    wildcard_constraints:
+        name="table-1(-first-version)?",
+    params:
+        code=code("mrp/table_quoted.py"),
+        # the measured column waits for the image experiments
+        contains="quoted",
+    log:
+        f"{RESULTS}/logs/mrp/{{name}}.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/table_quoted.py"
+
+
+rule mrp_figure_headline:
+    input:
+        evaluation=rules.mrp_evaluate.output.evaluation,
+    output:
+        **figure("mrp", "headline"),
+    params:
+        code=code("mrp/figure_headline.py"),
+    log:
+        f"{RESULTS}/logs/mrp/figure-headline.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/figure_headline.py"
+
+
+rule mrp_figure_captured_features:
+    input:
+        features=rules.mrp_evaluate.output.features,
+    output:
+        **figure("mrp", "captured-features"),
+    params:
+        code=code("mrp/figure_captured_features.py"),
+        varrho=config["mrp"]["headline"]["network"]["varrho"],
+    log:
+        f"{RESULTS}/logs/mrp/figure-captured-features.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/figure_captured_features.py"
+
+
+rule mrp_figure_feature_growth:
+    input:
+        pretrained=rules.mrp_pretrain.output.history,
+        supervised=rules.mrp_supervise.output.history,
+    output:
+        **figure("mrp", "feature-growth"),
+    params:
+        code=code("mrp/figure_feature_growth.py"),
+        varrho=config["mrp"]["headline"]["network"]["varrho"],
+    log:
+        f"{RESULTS}/logs/mrp/figure-feature-growth.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/figure_feature_growth.py"
+
+
+rule mrp_figure_schematic:
+    output:
+        **figure("mrp", "{name}"),
+    wildcard_constraints:
+        name="fig-2|fig-6",
+    params:
+        code=code("mrp/figure_schematic.py"),
+        contains="drawn",
+    log:
+        f"{RESULTS}/logs/mrp/{{name}}.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/figure_schematic.py"
+
+
+rule mrp_claims:
+    input:
+        evaluation=rules.mrp_evaluate.output.evaluation,
+    output:
+        f"{MRP}/claims.parquet",
+    params:
+        code=code("mrp/claims.py"),
+        config=config["mrp"],
+    log:
+        f"{RESULTS}/logs/mrp/claims.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/mrp/claims.py"

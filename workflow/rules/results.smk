@@ -1,0 +1,72 @@
+# What a run tells: the ledger of claims, the catalogue, the checksums, the report.
+
+
+rule claims:
+    input:
+        ledgers=LEDGERS,
+    output:
+        f"{RESULTS}/claims.parquet",
+    params:
+        code=code("core/claims.py"),
+    log:
+        f"{RESULTS}/logs/claims.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/core/claims.py"
+
+
+rule catalogue:
+    input:
+        entries=asset("config/catalogue.yaml"),
+        files=[*FIGURES, *TABLES],
+    output:
+        f"{RESULTS}/catalogue.parquet",
+    params:
+        code=code("core/catalogue.py"),
+    log:
+        f"{RESULTS}/logs/catalogue.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/core/catalogue.py"
+
+
+rule checksums:
+    input:
+        files=ARTEFACTS,
+        claims=rules.claims.output[0],
+        catalogue=rules.catalogue.output[0],
+    output:
+        f"{RESULTS}/checksums.txt",
+    params:
+        code=code("core/checksums.py"),
+    log:
+        f"{RESULTS}/logs/checksums.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/core/checksums.py"
+
+
+rule report:
+    input:
+        claims=rules.claims.output[0],
+        catalogue=rules.catalogue.output[0],
+        figures=FIGURES,
+        tables=TABLES,
+        captions=CAPTIONS,
+        stories=STORIES,
+        template=asset("src/featlearn/core/templates/report.html.j2"),
+    output:
+        f"{RESULTS}/report.html",
+    params:
+        code=code("core/report.py"),
+        config=config,
+        run=config["run"],
+    log:
+        f"{RESULTS}/logs/report.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/core/report.py"
