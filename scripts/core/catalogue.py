@@ -9,4 +9,4 @@ with Job(snakemake) as job:
     from featlearn.core.files import write_parquet
 
     items = read_catalogue(Path(job.input.entries))
-    write_parquet(catalogue_frame(items, job.results), job.output[0])
+    write_parquet(catalogue_frame(items, job.results, job.params.command), job.output[0])

@@ -137,7 +137,7 @@ def test_writing_tensors_in_another_order_gives_the_same_bytes(tmp_path):
 
 
 def test_writing_tensors_with_metadata_again_gives_the_same_bytes(tmp_path):
-    metadata = {name: "text" for name in ("replicates", "theta", "q", "varrho", "steps")}
+    metadata = dict.fromkeys(("replicates", "theta", "q", "varrho", "steps"), "text")
     found = set()
     for number in range(8):
         path = tmp_path / f"{number}.safetensors"

@@ -7,7 +7,7 @@ import copy
 import pytest
 import yaml
 
-from featlearn.core.config import fill_defaults, faults, in_order, load, merge, read_yaml, refuse
+from featlearn.core.config import faults, fill_defaults, in_order, load, merge, read_yaml, refuse
 from featlearn.core.errors import ConfigError
 
 SCHEMA = {

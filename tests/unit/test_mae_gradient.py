@@ -32,6 +32,8 @@ def random_problem(shape, seed=0, dtype=torch.float64):
     stream = torch.Generator().manual_seed(seed)
     x = torch.randn(replicates, samples, patches, dimension, generator=stream, dtype=torch.float64)
     w = torch.randn(replicates, kernels, dimension, generator=stream, dtype=torch.float64)
+    if dimension == 1:  # one kernel, one patch: of one sign, or nothing would be active
+        x, w = x.abs(), w.abs()
     return x.to(dtype), (0.3 * w).to(dtype)
 
 

@@ -108,7 +108,7 @@ def test_the_fixed_head_gives_each_class_its_own_block_of_kernels():
 
 
 def test_kernels_that_do_not_divide_among_the_classes_are_refused():
-    with pytest.raises(ValueError, match="kernels: 7.*multiple of classes"):
+    with pytest.raises(ValueError, match=r"kernels: 7.*multiple of classes"):
         fixed_block_head(classes=3, kernels=7, replicates=1)
 
 

@@ -23,6 +23,12 @@ except FeatlearnError as error:
     raise WorkflowError(str(error))
 
 RESULTS = config["results"]
+# how a user makes one file of this run again
+COMMAND = "snakemake --cores 2"
+if config["scale"] != "desk":
+    COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
+if config["run"] != config["scale"]:
+    COMMAND += f" --config run={config['run']}"
 
 if workflow.is_main_process:
     for line in run.mend(Path(RESULTS)):

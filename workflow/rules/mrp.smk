@@ -35,20 +35,20 @@ rule mrp_pretrain:
     output:
         weights=f"{MRP}/weights/headline/pretrained.safetensors",
         history=f"{MRP}/measurements/headline/pretrained-growth.parquet",
+    log:
+        f"{RESULTS}/logs/mrp/pretrain.log",
+    conda:
+        "../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
     params:
         code=code("mrp/pretrain.py"),
         config=config["mrp"]["headline"],
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
-    log:
-        f"{RESULTS}/logs/mrp/pretrain.log",
-    threads: config["threads"]
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/pretrain.py"
 
@@ -58,20 +58,20 @@ rule mrp_supervise:
         weights=f"{MRP}/weights/headline/supervised.safetensors",
         history=f"{MRP}/measurements/headline/supervised-growth.parquet",
         learning=f"{MRP}/measurements/headline/supervised-learning.parquet",
+    log:
+        f"{RESULTS}/logs/mrp/supervise.log",
+    conda:
+        "../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
     params:
         code=code("mrp/supervise.py"),
         config=config["mrp"]["headline"],
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
-    log:
-        f"{RESULTS}/logs/mrp/supervise.log",
-    threads: config["threads"]
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/supervise.py"
 
@@ -82,20 +82,20 @@ rule mrp_downstream:
     output:
         weights=f"{MRP}/weights/headline/downstream.safetensors",
         learning=f"{MRP}/measurements/headline/downstream-learning.parquet",
+    log:
+        f"{RESULTS}/logs/mrp/downstream.log",
+    conda:
+        "../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=30,
     params:
         code=code("mrp/downstream.py"),
         config=config["mrp"]["headline"],
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
-    log:
-        f"{RESULTS}/logs/mrp/downstream.log",
-    threads: config["threads"]
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/downstream.py"
 
@@ -108,20 +108,20 @@ rule mrp_evaluate:
     output:
         evaluation=f"{MRP}/measurements/headline/evaluation.parquet",
         features=f"{MRP}/measurements/headline/features.parquet",
+    log:
+        f"{RESULTS}/logs/mrp/evaluate.log",
+    conda:
+        "../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=2000,
+        runtime=10,
     params:
         code=code("mrp/evaluate.py"),
         config=config["mrp"]["headline"],
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
-    log:
-        f"{RESULTS}/logs/mrp/evaluate.log",
-    threads: config["threads"]
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/evaluate.py"
 
@@ -131,12 +131,12 @@ rule mrp_table_headline:
         evaluation=rules.mrp_evaluate.output.evaluation,
     output:
         **table("mrp", "headline"),
-    params:
-        code=code("mrp/table_headline.py"),
     log:
         f"{RESULTS}/logs/mrp/table-headline.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("mrp/table_headline.py"),
     script:
         "../../scripts/mrp/table_headline.py"
 
@@ -146,16 +146,16 @@ rule mrp_table_quoted:
         values=asset("config/paper_values/mrp.yaml"),
     output:
         **table("mrp", "{name}"),
+    log:
+        f"{RESULTS}/logs/mrp/{{name}}.log",
     wildcard_constraints:
         name="table-1(-first-version)?",
+    conda:
+        "../../environment.yml"
     params:
         code=code("mrp/table_quoted.py"),
         # the measured column waits for the image experiments
         contains="quoted",
-    log:
-        f"{RESULTS}/logs/mrp/{{name}}.log",
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/table_quoted.py"
 
@@ -165,12 +165,12 @@ rule mrp_figure_headline:
         evaluation=rules.mrp_evaluate.output.evaluation,
     output:
         **figure("mrp", "headline"),
-    params:
-        code=code("mrp/figure_headline.py"),
     log:
         f"{RESULTS}/logs/mrp/figure-headline.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("mrp/figure_headline.py"),
     script:
         "../../scripts/mrp/figure_headline.py"
 
@@ -180,13 +180,13 @@ rule mrp_figure_captured_features:
         features=rules.mrp_evaluate.output.features,
     output:
         **figure("mrp", "captured-features"),
-    params:
-        code=code("mrp/figure_captured_features.py"),
-        varrho=config["mrp"]["headline"]["network"]["varrho"],
     log:
         f"{RESULTS}/logs/mrp/figure-captured-features.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("mrp/figure_captured_features.py"),
+        varrho=config["mrp"]["headline"]["network"]["varrho"],
     script:
         "../../scripts/mrp/figure_captured_features.py"
 
@@ -197,13 +197,13 @@ rule mrp_figure_feature_growth:
         supervised=rules.mrp_supervise.output.history,
     output:
         **figure("mrp", "feature-growth"),
-    params:
-        code=code("mrp/figure_feature_growth.py"),
-        varrho=config["mrp"]["headline"]["network"]["varrho"],
     log:
         f"{RESULTS}/logs/mrp/figure-feature-growth.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("mrp/figure_feature_growth.py"),
+        varrho=config["mrp"]["headline"]["network"]["varrho"],
     script:
         "../../scripts/mrp/figure_feature_growth.py"
 
@@ -211,15 +211,15 @@ rule mrp_figure_feature_growth:
 rule mrp_figure_schematic:
     output:
         **figure("mrp", "{name}"),
+    log:
+        f"{RESULTS}/logs/mrp/{{name}}.log",
     wildcard_constraints:
         name="fig-2|fig-6",
+    conda:
+        "../../environment.yml"
     params:
         code=code("mrp/figure_schematic.py"),
         contains="drawn",
-    log:
-        f"{RESULTS}/logs/mrp/{{name}}.log",
-    conda:
-        "../../environment.yml"
     script:
         "../../scripts/mrp/figure_schematic.py"
 
@@ -229,12 +229,12 @@ rule mrp_claims:
         evaluation=rules.mrp_evaluate.output.evaluation,
     output:
         f"{MRP}/claims.parquet",
-    params:
-        code=code("mrp/claims.py"),
-        config=config["mrp"],
     log:
         f"{RESULTS}/logs/mrp/claims.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("mrp/claims.py"),
+        config=config["mrp"],
     script:
         "../../scripts/mrp/claims.py"

@@ -6,12 +6,12 @@ rule claims:
         ledgers=LEDGERS,
     output:
         f"{RESULTS}/claims.parquet",
-    params:
-        code=code("core/claims.py"),
     log:
         f"{RESULTS}/logs/claims.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("core/claims.py"),
     script:
         "../../scripts/core/claims.py"
 
@@ -22,12 +22,13 @@ rule catalogue:
         files=[*FIGURES, *TABLES],
     output:
         f"{RESULTS}/catalogue.parquet",
-    params:
-        code=code("core/catalogue.py"),
     log:
         f"{RESULTS}/logs/catalogue.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("core/catalogue.py"),
+        command=COMMAND,
     script:
         "../../scripts/core/catalogue.py"
 
@@ -39,12 +40,12 @@ rule checksums:
         catalogue=rules.catalogue.output[0],
     output:
         f"{RESULTS}/checksums.txt",
-    params:
-        code=code("core/checksums.py"),
     log:
         f"{RESULTS}/logs/checksums.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("core/checksums.py"),
     script:
         "../../scripts/core/checksums.py"
 
@@ -60,13 +61,14 @@ rule report:
         template=asset("src/featlearn/core/templates/report.html.j2"),
     output:
         f"{RESULTS}/report.html",
-    params:
-        code=code("core/report.py"),
-        config=config,
-        run=config["run"],
     log:
         f"{RESULTS}/logs/report.log",
     conda:
         "../../environment.yml"
+    params:
+        code=code("core/report.py"),
+        config=config,
+        run=config["run"],
+        command=COMMAND,
     script:
         "../../scripts/core/report.py"

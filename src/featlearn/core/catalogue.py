@@ -74,9 +74,10 @@ def status_of(item: str, results: Path) -> str:
     return STATUS_OF[str(record["contains"])]
 
 
-def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path) -> pd.DataFrame:
+def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str) -> pd.DataFrame:
     """One row an item, with the columns of :data:`COLUMNS`.
 
+    ``make`` is the command to which a file is added to make it again, ``snakemake --cores 2``.
     ``needs`` and ``files`` are lists of text; ``command`` makes the item again, and is empty where
     nothing makes it yet.
     """
@@ -84,7 +85,7 @@ def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path) -> pd.Dat
     for entry in items:
         status = status_of(entry["item"], results)
         files = [file for file in files_of(entry["item"]) if (results / file).is_file()]
-        command = f"snakemake --cores 2 {results / files[0]}" if files else ""
+        command = f"{make} {results / files[0]}" if files else ""
         rows.append({**entry, "same_as": entry["same_as"] or "", "status": status,
                      "files": files, "command": command})  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))

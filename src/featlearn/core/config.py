@@ -1,4 +1,4 @@
-"""The config of a run: scale file, then the user's changes, then defaults, then checks.
+"""The config of a run: config.yaml, scale file, the user's changes, defaults, then checks.
 
 Everything is checked before the first job, all faults are told at once, and each names its key and
 what was expected there.
@@ -63,7 +63,8 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     Parameters
     ----------
     user
-        What Snakemake collected: ``config/config.yaml``, ``--configfile`` and ``--config``.
+        What Snakemake collected from ``--configfile`` and ``--config``; it wins over the scale's
+        file, which wins over ``config/config.yaml``.
     root
         Folder that holds ``config/`` and ``workflow/``.
 
@@ -78,10 +79,11 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
         Naming each wrong key, its value and what was expected.
     """
     scales = {file.stem: file for file in sorted((root / "config" / "scale").glob("*.yaml"))}
-    scale = user.get("scale")
+    common = read_yaml(root / "config" / "config.yaml")
+    scale = user.get("scale", common["scale"])
     if scale not in scales:
         raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
-    merged = merge(read_yaml(scales[scale]), user)
+    merged = merge(merge(common, read_yaml(scales[scale])), user)
     schema = read_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
     filled = fill_defaults(merged, schema, schema)
     refuse(faults(filled, schema))

@@ -33,6 +33,14 @@ STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.8,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.major.width": 0.8,
+    "ytick.major.width": 0.8,
+    "legend.fontsize": 8.5,
+    "legend.title_fontsize": 8.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -49,7 +57,7 @@ STYLE = {
 
 def use_style() -> None:
     """Make the house style current. Called by :func:`figure`; idempotent."""
-    sns.set_theme(style="ticks", rc=STYLE)
+    sns.set_theme(context="paper", style="ticks", rc=STYLE)
 
 
 def figure(width: float, height: float, **kwargs: object) -> Figure:

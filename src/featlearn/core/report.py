@@ -2,15 +2,8 @@
 
 Nothing is measured here: the page shows what lies in ``results/<run>/`` and what the provenance
 records say about it. It loads nothing from elsewhere (pictures are ``data:`` URIs), and all that
-comes out of a file is escaped; Markdown is rendered with raw HTML and pictures switched off.
-
-Stories and captions quote measured numbers instead of stating them::
-
-    keeps {{ value("headline", model="supervised", quantity="captured") | percent }} of them
-
-``value(table, column="mean", **filters)`` reads the cell of ``column`` in the one row of the
-paper's ``tables/<table>.parquet`` that the filters choose (``"mrp/headline"`` names the table of
-another paper). ``| percent(digits)`` and ``| number(digits)`` format it.
+comes out of a file is escaped. The same inputs give the same page, except for the costs of the
+rules, which stand in one table.
 """
 
 from __future__ import annotations
@@ -19,7 +12,7 @@ import base64
 import hashlib
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,14 +21,13 @@ from urllib.parse import quote
 import jinja2
 import pandas as pd
 import yaml
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from featlearn.core.catalogue import STATUS_OF
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
+from featlearn.core.prose import Page, number, parse_page, plus_minus, read_page, reader
 from featlearn.core.provenance import read_record
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -50,20 +42,7 @@ Record = Mapping[str, Any]
 Records = dict[Path, Record]
 
 
-# --------------------------------------------------------------------------- words and numbers
-
-
-def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, for people: no exponents below a million."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
-
-
-def percent(value: float, digits: int = 0) -> str:
-    """A share as a percentage: 0.631 gives ``63 %``."""
-    return f"{100 * value:.{digits}f} %".replace("-", "−")
+# --------------------------------------------------------------------------- words
 
 
 def plain_yaml(value: Any) -> str:
@@ -83,109 +62,6 @@ def command(target: Path, config: Mapping[str, Any]) -> str:
     if config["scale"] != DEFAULT_SCALE:
         return f"{line} --configfile config/scale/{config['scale']}.yaml"
     return line
-
-
-# --------------------------------------------------------------------------- Markdown
-
-
-@dataclass(frozen=True)
-class Page:
-    """A Markdown file: the text of its first heading, and the HTML of all that follows."""
-
-    title: str
-    body: Markup
-
-
-#: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
-Value = Callable[..., Any]
-
-
-def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
-    """The function ``value`` for the stories and captions of ``paper``.
-
-    Parameters
-    ----------
-    tables
-        By paper and name.
-    """
-
-    def value(table: str, column: str = "mean", /, **filters: Any) -> Any:
-        wanted = ", ".join([repr(table), repr(column), *(f"{k}={v!r}" for k, v in filters.items())])
-        owner, _, name = table.rpartition("/")
-        frame = tables.get((owner or paper, name))
-        if frame is None:
-            known = ", ".join("/".join(key) for key in sorted(tables)) or "none"
-            raise FeatlearnError(f"value({wanted}): no such table; there are: {known}")
-        if unknown := [key for key in (column, *filters) if key not in frame]:
-            columns = ", ".join(map(str, frame.columns))
-            raise FeatlearnError(f"value({wanted}): no column {unknown[0]!r}; there are: {columns}")
-        for key, wish in filters.items():
-            frame = frame[frame[key] == wish]
-        if len(frame) != 1:
-            raise FeatlearnError(f"value({wanted}): {len(frame)} rows match; expected exactly one")
-        cell = frame[column].item()
-        if pd.isna(cell):
-            raise FeatlearnError(f"value({wanted}): the cell is empty")
-        return cell
-
-    return value
-
-
-def fill_in(text: str, source: Path, value: Value) -> str:
-    """Put the numbers that ``text`` asks for in their places.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming the file and, if a number cannot be found, the filters.
-    """
-    environment = ImmutableSandboxedEnvironment(
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # the outcome is Markdown, which is escaped when it becomes HTML
-        finalize=lambda cell: number(cell) if isinstance(cell, float) else cell,
-    )
-    environment.filters = {"number": number, "percent": percent}
-    environment.globals = {"value": value}
-    try:
-        return environment.from_string(text).render()
-    except (FeatlearnError, jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise FeatlearnError(f"{source}: {error}") from error
-
-
-def read_page(source: Path, value: Value, level: int) -> Page:
-    """A Markdown file as HTML.
-
-    Parameters
-    ----------
-    value
-        Answers ``{{ value(...) }}`` in the text; see :func:`reader`.
-    level
-        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
-
-    Raises
-    ------
-    FeatlearnError
-        If the file does not begin with ``# Title``, or asks for a number that is not there.
-    """
-    text = fill_in(source.read_text(encoding="utf-8"), source, value)
-    return parse_page(text, source, level)
-
-
-def parse_page(text: str, source: Path, level: int) -> Page:
-    """Markdown as HTML; see :func:`read_page`."""
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    tokens = markdown.parse(text)
-    if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
-        raise FeatlearnError(f"{source}: expected `# Title` on the first line")
-    title = "".join(part.content for part in tokens[1].children or [])
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, level - 1 + int(token.tag[1]))}"
-    html = markdown.renderer.render(tokens[3:], markdown.options, {})
-    # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag
-    label = f'<div class="scroll" role="region" tabindex="0" aria-label="{Markup.escape(title)}">'
-    html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
-    return Page(title, Markup(html))
 
 
 # --------------------------------------------------------------------------- provenance
@@ -281,7 +157,7 @@ def bar(low: float, high: float, measured: float, spread: float) -> Bar:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of the gallery."""
+    """A figure or table of the gallery; ``twin`` is the figure behind which its numbers stand."""
 
     key: str
     paper: str
@@ -291,6 +167,7 @@ class Exhibit:
     record: Record | None
     records: Records = field(repr=False)
     item: Mapping[str, Any] | None
+    twin: str | None
     image: str | None = field(default=None, repr=False)
     table: Markup | None = field(default=None, repr=False)
 
@@ -318,10 +195,6 @@ def _hash(script: str) -> str:
     """What a content security policy calls an inline script that may run."""
     digest = hashlib.sha256(str(script).encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _link(path: str) -> str:
-    return quote(path)
 
 
 def render(
@@ -359,35 +232,47 @@ def render(
     frames = {(_owner(file), file.stem): read_parquet(file) for file in tables}
     caption_of = {(file.parent.name, file.stem): file for file in captions}
     ledger, items = _rows(read_parquet(claims)), _rows(read_parquet(catalogue))
+    pictured = {(_owner(file), file.stem) for file in figures}
     item_of = {file: item for item in items for file in item["files"]}
 
     def exhibit(file: Path, kind: str) -> Exhibit:
         paper, name, records = _owner(file), file.stem, lineage(results, [file])
         if (paper, name) not in caption_of:
             raise FeatlearnError(f"{file}: no caption; expected a file {paper}/{name}.md")
+        page = read_page(caption_of[paper, name], reader(frames, paper), 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
-        below = [str(path.relative_to(results)) for path in (file, beside)]
-        shown: dict[str, Any] = {}
+        twin = image = table = None
         if kind == "figure":
             content = base64.b64encode(file.read_bytes()).decode()
-            shown["image"] = f"data:image/svg+xml;base64,{content}"
+            image = f"data:image/svg+xml;base64,{content}"
         else:
-            shown["table"] = parse_page(beside.read_text(encoding="utf-8"), beside, 4).body
+            own = parse_page(beside.read_text(encoding="utf-8"), beside, 4)
+            table = own.body
+            if (paper, name) in pictured:  # the caption they share is about the figure
+                twin, page = f"figure-{paper}-{name}", Page(own.title, Markup())
+        below = [str(path.relative_to(results)) for path in (file, beside)]
         return Exhibit(
             key=f"{kind}-{paper}-{name}",
             paper=paper,
-            page=read_page(caption_of[paper, name], reader(frames, paper), 4),
+            page=page,
             files=tuple(below),
             command=command(file, config),
             record=records.get(file),
             records=records,
             item=item_of.get(below[0]),
-            **shown,
+            twin=twin,
+            image=image,
+            table=table,
         )
 
-    gallery = [*(exhibit(file, "figure") for file in figures), *(exhibit(file, "table") for file in tables)]
+    gallery = [
+        *(exhibit(file, "figure") for file in figures),
+        *(exhibit(file, "table") for file in tables),
+    ]
     story_of = {file.parent.name: file for file in stories}
-    names = dict.fromkeys([*story_of, *(row["paper"] for row in ledger), *(e.paper for e in gallery)])
+    names = dict.fromkeys(
+        [*story_of, *(row["paper"] for row in ledger), *(e.paper for e in gallery)]
+    )
     papers = [
         Paper(
             name=name,
@@ -407,8 +292,15 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "yaml": plain_yaml, "hash": _hash, "link": _link}
-    environment.globals |= {"bar": bar, "by_rule": by_rule, "configs": configs, "isnan": math.isnan}
+    for filter_name, act in {
+        "number": number,
+        "yaml": plain_yaml,
+        "hash": _hash,
+        "link": quote,
+    }.items():
+        environment.filters[filter_name] = act
+    for function in (bar, by_rule, configs, plus_minus, math.isnan):
+        environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
         gallery=gallery,

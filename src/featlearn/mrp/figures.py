@@ -33,8 +33,11 @@ def headline(evaluation: pd.DataFrame) -> Figure:
     """Accuracy of every model on multi-view and on single-view data, each replicate a dot."""
     models = ["supervised", "probe", "finetuned", "random_probe", "random_finetuned"]
     drawn = figure(8.2, 3.6)
-    left, right = drawn.subplots(1, 2, width_ratios=[2.3, 1])
-    groups = {"accuracy_multi_view": "multi-view test data", "accuracy_single_view": "single-view"}
+    left, right = drawn.subplots(1, 2, width_ratios=[2, 1])
+    groups = {
+        "accuracy_multi_view": "multi-view test data",
+        "accuracy_single_view": "single-view test data",
+    }
     width = 0.8 / len(models)
     for number, model in enumerate(models):
         at = np.arange(len(groups)) + (number - (len(models) - 1) / 2) * width
@@ -42,10 +45,10 @@ def headline(evaluation: pd.DataFrame) -> Figure:
             label = LABELS[model] if quantity == "accuracy_multi_view" else None
             _bar(left, x, _values(evaluation, model, quantity), width, model, label)
     left.set_xticks(range(len(groups)), list(groups.values()))
-    left.set(ylim=(0, 1.05), ylabel="accuracy (share of test samples)", title="Accuracy")
+    left.set(ylim=(0, 1.05), ylabel="share of test samples that are right", title="Accuracy")
     left.grid(axis="x", visible=False)
     classes_right = ["supervised", "pretrained", "random_probe"]
-    names = ["supervised", "mask recon-\nstruction", "random\nkernels"]
+    names = ["supervised", "mask\nreconstruction", "random\nkernels"]
     for x, model in enumerate(classes_right):
         _bar(right, x, _values(evaluation, model, "captured"), 0.7, model, None)
     right.axhline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
@@ -77,9 +80,9 @@ def _bar(
 def captured_features(features: pd.DataFrame, varrho: float, replicates: int = 4) -> Figure:
     """``Lambda`` of both features of every class: supervised above, mask reconstruction below."""
     shown = sorted(features["replicate"].unique())[:replicates]
-    models = {"supervised": "supervised", "pretrained": "mask\nreconstruction"}
+    models = {"supervised": "supervised", "pretrained": "mask rec."}
     top = max(features[features["model"] == model]["strength"].max() for model in models)
-    drawn = figure(8.2, 2.9)
+    drawn = figure(8.2, 2.6)
     axes = drawn.subplots(len(models), len(shown), sharex=True, sharey=True, squeeze=False)
     colours = _lit_above(varrho / top)
     for row, (model, name) in enumerate(models.items()):
@@ -116,7 +119,7 @@ def feature_growth(
 ) -> Figure:
     """``Lambda`` of every feature over the steps of training, in one replicate."""
     drawn = figure(8.2, 3.2)
-    axes = drawn.subplots(1, 2, sharey=True)
+    axes = drawn.subplots(1, 2)
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
     for ax, (title, history) in zip(axes, panels.items(), strict=True):
         own = history[history["replicate"] == replicate]
@@ -124,19 +127,21 @@ def feature_growth(
         for _, line in own.groupby(["class", "view"]):
             second = weaker[line["class"].iloc[0]] == line["view"].iloc[0]
             ax.plot(
-                line["step"],
+                line["step"] + 1,
                 line["strength"],
                 color=VIEW_COLOURS[1] if second else VIEW_COLOURS[0],
                 linewidth=1,
                 alpha=0.85,
-                label="feature of the class that ends weaker" if second else "the stronger one",
+                label="a class's feature that ends weaker"
+                if second
+                else "its feature that ends stronger",
             )
         ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-        ax.set(title=title, xlabel="step of gradient descent (full batch)")
-    axes[0].set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
+        ax.set(title=title, xscale="log", xlabel="1 + step of gradient descent (full batch)")
+        ax.set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
     axes[0].annotate(
-        r"captured: $\Lambda\geq\varrho$", (1.0, varrho), xycoords=("axes fraction", "data"),
-        ha="right", va="bottom", fontsize=8,
+        r"captured: $\Lambda\geq\varrho$", (0.02, varrho), xycoords=("axes fraction", "data"),
+        ha="left", va="bottom", fontsize=8,
     )  # fmt: skip
     handles, labels = axes[0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))

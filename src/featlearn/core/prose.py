@@ -1,0 +1,152 @@
+"""Stories and captions: Markdown that quotes measured numbers instead of stating them.
+
+A file begins with ``# Title`` and may hold::
+
+    keeps {{ value("headline", model="supervised", quantity="captured") | percent }} of them
+
+``value(table, column="mean", **filters)`` reads the cell of ``column`` in the one row of the
+paper's ``tables/<table>.parquet`` that the filters choose (``"mrp/headline"`` names the table of
+another paper). ``| percent(digits)`` and ``| number(digits)`` format it. Raw HTML and pictures are
+switched off, so that no file can bring a script, or a request to elsewhere, into the report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from featlearn.core.errors import FeatlearnError
+
+#: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
+Value = Callable[..., Any]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """``value`` with so many significant digits, for people: no exponents below a million."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
+    return text.replace("-", "−")
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share as a percentage that no line break tears apart: 0.631 gives ``63 %``."""
+    return f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%".replace("-", "−")
+
+
+def plus_minus(value: float, spread: float) -> str:
+    """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
+
+    A spread that is not a number (a single replicate) is left out.
+    """
+    if math.isnan(spread):
+        return number(value, 4)
+    if spread < 1e-9 * max(1.0, abs(value)):  # equal replicates, up to the rounding of their mean
+        return f"{number(value, 4)} ± 0"
+    decimals = min(6, max(0, 1 - math.floor(math.log10(spread))))
+    return f"{value:,.{decimals}f} ± {spread:,.{decimals}f}".replace("-", "−")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A Markdown file: the text of its first heading, and the HTML of all that follows."""
+
+    title: str
+    body: Markup
+
+
+def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
+    """The function ``value`` for the stories and captions of ``paper``.
+
+    Parameters
+    ----------
+    tables
+        By paper and name.
+    """
+
+    def value(table: str, column: str = "mean", /, **filters: Any) -> Any:
+        wanted = ", ".join([repr(table), repr(column), *(f"{k}={v!r}" for k, v in filters.items())])
+        owner, _, name = table.rpartition("/")
+        frame = tables.get((owner or paper, name))
+        if frame is None:
+            known = ", ".join("/".join(key) for key in sorted(tables)) or "none"
+            raise FeatlearnError(f"value({wanted}): no such table; there are: {known}")
+        if unknown := [key for key in (column, *filters) if key not in frame]:
+            columns = ", ".join(map(str, frame.columns))
+            raise FeatlearnError(f"value({wanted}): no column {unknown[0]!r}; there are: {columns}")
+        for key, wish in filters.items():
+            frame = frame[frame[key] == wish]
+        if len(frame) != 1:
+            raise FeatlearnError(f"value({wanted}): {len(frame)} rows match; expected exactly one")
+        cell = frame[column].item()
+        if pd.isna(cell):
+            raise FeatlearnError(f"value({wanted}): the cell is empty")
+        return cell
+
+    return value
+
+
+def fill_in(text: str, source: Path, value: Value) -> str:
+    """Put the numbers that ``text`` asks for in their places.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming the file and, if a number cannot be found, the filters.
+    """
+    environment = ImmutableSandboxedEnvironment(
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # the outcome is Markdown, which is escaped when it becomes HTML
+        finalize=lambda cell: number(cell) if isinstance(cell, float) else cell,
+    )
+    environment.filters = {"number": number, "percent": percent}
+    environment.globals = {"value": value}
+    try:
+        return environment.from_string(text).render()
+    except (FeatlearnError, jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
+        raise FeatlearnError(f"{source}: {error}") from error
+
+
+def read_page(source: Path, value: Value, level: int) -> Page:
+    """A Markdown file as HTML.
+
+    Parameters
+    ----------
+    value
+        Answers ``{{ value(...) }}`` in the text; see :func:`reader`.
+    level
+        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
+
+    Raises
+    ------
+    FeatlearnError
+        If the file does not begin with ``# Title``, or asks for a number that is not there.
+    """
+    text = fill_in(source.read_text(encoding="utf-8"), source, value)
+    return parse_page(text, source, level)
+
+
+def parse_page(text: str, source: Path, level: int) -> Page:
+    """Markdown as HTML; see :func:`read_page`."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = markdown.parse(text)
+    if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
+        raise FeatlearnError(f"{source}: expected `# Title` on the first line")
+    title = "".join(part.content for part in tokens[1].children or [])
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, level - 1 + int(token.tag[1]))}"
+    html = markdown.renderer.render(tokens[3:], markdown.options, {})
+    # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag
+    label = f'<div class="scroll" role="region" tabindex="0" aria-label="{Markup.escape(title)}">'
+    html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
+    return Page(title, Markup(html))

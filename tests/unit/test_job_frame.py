@@ -1,0 +1,440 @@
+"""The frame around every script, driven without Snakemake's scheduler."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from snakemake.iocontainers import Namedlist
+
+from featlearn.core import provenance
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import digest
+from featlearn.core.job import RUN_PROCESS, THREAD_VARIABLES, Job, Paths
+
+RESULTS = Path("results/smoke")
+
+
+def named_list(files: dict | list) -> Namedlist:
+    """As Snakemake makes it: a list under one name is spread, its name covers all of it."""
+    made = Namedlist()
+    if isinstance(files, list):
+        made.extend(files)
+        return made
+    for name, value in files.items():
+        start = len(made)
+        if isinstance(value, list):
+            made.extend(value)
+            made._set_name(name, start, end=len(made))
+        else:
+            made.append(value)
+            made._set_name(name, start)
+    return made
+
+
+def rule(inputs=None, outputs=None, log="results/smoke/logs/train.log", **params):
+    if outputs is None:
+        outputs = {
+            "history": "results/smoke/mrp/history.parquet",
+            "kernels": "results/smoke/mrp/w.safetensors",
+        }
+    return SimpleNamespace(
+        rule="mrp_train",
+        input=named_list(inputs or {}),
+        output=named_list(outputs),
+        log=named_list([log] if log else []),
+        params=Namedlist(fromdict={"code": "0123abcd", "threads": 1, **params}),
+        wildcards=Namedlist(fromdict={"replicate": "3"}),
+        config={"results": str(RESULTS)},
+        threads=7,  # what the scheduler granted: must not matter
+    )
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path, monkeypatch):
+    """An empty working directory; what a job changes in the process is put back."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(RUN_PROCESS, raising=False)
+    for variable in (*THREAD_VARIABLES, "CUBLAS_WORKSPACE_CONFIG"):
+        monkeypatch.setenv(variable, "0")  # so that it is restored at the end
+    handler = signal.getsignal(signal.SIGTERM)
+    streams = sys.stdout, sys.stderr
+    yield tmp_path
+    signal.signal(signal.SIGTERM, handler)
+    sys.stdout, sys.stderr = streams
+
+
+def files_below(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def staging_is_gone() -> bool:
+    staging = RESULTS / ".staging"
+    return not staging.exists() or not any(staging.iterdir())
+
+
+def made_input(name="mrp/data.parquet", content=b"data " * 20) -> Path:
+    """An artefact with its record, as an earlier job leaves it."""
+    path = RESULTS / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    status = path.stat()
+    record = {
+        "bytes": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "sha256": digest(path),
+    }
+    provenance.write_record(RESULTS, path, record)
+    return path
+
+
+def log_text() -> str:
+    return (RESULTS / "logs/train.log").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------- a good end
+
+
+def test_outputs_get_their_names_only_when_the_job_ends_well():
+    with Job(rule()) as job:
+        job.output.history.write_bytes(b"history")
+        job.output.kernels.write_bytes(b"kernels")
+        assert job.output.history.suffix == ".parquet"
+        assert not (RESULTS / "mrp").exists()
+    assert (RESULTS / "mrp/history.parquet").read_bytes() == b"history"
+    assert (RESULTS / "mrp/w.safetensors").read_bytes() == b"kernels"
+    assert staging_is_gone()
+    assert files_below(RESULTS) == [
+        "logs/train.log",
+        "mrp/history.parquet",
+        "mrp/w.safetensors",
+        "provenance/mrp/history.parquet.json",
+        "provenance/mrp/w.safetensors.json",
+    ]
+
+
+def test_outputs_of_the_same_file_name_do_not_mix():
+    outputs = {"one": "results/smoke/a/table.md", "two": "results/smoke/b/table.md"}
+    with Job(rule(outputs=outputs)) as job:
+        job.output.one.write_text("one")
+        job.output.two.write_text("two")
+    assert Path("results/smoke/a/table.md").read_text() == "one"
+    assert Path("results/smoke/b/table.md").read_text() == "two"
+
+
+def test_an_output_replaces_the_one_of_an_earlier_run():
+    for content in (b"old and longer", b"new"):
+        with Job(rule(outputs={"file": "results/smoke/file"})) as job:
+            job.output.file.write_bytes(content)
+    assert (RESULTS / "file").read_bytes() == b"new"
+    assert provenance.damaged_artefacts(RESULTS) == {}
+
+
+def test_a_record_says_what_an_artefact_was_made_from():
+    source = made_input()
+    outside = Path("picture.png")
+    outside.write_bytes(b"picture")
+    inputs = {"data": str(source), "picture": str(outside)}
+    config = {"theta": 0.5, "data": {"classes": 4}}
+    with Job(rule(inputs, config=config, seed=5, contains="trained")) as job:
+        job.output.history.write_bytes(b"history")
+        job.output.kernels.write_bytes(b"kernels!")
+    path = RESULTS / "mrp/w.safetensors"
+    record = provenance.read_record(RESULTS, path)
+    assert record["artefact"] == "mrp/w.safetensors"
+    assert record["bytes"] == 8
+    assert record["sha256"] == digest(path)
+    assert record["mtime_ns"] == path.stat().st_mtime_ns
+    assert record["rule"] == "mrp_train"
+    assert record["code"] == "0123abcd"
+    assert record["config"] == config
+    assert record["seed"] == 5
+    assert record["contains"] == "trained"
+    assert record["threads"] == 1
+    assert record["inputs"] == {str(source): digest(source)}
+    assert record["versions"]["torch"] == importlib.metadata.version("torch")
+    assert record["versions"]["python"] == platform.python_version()
+    assert provenance.damage(path, record, thorough=True) is None
+
+
+def test_a_kill_between_record_and_rename_is_found(monkeypatch):
+    """The old file then stands under the new record: a mismatch, which is rebuilt."""
+    target = RESULTS / "file"
+    with Job(rule(outputs={"file": str(target)})) as job:
+        job.output.file.write_bytes(b"of the first run")
+    rename = os.replace
+
+    def killed(source, destination):
+        if Path(destination) == target:
+            raise KeyboardInterrupt
+        rename(source, destination)
+
+    monkeypatch.setattr("featlearn.core.job.os.replace", killed)
+    with pytest.raises(KeyboardInterrupt), Job(rule(outputs={"file": str(target)})) as job:
+        job.output.file.write_bytes(b"of the second")
+    assert target.read_bytes() == b"of the first run"
+    assert list(provenance.damaged_artefacts(RESULTS)) == [target]
+
+
+# ------------------------------------------------------------------------------- inputs, settings
+
+
+def test_inputs_and_outputs_are_found_by_name_by_number_and_in_order():
+    inputs = {"data": "a.parquet", "runs": ["b.parquet", "c.parquet"]}
+    for name in ("a", "b", "c"):
+        Path(f"{name}.parquet").write_bytes(b"x")
+    job = Job(rule(inputs))
+    assert job.input.data == Path("a.parquet")
+    assert job.input[1] == Path("b.parquet")
+    assert list(job.input) == [Path("a.parquet"), Path("b.parquet"), Path("c.parquet")]
+    assert job.files("runs") == [Path("b.parquet"), Path("c.parquet")]
+    assert len(job.output) == 2
+    assert job.output[1] == job.output.kernels
+
+
+def test_one_file_under_two_names_is_found_under_both():
+    Path("a.parquet").write_bytes(b"x")
+    job = Job(rule({"data": "a.parquet", "background": "a.parquet"}))
+    assert job.input.data == job.input.background == Path("a.parquet")
+
+
+def test_a_name_that_the_rule_does_not_give_is_told():
+    with pytest.raises(AttributeError, match="names no file 'histroy'"):
+        Paths([("history", Path("x"))]).histroy  # noqa: B018
+
+
+def test_threads_come_from_the_config_not_from_the_scheduler():
+    with Job(rule(outputs={}, threads=3)) as job:
+        assert job.threads == 3
+        for variable in THREAD_VARIABLES:
+            assert os.environ[variable] == "3"
+
+
+def test_without_a_setting_a_job_has_one_thread_and_an_empty_config():
+    given = rule(outputs={})
+    given.params = Namedlist(fromdict={"code": "x"})
+    with Job(given) as job:
+        assert (job.threads, job.config) == (1, {})
+        assert {os.environ[variable] for variable in THREAD_VARIABLES} == {"1"}
+
+
+@pytest.fixture
+def torch_settings():
+    threads = torch.get_num_threads()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    yield
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+@pytest.mark.usefixtures("torch_settings")
+def test_asking_for_a_device_fixes_the_threads_and_the_kernels_of_torch():
+    with Job(rule(outputs={}, threads=2)) as job:
+        assert job.device("cpu") == torch.device("cpu")
+        assert torch.get_num_threads() == 2
+        assert torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.usefixtures("torch_settings")
+def test_the_device_follows_what_there_is(monkeypatch):
+    with Job(rule(outputs={})) as job:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        assert job.device("auto").type == job.device("cuda").type == "cuda"
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        assert job.device("auto").type == "cpu"
+        with pytest.raises(FeatlearnError, match="device: cuda was asked for"):
+            job.device("cuda")
+
+
+# ------------------------------------------------------------------------------- a bad end
+
+
+def test_an_error_leaves_no_output_no_staging_and_a_log_with_the_traceback():
+    streams = sys.stdout, sys.stderr
+
+    def script(job):
+        job.output.history.write_bytes(b"written before the error")
+        print("a word on the way")
+        raise ZeroDivisionError("no samples")
+
+    with pytest.raises(ZeroDivisionError, match="no samples"), Job(rule()) as job:
+        script(job)
+    assert files_below(RESULTS) == ["logs/train.log"]
+    assert staging_is_gone()
+    assert "a word on the way" in log_text()
+    assert "ZeroDivisionError: no samples" in log_text()
+    assert "test_job_frame.py" in log_text()  # the place, not only the name
+    assert (sys.stdout, sys.stderr) == streams
+
+
+def test_an_error_leaves_the_output_of_an_earlier_run():
+    with Job(rule(outputs={"file": "results/smoke/file"})) as job:
+        job.output.file.write_bytes(b"old")
+
+    def script(job):
+        job.output.file.write_bytes(b"half")
+        raise ValueError("half way")
+
+    again = rule(outputs={"file": "results/smoke/file"})
+    with pytest.raises(ValueError, match="half way"), Job(again) as job:
+        script(job)
+    assert (RESULTS / "file").read_bytes() == b"old"
+    assert provenance.damaged_artefacts(RESULTS) == {}
+
+
+def test_an_error_meant_for_the_user_is_a_sentence_and_an_exit_code(capsys):
+    with pytest.raises(SystemExit) as caught, Job(rule()):
+        raise FeatlearnError("theta: 2; expected at most 1")
+    assert caught.value.code == 1
+    assert "error in rule mrp_train: theta: 2; expected at most 1" in capsys.readouterr().err
+    assert "theta: 2; expected at most 1" in log_text()
+    assert "Traceback" not in log_text()
+    assert staging_is_gone()
+
+
+def test_what_a_job_prints_stands_in_the_log_and_on_the_terminal(capsys):
+    with Job(rule(outputs={})):
+        print("on its way")
+        print("with care", file=sys.stderr)
+    said = capsys.readouterr()
+    assert said.out == "on its way\n"
+    assert said.err == "with care\n"
+    assert log_text() == "on its way\nwith care\n"
+
+
+def test_a_rule_without_a_log_works_too():
+    with Job(rule(outputs={"file": "results/smoke/file"}, log=None)) as job:
+        job.output.file.write_bytes(b"x")
+    assert (RESULTS / "file").is_file()
+    with pytest.raises(KeyError), Job(rule(log=None)):
+        raise KeyError("lost")
+    assert staging_is_gone()
+
+
+def test_a_forgotten_output_is_named_and_the_others_do_not_appear():
+    with pytest.raises((FeatlearnError, SystemExit)), Job(rule()) as job:
+        job.output.history.write_bytes(b"history")
+    assert files_below(RESULTS) == ["logs/train.log"]
+    assert staging_is_gone()
+
+
+def test_a_forgotten_output_is_named_in_the_error(capsys):
+    with pytest.raises((FeatlearnError, SystemExit)) as caught, Job(rule()) as job:
+        job.output.history.write_bytes(b"history")
+    told = str(caught.value) + capsys.readouterr().err
+    assert "results/smoke/mrp/w.safetensors" in told
+    assert "history.parquet" not in told
+
+
+def test_a_forgotten_output_is_named_in_the_log():
+    with pytest.raises((FeatlearnError, SystemExit)), Job(rule()) as job:
+        job.output.history.write_bytes(b"history")
+    assert "results/smoke/mrp/w.safetensors" in log_text()
+
+
+@pytest.mark.parametrize("kind", ["cut", "changed under the old time"])
+def test_a_damaged_input_is_refused_by_name_and_set_aside(capsys, kind):
+    path = made_input()
+    status = path.stat()
+    damaged = b"data" if kind == "cut" else b"DATA " * 20
+    path.write_bytes(damaged)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    entered = False
+    with pytest.raises(SystemExit) as caught, Job(rule({"data": str(path)})):
+        entered = True
+    assert caught.value.code == 1
+    assert not entered
+    for told in (capsys.readouterr().err, log_text()):
+        assert str(path) in told
+        assert "is damaged" in told
+    assert not path.exists()
+    assert (RESULTS / ".damaged/mrp/data.parquet").read_bytes() == damaged
+    assert not (RESULTS / "mrp/history.parquet").exists()
+    assert staging_is_gone()
+
+
+def test_an_input_without_a_record_is_taken_as_it_is():
+    path = RESULTS / "given.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    with Job(rule({"given": str(path)}, outputs={})) as job:
+        assert job.digests == {str(path): digest(path)}
+
+
+def test_sigterm_ends_a_job_like_an_error():
+    before = sys.stdout, sys.stderr
+    # were the job deaf to it, the signal would end pytest itself
+    signal.signal(signal.SIGTERM, lambda *_: pytest.fail("the job does not listen to SIGTERM"))
+
+    def script(job):
+        job.output.history.write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)  # is interrupted
+
+    with pytest.raises(SystemExit) as caught, Job(rule()) as job:
+        script(job)
+    assert caught.value.code not in (None, 0)
+    assert files_below(RESULTS) == ["logs/train.log"]
+    assert "SIGTERM" in log_text()
+    assert staging_is_gone()
+    assert (sys.stdout, sys.stderr) == before
+
+
+FOLLOWER = """
+    import os, sys, time
+    sys.path[:0] = {path!r}
+    from unit.test_job_frame import Job, rule
+    with Job(rule()) as job:
+        job.output.history.write_bytes(b"half")
+        print("started", flush=True)
+        time.sleep(300)
+"""
+
+
+def test_a_job_ends_soon_after_the_run_that_started_it_was_killed(workplace):
+    tests = Path(__file__).resolve().parents[1]
+    source = textwrap.dedent(FOLLOWER.format(path=[str(tests), str(provenance.SOURCE_ROOT)]))
+    run = subprocess.Popen(["sleep", "300"])
+    environment = {**os.environ, RUN_PROCESS: f"{platform.node()}:{run.pid}"}
+    job = subprocess.Popen(
+        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert job.stdout.readline() == "started\n"
+        assert not staging_is_gone()
+        run.kill()  # it stays a zombie until it is waited for: that counts as gone
+        assert job.wait(timeout=120) == 1
+    finally:
+        job.kill()
+        run.kill()
+        job.wait()
+        run.wait()
+        job.stdout.close()
+    assert staging_is_gone()
+    assert not (RESULTS / "mrp").exists()
+
+
+def test_a_job_on_another_machine_does_not_watch_a_process_here(monkeypatch):
+    before = set(threading.enumerate())
+    monkeypatch.setenv(RUN_PROCESS, f"not-{platform.node()}:1")
+    with Job(rule(outputs={})):
+        assert set(threading.enumerate()) == before
+
+
+def test_a_record_is_plain_json_that_others_can_read():
+    with Job(rule(outputs={"file": "results/smoke/file"}, config={"place": Path("x")})) as job:
+        job.output.file.write_bytes(b"x")
+    record = json.loads((RESULTS / "provenance/file.json").read_text(encoding="utf-8"))
+    assert record["config"] == {"place": "x"}

@@ -1,0 +1,397 @@
+"""Fingerprints of scripts and records of artefacts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from featlearn.core import provenance
+from featlearn.core.files import digest
+from featlearn.core.provenance import (
+    SOURCE_ROOT,
+    damage,
+    damaged_artefacts,
+    fingerprint,
+    modules_of,
+    read_record,
+    record_path,
+    records,
+    set_aside,
+    write_record,
+)
+
+# ------------------------------------------------------------------------------- fingerprint
+
+#: A small library: module file below ``featlearn/`` and its source.
+LIBRARY = {
+    "__init__.py": "",
+    "core/__init__.py": "",
+    "core/used.py": "value = 1\n",
+    "core/other.py": "value = 2\n",
+    "core/far.py": "from featlearn.paper.train import train\n",
+    "paper/__init__.py": "",
+    "paper/train.py": "from featlearn.core.used import value\ntrain = value\n",
+    "paper/sibling.py": "from .train import train\n",
+    "paper/sibling_module.py": "from . import train\n",
+    "paper/upward.py": "from ..core.used import value\n",
+    "paper/upward_module.py": "from ..core import used\n",
+    "paper/deep/__init__.py": "from ..upward import value\n",
+    "paper/deep/leaf.py": "leaf = 1\n",
+    "paper/circle_a.py": "from featlearn.paper import circle_b\n",
+    "paper/circle_b.py": "from featlearn.paper import circle_a\nfrom featlearn.core import used\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_source():
+    """Imports of a file are read once a process; a test that edits files starts anew."""
+    provenance._imports.cache_clear()
+    yield
+    provenance._imports.cache_clear()
+
+
+@pytest.fixture
+def library(tmp_path):
+    for name, source in LIBRARY.items():
+        path = tmp_path / "src" / "featlearn" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    return tmp_path / "src"
+
+
+def script_with(library: Path, source: str) -> Path:
+    path = library.parent / "script.py"
+    path.write_text(textwrap.dedent(source))
+    return path
+
+
+def is_touched(library: Path, script: Path, name: str) -> bool:
+    """Whether an edit of ``featlearn/<name>`` moves the fingerprint of the script."""
+    before = fingerprint(script, library)
+    path = library / "featlearn" / name
+    source = path.read_text()
+    path.write_text(source + "# edited\n")
+    provenance._imports.cache_clear()
+    after = fingerprint(script, library)
+    path.write_text(source)
+    return before != after
+
+
+IMPORTS = {
+    "import": "import featlearn.core.used",
+    "import as": "import featlearn.core.used as u",
+    "one of several": "import os, featlearn.core.used",
+    "from package": "from featlearn.core import used",
+    "from module": "from featlearn.core.used import value",
+    "from module as": "from featlearn.core.used import value as v",
+    "star": "from featlearn.core.used import *",
+    "inside a function": "def f():\n    from featlearn.core.used import value\n",
+    "inside a method": "class A:\n    def f(self):\n        import featlearn.core.used\n",
+    "inside a block": "with open('x'):\n    from featlearn.core import used\n",
+    "inside try": "try:\n    from featlearn.core import used\nexcept ImportError:\n    pass\n",
+    "inside if": "import sys\nif sys.argv:\n    from featlearn.core import used\n",
+    "inside else of type checking": """
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from featlearn.core import other
+        else:
+            from featlearn.core import used
+    """,
+    "through a module": "from featlearn.paper.train import train",
+    "through two modules": "from featlearn.core.far import train",
+    "through a relative import": "from featlearn.paper.sibling import train",
+    "through a relative import of a module": "from featlearn.paper.sibling_module import train",
+    "through a relative import upward": "from featlearn.paper.upward import value",
+    "through a relative import of a module upward": "import featlearn.paper.upward_module",
+    "through a package that is only passed": "import featlearn.paper.deep.leaf",
+    "through a circle": "from featlearn.paper import circle_a",
+}
+
+
+@pytest.mark.parametrize("source", IMPORTS.values(), ids=IMPORTS.keys())
+def test_an_edit_of_an_imported_module_moves_the_fingerprint(library, source):
+    script = script_with(library, source)
+    assert "featlearn.core.used" in modules_of(script, library)
+    assert is_touched(library, script, "core/used.py")
+    assert is_touched(library, script, "core/__init__.py")
+    assert is_touched(library, script, "__init__.py")
+    assert not is_touched(library, script, "core/other.py")
+
+
+NO_IMPORTS = {
+    "nothing": "x = 1",
+    "a comment": "# from featlearn.core import used",
+    "text": "text = 'import featlearn.core.used'",
+    "only for the type checker": """
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from featlearn.core.used import value
+    """,
+    "only for the type checker, with the module's name": """
+        import typing
+        if typing.TYPE_CHECKING:
+            from featlearn.core import used
+    """,
+    "another package of the same beginning": "import featlearn_extra.core.used",
+    "a package of another library": "from other.featlearn.core import used",
+}
+
+
+@pytest.mark.parametrize("source", NO_IMPORTS.values(), ids=NO_IMPORTS.keys())
+def test_an_edit_of_a_module_that_is_not_imported_leaves_the_fingerprint(library, source):
+    script = script_with(library, source)
+    assert modules_of(script, library) == {}
+    assert not is_touched(library, script, "core/used.py")
+
+
+def test_a_module_that_is_only_named_for_types_further_down_does_not_count(library):
+    (library / "featlearn/paper/train.py").write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import featlearn.core.used\n"
+    )
+    script = script_with(library, "import featlearn.paper.train")
+    assert is_touched(library, script, "paper/train.py")
+    assert not is_touched(library, script, "core/used.py")
+
+
+def test_an_edit_of_the_script_itself_moves_the_fingerprint(library):
+    script = script_with(library, "x = 1")
+    before = fingerprint(script, library)
+    assert script_with(library, "x = 2") == script
+    assert fingerprint(script, library) != before
+
+
+def test_an_edit_that_adds_an_import_brings_the_module_in(library):
+    script = script_with(library, "import featlearn.paper.train")
+    assert not is_touched(library, script, "core/other.py")
+    with open(library / "featlearn/core/used.py", "a") as file:
+        file.write("from featlearn.core import other\n")
+    provenance._imports.cache_clear()
+    assert is_touched(library, script, "core/other.py")
+
+
+def test_renaming_a_module_moves_the_fingerprint(library):
+    script = script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
+    before = fingerprint(script, library)
+    (library / "featlearn/core/used.py").rename(library / "featlearn/core/renamed.py")
+    script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
+    provenance._imports.cache_clear()
+    assert fingerprint(script, library) != before
+
+
+def test_the_fingerprint_does_not_depend_on_where_the_project_lies(library, tmp_path):
+    script = script_with(library, "import featlearn.paper.train")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    copied = elsewhere / "src"
+    subprocess.run(["cp", "-r", str(library), str(copied)], check=True)
+    moved = elsewhere / "other_name.py"
+    moved.write_bytes(script.read_bytes())
+    assert fingerprint(moved, copied) == fingerprint(script, library)
+
+
+def test_a_fingerprint_is_16_hexadecimal_digits(library):
+    found = fingerprint(script_with(library, "x = 1"), library)
+    assert len(found) == 16
+    assert int(found, 16) >= 0
+
+
+def test_the_modules_of_a_script_are_named_with_their_files(library):
+    script = script_with(library, "from featlearn.paper.sibling import train")
+    assert modules_of(script, library) == {
+        "featlearn": library / "featlearn/__init__.py",
+        "featlearn.core": library / "featlearn/core/__init__.py",
+        "featlearn.core.used": library / "featlearn/core/used.py",
+        "featlearn.paper": library / "featlearn/paper/__init__.py",
+        "featlearn.paper.sibling": library / "featlearn/paper/sibling.py",
+        "featlearn.paper.train": library / "featlearn/paper/train.py",
+    }
+
+
+# ------------------------------------------------------------------------------- the real library
+
+
+def python(code: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE_ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+LOADED = "import sys, json; print(json.dumps([n for n in sys.modules if n.split('.')[0] == {!r}]))"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from featlearn.core.job import Job\n",
+        "from featlearn.core import config\nfrom featlearn.mrp.config import faults\n",
+        "import featlearn.mrp.train\nfrom featlearn.mrp import data\n"
+        "from featlearn.core.stats import estimate\n",
+    ],
+)
+def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source):
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    imported = json.loads(python(source + LOADED.format("featlearn")))
+    assert len(imported) >= 3
+    assert set(imported) <= set(modules_of(script))
+
+
+def test_building_the_workflow_imports_nothing_heavy():
+    light = (
+        "import featlearn.core.config, featlearn.core.provenance, featlearn.core.errors\n"
+        "import featlearn.mrp.config, featlearn.core.seeds, featlearn.core.files, sys\n"
+        "heavy = {'torch', 'torchvision', 'pandas', 'matplotlib', 'scipy', 'numpy', 'pyarrow'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert python(light).strip() == "[]"
+
+
+def test_a_papers_package_imports_no_other_paper_and_core_knows_no_paper():
+    package = SOURCE_ROOT / "featlearn"
+    shared = {"core", "images"}
+    rooms = {path.name for path in package.iterdir() if (path / "__init__.py").is_file()}
+    assert {"core", "mrp"} <= rooms
+    for room in sorted(rooms):
+        for module in sorted((package / room).rglob("*.py")):
+            used = {name.split(".")[1] for name in modules_of(module) if "." in name}
+            allowed = {"core"} if room == "core" else shared | {room}
+            assert used <= allowed, module
+
+
+# ------------------------------------------------------------------------------- records
+
+
+def artefact_with_record(results: Path, name: str = "mrp/history.parquet") -> Path:
+    path = results / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"0123456789" * 10)
+    status = path.stat()
+    content = {"bytes": 100, "mtime_ns": status.st_mtime_ns, "sha256": digest(path)}
+    write_record(results, path, content)
+    return path
+
+
+def test_a_record_lies_under_provenance_and_comes_back(tmp_path):
+    path = tmp_path / "mrp" / "history.parquet"
+    content = {"rule": "mrp_train", "config": {"q": 4, "range": [1.0, 1.5]}, "seed": 0}
+    write_record(tmp_path, path, content)
+    assert record_path(tmp_path, path) == tmp_path / "provenance" / "mrp" / "history.parquet.json"
+    assert record_path(tmp_path, path).is_file()
+    assert read_record(tmp_path, path) == content
+
+
+def test_the_same_record_is_written_to_the_same_bytes(tmp_path):
+    path = tmp_path / "a"
+    write_record(tmp_path, path, {"b": 1, "a": 2})
+    first = record_path(tmp_path, path).read_bytes()
+    write_record(tmp_path, path, {"a": 2, "b": 1})
+    assert record_path(tmp_path, path).read_bytes() == first
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[1]", b"\xff\xfe"])
+def test_a_record_that_cannot_be_read_is_none(tmp_path, content):
+    path = tmp_path / "a"
+    if content is not None:
+        record_path(tmp_path, path).parent.mkdir()
+        record_path(tmp_path, path).write_bytes(content)
+    assert read_record(tmp_path, path) is None
+    assert list(records(tmp_path)) == []
+
+
+def test_records_are_listed_with_their_artefacts(tmp_path):
+    paths = [artefact_with_record(tmp_path, name) for name in ("b/x.json", "a.svg", "b/a.parquet")]
+    found = dict(records(tmp_path))
+    assert set(found) == set(paths)
+    assert all(record["bytes"] == 100 for record in found.values())
+    assert list(found) == sorted(found)
+
+
+def test_an_untouched_artefact_is_not_damaged(tmp_path):
+    path = artefact_with_record(tmp_path)
+    record = read_record(tmp_path, path)
+    assert damage(path, record, thorough=False) is None
+    assert damage(path, record, thorough=True) is None
+    assert damaged_artefacts(tmp_path) == {}
+
+
+def test_a_cut_file_is_damaged_whatever_its_time(tmp_path):
+    path = artefact_with_record(tmp_path)
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    path.write_bytes(path.read_bytes()[:40])
+    os.utime(path, ns=times)
+    record = read_record(tmp_path, path)
+    for thorough in (False, True):
+        assert damage(path, record, thorough=thorough) == "40 bytes, 100 were written"
+
+
+def test_a_changed_byte_is_found_when_the_file_has_a_new_time(tmp_path):
+    path = artefact_with_record(tmp_path)
+    written = path.stat().st_mtime_ns
+    path.write_bytes(b"X" + path.read_bytes()[1:])
+    os.utime(path, ns=(written, written + 1))
+    record = read_record(tmp_path, path)
+    for thorough in (False, True):
+        assert "SHA-256" in damage(path, record, thorough=thorough)
+
+
+def test_a_changed_byte_under_the_old_time_is_found_by_a_thorough_look(tmp_path):
+    path = artefact_with_record(tmp_path)
+    written = path.stat().st_mtime_ns
+    path.write_bytes(b"X" + path.read_bytes()[1:])
+    os.utime(path, ns=(written, written))
+    record = read_record(tmp_path, path)
+    assert damage(path, record, thorough=False) is None  # one stat cannot see it
+    assert record["sha256"][:12] in damage(path, record, thorough=True)
+
+
+def test_a_touched_but_unchanged_artefact_is_not_damaged(tmp_path):
+    path = artefact_with_record(tmp_path)
+    os.utime(path, ns=(1, 1))
+    assert damage(path, read_record(tmp_path, path), thorough=False) is None
+
+
+def test_damaged_artefacts_are_listed_with_what_is_wrong(tmp_path):
+    whole = artefact_with_record(tmp_path, "whole")
+    cut = artefact_with_record(tmp_path, "sub/cut")
+    changed = artefact_with_record(tmp_path, "changed")
+    gone = artefact_with_record(tmp_path, "gone")
+    cut.write_bytes(b"")
+    changed.write_bytes(b"X" * 100)
+    os.utime(changed, ns=(1, 1))
+    gone.unlink()  # Snakemake itself makes it again
+    found = damaged_artefacts(tmp_path)
+    assert set(found) == {cut, changed}
+    assert found[cut] == "0 bytes, 100 were written"
+    assert whole.is_file()
+
+
+def test_setting_aside_moves_the_bytes_and_frees_the_name(tmp_path):
+    path = artefact_with_record(tmp_path)
+    path.write_bytes(b"damaged")
+    aside = set_aside(tmp_path, path)
+    assert aside.read_bytes() == b"damaged"
+    assert aside.is_relative_to(tmp_path)
+    assert not path.exists()
+    assert read_record(tmp_path, path) is None
+    assert damaged_artefacts(tmp_path) == {}
+
+
+def test_setting_aside_a_second_time_loses_nothing(tmp_path):
+    places = []
+    for content in (b"first", b"second"):
+        path = artefact_with_record(tmp_path)
+        path.write_bytes(content)
+        places.append(set_aside(tmp_path, path))
+    kept = {
+        file.read_bytes() for file in (tmp_path / provenance.DAMAGED).rglob("*") if file.is_file()
+    }
+    assert kept >= {b"first", b"second"}
+    assert places[1].read_bytes() == b"second"
