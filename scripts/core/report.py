@@ -14,5 +14,6 @@ with Job(snakemake) as job:
         stories=job.files("stories"),
         results=job.results,
         config=job.config,
+        command=job.params.command,
     )
     job.output[0].write_text(page, encoding="utf-8")

@@ -8,15 +8,17 @@ with Job(snakemake) as job:
     from featlearn.core.progress import Progress
     from featlearn.mrp.experiment import Experiment
     from featlearn.mrp.measure import strength_history
-    from featlearn.mrp.train import pretrain_mae
+    from featlearn.mrp.train import MaskedAutoencoder, pretrain
 
     experiment = Experiment("headline", job.config, job.params.seed, device)
-    options = job.config["pretraining"]
-    done = pretrain_mae(
+    options = dict(job.config["pretraining"])
+    method = MaskedAutoencoder(experiment.activation, options.pop("theta"))
+    done = pretrain(
         experiment.train_samples().x,
         experiment.features,
         experiment.initial_kernels(),
-        experiment.activation,
+        method,
+        varrho=experiment.activation.varrho,
         **options,
         report=Progress(job.rule, options["max_steps"]).report,
     )

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featlearn.mrp import train
-from featlearn.mrp.model import encode, smoothed_relu, smoothed_relu_slope
-from featlearn.mrp.train import Activation, classification_descent, mae_descent, mae_loss
+from featlearn.mrp import blocks
+from featlearn.mrp.gradients import classification_descent, mae_descent, mae_loss
+from featlearn.mrp.model import Activation, encode, smoothed_relu, smoothed_relu_slope
 
 ACTIVATIONS = st.builds(Activation, st.integers(2, 6), st.floats(0.05, 2))
 SIZES = st.tuples(*(st.integers(1, limit) for limit in (3, 6, 5, 4, 6)))
@@ -51,7 +51,7 @@ def test_the_mae_descent_is_always_minus_the_gradient(sizes, seed, activation, t
     w.requires_grad_()
     (gradient,) = torch.autograd.grad(mae_loss(x, w, theta, activation).sum(), w)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "CACHE_BYTES", cache)
+        patch.setattr(blocks, "CACHE_BYTES", cache)
         found = mae_descent(x, w.detach(), theta, activation)
     scale = max(1.0, gradient.abs().max().item())
     torch.testing.assert_close(found / scale, -gradient / scale, rtol=1e-10, atol=1e-12)
@@ -70,7 +70,7 @@ def test_the_classification_descent_is_always_minus_the_gradient(
     loss = F.cross_entropy(scores.flatten(0, 1), y.flatten()) * sizes[0]
     by_w, by_u = torch.autograd.grad(loss, (w, u))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "CACHE_BYTES", cache)
+        patch.setattr(blocks, "CACHE_BYTES", cache)
         found = classification_descent(x, y, w.detach(), u.detach(), activation)
     torch.testing.assert_close(found.w, -by_w, rtol=1e-9, atol=1e-11)
     torch.testing.assert_close(found.u, -by_u, rtol=1e-9, atol=1e-11)

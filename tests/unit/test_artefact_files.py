@@ -136,16 +136,6 @@ def test_writing_tensors_in_another_order_gives_the_same_bytes(tmp_path):
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_writing_tensors_with_metadata_again_gives_the_same_bytes(tmp_path):
-    metadata = dict.fromkeys(("replicates", "theta", "q", "varrho", "steps"), "text")
-    found = set()
-    for number in range(8):
-        path = tmp_path / f"{number}.safetensors"
-        write_tensors(tensors(), path, metadata=metadata)
-        found.add(digest(path))
-    assert len(found) == 1
-
-
 @pytest.mark.parametrize("damage", ["empty", "text", "cut"])
 def test_a_damaged_safetensors_file_is_named(tmp_path, damage):
     path = tmp_path / "w.safetensors"

@@ -7,15 +7,10 @@ import torch
 import torch.nn.functional as F
 
 from featlearn.core.errors import DivergedError
-from featlearn.mrp import train
-from featlearn.mrp.model import encode, fixed_block_head
-from featlearn.mrp.train import (
-    Activation,
-    classification_descent,
-    encoded,
-    head_descent,
-    train_classifier,
-)
+from featlearn.mrp import blocks
+from featlearn.mrp.gradients import classification_descent, encode_in_blocks, head_descent
+from featlearn.mrp.model import Activation, encode, fixed_block_head
+from featlearn.mrp.train import train_classifier
 
 ACTIVATION = Activation(3, 0.3)
 
@@ -74,18 +69,20 @@ def test_accuracy_is_the_share_of_samples_whose_class_scores_highest():
 def test_the_block_size_does_not_change_the_descent(monkeypatch, cache):
     x, y, w, u = random_problem(samples=11)
     wanted = classification_descent(x, y, w, u, ACTIVATION)
-    monkeypatch.setattr(train, "CACHE_BYTES", cache)
-    blocks = train._blocks(11, 4 * 2 * 4 * 6 * 8, x.device)
-    assert len(blocks) == {1: 11, 9_000: 3, 1 << 30: 1}[cache]
+    monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
+    parts = [block.samples for block in blocks.responses(x, w, ACTIVATION)]
+    assert len(parts) == {1: 11, 9_000: 3, 1 << 30: 1}[cache]
+    assert sum(part.stop - part.start for part in parts) == 11
     found = classification_descent(x, y, w, u, ACTIVATION)
     for name in ("w", "u", "loss", "accuracy"):
         torch.testing.assert_close(
             getattr(found, name), getattr(wanted, name), rtol=1e-12, atol=1e-13
         )
-    pieces = list(encoded(x, w, ACTIVATION))
-    assert len(pieces) == len(blocks)
     torch.testing.assert_close(
-        torch.cat(pieces, 1), encode(x, w, ACTIVATION.q, ACTIVATION.varrho), rtol=1e-12, atol=1e-13
+        encode_in_blocks(x, w, ACTIVATION),
+        encode(x, w, ACTIVATION.q, ACTIVATION.varrho),
+        rtol=1e-12,
+        atol=1e-13,
     )
 
 
@@ -190,6 +187,21 @@ def test_a_linear_probe_trains_the_head_on_the_encoder_it_was_given():
         u = u + 0.3 * classification_descent(x, y, w, u, ACTIVATION).u
     assert torch.equal(found.w, w)
     torch.testing.assert_close(found.u, u, rtol=1e-11, atol=1e-13)
+
+
+def test_a_linear_probe_runs_the_encoder_once(monkeypatch):
+    x, y, w, u = random_problem()
+    runs = []
+
+    def counted(*given):
+        runs.append(given)
+        return encoded(*given)
+
+    monkeypatch.setattr(train, "encoded", counted)
+    monkeypatch.setattr(train, "classification_descent", None)  # would run it in every step
+    settings = {"encoder_rate": 0, "head_rate": 0.3, "steps": 5}
+    train_classifier(x, y, w, u, ACTIVATION, **settings, features=feature_axes(2, 3, 5))
+    assert len(runs) == 1
 
 
 def test_supervised_training_leaves_the_fixed_head_alone():

@@ -151,10 +151,10 @@ def test_a_default_stands_the_checks():
         ({"limit": "none"}, "limit: 'none'; expected a whole number or nothing"),
         (
             {"data": {"noise": "5e-4"}},
-            "data.noise: '5e-4'; expected a number "
+            "data.noise: '5e-4'; expected a finite number "
             "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
         ),
-        ({"data": {"noise": "low"}}, "data.noise: 'low'; expected a number"),
+        ({"data": {"noise": "low"}}, "data.noise: 'low'; expected a finite number"),
         ({"data": {"flag": "5"}}, "data.flag: '5'; expected true or false"),
         ({"data": {"range": 3}}, "data.range: 3; expected a list"),
         ({"scale": 3}, "scale: 3; expected text"),
@@ -168,7 +168,7 @@ def test_a_default_stands_the_checks():
         ({"device": "gpu"}, "device: 'gpu'; expected one of auto, cpu, cuda"),
         ({"data": {"range": [1]}}, "data.range: 1 entries; expected at least 2"),
         ({"data": {"range": [1, 2, 3]}}, "data.range: 3 entries; expected at most 2"),
-        ({"data": {"range": [1, "b"]}}, "data.range.1: 'b'; expected a number"),
+        ({"data": {"range": [1, "b"]}}, "data.range.1: 'b'; expected a finite number"),
         ({"run": "A b"}, "run: 'A b'; expected ^[a-z]*$"),
     ],
 )
@@ -236,6 +236,7 @@ def test_refusing_lists_every_fault_and_no_fault_is_no_error():
 def root(tmp_path):
     (tmp_path / "config" / "scale").mkdir(parents=True)
     (tmp_path / "workflow" / "schemas").mkdir(parents=True)
+    (tmp_path / "config" / "config.yaml").write_text("scale: desk\nrun: ''\nseed: 0\n")
     (tmp_path / "workflow" / "schemas" / "config.schema.yaml").write_text(yaml.safe_dump(SCHEMA))
     for scale, steps in [("smoke", 5), ("desk", 50)]:
         text = yaml.safe_dump({"steps": steps, "data": {"patches": steps, "sparsity": 1.0}})

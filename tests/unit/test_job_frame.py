@@ -212,7 +212,7 @@ def test_one_file_under_two_names_is_found_under_both():
 
 def test_a_name_that_the_rule_does_not_give_is_told():
     with pytest.raises(AttributeError, match="names no file 'histroy'"):
-        Paths([("history", Path("x"))]).histroy  # noqa: B018
+        Paths([Path("x")], {"history": 0}).histroy  # noqa: B018
 
 
 def test_threads_come_from_the_config_not_from_the_scheduler():

@@ -7,8 +7,9 @@ import itertools
 import pytest
 import torch
 
-from featlearn.mrp import train
-from featlearn.mrp.train import Activation, mae_descent, mae_loss
+from featlearn.mrp import blocks
+from featlearn.mrp.gradients import mae_descent, mae_loss
+from featlearn.mrp.model import Activation
 
 #: replicates, samples, patches, dimension, kernels
 SHAPES = [(1, 1, 1, 1, 1), (1, 5, 3, 4, 6), (3, 7, 4, 5, 2), (2, 4, 6, 5, 8)]
@@ -116,11 +117,10 @@ def test_the_block_size_does_not_change_the_descent(monkeypatch, q, cache):
     activation = Activation(q, 0.3)
     w.requires_grad_()
     (gradient,) = torch.autograd.grad(mae_loss(x, w, 0.4, activation).sum(), w)
-    monkeypatch.setattr(train, "CACHE_BYTES", cache)
-    blocks = train._blocks(63, 4 * 2 * 4 * 8, x.device)
-    sizes = [block.stop - block.start for block in blocks]
-    assert sum(sizes) == 63
-    assert len(blocks) == {1: 63, 7_000: 3, 1 << 30: 1}[cache]
+    monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
+    found = [block.samples for block in blocks.responses(x, w.detach(), activation)]
+    assert sum(part.stop - part.start for part in found) == 9
+    assert len(found) == {1: 9, 7_000: 3, 1 << 30: 1}[cache]
     torch.testing.assert_close(
         mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
     )

@@ -10,17 +10,13 @@ import torch
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
-from featlearn.mrp.model import initial_kernels
-from featlearn.mrp.train import (
-    Activation,
-    capture_strength,
-    correlations,
-    mae_descent,
-    pretrain_mae,
-)
+from featlearn.mrp.gradients import mae_descent
+from featlearn.mrp.model import Activation, initial_kernels
+from featlearn.mrp.train import MaskedAutoencoder, capture_strength, correlations
+from featlearn.mrp.train import pretrain as run_pretraining
 
 ACTIVATION = Activation(4, 0.3)
-#: The easy setting of sheet 9.1: 4 classes of two features, 24 kernels.
+#: An easy setting: 4 classes of two features, 24 kernels.
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)
 REPLICATES = 3
 
@@ -34,8 +30,11 @@ def easy_problem(replicates, dtype=torch.float64):
 
 
 def pretrain(x, features, w, **changes):
-    settings = {"theta": 0.5, "learning_rate": 0.5, "max_steps": 1500, "record_every": 20}
-    return pretrain_mae(x, features, w, ACTIVATION, **{**settings, **changes})
+    settings = {"learning_rate": 0.5, "max_steps": 1500, "record_every": 20}
+    method = MaskedAutoencoder(ACTIVATION, theta=0.5)
+    return run_pretraining(
+        x, features, w, method, varrho=ACTIVATION.varrho, **{**settings, **changes}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -190,12 +189,12 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
     gamma = (1 + q) * z ** (q + 1)
     span = sigma ** -(q - 1) - varrho ** -(q - 1)
     wanted = span * q * varrho ** (q - 1) / ((q - 1) * rate * gamma)
-    found = pretrain_mae(
+    found = run_pretraining(
         (z * v).view(1, 1, 1, 3),
         v.view(1, 1, 1, 3),
         (sigma * v).view(1, 1, 3),
-        ACTIVATION,
-        theta=0.5,
+        MaskedAutoencoder(ACTIVATION, theta=0.5),
+        varrho=varrho,
         learning_rate=rate,
         max_steps=20_000,
         record_every=1000,

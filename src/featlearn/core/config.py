@@ -7,19 +7,20 @@ what was expected there.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from featlearn.core.errors import ConfigError
 
 TYPE_WORDS = {
     "integer": "a whole number",
-    "number": "a number",
+    "number": "a finite number",
     "string": "text",
     "boolean": "true or false",
     "array": "a list",
@@ -53,7 +54,7 @@ def read_yaml(path: Path) -> Any:
     """Read YAML without its code-running tags; a fault names the file."""
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
@@ -81,7 +82,7 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     scales = {file.stem: file for file in sorted((root / "config" / "scale").glob("*.yaml"))}
     common = read_yaml(root / "config" / "config.yaml")
     scale = user.get("scale", common["scale"])
-    if scale not in scales:
+    if not isinstance(scale, str) or scale not in scales:
         raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
     merged = merge(merge(common, read_yaml(scales[scale])), user)
     schema = read_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
@@ -130,11 +131,30 @@ def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any])
     return filled
 
 
+def _is_whole(_: Any, value: Any) -> bool:
+    # JSON Schema counts 10.0 as an integer, range() does not
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_finite(_: Any, value: Any) -> bool:
+    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+Validator = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_whole).redefine(
+        "number", _is_finite
+    ),
+)
+
+
 def faults(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
     """One line for each violation of the schema: key, value, what was expected."""
-    errors = Draft202012Validator(schema).iter_errors(value)
+    errors = Validator(schema).iter_errors(value)
+    lines: dict[str, None] = {}  # a set that keeps its order: a rule may be broken by several keys
     for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
-        yield from _describe(error)
+        lines.update(dict.fromkeys(_describe(error)))
+    yield from lines
 
 
 def _describe(error: ValidationError) -> Iterator[str]:

@@ -57,7 +57,7 @@ def write_parquet(frame: pd.DataFrame, path: PathLike) -> None:
         raise FeatlearnError(f"{path}: the frame has an index; call reset_index() first")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise FeatlearnError(f"{path}: not a tidy frame: {error}") from error
     # pandas' own metadata names the pandas version: drop it, so that an upgrade alone moves no byte
     pq.write_table(table.replace_schema_metadata(None), path, compression="zstd")
@@ -73,16 +73,13 @@ def read_parquet(path: PathLike) -> pd.DataFrame:
         raise FeatlearnError(f"{path}: cannot be read as Parquet: {error}") from error
 
 
-def write_tensors(
-    tensors: Mapping[str, torch.Tensor], path: PathLike, metadata: Mapping[str, str] | None = None
-) -> None:
+def write_tensors(tensors: Mapping[str, torch.Tensor], path: PathLike) -> None:
     """Write named tensors (moved to the CPU, made contiguous) as safetensors."""
     from safetensors.torch import save_file
 
     save_file(
         {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())},
         os.fspath(path),
-        metadata=dict(metadata) if metadata else None,
     )
 
 

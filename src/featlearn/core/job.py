@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -48,12 +48,10 @@ REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplo
 class Paths:
     """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order."""
 
-    def __init__(self, named: Iterable[tuple[str | None, Path]]):
-        self._all: list[Path] = []
-        for name, path in named:
-            self._all.append(path)
-            if name is not None:
-                setattr(self, name, path)
+    def __init__(self, paths: Iterable[Path], names: Mapping[str, int]):
+        self._all = list(paths)
+        for name, place in names.items():
+            setattr(self, name, self._all[place])
 
     def __getattr__(self, name: str) -> Path:
         raise AttributeError(f"the rule names no file {name!r}")
@@ -68,13 +66,14 @@ class Paths:
         return len(self._all)
 
 
-def _named(files: Any) -> list[tuple[str | None, Path]]:
-    """Snakemake's list of files as (name or None, path); a named list of files keeps no name."""
-    names = {}
-    for name, value in files.items():
-        if isinstance(value, str):
-            names[str(value)] = name
-    return [(names.get(str(file)), Path(str(file))) for file in files]
+def _names(files: Any) -> dict[str, int]:
+    """Which name of a rule's files stands for which of them; a name of a list stands for none."""
+    places = {str(file): number for number, file in enumerate(files)}
+    return {name: places[str(value)] for name, value in files.items() if isinstance(value, str)}
+
+
+def _paths(files: Any) -> list[Path]:
+    return [Path(str(file)) for file in files]
 
 
 class _Tee:
@@ -138,15 +137,13 @@ class Job:
         self.config: Any = snakemake.params.get("config", {})
         self.threads = int(snakemake.params.get("threads", 1))
         self.results = Path(snakemake.config["results"])
-        self.input = Paths(_named(snakemake.input))
+        self.input = Paths(_paths(snakemake.input), _names(snakemake.input))
         self._inputs = snakemake.input
-        self._final = _named(snakemake.output)
+        self._final = _paths(snakemake.output)
         self._log = Path(str(snakemake.log[0])) if snakemake.log else None
         self._staging = self.results / STAGING / f"{self.rule}-{platform.node()}-{os.getpid()}"
-        self.output = Paths(
-            (name, self._staging / f"{number}-{path.name}")
-            for number, (name, path) in enumerate(self._final)
-        )
+        staged = [self._staging / f"{n}-{path.name}" for n, path in enumerate(self._final)]
+        self.output = Paths(staged, _names(snakemake.output))
         self.digests: dict[str, str] = {}
 
     def files(self, name: str) -> list[Path]:
@@ -181,9 +178,12 @@ class Job:
         try:
             if error is None:
                 self._commit()
-            else:
-                self._explain(error)
+        except BaseException as fault:
+            error = fault
+            raise
         finally:
+            if error is not None:
+                self._explain(error)
             shutil.rmtree(self._staging, ignore_errors=True)
             sys.stdout, sys.stderr = self._streams
             if self._log_file:
@@ -249,10 +249,10 @@ class Job:
             traceback.print_exception(error, file=self._log_file)
 
     def _commit(self) -> None:
-        for staged, (_, final) in zip(self.output, self._final, strict=True):
+        for staged, final in zip(self.output, self._final, strict=True):
             if not staged.is_file():
                 raise FeatlearnError(f"rule {self.rule} did not write {final}")
-        for staged, (_, final) in zip(self.output, self._final, strict=True):
+        for staged, final in zip(self.output, self._final, strict=True):
             with open(staged, "rb+") as file:
                 os.fsync(file.fileno())
             final.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,11 @@ Value = Callable[..., Any]
 
 
 def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, for people: no exponents below a million."""
+    """``value`` with so many significant digits, for people: no exponents below a million.
+
+    What is left of a zero after rounding errors is shown as zero.
+    """
+    value = 0.0 if abs(value) < 1e-12 else value
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
@@ -39,8 +43,14 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(value: float, digits: int = 0) -> str:
-    """A share as a percentage that no line break tears apart: 0.631 gives ``63 %``."""
-    return f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%".replace("-", "−")
+    """A share as a percentage that no line break tears apart: 0.631 gives ``63 %``.
+
+    What is neither none nor all is not rounded to it: 0.996 gives ``99.6 %``.
+    """
+    text = f"{100 * value:.{digits}f}"
+    if digits < 3 and float(text) in (0, 100) and abs(100 * value - float(text)) > 1e-9:
+        return percent(value, digits + 1)
+    return f"{text}\N{NO-BREAK SPACE}%".replace("-", "−")
 
 
 def plus_minus(value: float, spread: float) -> str:
@@ -112,7 +122,7 @@ def fill_in(text: str, source: Path, value: Value) -> str:
     environment.globals = {"value": value}
     try:
         return environment.from_string(text).render()
-    except (FeatlearnError, jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a text may do wrong, its author must see where
         raise FeatlearnError(f"{source}: {error}") from error
 
 

@@ -171,8 +171,12 @@ def damaged_artefacts(results: Path) -> dict[Path, str]:
 
 def set_aside(results: Path, artefact: Path) -> Path:
     """Move a damaged artefact out of the way (nothing is deleted) so that it is made again."""
-    target = results / DAMAGED / artefact.relative_to(results)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    first = results / DAMAGED / artefact.relative_to(results)
+    first.parent.mkdir(parents=True, exist_ok=True)
+    target, number = first, 1
+    while target.exists():
+        number += 1
+        target = first.with_name(f"{first.name}.{number}")
     os.replace(artefact, target)
     record_path(results, artefact).unlink(missing_ok=True)
     return target

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +32,6 @@ from featlearn.core.provenance import read_record
 TEMPLATES = Path(__file__).with_name("templates")
 VERDICTS = (HOLDS, FAILS, NOT_SHOWN)
 STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
-#: The scale that runs without ``--configfile``.
-DEFAULT_SCALE = "desk"
 #: Shares of a claim's drawing that stay free at either side, for the labels of the band.
 LEFT, RIGHT = 18.0, 82.0
 
@@ -48,20 +45,6 @@ Records = dict[Path, Record]
 def plain_yaml(value: Any) -> str:
     """A config as YAML, keys in order."""
     return yaml.safe_dump(value, sort_keys=True, allow_unicode=True, default_flow_style=False)
-
-
-def command(target: Path, config: Mapping[str, Any]) -> str:
-    """The line that makes ``target`` again in the run that ``config`` describes.
-
-    A run with a name of its own needs its config as a file; the report shows that config. Options
-    come last, for ``--configfile`` would take a target after it for one more file.
-    """
-    line = f"snakemake --cores 2 {shlex.quote(str(target))}"
-    if config["run"] != config["scale"]:
-        return f"{line} --configfile {shlex.quote(config['run'])}.yaml"
-    if config["scale"] != DEFAULT_SCALE:
-        return f"{line} --configfile config/scale/{config['scale']}.yaml"
-    return line
 
 
 # --------------------------------------------------------------------------- provenance
@@ -207,6 +190,7 @@ def render(
     stories: Sequence[Path],
     results: Path,
     config: Mapping[str, Any],
+    command: str,
 ) -> str:
     """The HTML of the report.
 
@@ -223,6 +207,8 @@ def render(
         ``results/<run>``.
     config
         The whole config of the run, with ``scale``, ``run`` and ``seed``.
+    command
+        What makes a file of this run when the file is added: ``snakemake --cores 2``.
 
     Raises
     ------
@@ -256,7 +242,7 @@ def render(
             paper=paper,
             page=page,
             files=tuple(below),
-            command=command(file, config),
+            command=f"{command} {file}",
             record=records.get(file),
             records=records,
             item=item_of.get(below[0]),

@@ -294,7 +294,7 @@ def _place(
 def _shares(spec: MultiView, n: int, stream: torch.Generator) -> Tensor:
     """How a total is divided among the patches of a feature: (N, features, C_p), summing to 1."""
     shape = (n, spec.features, spec.patches_per_feature)
+    exponential = -torch.log1p(-torch.rand(shape, generator=stream, dtype=torch.float64))
     if spec.split == "equal":
         return torch.full(shape, 1 / spec.patches_per_feature, dtype=torch.float64)
-    exponential = -torch.log1p(-torch.rand(shape, generator=stream, dtype=torch.float64))
     return exponential / exponential.sum(-1, keepdim=True)

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.model import initial_kernels
-from featlearn.mrp.train import Activation
+from featlearn.mrp.model import Activation, initial_kernels
 
 
 class Experiment:

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.data import Samples
-from featlearn.mrp.model import class_scores
-from featlearn.mrp.train import Activation, Trace, correlations, encoded
+from featlearn.mrp.gradients import encode_in_blocks
+from featlearn.mrp.model import Activation, class_scores
+from featlearn.mrp.train import Trace, correlations
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Prediction:
 
 def predict(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> Prediction:
     """Run a classifier (kernels (R, K, d), head (R, k, K)) over samples."""
-    scores = torch.cat([class_scores(h, u) for h in encoded(samples.x, w, activation)], dim=1)
-    return Prediction(scores, samples.y, samples.strong)
+    h = encode_in_blocks(samples.x, w, activation)
+    return Prediction(class_scores(h, u), samples.y, samples.strong)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,18 @@ Kernels ``w`` have shape (R, K, d): K kernels in each of R replicates. Supervise
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Activation:
+    """Exponent ``q`` and threshold ``varrho`` of the smoothed ReLU."""
+
+    q: int
+    varrho: float
 
 
 def smoothed_relu(u: Tensor, q: int, varrho: float) -> Tensor:

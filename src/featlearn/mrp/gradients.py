@@ -1,0 +1,311 @@
+"""Losses and their negative gradients in closed form, exact in the expectation over masks.
+
+Section 4 of Pan, Zhou & Yan. ``theta`` is everywhere the probability that a patch is **kept** (the
+mask ratio is ``1 - theta``); like a learning rate it may be a number or one number a replicate,
+shape (R,), so that the points of a sweep train in one batch.
+
+Shapes: patches ``x`` (R, N, P, d), kernels ``w`` (R, K, d), heads ``u`` (R, k, K), labels ``y``
+(R, N) int64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from featlearn.mrp.blocks import activate, responses
+from featlearn.mrp.model import Activation, encode, smoothed_relu, smoothed_relu_slope
+
+
+def per_replicate(value: float | Tensor, like: Tensor) -> float | Tensor:
+    """A number, or (R,) numbers shaped to multiply a tensor (R, ., .)."""
+    if isinstance(value, Tensor):
+        return value.to(like).view(-1, 1, 1)
+    return value
+
+
+# --------------------------------------------------------------------------- MAE
+
+
+def mae_loss(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
+    """Expected MAE-style masked loss a sample (appendix H), averaged over the samples.
+
+    With ``g_p = sum_r w_r R(<w_r, x_p>)`` and decoder scale ``1/theta`` it is
+    ``1/2 sum_p [|x_p|^2 - 2 <x_p, g_p> + |g_p|^2 / theta]``: all patches count, masked ones by a
+    constant only.
+
+    Returns
+    -------
+    Tensor
+        (R,).
+    """
+    replicates, samples, patches, dimension = x.shape
+    rows = x.reshape(replicates, samples * patches, dimension)
+    s = smoothed_relu(torch.bmm(rows, w.transpose(1, 2)), activation.q, activation.varrho)
+    g = torch.bmm(s, w)
+    per_entry = rows * rows - 2 * rows * g + g * g / per_replicate(theta, g)
+    return per_entry.sum((-1, -2)) / (2 * samples)
+
+
+def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
+    """Negative gradient of :func:`mae_loss` with respect to ``w``.
+
+    With ``Delta_p = x_p - g_p / theta`` it is, for kernel r,
+    ``mean_n sum_p [ S_rp Delta_p + R'_rp <w_r, Delta_p> x_p ]``. The products are arranged so that
+    neither ``g`` nor ``Delta`` is formed: with ``Q = U - S (W W^T) / theta`` it equals
+    ``(S + R' Q)^T X - (S^T S) W / theta``.
+
+    Returns
+    -------
+    Tensor
+        (R, K, d).
+    """
+    shrink = -1 / per_replicate(theta, w)
+    coupling = torch.bmm(w, w.transpose(1, 2)) * shrink
+    direct = torch.zeros_like(w)
+    overlap = torch.zeros_like(coupling)
+    for block in responses(x, w, activation):
+        overlap.baddbmm_(block.s.transpose(1, 2), block.s)
+        block.u.baddbmm_(block.s, coupling)
+        block.u.mul_(block.slope).add_(block.s)
+        direct.baddbmm_(block.u.transpose(1, 2), block.x)
+    return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
+
+
+def mae_descent_as_printed(
+    x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation
+) -> Tensor:
+    """The vector that Fact 2.2 prints for :func:`mae_descent`: it is **not** the gradient.
+
+    ``mean_n sum_p A_rp Delta_p`` with ``A_rp = S_rp + R'_rp [<w_r, x_p>]^+``: the second term swaps
+    the roles of ``x_p`` and ``Delta_p``. Kept to show the difference.
+    """
+    shrink = -1 / per_replicate(theta, w)
+    direct = torch.zeros_like(w)
+    overlap = w.new_zeros((w.shape[0], w.shape[1], w.shape[1]))
+    for block in responses(x, w, activation):
+        block.u.clamp_min_(0).mul_(block.slope).add_(block.s)
+        overlap.baddbmm_(block.u.transpose(1, 2), block.s)
+        direct.baddbmm_(block.u.transpose(1, 2), block.x)
+    return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
+
+
+# --------------------------------------------------------------------------- teacher and student
+
+
+def teacher_student_loss(
+    x: Tensor,
+    w: Tensor,
+    target: Tensor,
+    theta: float | Tensor,
+    activation: Activation,
+) -> Tensor:
+    """Expected teacher-student masked loss a sample (equation (3)), averaged over the samples.
+
+    ``1/2 sum_r Phi_r^2 + 1/2 (1/theta - 1) sum_r sum_p S_rp^2`` with
+    ``Phi_r = target_r - sum_p S_rp`` and decoder scale ``1/theta``.
+
+    Parameters
+    ----------
+    target : (R, N, K)
+        The teacher's output on the unmasked samples; no gradient flows through it.
+
+    Returns
+    -------
+    Tensor
+        (R,).
+    """
+    replicates, samples, patches, dimension = x.shape
+    rows = x.reshape(replicates, samples * patches, dimension)
+    s = smoothed_relu(torch.bmm(rows, w.transpose(1, 2)), activation.q, activation.varrho)
+    s = s.view(replicates, samples, patches, -1)
+    variance = (1 / per_replicate(theta, target) - 1) * (s * s).sum(2)
+    return ((target - s.sum(2)) ** 2 + variance).sum((-1, -2)) / (2 * samples)
+
+
+def teacher_student_descent(
+    x: Tensor,
+    w: Tensor,
+    theta: float | Tensor,
+    activation: Activation,
+    *,
+    tau: float | Tensor | None = None,
+    target: Tensor | None = None,
+) -> Tensor:
+    """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
+
+    ``mean_n sum_p (Phi_r - (1/theta - 1) S_rp) R'_rp x_p``. Kernels do not interact.
+
+    Parameters
+    ----------
+    tau
+        Teacher factor: the teacher's kernels are ``tau * w`` (the paper's framework).
+    target : (R, N, K)
+        Or the output of another, fixed teacher (the BEiT discussion). Exactly one is given.
+
+    Returns
+    -------
+    Tensor
+        (R, K, d).
+    """
+    if (tau is None) == (target is None):
+        raise ValueError("expected exactly one of tau and target")
+    patches = x.shape[2]
+    pull = 1 / per_replicate(theta, w) - 1
+    total = torch.zeros_like(w)
+    for block in responses(x, w, activation):
+        own = block.per_sample(block.s, patches)
+        if tau is not None:
+            seen = _activation_of(block.u.mul_(per_replicate(tau, w)), block.spare, activation)
+            phi = (block.per_sample(seen, patches) - own).sum(2)
+        else:
+            assert target is not None
+            phi = target[:, block.samples] - own.sum(2)
+        block.s.mul_(-pull)
+        own.add_(phi.unsqueeze(2))
+        block.s.mul_(block.slope)
+        total.baddbmm_(block.s.transpose(1, 2), block.x)
+    return total / x.shape[1]
+
+
+def _activation_of(u: Tensor, spare: Tensor, activation: Activation) -> Tensor:
+    """Smoothed ReLU of ``u``; both arguments are used up."""
+    s = torch.empty_like(u)
+    activate(u, s, torch.empty_like(u), spare, activation)
+    return s
+
+
+def teacher_student_descent_sampled(
+    x: Tensor,
+    w: Tensor,
+    theta: float,
+    activation: Activation,
+    *,
+    tau: float,
+    masks: int,
+    stream: torch.Generator,
+) -> Tensor:
+    """The same gradient from ``masks`` sampled masks a sample in place of the exact expectation.
+
+    For a mask it is ``sum_p c (hhat_r - c sum_p' eps_p' S_rp') eps_p R'_rp x_p``, ``c = 1/theta``.
+    An estimate: its variance grows like ``(1 - theta) / theta``.
+    """
+    replicates, samples, patches, dimension = x.shape
+    rows = x.reshape(replicates, samples * patches, dimension)
+    u = torch.bmm(rows, w.transpose(1, 2))
+    shape = (replicates, samples, patches, -1)
+    q, varrho = activation.q, activation.varrho
+    s = smoothed_relu(u, q, varrho).view(shape)
+    slope = smoothed_relu_slope(u, q, varrho).view(shape)
+    target = smoothed_relu(tau * u, q, varrho).view(shape).sum(2)
+    push = torch.zeros_like(s)
+    for _ in range(masks):
+        kept = torch.rand((replicates, samples, patches), generator=stream) < theta
+        eps = kept.to(device=x.device, dtype=x.dtype).unsqueeze(-1)
+        error = target - (eps * s).sum(2) / theta
+        push += error.unsqueeze(2) * eps / theta
+    push = (push * slope / masks).view(replicates, samples * patches, -1)
+    return torch.bmm(push.transpose(1, 2), rows) / samples
+
+
+@dataclass(frozen=True)
+class TeacherFactor:
+    """The teacher factor ``tau_t = 1 + (1-theta)/(C_p theta) + delta_t`` (not a moving average).
+
+    Parameters
+    ----------
+    theta
+        Probability that a patch is kept.
+    patches_per_feature
+        ``C_p``: the factor presumes knowledge of the data.
+    schedule
+        ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs' one),
+        ``constant`` (delta = 0), or ``one`` (tau = 1: an ordinary copy, with which kernels shrink).
+    q
+        Exponent of the activation.
+    """
+
+    theta: float | Tensor
+    patches_per_feature: int
+    schedule: str
+    q: int
+
+    def __call__(self, step: int) -> float | Tensor:
+        if self.schedule == "one":
+            return 1.0
+        base = 1 + (1 - self.theta) / (self.patches_per_feature * self.theta)
+        match self.schedule:
+            case "main":
+                return base + 1 / (step + 1)
+            case "appendix":
+                return base + 1 / (step ** (1 / self.q) + 1)
+            case "constant":
+                return base
+        raise ValueError(f"schedule: {self.schedule!r}; expected main, appendix, constant or one")
+
+
+# --------------------------------------------------------------------------- classification
+
+
+@dataclass
+class Descent:
+    """Result of one pass: negative gradients, mean cross-entropy and accuracy a replicate."""
+
+    w: Tensor | None
+    u: Tensor
+    loss: Tensor
+    accuracy: Tensor
+
+
+def classification_descent(
+    x: Tensor, y: Tensor, w: Tensor, u: Tensor, activation: Activation
+) -> Descent:
+    """Negative gradients of the mean cross-entropy of ``softmax(u h(X))`` (equations (14), (15)).
+
+    Returns
+    -------
+    Descent
+        ``w`` (R, K, d), ``u`` (R, k, K), ``loss`` and ``accuracy`` (R,), all before the step.
+    """
+    samples, patches = x.shape[1], x.shape[2]
+    down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
+    loss, hits = x.new_zeros(x.shape[0]), x.new_zeros(x.shape[0])
+    for block in responses(x, w, activation):
+        h = block.per_sample(block.s, patches).sum(2)
+        residual, block_loss, block_hits = _residual(h, y[:, block.samples], u)
+        down_u.baddbmm_(residual.transpose(1, 2), h)
+        push = torch.bmm(residual, u)
+        block.per_sample(block.slope, patches).mul_(push.unsqueeze(2))
+        down_w.baddbmm_(block.slope.transpose(1, 2), block.x)
+        loss += block_loss
+        hits += block_hits
+    return Descent(down_w / samples, down_u / samples, loss / samples, hits / samples)
+
+
+def head_descent(h: Tensor, y: Tensor, u: Tensor) -> Descent:
+    """The same for a frozen encoder whose outputs ``h`` (R, N, K) are already known."""
+    residual, loss, hits = _residual(h, y, u)
+    samples = h.shape[1]
+    down = torch.bmm(residual.transpose(1, 2), h) / samples
+    return Descent(None, down, loss / samples, hits / samples)
+
+
+def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """``1{i=y} - softmax_i`` (R, B, k), summed cross-entropy (R,), correct predictions (R,)."""
+    log_share = torch.log_softmax(torch.bmm(h, u.transpose(1, 2)), dim=-1)
+    picked = log_share.gather(-1, y.unsqueeze(-1)).squeeze(-1)
+    hits = (log_share.argmax(-1) == y).to(h.dtype).sum(-1)
+    residual = log_share.exp().neg_()
+    residual.scatter_add_(-1, y.unsqueeze(-1), torch.ones_like(picked).unsqueeze(-1))
+    return residual, -picked.sum(-1), hits
+
+
+def encode_in_blocks(x: Tensor, w: Tensor, activation: Activation) -> Tensor:
+    """Encoder outputs (R, N, K) without ever holding the responses to all patches."""
+    if x.device.type != "cpu":
+        return encode(x, w, activation.q, activation.varrho)
+    patches = x.shape[2]
+    parts = [block.per_sample(block.s, patches).sum(2) for block in responses(x, w, activation)]
+    return torch.cat(parts, dim=1)
