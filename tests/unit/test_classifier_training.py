@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from featlearn.core.errors import DivergedError
-from featlearn.mrp import blocks
+from featlearn.mrp import blocks, train
 from featlearn.mrp.gradients import classification_descent, encode_in_blocks, head_descent
 from featlearn.mrp.model import Activation, encode, fixed_block_head
 from featlearn.mrp.train import train_classifier
@@ -195,9 +195,9 @@ def test_a_linear_probe_runs_the_encoder_once(monkeypatch):
 
     def counted(*given):
         runs.append(given)
-        return encoded(*given)
+        return encode_in_blocks(*given)
 
-    monkeypatch.setattr(train, "encoded", counted)
+    monkeypatch.setattr(train, "encode_in_blocks", counted)
     monkeypatch.setattr(train, "classification_descent", None)  # would run it in every step
     settings = {"encoder_rate": 0, "head_rate": 0.3, "steps": 5}
     train_classifier(x, y, w, u, ACTIVATION, **settings, features=feature_axes(2, 3, 5))

@@ -73,12 +73,23 @@ def table(paper, name):
     return {"parquet": f"{stem}.parquet", "markdown": f"{stem}.md"}
 
 
-def publish(paper, figures=(), tables=(), artefacts=()):
-    """Tell the report, the checksums and the target of a paper what the paper makes.
+def ledger(paper, name):
+    """The claims of one experiment, judged."""
+    return f"{RESULTS}/{paper}/claims/{name}.parquet"
 
-    Returns all files of the paper, for its own target.
+
+def tell_story(paper):
+    """Give a paper its place in the report: before what it publishes."""
+    STORIES.append(asset(f"workflow/report/{paper}/story.md"))
+
+
+def publish(paper, figures=(), tables=(), ledgers=(), artefacts=()):
+    """Tell the report, the checksums and the target of a paper what an experiment makes.
+
+    Returns all these files.
     """
-    own = [*artefacts, f"{RESULTS}/{paper}/claims.parquet"]
+    own = [*artefacts, *(ledger(paper, name) for name in ledgers)]
+    LEDGERS.extend(ledger(paper, name) for name in ledgers)
     for name in figures:
         own += figure(paper, name).values()
         FIGURES.append(figure(paper, name)["svg"])
@@ -86,7 +97,5 @@ def publish(paper, figures=(), tables=(), artefacts=()):
         own += table(paper, name).values()
         TABLES.append(table(paper, name)["parquet"])
     CAPTIONS.extend(asset(f"workflow/report/{paper}/{name}.md") for name in (*figures, *tables))
-    STORIES.append(asset(f"workflow/report/{paper}/story.md"))
-    LEDGERS.append(f"{RESULTS}/{paper}/claims.parquet")
     ARTEFACTS.extend(own)
     return own

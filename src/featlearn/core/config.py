@@ -85,12 +85,26 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     if not isinstance(scale, str) or scale not in scales:
         raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
     merged = merge(merge(common, read_yaml(scales[scale])), user)
-    schema = read_yaml(root / "workflow" / "schemas" / "config.schema.yaml")
+    schema = read_schema(root / "workflow" / "schemas")
     filled = fill_defaults(merged, schema, schema)
     refuse(faults(filled, schema))
     filled["run"] = filled["run"] or scale
     filled["results"] = f"results/{filled['run']}"
     return in_order(filled)
+
+
+def read_schema(folder: Path) -> dict[str, Any]:
+    """``config.schema.yaml`` with the section of each paper from its ``<paper>.schema.yaml``."""
+    schema = read_yaml(folder / "config.schema.yaml")
+    schema.setdefault("$defs", {})
+    for file in sorted(folder.glob("*.schema.yaml")):
+        paper = file.name.removesuffix(".schema.yaml")
+        if paper != "config":
+            section = read_yaml(file)
+            schema["$defs"] |= section.pop("$defs", {})
+            schema["properties"][paper] = section
+            schema["required"].append(paper)
+    return schema
 
 
 def refuse(found: Iterable[str]) -> None:

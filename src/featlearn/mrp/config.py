@@ -8,10 +8,11 @@ from typing import Any
 
 def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
     """Values that contradict each other: one line each, with the key and what was expected."""
-    for experiment in ("headline",):
-        settings = mrp[experiment]
-        yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
-        yield from _training_faults(settings, f"mrp.{experiment}")
+    for experiment, settings in mrp.items():
+        if "data" in settings:
+            yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
+        if "pretraining" in settings:
+            yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -40,9 +41,8 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    blocks = settings["pretraining"]
-    if blocks["max_steps"] < blocks["record_every"]:
+    if settings["max_steps"] < settings["record_every"]:
         yield (
-            f"{key}.pretraining.record_every: {blocks['record_every']}; expected at most "
-            f"max_steps ({blocks['max_steps']})"
+            f"{key}.record_every: {settings['record_every']}; expected at most "
+            f"max_steps ({settings['max_steps']})"
         )

@@ -1,0 +1,1 @@
+"""What Pan, Zhou & Yan say must hold, a module an experiment; bands are fixed before measuring."""
