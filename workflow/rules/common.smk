@@ -24,11 +24,13 @@ except FeatlearnError as error:
 
 RESULTS = config["results"]
 # how a user makes one file of this run again
-COMMAND = "snakemake --cores 2"
+# (the target follows: --cores must stand last, the other two options would take it for a value)
+COMMAND = "snakemake"
 if config["scale"] != "desk":
     COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
 if config["run"] != config["scale"]:
     COMMAND += f" --config run={config['run']}"
+COMMAND += " --cores 2"
 
 if workflow.is_main_process:
     for line in run.mend(Path(RESULTS)):

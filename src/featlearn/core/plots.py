@@ -10,7 +10,6 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
-import seaborn as sns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,6 +48,7 @@ STYLE = {
     "axes.axisbelow": True,
     "grid.color": "#E5E5E5",
     "legend.frameon": False,
+    "lines.linewidth": 1.4,
     "svg.fonttype": "path",
     "svg.hashsalt": "featlearn",
     "figure.constrained_layout.use": True,
@@ -57,7 +57,8 @@ STYLE = {
 
 def use_style() -> None:
     """Make the house style current. Called by :func:`figure`; idempotent."""
-    sns.set_theme(context="paper", style="ticks", rc=STYLE)
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(STYLE)
 
 
 def figure(width: float, height: float, **kwargs: object) -> Figure:

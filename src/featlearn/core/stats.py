@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 #: What the ``spread`` of an :class:`Estimate` is, in words, for tables and the ledger.
 SPREAD_KIND = "half-width of the 95 % t-interval over replicates"
@@ -51,4 +51,4 @@ def estimate(values: np.ndarray) -> Estimate:
     if values.size == 1:
         return Estimate(mean, math.nan, 1)
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    return Estimate(mean, float(stats.t.ppf(0.975, values.size - 1)) * error, values.size)
+    return Estimate(mean, float(stdtrit(values.size - 1, 0.975)) * error, values.size)
