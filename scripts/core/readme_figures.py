@@ -1,4 +1,4 @@
-"""Copy the pictures of the README and of ``docs/`` from a run, and say where each comes from.
+"""Copy the pictures of the README and of ``docs/`` from the desk run; say where each comes from.
 
     python scripts/core/readme_figures.py
 
@@ -7,9 +7,9 @@ Not a rule: it writes outside ``results/``. Run it after ``make``, whenever a pi
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
@@ -18,12 +18,19 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
 from featlearn.core.provenance import damage, read_record
 
-#: Picture in ``docs/figures/``: artefact below ``results/<run>/``.
-PICTURES = {
-    "headline.png": "mrp/figures/headline.png",
-    "captured-features.png": "mrp/figures/captured-features.png",
-    "feature-growth.png": "mrp/figures/feature-growth.png",
-}
+RESULTS = ROOT / "results" / "desk"
+SHOWN = ROOT / "docs" / "figures"
+#: Artefacts of the run; the copies keep the last part of the name.
+PICTURES = (
+    "mrp/figures/headline.png",
+    "mrp/figures/captured-features.png",
+    "mrp/figures/feature-growth.png",
+)
+TITLE = """\
+# Where the pictures come from
+
+Written by `python scripts/core/readme_figures.py`; do not edit.
+"""
 ORIGIN = """\
 ## {picture}
 
@@ -34,14 +41,18 @@ ORIGIN = """\
 | SHA-256 of the source | `{sha256}` |
 | scale of the config | `{scale}` |
 | seed | `{seed}` |
-| rule | `{rule}` |
-| code | `{code}` |
 """
 
 
-def record_of(results: Path, artefact: Path) -> dict:
-    """The provenance record of an artefact whose bytes are those that were written."""
-    record = read_record(results, artefact) if artefact.is_file() else None
+def record_of(artefact: Path) -> dict[str, Any]:
+    """The provenance record of an artefact whose bytes are those that were written.
+
+    Raises
+    ------
+    FeatlearnError
+        If the artefact is missing, has no record or was changed.
+    """
+    record = read_record(RESULTS, artefact) if artefact.is_file() else None
     if record is None:
         raise FeatlearnError(f"{artefact}: not made yet; run `make` first")
     if fault := damage(artefact, record, thorough=True):
@@ -50,30 +61,28 @@ def record_of(results: Path, artefact: Path) -> dict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", default="desk", help="folder below results/")
-    results = Path("results") / parser.parse_args().run
-    shown = ROOT / "docs" / "figures"
     try:
-        # only the report's record holds the whole config
-        config = record_of(results, results / "report.html")["config"]
-        parts = [
-            "# Where the pictures come from\n",
-            "Written by `python scripts/core/readme_figures.py`; do not edit.\n",
-        ]
-        for picture, name in PICTURES.items():
-            source = results / name
-            record = record_of(results, source)
-            write_atomically(shown / picture, source.read_bytes())
-            words = {key: record[key] for key in ("sha256", "rule", "code")}
-            words |= {"scale": config["scale"], "seed": config["seed"]}
-            parts.append(ORIGIN.format(picture=picture, source=source, **words))
+        # a figure's record holds only what its rule depends on, the report's the whole config
+        config = record_of(RESULTS / "report.html")["config"]
+        pages = [TITLE]
+        for name in PICTURES:
+            artefact = RESULTS / name
+            record = record_of(artefact)
+            write_atomically(SHOWN / artefact.name, artefact.read_bytes())
+            page = ORIGIN.format(
+                picture=artefact.name,
+                source=artefact.relative_to(ROOT),
+                sha256=record["sha256"],
+                scale=config["scale"],
+                seed=config["seed"],
+            )
             for path, value in record["inputs"].items():
-                parts[-1] += f"| drawn from `{path}` | `{value}` |\n"
+                page += f"| SHA-256 of `{path}`, from which it was drawn | `{value}` |\n"
+            pages.append(page)
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 1
-    write_atomically(shown / "README.md", "\n".join(parts).encode())
+    write_atomically(SHOWN / "README.md", "\n".join(pages).encode())
     return 0
 
 
