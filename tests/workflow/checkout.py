@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -129,13 +130,18 @@ class Started:
         """What the terminal does: SIGINT to the run and to its scripts."""
         os.killpg(self.pid, signal.SIGINT)
 
+    def kill_all(self) -> None:
+        """For a test that went wrong: nothing of its run shall stay behind."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait()
+
     def wait(self) -> Ended:
         """Wait for the end. What still works after ``PATIENCE`` is killed, scripts included."""
         try:
             code = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            os.killpg(self.pid, signal.SIGKILL)
-            self.process.wait()
+            self.kill_all()
             raise
         text = self.text
         self._output.unlink()
@@ -247,66 +253,89 @@ class Checkout:
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-# ------------------------------------------------------------------------------- a paused training
+# ------------------------------------------------------------------------------- paused jobs
 
-#: Appended to a library module of a copy. It changes no number: every training stops in the middle
-#: for as long as a file says so, and tells who it is. Nothing has to be timed.
-PAUSE = """
+WAIT = """
 
-def _paused(self, step, see, _report=Progress.report):
+def _wait(rule):
     import os
     import time
     from pathlib import Path
 
+    Path(f"waiting-{os.getpid()}").write_text(rule)
+    while Path("pause").exists():
+        time.sleep(0.02)
+"""
+#: Where a job waits: a library module, and what is appended to it. It changes no number.
+IN_TRAINING = (
+    "src/featlearn/core/progress.py",
+    WAIT
+    + """
+
+def _paused(self, step, see, _report=Progress.report):
     if step == 20:
-        Path(f"training-{os.getpid()}").write_text(self.label)
-        while Path("pause").exists():
-            time.sleep(0.02)
+        _wait(self.label)
     _report(self, step, see)
 
 
 Progress.report = _paused
-"""
+""",
+)
+#: When the first of several outputs has its final name, and the second only its record.
+IN_COMMIT = (
+    "src/featlearn/core/provenance.py",
+    WAIT
+    + """
+
+def _paused(results, artefact, content, _write=write_record, _seen=[]):
+    _write(results, artefact, content)
+    _seen.append(artefact)
+    if len(_seen) == 2:
+        _wait(content["rule"])
+
+
+write_record = _paused
+""",
+)
 
 
 class Paused(Checkout):
-    """A copy in which trainings stop at their 20th step as long as the file ``pause`` is there."""
+    """A copy in which jobs wait at one place as long as the file ``pause`` is there.
 
-    def __init__(self, root: Path):
+    They say when they are there, so that nothing has to be timed.
+    """
+
+    def __init__(self, root: Path, place: tuple[str, str] = IN_TRAINING):
         super().__init__(root)
-        self.edit("src/featlearn/core/progress.py", PAUSE)
+        self.edit(*place)
         (self / "pause").touch()
 
     def go_on(self) -> None:
         (self / "pause").unlink(missing_ok=True)
 
-    def start_training(self, rules: Sequence[str], *targets: str, **options: Any) -> Started:
-        """Start a run and wait until each of ``rules`` stands in the middle of its training."""
-        self.forget()
+    def start_until(self, rules: Sequence[str], *targets: str, **options: Any) -> Started:
+        """Start a run and wait until a job of each of ``rules`` waits."""
+        for mark in self.root.glob("waiting-*"):
+            mark.unlink()
         run = self.start(*targets, **options)
         try:
             wait_for(
-                lambda: run.process.poll() is not None or set(rules) <= set(self.training()),
-                f"no training of {rules} began",
+                lambda: run.process.poll() is not None or set(rules) <= set(self.waiting()),
+                f"no job of {rules} came to wait",
             )
             assert run.process.poll() is None, run.text
         except BaseException:
-            os.killpg(run.pid, signal.SIGKILL)
+            run.kill_all()
             raise
         return run
 
-    def training(self) -> dict[str, int]:
-        """Rule and process of every training that reached its middle."""
+    def waiting(self) -> dict[str, int]:
+        """Rule and process of every job that waits, or did."""
         found = {}
-        for mark in self.root.glob("training-*"):
+        for mark in self.root.glob("waiting-*"):
             if label := mark.read_text().split():
-                found[label[0]] = int(mark.name.removeprefix("training-"))
+                found[label[0]] = int(mark.name.removeprefix("waiting-"))
         return found
-
-    def forget(self) -> None:
-        """Remove the marks of trainings that ended."""
-        for mark in self.root.glob("training-*"):
-            mark.unlink()
 
 
 def gone(processes: Sequence[psutil.Process]) -> bool:

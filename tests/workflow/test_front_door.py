@@ -30,7 +30,9 @@ def directory(checkout, elsewhere):
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    return tmp_path_factory.mktemp("elsewhere")
+    folder = tmp_path_factory.mktemp("elsewhere") / "größer, with blanks"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(scope="module")

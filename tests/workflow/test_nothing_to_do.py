@@ -18,7 +18,7 @@ IMPORTED = re.compile(r"^import time:[\s\d|]+\|\s+([\w.]+)$", re.MULTILINE)
 def again(done, tmp_path_factory):
     """The folder and the command of the finished run, given again after its folder was moved."""
     moved = done()
-    moved.root = moved.root.rename(tmp_path_factory.mktemp("elsewhere") / "moved")
+    moved.root = moved.root.rename(tmp_path_factory.mktemp("elsewhere") / "moved, übrigens")
     before = moved.made()
     command = ["-X", "importtime", *moved.command(configfile=SMOKE)]
     ended = Started(command, moved.root, environment()).wait()

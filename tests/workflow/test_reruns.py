@@ -32,11 +32,6 @@ EDITS = {
     "src/featlearn/mrp/figures/headline.py": {*FIGURES_OF_THE_RUN, *SHOWN},
     "src/featlearn/mrp/schematics.py": {"mrp_figure_schematic", *SHOWN},
     "src/featlearn/mrp/train.py": {*TRAININGS, *MEASURED},
-    "src/featlearn/mrp/tables.py": {
-        "mrp_table_headline",
-        *FIGURES_OF_THE_RUN,  # its labels of the models
-        *SHOWN,
-    },
     "src/featlearn/mrp/claims/headline.py": {*CLAIMED, *LISTED},
     "src/featlearn/core/claims.py": {*CLAIMED, *LISTED},  # the report reads its verdicts
     "src/featlearn/core/plots.py": {"mrp_figure_schematic", *FIGURES_OF_THE_RUN, *SHOWN},
@@ -49,9 +44,8 @@ EDITS = {
     "src/featlearn/core/report.py": {"report", "all"},
     "src/featlearn/core/job.py": EVERYTHING,
     "scripts/mrp/table_headline.py": {"mrp_table_headline", *SHOWN},
-    # read when the DAG is built, by no job: their edit makes no artefact another one
+    # read when the DAG is built, by no job: its edit makes no artefact another one
     "src/featlearn/mrp/config.py": set(),
-    "src/featlearn/core/run.py": set(),
 }
 #: Changed value, and the rules that it re-runs.
 VALUES = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from types import SimpleNamespace
 
 import psutil
@@ -20,9 +18,9 @@ PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
 def seen(fresh):
     """A run stands in its training; a second one, a dry run and a run of another name come."""
     paused = Paused(fresh().root)
-    first = paused.start_training(["mrp_pretrain"], PRETRAINED)
+    first = paused.start_until(["mrp_pretrain"], PRETRAINED)
     try:
-        training = psutil.Process(paused.training()["mrp_pretrain"])
+        training = psutil.Process(paused.waiting()["mrp_pretrain"])
         staged = paused.staged()
         second = paused.snakemake(PRETRAINED)
         dry = paused.snakemake("--dry-run", PRETRAINED)
@@ -31,7 +29,7 @@ def seen(fresh):
         paused.go_on()
         ended = first.wait()
     except BaseException:
-        os.killpg(first.pid, signal.SIGKILL)
+        first.kill_all()
         raise
     return SimpleNamespace(
         checkout=paused,
