@@ -8,9 +8,14 @@ one set at most.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
+
+#: Columns of ``lottery.parquet``: one row a size, replicate, set constant and quantity. What does
+#: not depend on the constant (the initial correlations) has NaN there.
+LOTTERY_COLUMNS = ("classes", "kernels_per_class", "replicate", "constant", "quantity", "value")
 
 
 def lottery_sets(correlation: Tensor, constant: float = 0.25) -> Tensor:
@@ -62,3 +67,53 @@ def winner_in_set(correlation: Tensor, sets: Tensor) -> Tensor:
 def expected_largest_gaussian(count: int) -> float:
     """``sqrt(2 ln n)``: the leading order of the largest of n standard Gaussians."""
     return math.sqrt(2 * math.log(count))
+
+
+def expected_shared(kernels: int, features: int, mean_size: float) -> float:
+    """Expected number of kernels in two sets or more, if sets of ``mean_size`` fall independently.
+
+    Correlations with orthonormal features are independent, so the number of sets of a kernel is
+    binomial: ``features`` trials of probability ``mean_size / kernels``.
+    """
+    p = mean_size / kernels
+    none = (1 - p) ** features
+    one = features * p * (1 - p) ** (features - 1)
+    return kernels * (1 - none - one)
+
+
+def lottery_rows(
+    classes: int,
+    kernels_per_class: int,
+    constants: Sequence[float],
+    streams: Sequence[torch.Generator],
+) -> Iterator[tuple[int, int, int, float, str, float]]:
+    """Initial correlations and lottery sets of one size, with :data:`LOTTERY_COLUMNS`.
+
+    Two features a class. Kernels are ``N(0, I)`` and the features are coordinate axes: by rotation
+    any orthonormal set gives the same law, and ``sigma_0`` scales all alike.
+    """
+    kernels, features = classes * kernels_per_class, 2 * classes
+    leading = expected_largest_gaussian(kernels)
+    for replicate, stream in enumerate(streams):
+        drawn = torch.randn((1, kernels, classes, 2), generator=stream)
+        ratio = drawn.amax(1).clamp_min(0).flatten() / leading
+        size = (classes, kernels_per_class, replicate)
+        for quantity, value in {
+            "ratio_mean": ratio.mean(), "ratio_least": ratio.amin(), "ratio_largest": ratio.amax(),
+        }.items():  # fmt: skip
+            yield *size, math.nan, quantity, float(value)
+        for constant in constants:
+            sets = lottery_sets(drawn, constant)
+            members = sets.sum(1).flatten()
+            per_kernel = memberships(sets)[0]
+            mean_size = float(members.double().mean())
+            own = per_kernel > 1
+            touched = (sets[0] & own.view(-1, 1, 1)).any(0)
+            for quantity, value in {
+                "set_size": mean_size,
+                "largest_set": float(members.max()),
+                "shared_kernels": float(own.sum()),
+                "expected_shared_kernels": expected_shared(kernels, features, mean_size),
+                "disjoint_sets": 1 - float(touched.double().mean()),
+            }.items():
+                yield *size, constant, quantity, value
