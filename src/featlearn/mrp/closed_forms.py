@@ -32,7 +32,7 @@ def power_sums(samples: Samples, features: int, exponent: float) -> Tensor:
 
 
 def growth_power(framework: Framework, q: int) -> int:
-    """``p`` of the law ``da/dt ~ a**(p + 1)``: ``2q - 2`` for teacher-student, ``q - 1`` for MAE."""
+    """``p`` of the law ``da/dt ~ a**(p + 1)``: teacher-student ``2q - 2``, MAE ``q - 1``."""
     return 2 * q - 2 if framework == "teacher_student" else q - 1
 
 
@@ -108,14 +108,14 @@ def polynomial_slope(
     return patches * z * smoothed_relu(u, q, varrho) * smoothed_relu_slope(u, q, varrho) * gain
 
 
-def critical_teacher_factor(theta: Number, patches: Number, q: int) -> Number:
+def critical_teacher_factor(theta: Tensor, patches: Number, q: int) -> Tensor:
     """Smallest teacher factor with which a kernel grows: ``(1 + (1-theta)/(C_p theta))^(1/q)``."""
     return (1 + (1 - theta) / (patches * theta)) ** (1 / q)
 
 
 def captured_slope(
-    a: Number, z: Number, patches: Number, theta: Number, delta: Number, activation: Activation
-) -> Number:
+    a: Tensor, z: Tensor, patches: Number, theta: Number, delta: Number, activation: Activation
+) -> Tensor:
     """Teacher-student gradient once ``a z >= varrho``, equal strengths, the paper's ``tau_t``.
 
     ``C_p z [ C_p delta_t a z + (1/theta - 1) (1 - 1/q) varrho ]``. The second term comes from the
@@ -138,9 +138,7 @@ def mae_slope(a: Number, z: Tensor, theta: Number, activation: Activation) -> Te
     return (s + a * z * slope) * (z - a * s / theta)
 
 
-def mae_fixed_point(
-    theta: Number, z: Number, activation: Activation, kernels: int = 1
-) -> Tensor:
+def mae_fixed_point(theta: Number, z: Number, activation: Activation, kernels: int = 1) -> Tensor:
     """Correlation at which MAE pre-training rests, one strength ``z``, n equal kernels.
 
     The positive root of ``n a (a z - (1 - 1/q) varrho) = theta z``; for one kernel

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import torch
@@ -126,7 +127,7 @@ def grow(
     target: float,
     max_steps: int,
     dtype: torch.dtype = torch.float32,
-    report: Report | None = None,
+    report: Report,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Train until every feature reached ``target``; compare each time with the closed form.
 
@@ -161,13 +162,11 @@ def grow(
         growth = teacher_student_growth(samples, spec.features, activation.q, theta, factor(0))
     done = pretrain(
         x, features, w, method, varrho=target, learning_rate=learning_rate, max_steps=max_steps,
-        record_every=1, may_diverge=True, **({"report": report} if report else {}),
+        record_every=1, may_diverge=True, report=report,
     )  # fmt: skip
     start = correlations(w, features).flatten(2).cpu()
     growth = growth.cpu().repeat(count, 1)
-    law = partial(
-        predicted_hits, start, growth, target, framework, activation, learning_rate
-    )
+    law = partial(predicted_hits, start, growth, target, framework, activation, learning_rate)
     columns = {
         "initial": start.amax(1).clamp_min(0),
         "growth": growth,
@@ -192,11 +191,52 @@ def _curves(trace: Trace, case: str, replicate: int, sigma: float) -> pd.DataFra
     strength = trace.stacked("strength").flatten(2)[:, replicate]
     last = len(strength) - 1
     spaced = torch.logspace(0, math.log10(max(1, last)), CURVE_ROWS).long().clamp_max(last)
-    rows = torch.cat([torch.zeros(1, dtype=torch.int64), spaced]).unique()
-    steps = [trace.steps[row] for row in rows.tolist()]
+    rows = sorted({0, *spaced.tolist()})
+    steps = [trace.steps[row] for row in rows]
     index = pd.MultiIndex.from_product(
         [[case], [sigma], steps, range(strength.shape[1])],
         names=["case", "sigma_0", "step", "feature"],
     )
     values = strength[rows].double().flatten().numpy()
     return pd.DataFrame({"strength": values}, index=index).reset_index()[list(CURVE_COLUMNS)]
+
+
+#: The runs: on multi-view data in both frameworks, and teacher-student where nothing disturbs it.
+CASES: dict[str, Framework] = {
+    "mae": "mae",
+    "teacher_student": "teacher_student",
+    "teacher_student_alone": "teacher_student",
+}
+
+
+def run_cases(
+    config: Mapping[str, Any], seed: int, device: torch.device, report: Report
+) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Hits and curves of all cases of the ``growth`` section, see :func:`grow`."""
+    for case, framework in CASES.items():
+        settings = config[framework]
+        problem = config["alone"] if case.endswith("alone") else config
+        experiments = [
+            Experiment(
+                f"growth-{case}",
+                {
+                    "replicates": config["replicates"],
+                    "data": problem["data"],
+                    "network": {**problem["network"], "q": settings["q"], "sigma_0": sigma},
+                },
+                seed,
+                device,
+            )
+            for sigma in config["sigma_0"]
+        ]
+        yield grow(
+            case,
+            experiments,
+            framework,
+            theta=config["theta"],
+            learning_rate=settings["learning_rate"],
+            target=config["target"],
+            max_steps=settings["max_steps"],
+            dtype=torch.float64 if case.endswith("alone") else torch.float32,
+            report=report,
+        )

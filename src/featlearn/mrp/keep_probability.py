@@ -53,9 +53,7 @@ def sweep(
     if framework == "mae":
         method: Pretraining = MaskedAutoencoder(activation, theta)
     else:
-        factor = TeacherFactor(
-            theta, experiment.spec.patches_per_feature, "constant", activation.q
-        )
+        factor = TeacherFactor(theta, experiment.spec.patches_per_feature, "constant", activation.q)
         method = TeacherStudent(activation, factor)
     w = experiment.initial_kernels().repeat(count, 1, 1)
     done = pretrain(
@@ -71,7 +69,11 @@ def sweep(
 
 
 def trade_off_rows(
-    experiment: Experiment, framework: Framework, thetas: Sequence[float], done: Pretrained, w: Tensor
+    experiment: Experiment,
+    framework: Framework,
+    thetas: Sequence[float],
+    done: Pretrained,
+    w: Tensor,
 ) -> list[Row]:
     """What was captured, when, and how much the features grew; no time where one was missed."""
     count = len(thetas)
@@ -88,7 +90,7 @@ def trade_off_rows(
         "diverged": done.diverged.double(),
     }
     own = experiment.config["replicates"]
-    rows = []
+    rows: list[Row] = []
     for quantity, values in quantities.items():
         for n, value in enumerate(values.tolist()):
             if value == value:  # a time that never came has no row
@@ -100,8 +102,12 @@ def initial_loss_rows(
     experiment: Experiment, framework: Framework, thetas: Sequence[float]
 ) -> list[Row]:
     """The expected masked loss of the initial kernels: how it grows as theta tends to 0."""
-    x, w, activation = experiment.train_samples().x, experiment.initial_kernels(), experiment.activation
-    rows = []
+    x, w, activation = (
+        experiment.train_samples().x,
+        experiment.initial_kernels(),
+        experiment.activation,
+    )
+    rows: list[Row] = []
     for theta in thetas:
         if framework == "mae":
             loss = mae_loss(x, w, theta, activation)
@@ -124,7 +130,7 @@ def rest_rows(
     rows = []
     for n, theta in enumerate(thetas):
         w = done.w[n * own : (n + 1) * own]
-        best = correlations(w, experiment.features).flatten(2).topk(2, dim=1).values.cpu()
+        best, _ = correlations(w, experiment.features).flatten(2).cpu().topk(2, dim=1)
         formula = mae_fixed_point_on(z, theta, experiment.activation)
         for r in range(own):
             for feature in range(z.shape[1]):
@@ -143,3 +149,23 @@ def strengths_of(samples: Samples, features: int) -> Tensor:
 def trade_off_frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows of all frameworks as one frame."""
     return pd.DataFrame(rows, columns=list(TRADE_OFF_COLUMNS))
+
+
+def run_sweeps(
+    config: Mapping[str, Any], seed: int, device: torch.device
+) -> tuple[list[Row], list[tuple[float, int, int, float, float, float]]]:
+    """Rows of the trade-off (both frameworks) and of the fixed points (MAE)."""
+    thetas = config["thetas"]
+    rows: list[Row] = []
+    rest: list[tuple[float, int, int, float, float, float]] = []
+    frameworks: tuple[Framework, ...] = ("teacher_student", "mae")
+    for framework in frameworks:
+        settings = dict(config[framework])
+        network = {**config["network"], "q": settings.pop("q")}
+        experiment = Experiment("keep-probability", {**config, "network": network}, seed, device)
+        done, w = sweep(experiment, framework, thetas, settings)
+        rows += trade_off_rows(experiment, framework, thetas, done, w)
+        rows += initial_loss_rows(experiment, framework, config["small_thetas"])
+        if framework == "mae":
+            rest += rest_rows(experiment, thetas, done)
+    return rows, rest

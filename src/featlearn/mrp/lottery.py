@@ -98,10 +98,9 @@ def lottery_rows(
         drawn = torch.randn((1, kernels, classes, 2), generator=stream)
         ratio = drawn.amax(1).clamp_min(0).flatten() / leading
         size = (classes, kernels_per_class, replicate)
-        for quantity, value in {
-            "ratio_mean": ratio.mean(), "ratio_least": ratio.amin(), "ratio_largest": ratio.amax(),
-        }.items():  # fmt: skip
-            yield *size, math.nan, quantity, float(value)
+        yield *size, math.nan, "ratio_mean", float(ratio.mean())
+        yield *size, math.nan, "ratio_least", float(ratio.amin())
+        yield *size, math.nan, "ratio_largest", float(ratio.amax())
         for constant in constants:
             sets = lottery_sets(drawn, constant)
             members = sets.sum(1).flatten()

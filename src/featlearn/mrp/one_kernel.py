@@ -6,12 +6,14 @@ One replicate is one random instance; the strengths of its samples differ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.seeds import Streams
 from featlearn.mrp.closed_forms import captured_slope, mae_fixed_point
 from featlearn.mrp.gradients import TeacherFactor, mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation
@@ -54,9 +56,7 @@ def _factors(schedule: str, theta: float, step: int, q: int, replicates: int) ->
 def _closed_form(z: Tensor, a: Tensor, theta: float, tau: Tensor, activation: Activation) -> Tensor:
     """``captured_slope`` averaged over the samples: (R,)."""
     delta = (tau - 1 - (1 - theta) / theta).unsqueeze(1)
-    each = captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation)
-    assert isinstance(each, Tensor)
-    return each.mean(1)
+    return captured_slope(a.unsqueeze(1), z, 1, theta, delta, activation).mean(1)
 
 
 def after_capture(
@@ -128,8 +128,37 @@ def fixed_points(
     formula = mae_fixed_point(theta, z, activation)
     columns = [range(z.shape[0]), theta, z, w.flatten(), formula]
     lists = [list(map(float, column)) for column in columns[1:]]
-    rows = [
-        (activation.varrho, r, *values)
-        for r, values in enumerate(zip(*lists, strict=True))
-    ]
+    rows = [(activation.varrho, r, *values) for r, values in enumerate(zip(*lists, strict=True))]
     return pd.DataFrame(rows, columns=list(FIXED_POINT_COLUMNS))
+
+
+#: Steps at which the capture is put, to see whether what is left of the gradient fades with them.
+CAPTURE_STEPS = tuple(10**power for power in range(1, 8))
+
+
+def run_one_kernel(config: Mapping[str, Any], seed: int) -> dict[str, pd.DataFrame]:
+    """All frames of the single kernel, from the ``growth`` section of the config."""
+    streams = Streams(seed, "mrp", "growth-one-kernel", range(config["replicates"]))
+    varrho, theta = config["network"]["varrho"], config["theta"]
+    after = dict(config["after_capture"])
+    low, high = config["data"]["main_strength"]
+    z = strengths(after.pop("samples"), low, high, streams("strengths"))
+    teacher = Activation(config["teacher_student"]["q"], varrho)
+    rest = config["fixed_points"]
+    many = strengths(2, 0.0, 1.0, streams("fixed-points"))
+    points = [
+        fixed_points(
+            # an activation that is linear at the start, where the formula belongs
+            0.8 + 0.7 * many[:, 0],
+            0.1 + 0.9 * many[:, 1],
+            Activation(config["mae"]["q"], small),
+            learning_rate=rest["learning_rate"],
+            steps=rest["steps"],
+        )
+        for small in rest["varrho"]
+    ]
+    return {
+        "after_capture": after_capture(z, theta, teacher, **after),
+        "residual_slopes": residual_slopes(z, theta, teacher, CAPTURE_STEPS),
+        "fixed_points": pd.concat(points, ignore_index=True),
+    }

@@ -6,12 +6,14 @@ Random instances in float64, one a replicate; every function returns one number 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from featlearn.core.seeds import Streams
 from featlearn.mrp.closed_forms import (
     captured_slope,
     critical_teacher_factor,
@@ -131,9 +133,7 @@ def identity_errors(given: Instance) -> dict[str, Tensor]:
     scale = 1 / theta
     ts_loss = teacher_student_loss(x, w, given.target, theta, activation)
     ts_down = teacher_student_descent(x, w, theta, activation, tau=given.tau)
-    ts_truth = descent_by_autograd(
-        lambda v: enumerated_teacher_student_loss(given, v, scale), w
-    )
+    ts_truth = descent_by_autograd(lambda v: enumerated_teacher_student_loss(given, v, scale), w)
     mae_truth = descent_by_autograd(lambda v: enumerated_mae_loss(given, v), w)
     s, chance = _masked_responses(given, w)
     mean = (chance.view(*chance.shape, 1, 1) * s.sum(3)).sum(0) * scale.view(-1, 1, 1)
@@ -158,9 +158,7 @@ def _best_scale(given: Instance) -> Tensor:
 
     The loss is a parabola in b, so three enumerated values give its lowest point.
     """
-    plain = Instance(
-        given.x, given.w, given.theta, torch.ones_like(given.tau), given.activation
-    )
+    plain = Instance(given.x, given.w, given.theta, torch.ones_like(given.tau), given.activation)
     low, middle, high = (
         enumerated_teacher_student_loss(plain, plain.w, factor / plain.theta)
         for factor in (0.5, 1.0, 1.5)
@@ -226,3 +224,35 @@ def teacher_factor_errors(
         "captured_slope": error(slope(large, factor), captured),
         "critical_factor": 1.0 - turns.double(),
     }
+
+
+# --------------------------------------------------------------------------- rows
+
+#: Sizes of the random instances: small enough for all ``2**P`` masks.
+SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
+#: Standard deviation of the kernels in the instances on which the identities are checked: the
+#: products fall on all three branches of the activation.
+IDENTITY_STD = 0.3
+VARRHO = 0.3
+
+InstanceRow = tuple[str, int, float, int, float]
+
+
+def instance_rows(q: int, config: Mapping[str, Any], streams: Streams) -> Iterator[InstanceRow]:
+    """All checks on random instances of one exponent: quantity, q, kernel std, replicate, value."""
+    activation = Activation(q, VARRHO)
+    for std in config["kernel_std"]:
+        given = random_instance(streams(f"instance-{q}-{std}"), activation, kernel_std=std, **SIZES)
+        printed = printed_against_true(given.x, given.w, given.theta, activation)
+        yield from _rows(q, std, {f"printed_{name}": value for name, value in printed.items()})
+    given = random_instance(streams(f"identity-{q}"), activation, kernel_std=IDENTITY_STD, **SIZES)
+    yield from _rows(q, IDENTITY_STD, identity_errors(given))
+    parallel = printed_against_true(*parallel_instance(given), given.theta, activation)
+    yield from _rows(q, IDENTITY_STD, {f"parallel_{key}": v for key, v in parallel.items()})
+    yield from _rows(q, 0.0, teacher_factor_errors(streams(f"teacher-factor-{q}"), activation))
+
+
+def _rows(q: int, std: float, quantities: Mapping[str, Tensor]) -> Iterator[InstanceRow]:
+    for quantity, values in quantities.items():
+        for replicate, value in enumerate(values.tolist()):
+            yield quantity, q, std, replicate, value

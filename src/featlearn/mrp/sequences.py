@@ -8,9 +8,16 @@ student use it with ``2q`` in place of ``q``, MAE with ``q + 1``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+
+from featlearn.core.seeds import Streams, derive_seed
+
+#: Draws of ``C_t`` taken from a generator at a time.
+BLOCK = 1000
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,11 @@ def race(
     q: int,
     ratio: np.ndarray,
     head_start: np.ndarray,
-    noise: np.random.Generator,
+    noises: Sequence[np.random.Generator],
     *,
     goal: float = 1.0,
     step: float = 0.02,
-    max_steps: int = 60_000,
+    max_steps: int = 100_000,
     length: float = 10_000,
 ) -> Race:
     """Iterate both sequences, with equality, until x reaches ``goal``.
@@ -50,8 +57,8 @@ def race(
         ``S``, one an instance.
     head_start
         ``x_0 / (y_0 S**(1/(q-2))) - 1``; the lemma wants it above 1 / polylog.
-    noise
-        Draws ``C_t``, uniform in [0.5, 1.5], the same for x and y.
+    noises
+        Draw ``C_t``, uniform in [0.5, 1.5], the same for x and y; one generator an instance.
     step
         Relative growth of x in its last step; sets ``eta``.
     length
@@ -62,11 +69,14 @@ def race(
     x = np.full(ratio.shape, (length * rate * power + goal**-power) ** (-1 / power))
     y = x / ((1 + head_start) * ratio ** (1 / power))
     start, steps = y.copy(), np.zeros(ratio.shape, dtype=int)
-    for _ in range(max_steps):
+    rates = np.empty((0, ratio.size))
+    for count in range(max_steps):
+        if count % BLOCK == 0:
+            rates = rate * np.stack([noise.uniform(0.5, 1.5, BLOCK) for noise in noises], axis=1)
         running = (x < goal) & (y < goal)
         if not running.any():
             break
-        drawn = rate * noise.uniform(0.5, 1.5, ratio.shape)
+        drawn = rates[count % BLOCK]
         x = np.where(running, x + drawn * x ** (q - 1), x)
         y = np.where(running, y + drawn * ratio * y ** (q - 1), y)
         steps += running
@@ -80,3 +90,29 @@ def bound(q: int, head_start: np.ndarray) -> np.ndarray:
     """
     power = q - 2
     return (1 - (1 + head_start) ** -float(power)) ** (-1 / power)
+
+
+def race_rows(exponents: Sequence[int], length: int, streams: Streams) -> pd.DataFrame:
+    """Races of random ratio and head start, and the same with that start behind.
+
+    Returns
+    -------
+    DataFrame
+        Columns q, replicate, ratio, head_start (negative: behind), growth (infinite: y overtook),
+        bound (NaN behind).
+    """
+    rows = []
+    for q in exponents:
+        noises = [
+            np.random.default_rng(derive_seed(streams.seed, "mrp", "oracles", r, f"race-{q}"))
+            for r in streams.replicates
+        ]
+        ratio = np.array([noise.uniform(0.5, 3) for noise in noises])
+        ahead = np.array([noise.uniform(0.05, 0.3) for noise in noises])
+        for start in (ahead, -ahead):
+            ended = race(q, ratio, start, noises, length=length)
+            limit = bound(q, start) if (start > 0).all() else np.full(start.shape, np.nan)
+            columns = [streams.replicates, ratio, start, ended.growth, limit]
+            rows += [(q, *values) for values in zip(*columns, strict=True)]
+    names = ["q", "replicate", "ratio", "head_start", "growth", "bound"]
+    return pd.DataFrame(rows, columns=names)
