@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -28,8 +28,25 @@ def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.
     return pd.DataFrame(rows, columns=columns)
 
 
-def readable(table: pd.DataFrame, head: str) -> pd.DataFrame:
-    """The same for reading: ``mean ± half-width`` in one column called ``head``."""
-    spans = ["mean", "low", "high", "half_width", "largest", "replicates"]
-    cells = [plus_minus(m, h) for m, h in zip(table["mean"], table["half_width"], strict=True)]
-    return table.drop(columns=spans).assign(**{head: cells})
+def side_by_side(
+    table: pd.DataFrame, index: Sequence[str], columns: str, heads: Mapping[str, str]
+) -> pd.DataFrame:
+    """A summary for reading: ``mean ± half-width`` in the cells, ``-`` where there is none.
+
+    Parameters
+    ----------
+    index
+        Columns of ``table`` that name a row.
+    columns
+        Column whose values become columns.
+    heads
+        Which of these values are shown, in this order, and what their columns are called.
+    """
+    shown = table[table[columns].isin(list(heads))]
+    cells = [plus_minus(m, h) for m, h in zip(shown["mean"], shown["half_width"], strict=True)]
+    frame = shown.assign(cell=cells).pivot_table(
+        index=list(index), columns=columns, values="cell", aggfunc="first", sort=False
+    )
+    present = [name for name in heads if name in frame.columns]
+    frame = frame[present].rename(columns=dict(heads)).fillna("-")
+    return frame.reset_index().rename_axis(columns=None)

@@ -23,6 +23,7 @@ from featlearn.mrp.gradients import TeacherFactor
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import (
     MaskedAutoencoder,
+    Pretrained,
     Pretraining,
     Report,
     TeacherStudent,
@@ -182,19 +183,18 @@ def grow(
     hits = pd.DataFrame(
         {name: value.double().flatten().numpy() for name, value in columns.items()}, index=index
     ).reset_index()
-    curves = [_curves(done.trace, case, n * replicates, sigma) for n, sigma in enumerate(sigmas)]
+    curves = [_curves(done, case, n * replicates, sigma) for n, sigma in enumerate(sigmas)]
     return hits, pd.concat(curves, ignore_index=True)
 
 
-def _curves(trace: Trace, case: str, replicate: int, sigma: float) -> pd.DataFrame:
-    """The curves of one replicate of a batch, thinned."""
-    strength = trace.stacked("strength").flatten(2)[:, replicate]
-    last = len(strength) - 1
+def _curves(done: Pretrained, case: str, replicate: int, sigma: float) -> pd.DataFrame:
+    """The curves of one replicate of a batch up to its own end, thinned."""
+    strength = done.trace.stacked("strength").flatten(2)[:, replicate]
+    last = int(done.stopped[replicate])
     spaced = torch.logspace(0, math.log10(max(1, last)), CURVE_ROWS).long().clamp_max(last)
     rows = sorted({0, *spaced.tolist()})
-    steps = [trace.steps[row] for row in rows]
     index = pd.MultiIndex.from_product(
-        [[case], [sigma], steps, range(strength.shape[1])],
+        [[case], [sigma], rows, range(strength.shape[1])],
         names=["case", "sigma_0", "step", "feature"],
     )
     values = strength[rows].double().flatten().numpy()

@@ -140,8 +140,8 @@ CLAIMS: tuple[Claim, ...] = (
         quantity="share of features captured on multi-view data",
         low=0.99,
         high=1.0,
-        reason="While kernels are small both vectors agree to leading order, and that is when it is "
-        "decided which kernel wins; pilots: 1.0 in ten of ten.",
+        reason="While kernels are small both vectors agree to leading order, and it is then that "
+        "it is decided which kernel wins; pilots: 1.0 in ten of ten.",
         measure=lambda frames: _of_runs(frames, "as_printed", "captured"),
         artefact=RUNS,
         out_of_reach=SMALL,
