@@ -15,6 +15,10 @@ tell_story("mrp")
 
 include: "mrp/headline.smk"
 include: "mrp/paper_items.smk"
+include: "mrp/oracles.smk"
+include: "mrp/initialisation.smk"
+include: "mrp/growth.smk"
+include: "mrp/keep_probability.smk"
 
 
 rule mrp:

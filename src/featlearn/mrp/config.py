@@ -13,6 +13,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
+    if "growth" in mrp:
+        yield from _growth_faults(mrp["growth"])
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -45,4 +47,18 @@ def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
         yield (
             f"{key}.record_every: {settings['record_every']}; expected at most "
             f"max_steps ({settings['max_steps']})"
+        )
+
+
+def _growth_faults(growth: Mapping[str, Any]) -> Iterator[str]:
+    """The closed form holds in the polynomial regime, for the teacher's larger kernels too."""
+    data, theta, target = growth["data"], growth["theta"], growth["target"]
+    parts = data["patches_per_feature"]
+    tau = 1 + (1 - theta) / (parts * theta)
+    largest = data["main_strength"][1] * parts ** (-1 / growth["teacher_student"]["q"])
+    limit = growth["network"]["varrho"] / (tau * largest)
+    if target > limit * (1 + 1e-9):
+        yield (
+            f"mrp.growth.target: {target}; expected at most varrho / (tau x largest strength) = "
+            f"{limit:.4g}: beyond it the activation is linear and the growth law ends"
         )
