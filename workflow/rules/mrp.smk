@@ -15,6 +15,7 @@ tell_story("mrp")
 
 include: "mrp/headline.smk"
 include: "mrp/paper_items.smk"
+include: "mrp/teacher_student.smk"
 
 
 rule mrp:
