@@ -19,6 +19,7 @@ include: "mrp/oracles.smk"
 include: "mrp/initialisation.smk"
 include: "mrp/growth.smk"
 include: "mrp/keep_probability.smk"
+include: "mrp/teacher_student.smk"
 
 
 rule mrp:

@@ -160,6 +160,7 @@ def sample(
     streams: Sequence[torch.Generator],
     *,
     single_view: bool | None = None,
+    noiseless: bool = False,
     dtype: torch.dtype = torch.float32,
 ) -> Samples:
     """Draw ``count`` samples a replicate.
@@ -177,6 +178,9 @@ def sample(
     single_view
         True or False makes all samples single-view or multi-view; None draws with probability
         ``spec.single_view_share``.
+    noiseless
+        The same samples without their Gaussian noise ``xi_p``. What the two draws differ by is the
+        noise.
 
     Raises
     ------
@@ -186,7 +190,7 @@ def sample(
     if len(streams) != features.shape[0]:
         raise ValueError(f"streams: {len(streams)}; expected one a replicate ({features.shape[0]})")
     drawn = [
-        _sample_one(spec, features[r].double(), count, stream, single_view, dtype)
+        _sample_one(spec, features[r].double(), count, stream, single_view, noiseless, dtype)
         for r, stream in enumerate(streams)
     ]
     return Samples(
@@ -208,6 +212,7 @@ def _sample_one(
     count: int,
     stream: torch.Generator,
     single_view: bool | None,
+    noiseless: bool,
     dtype: torch.dtype,
 ) -> Samples:
     """One replicate. Every draw happens whatever the options: they do not shift the stream."""
@@ -230,7 +235,9 @@ def _sample_one(
     on_feature = torch.tensor(spec.noise / spec.dimension**0.5, dtype=torch.float64)
     std = torch.where(present, on_feature, spec.background_std)
     gaussian = torch.randn((n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64)
-    x = main + alpha @ flat + std.unsqueeze(-1) * gaussian
+    x = main + alpha @ flat
+    if not noiseless:
+        x += std.unsqueeze(-1) * gaussian
     return Samples(
         x=x.to(dtype),
         y=y,

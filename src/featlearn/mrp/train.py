@@ -6,7 +6,7 @@ equation (2)), in closed form; see :mod:`featlearn.mrp.gradients`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Protocol
@@ -62,6 +62,8 @@ class Trace:
 
 
 Report = Callable[[int, Callable[[], dict[str, str]]], None]
+#: Reads further quantities, each (R, ...), off kernels (R, K, d) and features (R, k, L, d).
+Observe = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 
 
 def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
@@ -180,6 +182,7 @@ def pretrain(
     hit_factor: float = 1.0,
     record_every: int = 20,
     may_diverge: bool = False,
+    observe: Observe | None = None,
     report: Report = _silent,
 ) -> Pretrained:
     """Pre-train by gradient descent. Labels are not used.
@@ -200,6 +203,8 @@ def pretrain(
         A number, or (R,).
     may_diverge
         True marks a diverged replicate in the result in place of an error.
+    observe
+        What else to write into the trace; a finished replicate keeps its values.
     report
         Called after every step with its number and a function that says what is seen.
 
@@ -215,7 +220,8 @@ def pretrain(
     stopped = torch.zeros(replicates, dtype=torch.int64, device=w.device)
     diverged = torch.zeros(replicates, dtype=torch.bool, device=w.device)
     trace = Trace()
-    trace.add(0, strength=strength)
+    seen = dict(observe(w, features)) if observe else {}
+    trace.add(0, strength=strength, **seen)
     running = torch.arange(replicates, device=w.device)
     batch, live, own, rate = x, w, features, _rate(learning_rate, running)
     for step in range(1, max_steps + 1):
@@ -232,18 +238,29 @@ def pretrain(
         fresh = (hit[running] < 0) & (now >= varrho)
         hit[running] = torch.where(fresh, step, hit[running])
         if step % record_every == 0:
-            trace.add(step, strength=strength)
+            _look(observe, live, own, running, seen)
+            trace.add(step, strength=strength, **seen)
         report(step, partial(_captured_words, hit))
         done = _finished(hit[running], step, hit_factor) | lost
         if done.any() or step == max_steps:
+            _look(observe, live, own, running, seen)
             w[running], stopped[running] = live, step
             running, live = running[~done], live[~done]
             if running.numel() == 0:
                 break
             batch, own, rate = x[running], features[running], _rate(learning_rate, running)
     if trace.steps[-1] != step:
-        trace.add(step, strength=strength)
+        trace.add(step, strength=strength, **seen)
     return Pretrained(w, hit, stopped, diverged, trace)
+
+
+def _look(
+    observe: Observe | None, w: Tensor, features: Tensor, running: Tensor, seen: dict[str, Tensor]
+) -> None:
+    """Bring ``seen`` up to date for the replicates that are ``running``."""
+    if observe is not None:
+        for name, values in observe(w, features).items():
+            seen[name][running] = values
 
 
 def _rate(learning_rate: float | Tensor, chosen: Tensor) -> float | Tensor:
