@@ -204,6 +204,8 @@ class Job:
 
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True)
+        # powers of small activations would fall into denormal numbers, a hundred times slower
+        torch.set_flush_denormal(True)
         if wanted == "auto":
             wanted = "cuda" if torch.cuda.is_available() else "cpu"
         if wanted == "cuda" and not torch.cuda.is_available():

@@ -22,12 +22,13 @@ def patch_evidence(samples: Samples, w: Tensor, u: Tensor, activation: Activatio
     """``e_p`` for the true class: kernels (R, K, d) and head (R, k, K) to (R, N, P)."""
     replicates, _, patches, _ = samples.x.shape
     rows = torch.arange(replicates, device=u.device)[:, None]
-    parts = []
+    evidence = samples.x.new_empty(samples.x.shape[:3])
     for block in responses(samples.x, w, activation):
-        own_head = u[rows, samples.y[:, block.samples]]
+        own, part = block.replicates, block.samples
+        own_head = u[rows[own], samples.y[own, part]]  # (r, B, K)
         response = block.per_sample(block.s, patches)
-        parts.append(torch.einsum("rbpk,rbk->rbp", response, own_head))
-    return torch.cat(parts, dim=1)
+        evidence[own, part] = torch.einsum("rbpk,rbk->rbp", response, own_head)
+    return evidence
 
 
 def own_patches(samples: Samples, views: int) -> Tensor:
