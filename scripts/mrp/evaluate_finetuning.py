@@ -6,7 +6,7 @@ with Job(snakemake) as job:
     device = job.device(job.params.device)
     import pandas as pd
 
-    from featlearn.core.files import read_tensors, write_parquet
+    from featlearn.core.files import read_parquet, read_tensors, write_parquet
     from featlearn.mrp.data import sample
     from featlearn.mrp.experiment import Experiment
     from featlearn.mrp.finetuning import (
@@ -15,8 +15,9 @@ with Job(snakemake) as job:
         by_strong_view,
         feature_weights,
         first_step,
-        worst_over_mean,
+        worst_over_bound,
         wrong_mass_after_one_step,
+        wrong_mass_over_bound,
     )
     from featlearn.mrp.measure import (
         EVALUATION_COLUMNS,
@@ -43,6 +44,7 @@ with Job(snakemake) as job:
     pretrained = read_tensors(job.input.pretrained, device)
     finetuned = read_tensors(job.input.finetuned, device)
     supervised = read_tensors(job.input.supervised, device)
+    learning = read_parquet(job.input.learning)
 
     rates = {"head_rate": options["head_rate"], "encoder_rate": options["encoder_rate"]}
     rows = [
@@ -55,7 +57,13 @@ with Job(snakemake) as job:
         mass = wrong_mass_after_one_step(
             samples, pretrained["w"], spec.classes, activation, multiple * spec.classes
         )
-        rows += replicate_rows("first_step", {f"wrong_mass_at_{multiple}k": mass})
+        rows += replicate_rows(
+            "first_step",
+            {
+                f"wrong_mass_at_{multiple}k": mass,
+                f"k_times_wrong_mass_at_{multiple}k": spec.classes * mass,
+            },
+        )
 
     starts = {"simultaneous": "w", "u_then_w": "w", "at_capture": "at_capture"}
     for name, start in starts.items():
@@ -72,10 +80,12 @@ with Job(snakemake) as job:
             name,
             {
                 "least_kept": kept.flatten(1).amin(1),
-                "worst_over_mean_train": worst_over_mean(trained, trained),
+                "wrong_mass_over_bound": wrong_mass_over_bound(
+                    learning[learning["model"] == name], spec.classes, **rates
+                ),
                 **{
-                    f"worst_over_mean_{kind}": worst_over_mean(found, trained)
-                    for kind, found in seen.items()
+                    f"worst_over_bound_{kind}": worst_over_bound(found, trained, spec.sparsity)
+                    for kind, found in {"train": trained, **seen}.items()
                 },
             },
         )

@@ -1,4 +1,4 @@
-"""Compare the pre-trained kernels with the induction hypothesis: at the start, at T_0, at the end."""
+"""Compare pre-trained kernels with the induction hypothesis: at the start, at T_0, at the end."""
 
 from featlearn.core.job import Job
 

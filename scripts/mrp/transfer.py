@@ -33,7 +33,7 @@ with Job(snakemake) as job:
     for name, case in cases.items():
         # a case has streams of its own: another one more or less does not move its numbers
         streams = Streams(job.params.seed, "mrp", f"transfer-{name}", replicates)
-        task = draw_task(case, experiment.spec, pool, streams, **options["data"]).to(device)
+        task = draw_task(case, experiment.spec, pool, streams, **options["samples"]).to(device)
         for recipe, rate, w, u, by_class in all_recipes(
             task,
             pretrained,

@@ -13,7 +13,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
-    yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
+    if "transfer" in mrp:
+        yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -170,7 +171,7 @@ def first_step(
     dict of (R,)
         ``head_error``: relative distance of the head from its closed form. ``own_positive``,
         ``other_negative``: shares of the winners' weights with the sign of the proof.
-        ``own_over_expected``, ``other_over_expected``: their mean over that of the closed form.
+        ``own_over_expected``: mean own-class weight over that of the closed form.
         ``idle_over_own``: largest weight of an idle kernel over the median own weight.
         ``encoder_moved``: largest change of a kernel in a simultaneous first step.
         ``least_gain``: smallest gain of a winner's correlation, over ``eta_1 eta_2 / k**2`` times
@@ -196,7 +197,7 @@ def first_step(
         own_class = torch.nn.functional.one_hot(feature // views, classes).bool()
         weight = head[r].T[winner]  # (winners, k)
         own, other = weight[own_class], weight[~own_class]
-        own_expected, other_expected = expected_first_head(strength, spec, activation, head_rate)
+        expected, _ = expected_first_head(strength, spec, activation, head_rate)
         gained = gain[r, winner].gather(-1, feature[:, None])[:, 0]
         unit = encoder_rate * head_rate / classes**2 * strength
         idle_weight = head[r][:, idle].abs()
@@ -204,8 +205,7 @@ def first_step(
             "head_error": (head[r] - closed[r]).abs().max() / closed[r].abs().max(),
             "own_positive": (own > 0).double().mean(),
             "other_negative": (other < 0).double().mean(),
-            "own_over_expected": own.mean() / own_expected.mean(),
-            "other_over_expected": other.mean() / other_expected.mean(),
+            "own_over_expected": own.mean() / expected.mean(),
             "idle_over_own": idle_weight.max() / own.median() if idle.any() else own.new_zeros(()),
             "encoder_moved": encoder_rate * down.w[r].abs().max(),
             "least_gain": (gained / unit).min(),
@@ -224,13 +224,28 @@ def wrong_mass_after_one_step(
     return wrong_mass(class_scores(h, head), samples.y).mean(-1)
 
 
-def worst_over_mean(seen: Prediction, trained: Prediction) -> Tensor:
-    """(R,) the largest ``1 - logit_y`` on ``seen`` over its mean on the training samples.
+def worst_over_bound(seen: Prediction, trained: Prediction, sparsity: float) -> Tensor:
+    """(R,) the largest ``1 - logit_y`` on ``seen`` over the bound of Lemma G.4.
 
-    Lemma G.4 bounds it by ``k**4 / s**2`` up to logarithms.
+    The bound is ``k**4 / s**2`` times the mean over the training samples, up to logarithms.
     """
     mean = wrong_mass(trained.scores.double(), trained.y).mean(-1)
-    return wrong_mass(seen.scores.double(), seen.y).amax(-1) / mean
+    bound = trained.scores.shape[-1] ** 4 / sparsity**2 * mean
+    return wrong_mass(seen.scores.double(), seen.y).amax(-1) / bound
+
+
+def wrong_mass_over_bound(
+    history: pd.DataFrame, classes: int, encoder_rate: float, head_rate: float
+) -> Tensor:
+    """(R,) sum over the steps of the mean ``1 - logit_y`` over ``k**2 / (eta_1 eta_2)``, (22).
+
+    Parameters
+    ----------
+    history
+        Of one network, recorded at every step; columns step, replicate, wrong_mass.
+    """
+    total = history[history["step"] > 0].groupby("replicate")["wrong_mass"].sum()
+    return torch.as_tensor(total.to_numpy()) * encoder_rate * head_rate / classes**2
 
 
 def balance_rows(

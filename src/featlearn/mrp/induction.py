@@ -9,6 +9,7 @@ others not above, the order of ``sigma_0``.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -106,7 +107,9 @@ def purity_rows(
     all_sets = {constant: lottery_sets(initial, constant) for constant in constants}
     for moment, w in moments.items():
         found = capture(w, features, activation)
-        for _, replicate, quantity, value in capture_rows(moment, found):
+        largest = {"largest_correlation": found.correlation.flatten(1).amax(1)}
+        general = itertools.chain(capture_rows(moment, found), replicate_rows(moment, largest))
+        for _, replicate, quantity, value in general:
             yield moment, math.nan, replicate, quantity, value
         for constant, sets in all_sets.items():
             quantities = induction_quantities(samples, w, features, sets)

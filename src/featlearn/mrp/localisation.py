@@ -91,7 +91,7 @@ def localisation_rows(
 ) -> Iterator[tuple[str, int, str, float]]:
     """How much of the own features a model sees, a row a replicate and quantity.
 
-    A feature is seen if at least ``seen_share`` of the positive evidence lies on it. ``seen``: share
+    A feature is seen if at least ``seen_share`` of the positive evidence is on it. ``seen``: share
     of own features seen, ``seen_both``: share of samples of which all are, ``precision``: see
     :func:`precision`, ``on_own``: share of the positive evidence that lies on own features.
     """

@@ -8,10 +8,9 @@ theirs and to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -46,7 +45,7 @@ def extend_features(
     ValueError
         If the patches have too few dimensions.
     """
-    replicates, classes, views, dimension = features.shape
+    _, classes, views, dimension = features.shape
     if (classes + new_classes) * views > dimension:
         raise ValueError(
             f"new_classes: {new_classes}; {classes + new_classes} classes of {views} orthonormal "
@@ -54,9 +53,7 @@ def extend_features(
         )
     pools = []
     for old, stream in zip(features, streams, strict=True):
-        drawn = torch.randn(
-            (dimension, new_classes * views), generator=stream, dtype=torch.float64
-        )
+        drawn = torch.randn((dimension, new_classes * views), generator=stream, dtype=torch.float64)
         basis = old.cpu().double().reshape(-1, dimension).T
         q, _ = torch.linalg.qr(torch.cat([basis, drawn], dim=1))
         fresh = q[:, classes * views :].T.reshape(new_classes, views, dimension)
@@ -219,24 +216,3 @@ def _blamed(seen: Prediction, old: int) -> Tensor:
     chosen = seen.y < old
     blamed = (seen.scores.argmax(-1) >= old) & chosen
     return blamed.double().sum(-1) / chosen.double().sum(-1)
-
-
-def chosen_elsewhere(score: np.ndarray) -> np.ndarray:
-    """For each replicate, the setting that is best on all the others.
-
-    So a setting is never chosen on the replicate that it is reported on.
-
-    Parameters
-    ----------
-    score : (settings, R)
-        Higher is better; the first of equal ones wins.
-
-    Returns
-    -------
-    ndarray
-        (R,) indices. A single replicate has no others and gets its own best.
-    """
-    if score.shape[1] == 1:
-        return score.argmax(0)
-    others = score.sum(1, keepdims=True) - score
-    return others.argmax(0)

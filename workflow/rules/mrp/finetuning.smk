@@ -41,6 +41,7 @@ rule mrp_evaluate_finetuning:
     input:
         pretrained=rules.mrp_pretrain.output.weights,
         finetuned=rules.mrp_finetune.output.weights,
+        learning=rules.mrp_finetune.output.learning,
         supervised=rules.mrp_supervise.output.weights,
     output:
         evaluation=f"{MRP}/measurements/finetuning/evaluation.parquet",
@@ -76,7 +77,6 @@ rule mrp_figure_finetuning:
     params:
         code=code("mrp/figure_finetuning.py"),
         classes=config["mrp"]["headline"]["data"]["classes"],
-        varrho=config["mrp"]["headline"]["network"]["varrho"],
     script:
         "../../../scripts/mrp/figure_finetuning.py"
 

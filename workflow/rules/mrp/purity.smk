@@ -42,7 +42,7 @@ rule mrp_figure_induction:
         "../../../environment.yml"
     params:
         code=code("mrp/figure_induction.py"),
-        headline=config["mrp"]["headline"],
+        config=config["mrp"]["headline"],
     script:
         "../../../scripts/mrp/figure_induction.py"
 
