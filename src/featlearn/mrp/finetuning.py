@@ -245,7 +245,7 @@ def wrong_mass_over_bound(
         Of one network, recorded at every step; columns step, replicate, wrong_mass.
     """
     total = history[history["step"] > 0].groupby("replicate")["wrong_mass"].sum()
-    return torch.as_tensor(total.to_numpy()) * encoder_rate * head_rate / classes**2
+    return torch.tensor(total.tolist(), dtype=torch.float64) * encoder_rate * head_rate / classes**2
 
 
 def balance_rows(

@@ -49,11 +49,12 @@ def _off_diagonal(moment: str) -> Measure:
 
 def _few_dimensions(config: Mapping[str, Any]) -> str | None:
     headline = config["headline"]
-    reach = headline["network"]["sigma_0"] * headline["data"]["classes"]
+    reach = headline["network"]["sigma_0"] * headline["data"]["dimension"] ** 0.5
     if reach < 1:
         return too_small(config) or (
-            f"a winner answers to the background with about Lambda gamma, which is below sigma_0 "
-            f"gamma k only if sigma_0 k is above 1; here it is {reach:g}."
+            "a winner answers to the background's noise with about Lambda gamma k / sqrt(d), which "
+            f"is below sigma_0 gamma k only if sigma_0 sqrt(d) is above 1; here it is {reach:.2g} "
+            "(the paper asks for sqrt(d) of k / sigma_0^(q-1) at least)."
         )
     return too_small(config)
 
@@ -62,13 +63,13 @@ def _claim(name: str, **parts: Any) -> Claim:
     return Claim(f"mrp/{name}", **{"artefact": ARTEFACT, "out_of_reach": too_small, **parts})
 
 
-def _hypothesis(letter: str, statement: str, quantity: str, **parts: Any) -> Claim:
+def _hypothesis(letter: str, statement: str, largest: str, **parts: Any) -> Claim:
     return _claim(
         f"c3-{letter}-mae",
         **{
             "source": f"Induction hypothesis C.3 ({letter}), MAE",
             "statement": statement,
-            "quantity": f"{quantity}, at the end over at the start (C_M = {WIDE:g})",
+            "quantity": f"{largest}, at the end over at the start (C_M = {WIDE:g})",
             "low": 0.0,
             "high": 1.5,
             "reason": "Of the stated order at the start by definition, so it must not grow; half "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,8 @@ def localisation(
 ) -> Figure:
     """Evidence of every patch in a few samples, and how much is seen in all of them."""
     drawn = figure(8.2, 3.6)
-    left, right = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
+    parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
+    left, right = parts
     own = patches[patches["replicate"] == replicate]
     numbers = sorted(own["sample"].unique())[:samples]
     axes = left.subplots(len(numbers), 1, squeeze=False)[:, 0]
@@ -64,8 +65,8 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
         kind[None], cmap=ListedColormap(KINDS), vmin=0, vmax=3, aspect="auto",
         extent=(-0.5, len(kind) - 0.5, 2.45, 3.0),
     )  # fmt: skip
-    for edge in range(len(kind) + 1):
-        ax.plot([edge - 0.5] * 2, [2.45, 3.0], color=COLOURS["ink"], linewidth=0.4)
+    for border in range(len(kind) + 1):
+        ax.plot([border - 0.5] * 2, [2.45, 3.0], color=COLOURS["ink"], linewidth=0.4)
     for edge in (2.45, 3.0):
         ax.plot([-0.5, len(kind) - 0.5], [edge, edge], color=COLOURS["ink"], linewidth=0.4)
     for level, (model, (_, colour)) in enumerate(reversed(MODELS.items())):

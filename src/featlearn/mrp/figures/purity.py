@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -53,9 +53,13 @@ def induction(purity: pd.DataFrame, sigma_0: float, feature_noise: float, classe
         ax.grid(axis="x", visible=False)
         ax.axvline(4.5, color=COLOURS["grey"], linewidth=0.7)
     axes[-1].set_xticks(range(len(QUANTITIES)), [w for w, _ in QUANTITIES.values()], fontsize=8)
-    place = {"transform": axes[0].get_xaxis_transform(), "va": "bottom", "fontsize": 8}
-    axes[0].text(4.4, 1.02, r"$\leftarrow$ scale $\sigma_0$", ha="right", **place)
-    axes[0].text(4.6, 1.02, r"scale $\sigma_0\gamma k$ $\rightarrow$", ha="left", **place)
+    corner: dict[str, Any] = {
+        "transform": axes[0].get_xaxis_transform(),
+        "va": "bottom",
+        "fontsize": 8,
+    }
+    axes[0].text(4.4, 1.02, r"$\leftarrow$ scale $\sigma_0$", ha="right", **corner)
+    axes[0].text(4.6, 1.02, r"scale $\sigma_0\gamma k$ $\rightarrow$", ha="left", **corner)
     handles, labels = axes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
     return drawn
