@@ -14,6 +14,10 @@ tell_story("mrp")
 
 
 include: "mrp/headline.smk"
+include: "mrp/purity.smk"
+include: "mrp/finetuning.smk"
+include: "mrp/transfer.smk"
+include: "mrp/localisation.smk"
 include: "mrp/paper_items.smk"
 include: "mrp/oracles.smk"
 include: "mrp/initialisation.smk"

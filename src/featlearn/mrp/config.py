@@ -15,6 +15,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
     if "growth" in mrp:
         yield from _growth_faults(mrp["growth"])
+    if "transfer" in mrp:
+        yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -62,3 +64,24 @@ def _growth_faults(growth: Mapping[str, Any]) -> Iterator[str]:
             f"mrp.growth.target: {target}; expected at most varrho / (tau x largest strength) = "
             f"{limit:.4g}: beyond it the activation is linear and the growth law ends"
         )
+
+
+def _transfer_faults(
+    cases: Mapping[str, Mapping[str, Any]], data: Mapping[str, Any]
+) -> Iterator[str]:
+    """Cases are made of the headline's classes and of new ones beside them."""
+    classes, per_class = data["classes"], data["features_per_class"]
+    free = data["dimension"] // per_class - classes
+    for name, case in cases.items():
+        key = f"mrp.transfer.cases.{name}"
+        if case["old_classes"] > classes:
+            yield (
+                f"{key}.old_classes: {case['old_classes']}; expected at most {classes}, "
+                "the classes of the headline"
+            )
+        if case["new_classes"] > free:
+            yield (
+                f"{key}.new_classes: {case['new_classes']}; expected at most {free}: beside the "
+                f"headline's {classes} classes, {data['dimension']} dimensions have room for no "
+                "more orthonormal features"
+            )

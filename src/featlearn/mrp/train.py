@@ -153,6 +153,9 @@ class Pretrained:
     ----------
     w : (R, K, d)
         Kernels at each replicate's own end.
+    at_capture : (R, K, d)
+        Kernels right after the step that captured a replicate's last feature; where some feature
+        was never captured, those of the end.
     hit : (R, k, L) int64
         First step at which a feature was captured (``Lambda >= varrho``); -1 for never.
     stopped : (R,) int64
@@ -164,6 +167,7 @@ class Pretrained:
     """
 
     w: Tensor
+    at_capture: Tensor
     hit: Tensor
     stopped: Tensor
     diverged: Tensor
@@ -224,6 +228,7 @@ def pretrain(
     trace.add(0, strength=strength, **seen)
     running = torch.arange(replicates, device=w.device)
     batch, live, own, rate = x, w, features, _rate(learning_rate, running)
+    at_capture = w.clone()
     for step in range(1, max_steps + 1):
         following = live + rate * method.descent(batch, live, step - 1, running)
         lost = ~(following.abs().amax((1, 2)) < OVERFLOW)
@@ -237,6 +242,8 @@ def pretrain(
         strength[running] = now
         fresh = (hit[running] < 0) & (now >= varrho)
         hit[running] = torch.where(fresh, step, hit[running])
+        last = fresh.flatten(1).any(1) & (hit[running] >= 0).flatten(1).all(1)
+        at_capture[running[last]] = live[last]
         if step % record_every == 0:
             _look(observe, live, own, running, seen)
             trace.add(step, strength=strength, **seen)
@@ -251,7 +258,9 @@ def pretrain(
             batch, own, rate = x[running], features[running], _rate(learning_rate, running)
     if trace.steps[-1] != step:
         trace.add(step, strength=strength, **seen)
-    return Pretrained(w, hit, stopped, diverged, trace)
+    never = (hit < 0).flatten(1).any(1)
+    at_capture[never] = w[never]
+    return Pretrained(w, at_capture, hit, stopped, diverged, trace)
 
 
 def _look(
@@ -349,6 +358,7 @@ def train_classifier(
                 step,
                 loss=down.loss,
                 accuracy=down.accuracy,
+                wrong_mass=down.wrong_mass,
                 strength=capture_strength(w, features),
             )
         report(step, partial(_loss_words, down.loss))
