@@ -173,7 +173,7 @@ def test_the_mae_fixed_point_solves_its_equation(kernels):
     assert kernels * a * (a * 1.2 - offset) == pytest.approx(0.5 * 1.2, rel=1e-12)
 
 
-def test_the_mae_fixed_points_of_the_sheet():
+def test_two_mae_fixed_points_in_numbers():
     assert forms.mae_fixed_point(0.5, 1.2, Activation(4, 0.3)).item() == pytest.approx(
         0.80704, abs=5e-6
     )

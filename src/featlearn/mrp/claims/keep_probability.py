@@ -72,7 +72,8 @@ CLAIMS: tuple[Claim, ...] = (
         low=10.0,
         high=60.0,
         reason="A run that was cut off counts with its length. The growth constant contains "
-        "tau^q - 1 with tau = 1/theta: about 125 against 1 before the capture, less after it; the sheet's pilot: 22.",
+        "tau^q - 1 with tau = 1/theta: about 125 against 1 before the capture, less after it; "
+        "pilots: 21 and 24.",
         measure=_slow_down,
     ),
     _claim(
