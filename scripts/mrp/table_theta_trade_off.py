@@ -14,5 +14,6 @@ with Job(snakemake) as job:
         side_by_side(table, ["framework", "theta"], "quantity", HEADS),
         job.output.markdown,
         title="The keep probability",
-        notes=f"Times only where all features were captured. After the sign: {SPREAD_KIND}.",
+        notes="A time that never came counts as the length of the run. "
+        f"After the sign: {SPREAD_KIND}.",
     )

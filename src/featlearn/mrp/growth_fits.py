@@ -28,8 +28,8 @@ QUANTITIES = {
 
 
 def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Rows of a case with both times: the feature started below the target and reached it."""
-    own = hits[(hits["case"] == case) & (hits["measured"] > 0)]
+    """Rows of a case with both times: the feature reached the target, after a step or more."""
+    own = hits[(hits["case"] == case) & (hits["measured"] >= 1)]
     return own[np.isfinite(own["predicted"]) & np.isfinite(own["nearest"])]
 
 

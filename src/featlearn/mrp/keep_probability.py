@@ -75,17 +75,21 @@ def trade_off_rows(
     done: Pretrained,
     w: Tensor,
 ) -> list[Row]:
-    """What was captured, when, and how much the features grew; no time where one was missed."""
+    """What was captured, when, and how much the features grew.
+
+    A time that never came is the length of the run, ``stopped``; ``complete`` says which ones are
+    meant: 1 where all features were captured.
+    """
     count = len(thetas)
     features = experiment.features.repeat(count, 1, 1, 1)
     hit = done.hit.flatten(1)
     gain = capture_strength(done.w, features) / capture_strength(w, features)
+    time = torch.where(hit >= 0, hit, done.stopped.unsqueeze(1))
     quantities = {
         "captured": (hit >= 0).double().mean(1),
-        "all_captured": torch.where((hit >= 0).all(1), hit.amax(1).double(), torch.nan),
-        "first_captured": torch.where(
-            (hit >= 0).any(1), torch.where(hit >= 0, hit, 2**40).amin(1).double(), torch.nan
-        ),
+        "complete": (hit >= 0).all(1).double(),
+        "all_captured": time.amax(1),
+        "first_captured": time.amin(1),
         "growth_factor": gain.flatten(1).amax(1),
         "diverged": done.diverged.double(),
     }
@@ -93,8 +97,7 @@ def trade_off_rows(
     rows: list[Row] = []
     for quantity, values in quantities.items():
         for n, value in enumerate(values.tolist()):
-            if value == value:  # a time that never came has no row
-                rows.append((framework, thetas[n // own], n % own, quantity, float(value)))
+            rows.append((framework, thetas[n // own], n % own, quantity, float(value)))
     return rows
 
 

@@ -12,6 +12,7 @@ HEADS = {
     "captured": "features captured",
     "first_captured": "first capture (step)",
     "all_captured": "all captured (step)",
+    "complete": "replicates that captured all",
     "growth_factor": "growth of the largest Lambda",
     "rest_error": "distance from the fixed point",
     "initial_loss": "loss of the initial kernels",

@@ -31,3 +31,14 @@ def lottery_table(lottery: pd.DataFrame) -> pd.DataFrame:
     least = table.groupby("classes")["kernels_per_class"].transform("min")
     table.insert(2, "smallest", table["kernels_per_class"] == least)
     return table
+
+
+def for_readers(table: pd.DataFrame) -> pd.DataFrame:
+    """The same with the initial correlations beside the sets of every constant."""
+    common = table["constant"] == "any"
+    constants = [constant for constant in table["constant"].unique() if constant != "any"]
+    copies = [table[common].assign(constant=constant) for constant in constants]
+    rows = pd.concat([*copies, table[~common]], ignore_index=True)
+    return rows.sort_values(["classes", "kernels_per_class", "constant"], kind="stable").rename(
+        columns=SIZE
+    )

@@ -44,6 +44,16 @@ def oracle_table(instances: pd.DataFrame, races: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def largest_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """The same for reading: the largest number of all instances, a column an exponent."""
+    cells = [f"{value:.1e}" if 0 < value < 1e-3 else f"{value:.3g}" for value in table["largest"]]
+    frame = table.assign(cell=cells, q=[f"q = {q}" for q in table["q"]]).pivot_table(
+        index="text", columns="q", values="cell", aggfunc="first", sort=False
+    )
+    frame = frame[sorted(frame.columns)].fillna("-").reset_index()
+    return frame.rename(columns={"text": "quantity"}).rename_axis(columns=None)
+
+
 def printed_gradient_table(instances: pd.DataFrame, gradients: pd.DataFrame) -> pd.DataFrame:
     """Columns inputs, quantity (relative_error, cosine), mean, ..., largest, replicates."""
     printed = instances[instances["quantity"].str.startswith("printed_")]

@@ -69,6 +69,7 @@ rule mrp_figure_fixed_points:
 rule mrp_table_theta_trade_off:
     input:
         trade_off=rules.mrp_keep_probability.output.trade_off,
+        fixed_points=rules.mrp_keep_probability.output.fixed_points,
     output:
         **table("mrp", "theta-trade-off"),
     log:

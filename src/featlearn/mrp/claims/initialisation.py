@@ -69,7 +69,8 @@ def _shared_over_expected(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 def _disjoint_with_many(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     frame = frames["lottery"]
-    own = frame[frame["classes"] == frame["classes"].median()]
+    sizes = sorted(frame["classes"].unique())
+    own = frame[frame["classes"] == sizes[len(sizes) // 2]]
     many = own[own["kernels_per_class"] == own["kernels_per_class"].max()]
     return by_replicate(_of(many, "disjoint_sets", NARROW))
 

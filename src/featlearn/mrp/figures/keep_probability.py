@@ -27,14 +27,18 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figur
     trained = trade_off[trade_off["theta"].isin(config["thetas"])]
     for framework, (name, colour, shift) in FRAMEWORKS.items():
         own = trained[trained["framework"] == framework]
-        times = own[own["quantity"] == "all_captured"]
-        left.plot(times["theta"] + shift, times["value"], "o", markersize=3.2, alpha=0.4,
+        times, complete = (
+            own[own["quantity"] == name].set_index(["theta", "replicate"])["value"]
+            for name in ("all_captured", "complete")
+        )
+        finished = times[complete == 1].reset_index()
+        left.plot(finished["theta"] + shift, finished["value"], "o", markersize=3.2, alpha=0.4,
                   color=colour, markeredgewidth=0)  # fmt: skip
-        complete = times.groupby("theta")["value"].agg(["mean", "size"])
-        complete = complete[complete["size"] == config["replicates"]]["mean"]
-        left.plot(complete.index + shift, complete, "o-", color=colour, markersize=6, label=name)
+        everywhere = complete.groupby("theta").min() == 1
+        mean = finished.groupby("theta")["value"].mean()[everywhere[everywhere].index]
+        left.plot(mean.index + shift, mean, "o-", color=colour, markersize=6, label=name)
         cap = config[framework]["max_steps"]
-        missed = sorted(set(config["thetas"]) - set(complete.index))
+        missed = sorted(set(config["thetas"]) - set(mean.index))
         if missed:
             left.plot(np.array(missed) + shift, np.full(len(missed), cap), "^", color=colour,
                       markersize=7, clip_on=False,
