@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -13,6 +13,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
+    if "finetuning" in mrp:
+        yield from _head_rate_faults(mrp["finetuning"]["first_head_rates"])
     if "transfer" in mrp:
         yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
 
@@ -48,6 +50,15 @@ def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
             f"{key}.record_every: {settings['record_every']}; expected at most "
             f"max_steps ({settings['max_steps']})"
         )
+
+
+def _head_rate_faults(multiples: Sequence[int]) -> Iterator[str]:
+    for judged in (1, 8):
+        if judged not in multiples:
+            yield (
+                f"mrp.finetuning.first_head_rates: {list(multiples)}; expected {judged} among "
+                "them, as a claim is about it"
+            )
 
 
 def _transfer_faults(
