@@ -319,6 +319,12 @@ def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
     assert found.startswith(f"mrp.transfer.cases.bad.{line}")
 
 
+def test_head_rates_that_claims_are_about_must_be_tried():
+    assert list(faults({"finetuning": {"first_head_rates": [1, 3, 8]}})) == []
+    (found,) = faults({"finetuning": {"first_head_rates": [1, 3]}})
+    assert found.startswith("mrp.finetuning.first_head_rates: [1, 3]; expected 8 among them")
+
+
 # --------------------------------------------------------------------------- selection
 
 

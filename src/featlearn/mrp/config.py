@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -15,6 +15,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
     if "growth" in mrp:
         yield from _growth_faults(mrp["growth"])
+    if "finetuning" in mrp:
+        yield from _head_rate_faults(mrp["finetuning"]["first_head_rates"])
     if "transfer" in mrp:
         yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
 
@@ -64,6 +66,15 @@ def _growth_faults(growth: Mapping[str, Any]) -> Iterator[str]:
             f"mrp.growth.target: {target}; expected at most varrho / (tau x largest strength) = "
             f"{limit:.4g}: beyond it the activation is linear and the growth law ends"
         )
+
+
+def _head_rate_faults(multiples: Sequence[int]) -> Iterator[str]:
+    for judged in (1, 8):
+        if judged not in multiples:
+            yield (
+                f"mrp.finetuning.first_head_rates: {list(multiples)}; expected {judged} among "
+                "them, as a claim is about it"
+            )
 
 
 def _transfer_faults(

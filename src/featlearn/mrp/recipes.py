@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from featlearn.core.seeds import Streams
 from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
 from featlearn.mrp.train import (
     MaskedAutoencoder,
@@ -23,7 +24,7 @@ Outcome = tuple[str, float, Tensor, Tensor, bool]
 def all_recipes(
     task: Task,
     pretrained: Tensor,
-    streams: Any,
+    streams: Streams,
     activation: Activation,
     network: Mapping[str, Any],
     theta: float,

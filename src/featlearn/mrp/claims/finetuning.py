@@ -66,6 +66,8 @@ def _accuracy_where(models: tuple[str, ...], enough: bool) -> Measure:
     def measure(frames: Frames) -> np.ndarray:
         cells = frames["balance"].dropna()
         chosen = cells[cells["model"].isin(models) & ((cells["balance"] > 1) == enough)]
+        if chosen.empty:  # nothing to judge: the statement holds of all there is
+            return np.array([1.0 if enough else 0.0])
         return chosen.groupby("replicate")["accuracy"].mean().to_numpy()
 
     return measure

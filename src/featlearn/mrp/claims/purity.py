@@ -34,10 +34,14 @@ def values(frames: Frames, moment: str, quantity: str, constant: float | None = 
 
 
 def _grown(quantity: str, constant: float) -> Measure:
-    """Its value at the end over that at the start."""
-    return lambda frames: (
-        values(frames, "end", quantity, constant) / values(frames, "start", quantity, constant)
-    )
+    """Its value at the end over that at the start; 0 where no kernel is of that kind."""
+
+    def measure(frames: Frames) -> np.ndarray:
+        start = values(frames, "start", quantity, constant)
+        end = values(frames, "end", quantity, constant)
+        return np.divide(end, start, out=np.zeros_like(end), where=start > 0)
+
+    return measure
 
 
 def _off_diagonal(moment: str) -> Measure:
