@@ -14,6 +14,9 @@ tell_story("mrp")
 
 
 include: "mrp/headline.smk"
+include: "mrp/phase_diagram.smk"
+include: "mrp/classes.smk"
+include: "mrp/sweeps.smk"
 include: "mrp/paper_items.smk"
 
 

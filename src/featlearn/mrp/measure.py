@@ -112,7 +112,7 @@ FEATURE_COLUMNS = ("model", "replicate", "class", "view", "strength", "captured"
 EvaluationRow = tuple[str, int, str, float]
 
 
-def _rows(model: str, quantities: Mapping[str, Tensor]) -> Iterator[EvaluationRow]:
+def rows_of(model: str, quantities: Mapping[str, Tensor]) -> Iterator[EvaluationRow]:
     for quantity, values in quantities.items():
         for replicate, value in enumerate(values.tolist()):
             yield model, replicate, quantity, float(value)
@@ -122,7 +122,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
     """Accuracies and margins of one model; ``seen`` maps ``multi_view``, ``single_view``."""
     for kind, prediction in seen.items():
         margin = prediction.margin()
-        yield from _rows(
+        yield from rows_of(
             model,
             {
                 f"accuracy_{kind}": prediction.accuracy(),
@@ -131,7 +131,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
             },
         )
         views = sorted(set(prediction.strong.flatten().tolist()) - {-1})
-        yield from _rows(
+        yield from rows_of(
             model,
             {f"accuracy_{kind}_{view + 1}": prediction.accuracy_on(view) for view in views},
         )
@@ -139,7 +139,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
 
 def capture_rows(model: str, held: Capture) -> Iterator[EvaluationRow]:
     """What the kernels of one model hold."""
-    return _rows(
+    return rows_of(
         model,
         {
             "captured": held.captured().flatten(1).double().mean(-1),
