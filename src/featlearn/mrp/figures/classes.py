@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
-from featlearn.core.stats import estimate
+from featlearn.mrp.figures.shares import intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +42,11 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
     ax = axes[0, 0]
     for quantity, (words, colour, marker) in SHARES.items():
         _curve(ax, classes, "classes", quantity, words, colour, marker)
-    _half(ax, "theory, many classes: 1/2")
+    _half(ax)
+    ax.annotate("theory, many classes: 1/2", (0.02, 0.49), xycoords=("axes fraction", "data"),
+                va="top", fontsize=8)  # fmt: skip
     _log_classes(ax, counts)
     ax.set(ylim=(0.4, 1.03), ylabel="share", title="The lottery as classes are added")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 0.12))
 
     ax = axes[0, 1]
     bottom = np.zeros(len(counts))
@@ -53,7 +54,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
         means = _means(classes, "classes", counts, f"share_{cause}")
         ax.bar(range(len(counts)), means, 0.6, bottom, color=colour, label=words)
         bottom += means
-    _half(ax, "")
+    _half(ax)
     ax.set_xticks(range(len(counts)), [str(count) for count in counts])
     ax.set(xlabel="number of classes, $k$", ylabel="share of single-view test images", ylim=(0, 1))
     ax.set_title("What became of the view they show")
@@ -65,25 +66,31 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
     _log_classes(ax, counts)
     ax.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
     ax.set_title("Which of them are right")
-    ax.legend(loc="center left", bbox_to_anchor=(0, 0.55))
 
     ax = axes[1, 1]
     for quantity, (words, colour, marker) in SHARES.items():
         _curve(ax, length, "time", quantity, words, colour, marker)
-    _half(ax, "")
+    _half(ax)
     ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
     ax.annotate("headline\nstops here", (marked, 0.44), xytext=(4, 0), textcoords="offset points",
                 fontsize=8, color=COLOURS["grey"])  # fmt: skip
     ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
+    times = np.sort(length["time"].unique())
+    doubled = [time for time in times if float(np.log2(time / times[0])).is_integer()]
+    ax.set_xticks(doubled, [f"{time:g}" for time in doubled])
+    ax.minorticks_off()
     ax.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
     ax.set_title("The headline's network, trained longer")
+    shares, causes = (one.get_legend_handles_labels() for one in (axes[0, 0], axes[1, 0]))
+    # filled column by column: what is drawn in the left and right panels above, and in the groups
+    pairs = zip(*(list(zip(*one, strict=True)) for one in (shares, causes)), strict=True)
+    handles, labels = zip(*(entry for pair in pairs for entry in pair), strict=True)
+    drawn.legend(handles, labels, loc="outside lower center", ncols=3)
     return drawn
 
 
-def _half(ax: Axes, words: str) -> None:
+def _half(ax: Axes) -> None:
     ax.axhline(0.5, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
-    if words:
-        ax.annotate(words, (0.02, 0.5), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
 
 
 def _log_classes(ax: Axes, counts: np.ndarray) -> None:
@@ -104,10 +111,10 @@ def _curve(
     """Means over the replicates with 95 % intervals."""
     chosen = frame[frame["quantity"] == quantity]
     points = np.sort(chosen[by].unique())
-    seen = [estimate(chosen[chosen[by] == point]["value"].to_numpy()) for point in points]
+    means, lines = intervals(chosen, by, points)
     ax.errorbar(
         points,
-        [one.mean for one in seen],
-        [one.half_width for one in seen],
+        means,
+        lines,
         color=colour, marker=marker, markersize=5, capsize=2, label=words,
     )  # fmt: skip

@@ -20,7 +20,7 @@ def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
     """Single-view accuracy of both kinds of network at every cell, on one colour scale."""
     panels = {
         "Supervised": (supervised, "supervised", "supervised"),
-        "Pre-trained by mask reconstruction, fine-tuned": (pretrained, "finetuned", "pretrained"),
+        "Pre-trained, then fine-tuned": (pretrained, "finetuned", "pretrained"),
     }
     drawn = figure(8.2, 3.5)
     axes = drawn.subplots(1, 2)

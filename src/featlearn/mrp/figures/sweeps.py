@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
-from featlearn.core.stats import estimate
+from featlearn.mrp.figures.shares import intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ ROWS = {
 STYLES = {
     "supervised": ("supervised", COLOURS["orange"], "o", "-"),
     "pretrained": ("mask reconstruction (+ fine-tuning)", COLOURS["blue"], "s", "-"),
-    "at_capture": ("the same at the step of the last capture", COLOURS["blue"], "^", ":"),
+    "at_capture": ("the same, when the last feature is captured", COLOURS["blue"], "^", ":"),
 }  # fmt: skip
 
 
@@ -95,11 +95,11 @@ def _line(
     chosen = frame[(frame["quantity"] == quantity) & (frame["model"] == model)]
     if chosen.empty:
         return
-    seen = [estimate(chosen[chosen["at"] == point]["value"].to_numpy()) for point in points]
+    means, lines = intervals(chosen, "at", points)
     _, colour, marker, dash = STYLES[style]
     ax.errorbar(
         range(len(points)),
-        [one.mean for one in seen],
-        [one.half_width for one in seen],
+        means,
+        lines,
         color=colour, marker=marker, linestyle=dash, markersize=5, capsize=2, clip_on=False,
     )  # fmt: skip
