@@ -11,13 +11,6 @@ MRP_FILES += publish(
 )
 
 
-def headline_time():
-    """When the headline stops its supervised training: steps x learning rate / classes."""
-    headline = config["mrp"]["headline"]
-    supervised = headline["supervised"]
-    return supervised["steps"] * supervised["learning_rate"] / headline["data"]["classes"]
-
-
 rule mrp_classes:
     output:
         f"{MRP}/measurements/classes/classes.parquet",
@@ -72,7 +65,7 @@ rule mrp_figure_lottery_and_classes:
         "../../../environment.yml"
     params:
         code=code("mrp/figure_classes.py"),
-        headline_time=headline_time(),
+        headline=config["mrp"]["headline"],
     script:
         "../../../scripts/mrp/figure_classes.py"
 
