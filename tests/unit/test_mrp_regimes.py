@@ -9,6 +9,7 @@ import torch
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
+from featlearn.mrp import supervised
 from featlearn.mrp.claims.classes import limit
 from featlearn.mrp.claims.regimes import replicates
 from featlearn.mrp.classes import section_of
@@ -140,6 +141,24 @@ def test_a_fitted_replicate_ends_at_its_own_step_and_takes_the_plain_path_there(
         assert before.trace.stacked("loss")[-1].item() >= 0.02
 
 
+@pytest.mark.parametrize("cache", [1, 1 << 30])
+def test_how_many_replicates_train_together_changes_nothing(monkeypatch, cache):
+    _, samples, w, head = problem()
+    wanted = fit([samples], w, head, ACTIVATION, **OPTIONS)
+    plain, groups = supervised._fit, []
+    monkeypatch.setattr(supervised, "CACHE_BYTES", cache)
+
+    def counted(*args, **more):
+        groups.append(args)
+        return plain(*args, **more)
+
+    monkeypatch.setattr(supervised, "_fit", counted)
+    found = fit([samples], w, head, ACTIVATION, **OPTIONS)
+    assert len(groups) == {1: 3, 1 << 30: 1}[cache]
+    assert torch.equal(found.steps, wanted.steps)
+    torch.testing.assert_close(found.w, wanted.w, rtol=1e-9, atol=1e-12)
+
+
 def test_a_wrong_label_keeps_a_replicate_from_counting_as_fitted():
     _, samples, w, head = problem()
     samples.y[1, 0] = (samples.y[1, 0] + 1) % 4  # cannot be fitted within the steps
@@ -232,10 +251,10 @@ def test_both_kinds_of_network_are_measured():
         columns=["model", "replicate", "quantity", "value"],
     )
     values = rows.pivot_table(index=["model", "replicate"], columns="quantity", values="value")
-    supervised = values.loc["supervised"]
-    assert (supervised["converged"] == 1).all()
-    assert (supervised["train_accuracy"] == 1).all()
-    shares = supervised[["share_kept", "share_lost_alone", "share_lost_distractor"]]
+    ours = values.loc["supervised"]
+    assert (ours["converged"] == 1).all()
+    assert (ours["train_accuracy"] == 1).all()
+    shares = ours[["share_kept", "share_lost_alone", "share_lost_distractor"]]
     assert shares.sum(axis=1).tolist() == pytest.approx([1, 1])
     x = batch.train_samples().x
     method = MaskedAutoencoder(batch.activation, theta=0.5)
