@@ -29,7 +29,7 @@ check: $(READY)
 	$(BIN)/snakemake --lint
 
 bench: $(READY) ## speed, measured as ratios within one run: results/bench/
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m bench
 
 verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
 	$(BIN)/python scripts/core/verify.py --scale $(SCALE) --cores $(CORES)

@@ -118,9 +118,10 @@ def test_the_block_size_does_not_change_the_descent(monkeypatch, q, cache):
     w.requires_grad_()
     (gradient,) = torch.autograd.grad(mae_loss(x, w, 0.4, activation).sum(), w)
     monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
-    found = [block.samples for block in blocks.responses(x, w.detach(), activation)]
-    assert sum(part.stop - part.start for part in found) == 9
-    assert len(found) == {1: 9, 7_000: 3, 1 << 30: 1}[cache]
+    # two replicates of nine samples: cut by samples within a replicate, or all at once
+    found = list(blocks.responses(x, w.detach(), activation))
+    assert sum(block.x.shape[0] * block.x.shape[1] for block in found) == 2 * 9 * 7
+    assert len(found) == {1: 18, 7_000: 4, 1 << 30: 1}[cache]
     torch.testing.assert_close(
         mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
     )

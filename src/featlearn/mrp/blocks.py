@@ -15,27 +15,30 @@ from torch import Tensor
 
 from featlearn.mrp.model import Activation
 
-#: Working set of a block on a CPU, in bytes: about half of a second-level cache.
-CACHE_BYTES = 1 << 20
+#: Working set of a block on a CPU, in bytes: a second-level cache.
+CACHE_BYTES = 1 << 21
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive samples with the responses of all kernels to their patches.
+    """Some replicates and consecutive samples of them, with the responses of all their kernels.
+
+    ``r`` and ``B`` below are the numbers of replicates and of samples in the block.
 
     Attributes
     ----------
-    samples
-        Which samples.
-    x : (R, B * P, d)
+    replicates, samples
+        Which ones.
+    x : (r, B * P, d)
         Their patches.
-    u, s, slope : (R, B * P, K)
+    u, s, slope : (r, B * P, K)
         ``<w_r, x_p>``, smoothed ReLU of it and its derivative. Buffers: free to be overwritten,
         and overwritten by the next block.
-    spare : (R, B * P, K)
+    spare : (r, B * P, K)
         One more buffer, of no defined content.
     """
 
+    replicates: slice
     samples: slice
     x: Tensor
     u: Tensor
@@ -44,7 +47,7 @@ class Block:
     spare: Tensor
 
     def per_sample(self, tensor: Tensor, patches: int) -> Tensor:
-        """(R, B * P, K) seen as (R, B, P, K)."""
+        """(r, B * P, K) seen as (r, B, P, K)."""
         return tensor.view(tensor.shape[0], -1, patches, tensor.shape[2])
 
 
@@ -58,32 +61,54 @@ def responses(x: Tensor, w: Tensor, activation: Activation) -> Iterator[Block]:
     """
     replicates, samples, patches, dimension = x.shape
     kernels = w.shape[1]
-    row_bytes = 4 * replicates * patches * kernels * x.element_size()
-    size = samples if x.device.type != "cpu" else min(samples, max(1, CACHE_BYTES // row_bytes))
-    buffers = [x.new_empty((replicates, size * patches, kernels)) for _ in range(4)]
+    together, size = _block_shape(x, kernels)
+    buffers = [x.new_empty((together, size * patches, kernels)) for _ in range(4)]
     transposed = w.transpose(1, 2)
-    for start in range(0, samples, size):
-        part = slice(start, min(start + size, samples))
-        rows = x[:, part].reshape(replicates, -1, dimension)
-        u, s, slope, spare = (buffer[:, : rows.shape[1]] for buffer in buffers)
-        torch.bmm(rows, transposed, out=u)
-        activate(u, s, slope, spare, activation)
-        yield Block(part, rows, u, s, slope, spare)
+    for first in range(0, replicates, together):
+        chosen = slice(first, min(first + together, replicates))
+        for start in range(0, samples, size):
+            part = slice(start, min(start + size, samples))
+            rows = x[chosen, part].reshape(chosen.stop - first, -1, dimension)
+            u, s, slope, spare = (buffer[: rows.shape[0], : rows.shape[1]] for buffer in buffers)
+            torch.bmm(rows, transposed[chosen], out=u)
+            activate(u, s, slope, spare, activation)
+            yield Block(chosen, part, rows, u, s, slope, spare)
+
+
+def _block_shape(x: Tensor, kernels: int) -> tuple[int, int]:
+    """Replicates and samples of a block.
+
+    Whole replicates while they fit the cache; else one replicate, cut by samples: long products of
+    one replicate run faster than many short ones.
+    """
+    replicates, samples, patches, _ = x.shape
+    if x.device.type != "cpu":
+        return replicates, samples
+    sample_bytes = 4 * patches * kernels * x.element_size()
+    fitting = CACHE_BYTES // sample_bytes
+    if fitting >= samples:
+        return min(replicates, fitting // samples), samples
+    return 1, max(1, fitting)
 
 
 def activate(u: Tensor, s: Tensor, slope: Tensor, spare: Tensor, activation: Activation) -> None:
-    """``s`` and ``slope`` become smoothed ReLU of ``u`` and its derivative; uses up ``spare``."""
+    """``s`` and ``slope`` become smoothed ReLU of ``u`` and its derivative; uses up ``spare``.
+
+    With ``t = u / varrho`` and ``a = clamp(t, 0, 1)`` they are
+    ``varrho (max(t, 0) - a + a**q / q)`` and ``a**(q-1)``: seven or eight passes over the block.
+    """
     q, varrho = activation.q, activation.varrho
     torch.mul(u, 1 / varrho, out=s)
-    s.clamp_(0, 1)
-    _power(s, q - 1, slope)
-    s.mul_(slope).mul_(varrho / q)
-    torch.sub(u, varrho, out=spare)
-    s.add_(spare.clamp_min_(0))
+    torch.clamp(s, 0, 1, out=spare)
+    _power(spare, q - 1, slope)
+    s.clamp_min_(0).sub_(spare).addcmul_(spare, slope, value=1 / q).mul_(varrho)
 
 
 def _power(base: Tensor, exponent: int, out: Tensor) -> None:
     """``base ** exponent`` by products: several times faster than ``torch.pow``."""
-    out.copy_(base)
-    for _ in range(exponent - 1):
+    if exponent == 1:
+        out.copy_(base)
+        return
+    torch.mul(base, base, out=out)
+    for _ in range(exponent - 2):
         out.mul_(base)

@@ -266,7 +266,8 @@ def _sample_one(
     flat = features.reshape(spec.features, spec.dimension)
     main = flat[owner.clamp_min(0)] * strength.unsqueeze(-1)
     alpha = _uniform((0, spec.feature_noise), (n, spec.patches, spec.features), stream)
-    std = torch.where(present, spec.noise / spec.dimension**0.5, spec.background_std)
+    on_feature = torch.tensor(spec.noise / spec.dimension**0.5, dtype=torch.float64)
+    std = torch.where(present, on_feature, spec.background_std)
     gaussian = torch.randn((n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64)
     x = main + alpha @ flat + std.unsqueeze(-1) * gaussian
     return Samples(
@@ -295,7 +296,8 @@ def _total_strength(
     view = torch.arange(spec.features_per_class)
     own = (torch.arange(spec.classes) == y[:, None])[:, :, None]
     weak = own & is_single[:, None, None] & (view != strong[:, None])[:, None, :]
-    total = torch.where(own, main, off) * torch.where(weak, spec.weak_strength, 1.0)
+    factor = torch.where(weak, torch.tensor(spec.weak_strength, dtype=torch.float64), 1.0)
+    total = torch.where(own, main, off) * factor
     return torch.where(active, total, 0.0)
 
 

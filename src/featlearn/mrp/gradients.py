@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.blocks import activate, responses
-from featlearn.mrp.model import Activation, encode, smoothed_relu, smoothed_relu_slope
+from featlearn.mrp.model import Activation, smoothed_relu, smoothed_relu_slope
 
 
 def per_replicate(value: float | Tensor, like: Tensor) -> float | Tensor:
@@ -24,6 +24,11 @@ def per_replicate(value: float | Tensor, like: Tensor) -> float | Tensor:
     if isinstance(value, Tensor):
         return value.to(like).view(-1, 1, 1)
     return value
+
+
+def _part(value: float | Tensor, chosen: slice) -> float | Tensor:
+    """The same for some of the replicates."""
+    return value[chosen] if isinstance(value, Tensor) else value
 
 
 # --------------------------------------------------------------------------- MAE
@@ -67,10 +72,11 @@ def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activat
     direct = torch.zeros_like(w)
     overlap = torch.zeros_like(coupling)
     for block in responses(x, w, activation):
-        overlap.baddbmm_(block.s.transpose(1, 2), block.s)
-        block.u.baddbmm_(block.s, coupling)
+        own = block.replicates
+        overlap[own].baddbmm_(block.s.transpose(1, 2), block.s)
+        block.u.baddbmm_(block.s, coupling[own])
         block.u.mul_(block.slope).add_(block.s)
-        direct.baddbmm_(block.u.transpose(1, 2), block.x)
+        direct[own].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
 
 
@@ -87,8 +93,9 @@ def mae_descent_as_printed(
     overlap = w.new_zeros((w.shape[0], w.shape[1], w.shape[1]))
     for block in responses(x, w, activation):
         block.u.clamp_min_(0).mul_(block.slope).add_(block.s)
-        overlap.baddbmm_(block.u.transpose(1, 2), block.s)
-        direct.baddbmm_(block.u.transpose(1, 2), block.x)
+        own = block.replicates
+        overlap[own].baddbmm_(block.u.transpose(1, 2), block.s)
+        direct[own].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
 
 
@@ -156,25 +163,21 @@ def teacher_student_descent(
     pull = 1 / per_replicate(theta, w) - 1
     total = torch.zeros_like(w)
     for block in responses(x, w, activation):
+        chosen = block.replicates
         own = block.per_sample(block.s, patches)
         if tau is not None:
-            seen = _activation_of(block.u.mul_(per_replicate(tau, w)), block.spare, activation)
+            block.u.mul_(_part(per_replicate(tau, w), chosen))
+            seen = torch.empty_like(block.u)
+            activate(block.u, seen, torch.empty_like(seen), block.spare, activation)
             phi = (block.per_sample(seen, patches) - own).sum(2)
         else:
             assert target is not None
-            phi = target[:, block.samples] - own.sum(2)
-        block.s.mul_(-pull)
+            phi = target[chosen, block.samples] - own.sum(2)
+        block.s.mul_(-_part(pull, chosen))
         own.add_(phi.unsqueeze(2))
         block.s.mul_(block.slope)
-        total.baddbmm_(block.s.transpose(1, 2), block.x)
+        total[chosen].baddbmm_(block.s.transpose(1, 2), block.x)
     return total / x.shape[1]
-
-
-def _activation_of(u: Tensor, spare: Tensor, activation: Activation) -> Tensor:
-    """Smoothed ReLU of ``u``; both arguments are used up."""
-    s = torch.empty_like(u)
-    activate(u, s, torch.empty_like(u), spare, activation)
-    return s
 
 
 def teacher_student_descent_sampled(
@@ -273,14 +276,15 @@ def classification_descent(
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
     loss, hits = x.new_zeros(x.shape[0]), x.new_zeros(x.shape[0])
     for block in responses(x, w, activation):
+        own = block.replicates
         h = block.per_sample(block.s, patches).sum(2)
-        residual, block_loss, block_hits = _residual(h, y[:, block.samples], u)
-        down_u.baddbmm_(residual.transpose(1, 2), h)
-        push = torch.bmm(residual, u)
+        residual, block_loss, block_hits = _residual(h, y[own, block.samples], u[own])
+        down_u[own].baddbmm_(residual.transpose(1, 2), h)
+        push = torch.bmm(residual, u[own])
         block.per_sample(block.slope, patches).mul_(push.unsqueeze(2))
-        down_w.baddbmm_(block.slope.transpose(1, 2), block.x)
-        loss += block_loss
-        hits += block_hits
+        down_w[own].baddbmm_(block.slope.transpose(1, 2), block.x)
+        loss[own] += block_loss
+        hits[own] += block_hits
     return Descent(down_w / samples, down_u / samples, loss / samples, hits / samples)
 
 
@@ -304,8 +308,8 @@ def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def encode_in_blocks(x: Tensor, w: Tensor, activation: Activation) -> Tensor:
     """Encoder outputs (R, N, K) without ever holding the responses to all patches."""
-    if x.device.type != "cpu":
-        return encode(x, w, activation.q, activation.varrho)
     patches = x.shape[2]
-    parts = [block.per_sample(block.s, patches).sum(2) for block in responses(x, w, activation)]
-    return torch.cat(parts, dim=1)
+    h = x.new_empty((x.shape[0], x.shape[1], w.shape[1]))
+    for block in responses(x, w, activation):
+        torch.sum(block.per_sample(block.s, patches), 2, out=h[block.replicates, block.samples])
+    return h
