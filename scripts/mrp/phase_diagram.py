@@ -1,7 +1,5 @@
 """Train one kind of network at every cell of the phase diagram and measure it."""
 
-from itertools import product
-
 from featlearn.core.job import Job
 
 with Job(snakemake) as job:
@@ -14,12 +12,13 @@ with Job(snakemake) as job:
     from featlearn.mrp.sweep import Batch, at
 
     grid, measured = job.config["grid"], MEASURED[job.wildcards.model]
-    shares = grid["single_view_share"]
-    # a GPU trains all shares of one sigma_0 at once; the replicates of one cell fill a cache
-    together = [[share] for share in shares] if device.type == "cpu" else [shares]
     frames = []
-    for sigma_0, part in product(grid["sigma_0"], together):
-        cells = [at(job.config, sigma_0=sigma_0, single_view_share=share) for share in part]
+    # the shares of single-view data train together; a larger sigma_0 ends much sooner
+    for sigma_0 in grid["sigma_0"]:
+        cells = [
+            at(job.config, sigma_0=sigma_0, single_view_share=share)
+            for share in grid["single_view_share"]
+        ]
         batch = Batch("phase-diagram", cells, job.params.seed, device)
         progress = Progress(f"{job.rule}, sigma_0 = {sigma_0}", measured.most_steps(job.config))
         rows = measured.rows(batch, job.config, progress.report)

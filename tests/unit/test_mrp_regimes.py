@@ -9,7 +9,6 @@ import torch
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
-from featlearn.mrp import supervised
 from featlearn.mrp.claims.classes import limit
 from featlearn.mrp.claims.regimes import replicates
 from featlearn.mrp.classes import section_of
@@ -139,24 +138,6 @@ def test_a_fitted_replicate_ends_at_its_own_step_and_takes_the_plain_path_there(
             encoder_rate=2.0, head_rate=0.0, steps=steps - 20, features=features[r : r + 1],
         )  # fmt: skip
         assert before.trace.stacked("loss")[-1].item() >= 0.02
-
-
-@pytest.mark.parametrize("cache", [1, 1 << 30])
-def test_how_many_replicates_train_together_changes_nothing(monkeypatch, cache):
-    _, samples, w, head = problem()
-    wanted = fit([samples], w, head, ACTIVATION, **OPTIONS)
-    plain, groups = supervised._fit, []
-    monkeypatch.setattr(supervised, "CACHE_BYTES", cache)
-
-    def counted(*args, **more):
-        groups.append(args)
-        return plain(*args, **more)
-
-    monkeypatch.setattr(supervised, "_fit", counted)
-    found = fit([samples], w, head, ACTIVATION, **OPTIONS)
-    assert len(groups) == {1: 3, 1 << 30: 1}[cache]
-    assert torch.equal(found.steps, wanted.steps)
-    torch.testing.assert_close(found.w, wanted.w, rtol=1e-9, atol=1e-12)
 
 
 def test_a_wrong_label_keeps_a_replicate_from_counting_as_fitted():

@@ -7,14 +7,13 @@ fitted their data leave the batch; those that never do are told apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.mrp.blocks import CACHE_BYTES
 from featlearn.mrp.data import Samples
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation
@@ -85,54 +84,8 @@ def fit(
     DivergedError
         If a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
     """
-    size = w.shape[0] if watch is not None else _at_once(parts, w)
-    groups = [
-        _fit(
-            [(part.x[some], part.y[some]) for part in parts],
-            w[some],
-            u[some],
-            activation,
-            learning_rate=learning_rate,
-            tolerance=tolerance,
-            max_steps=max_steps,
-            report=report,
-            check_every=check_every,
-            watch=watch,
-            watched=watched,
-        )
-        for some in torch.split(torch.arange(w.shape[0], device=w.device), size)
-    ]
-    return Fitted(
-        **{
-            field.name: torch.cat([getattr(group, field.name) for group in groups])
-            for field in fields(Fitted)
-        }
-    )
-
-
-def _at_once(parts: Sequence[Samples], w: Tensor) -> int:
-    """How many replicates train together: as many as leave room for 32 samples in the cache."""
-    if w.device.type != "cpu":
-        return w.shape[0]
-    patches = max(part.x.shape[2] for part in parts)
-    return max(1, CACHE_BYTES // (4 * 32 * patches * w.shape[1] * w.element_size()))
-
-
-def _fit(
-    batch: list[tuple[Tensor, Tensor]],
-    w: Tensor,
-    u: Tensor,
-    activation: Activation,
-    *,
-    learning_rate: float,
-    tolerance: float,
-    max_steps: int,
-    report: Report,
-    check_every: int,
-    watch: Watch | None,
-    watched: Sequence[int],
-) -> Fitted:
     w = w.clone()
+    batch = [(part.x, part.y) for part in parts]
     replicates = w.shape[0]
     loss, accuracy = w.new_zeros(replicates), w.new_zeros(replicates)
     steps = torch.zeros(replicates, dtype=torch.int64, device=w.device)
