@@ -72,7 +72,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
         _curve(ax, length, "time", quantity, words, colour, marker)
     _half(ax)
     ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
-    ax.annotate("headline\nstops here", (marked, 0.44), xytext=(4, 0), textcoords="offset points",
+    ax.annotate("headline\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
                 fontsize=8, color=COLOURS["grey"])  # fmt: skip
     ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
     times = np.sort(length["time"].unique())
