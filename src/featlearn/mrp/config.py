@@ -13,6 +13,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
+        if "scaling" in settings:
+            yield from _scaling_faults(settings, f"mrp.{experiment}")
     if "growth" in mrp:
         yield from _growth_faults(mrp["growth"])
     if "finetuning" in mrp:
@@ -47,7 +49,7 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    if settings["max_steps"] < settings["record_every"]:
+    if settings["max_steps"] < settings.get("record_every", 0):
         yield (
             f"{key}.record_every: {settings['record_every']}; expected at most "
             f"max_steps ({settings['max_steps']})"
@@ -95,4 +97,15 @@ def _transfer_faults(
                 f"{key}.new_classes: {case['new_classes']}; expected at most {free}: beside the "
                 f"headline's {classes} classes, {data['dimension']} dimensions have room for no "
                 "more orthonormal features"
+
+
+def _scaling_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+    if settings["classes"] != sorted(settings["classes"]):
+        yield f"{key}.classes: {settings['classes']}; expected from few to many"
+    for name, group in (("", settings), (".length", settings["length"])):
+        q = group["network"]["q"]
+        if q < 3:
+            yield (
+                f"{key}{name}.network.q: {q}; expected at least 3: "
+                "sigma_0 falls with k like k ** (-1 / (q - 2))"
             )

@@ -201,6 +201,45 @@ def sample(
     )
 
 
+def packed(samples: Samples, parts: int = 1) -> list[Samples]:
+    """The same samples without the patches that hold no feature, in parts of similar length.
+
+    The paper has at least as many patches as features, P >= 2k, of which a sample fills a few: the
+    others cost most of a training step. Here the patches with a feature come first and the others
+    are dropped, **and with them the background noise**; its size, at most ``gamma * k`` a patch, is
+    far below that of a feature. A sample with fewer features than the longest one of its part is
+    filled up with patches of zeros, which contribute exactly nothing, as ``R(0) = 0``. Samples are
+    sorted by their number of features, so that little is filled up.
+
+    Parameters
+    ----------
+    samples
+        R replicates of N samples.
+    parts
+        Number of parts, each of about ``N / parts`` samples of every replicate.
+
+    Returns
+    -------
+    list of Samples
+        Shortest samples first; P differs from part to part.
+    """
+    own = torch.arange(samples.y.shape[0], device=samples.y.device)[:, None]
+    filled = (samples.owner >= 0).sum(-1)
+    order = torch.argsort(filled, dim=1, stable=True)
+    packs = []
+    for chosen in order.tensor_split(parts, dim=1):
+        part = {field.name: getattr(samples, field.name)[own, chosen] for field in fields(Samples)}
+        empty = part["owner"] < 0
+        room = int((~empty).sum(-1).max())
+        first = torch.argsort(empty.to(torch.int8), dim=-1, stable=True)[..., :room]
+        for name in ("owner", "strength"):
+            part[name] = part[name].gather(-1, first)
+        place = first.unsqueeze(-1).expand(-1, -1, -1, part["x"].shape[-1])
+        part["x"] = part["x"].gather(2, place).masked_fill_((part["owner"] < 0).unsqueeze(-1), 0)
+        packs.append(Samples(**part))
+    return packs
+
+
 def _uniform(bounds: Sequence[float], shape: tuple[int, ...], stream: torch.Generator) -> Tensor:
     low, high = bounds
     return low + (high - low) * torch.rand(shape, generator=stream, dtype=torch.float64)

@@ -184,6 +184,7 @@ def pretrain(
     learning_rate: float | Tensor,
     max_steps: int,
     hit_factor: float = 1.0,
+    min_steps: int = 0,
     record_every: int = 20,
     may_diverge: bool = False,
     observe: Observe | None = None,
@@ -205,6 +206,8 @@ def pretrain(
         Correlation at which a feature counts as captured.
     learning_rate
         A number, or (R,).
+    min_steps
+        No replicate ends earlier, even if its kernels hold all features from the start.
     may_diverge
         True marks a diverged replicate in the result in place of an error.
     observe
@@ -248,7 +251,7 @@ def pretrain(
             _look(observe, live, own, running, seen)
             trace.add(step, strength=strength, **seen)
         report(step, partial(_captured_words, hit))
-        done = _finished(hit[running], step, hit_factor) | lost
+        done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
         if done.any() or step == max_steps:
             _look(observe, live, own, running, seen)
             w[running], stopped[running] = live, step
