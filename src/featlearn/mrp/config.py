@@ -97,6 +97,7 @@ def _transfer_faults(
                 f"{key}.new_classes: {case['new_classes']}; expected at most {free}: beside the "
                 f"headline's {classes} classes, {data['dimension']} dimensions have room for no "
                 "more orthonormal features"
+            )
 
 
 def _scaling_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
