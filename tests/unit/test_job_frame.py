@@ -164,7 +164,7 @@ def test_a_record_says_what_an_artefact_was_made_from():
     assert record["contains"] == "trained"
     assert record["threads"] == 1
     assert record["inputs"] == {str(source): digest(source)}
-    assert record["versions"]["torch"] == importlib.metadata.version("torch")
+    assert record["versions"]["torch"].startswith(importlib.metadata.version("torch"))
     assert record["versions"]["python"] == platform.python_version()
     assert provenance.damage(path, record, thorough=True) is None
 
