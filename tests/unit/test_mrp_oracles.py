@@ -144,6 +144,15 @@ def test_a_summary_keeps_the_order_and_shows_gaps():
     assert wide.columns.tolist() == ["model", "Y", "X"]
     assert wide.loc[wide["model"] == "a", "X"].item() == "-"
     assert wide.loc[wide["model"] == "a", "Y"].item() == "5 ± 0"
+    assert wide["model"].tolist() == ["b", "a"]
+
+
+def test_rows_named_by_several_columns_keep_their_order():
+    sizes = [(10, 40), (10, 4), (200, 15), (200, 40), (50, 40), (50, 8)]
+    rows = [(k, m, "x", value) for k, m in sizes for value in (1.0, 2.0)]
+    table = summary(pd.DataFrame(rows, columns=["k", "m", "q", "value"]), ["k", "m", "q"])
+    wide = side_by_side(table, ["k", "m"], "q", {"x": "X"})
+    assert list(zip(wide["k"], wide["m"], strict=True)) == sizes
 
 
 def test_the_table_of_oracles_names_every_check():

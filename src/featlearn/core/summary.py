@@ -48,5 +48,7 @@ def side_by_side(
         index=list(index), columns=columns, values="cell", aggfunc="first", sort=False
     )
     present = [name for name in heads if name in frame.columns]
-    frame = frame[present].rename(columns=dict(heads)).fillna("-")
-    return frame.reset_index().rename_axis(columns=None)
+    frame = frame[present].rename(columns=dict(heads)).fillna("-").reset_index()
+    # in the order of the summary, which a pivot over several columns does not keep
+    ordered = shown[list(index)].drop_duplicates().merge(frame, on=list(index))
+    return ordered.rename_axis(columns=None)

@@ -77,6 +77,8 @@ def _one_each(steps: Tensor) -> Tensor:
     left = steps.clone()
     found = torch.full(steps.shape[1:], torch.inf, dtype=steps.dtype)
     for _ in range(min(steps.shape)):
+        if left.min() == torch.inf:  # the features that are left have no kernel
+            break
         kernel, feature = divmod(int(left.argmin()), steps.shape[1])
         found[feature] = left[kernel, feature]
         left[kernel, :] = torch.inf
