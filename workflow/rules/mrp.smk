@@ -16,6 +16,7 @@ tell_story("mrp")
 include: "mrp/headline.smk"
 include: "mrp/paper_items.smk"
 include: "mrp/teacher_student.smk"
+include: "mrp/runaway.smk"
 
 
 rule mrp:
