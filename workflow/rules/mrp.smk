@@ -17,6 +17,7 @@ include: "mrp/headline.smk"
 include: "mrp/paper_items.smk"
 include: "mrp/teacher_student.smk"
 include: "mrp/runaway.smk"
+include: "mrp/equal_start.smk"
 
 
 rule mrp:
