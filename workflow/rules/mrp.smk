@@ -18,6 +18,8 @@ include: "mrp/paper_items.smk"
 include: "mrp/teacher_student.smk"
 include: "mrp/runaway.smk"
 include: "mrp/equal_start.smk"
+include: "mrp/fixed_teacher.smk"
+include: "mrp/sampled_masks.smk"
 
 
 rule mrp:
