@@ -164,7 +164,7 @@ def test_a_record_says_what_an_artefact_was_made_from():
     assert record["contains"] == "trained"
     assert record["threads"] == 1
     assert record["inputs"] == {str(source): digest(source)}
-    assert record["versions"]["torch"] == importlib.metadata.version("torch")
+    assert record["versions"]["torch"].startswith(importlib.metadata.version("torch"))
     assert record["versions"]["python"] == platform.python_version()
     assert provenance.damage(path, record, thorough=True) is None
 
@@ -237,6 +237,7 @@ def torch_settings():
     yield
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(deterministic)
+    torch.set_flush_denormal(False)  # Hypothesis refuses to run where small numbers are lost
 
 
 @pytest.mark.usefixtures("torch_settings")
@@ -245,6 +246,7 @@ def test_asking_for_a_device_fixes_the_threads_and_the_kernels_of_torch():
         assert job.device("cpu") == torch.device("cpu")
         assert torch.get_num_threads() == 2
         assert torch.are_deterministic_algorithms_enabled()
+        assert (torch.tensor(1e-30) * 1e-10).item() == 0  # denormal in float32: slow, so flushed
 
 
 @pytest.mark.usefixtures("torch_settings")

@@ -214,10 +214,10 @@ def test_in_the_polynomial_regime_a_kernel_grows_only_under_a_large_enough_facto
     assert (bracket > 0) == (tau > 1)  # a plain copy as teacher makes the kernel shrink
 
 
-@pytest.mark.parametrize("start", [0.03, 0.04])
-def test_the_hitting_time_is_that_of_the_closed_form(start):
+@pytest.mark.parametrize(("start", "rate"), [(0.04, 0.3), (0.06, 0.1)])
+def test_the_hitting_time_is_that_of_the_closed_form(start, rate):
     """Section 4.8, up to a target that the teacher sees inside its polynomial regime."""
-    q, theta, rate, target = 3, 0.5, 0.3, 0.15
+    q, theta, target = 3, 0.5, 0.15
     v, x, w = one_feature(start, 1.0, 1)
     method = TeacherStudent(Activation(q, VARRHO), TeacherFactor(theta, 1, "constant", q))
     gamma = (2**q - 1) - (1 / theta - 1)  # tau = 2

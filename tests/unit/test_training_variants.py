@@ -153,6 +153,24 @@ def test_divergence_that_is_allowed_is_marked_and_hurts_no_other_replicate(probl
         torch.testing.assert_close(found.w[r], alone.w[0], rtol=1e-8, atol=1e-10)
 
 
+def test_a_replicate_that_diverges_after_another_has_finished_is_the_one_that_is_marked(problem):
+    x, features, w = problem
+    w = w.clone()
+    w[0, :8] = 0.8 * features[0].flatten(0, 1)  # holds everything at the start: ends at step 1
+    method = MaskedAutoencoder(ACTIVATION, 0.5)
+    found = run(
+        (x, features, w),
+        method,
+        learning_rate=numbers(0.5, 0.5, 5.0),
+        may_diverge=True,
+        hit_factor=50.0,
+        max_steps=60,
+    )
+    assert found.diverged.tolist() == [False, False, True]
+    assert found.stopped[0] == 1
+    assert 1 < found.stopped[2] < found.stopped[1] == 60
+
+
 def test_a_diverged_replicate_keeps_the_kernels_of_the_step_before(problem):
     one = only(problem, 1)
     method = MaskedAutoencoder(ACTIVATION, 0.5)

@@ -287,8 +287,9 @@ def versions() -> dict[str, str]:
     """Versions of Python, featlearn and the packages that results may depend on."""
     found = {"python": platform.python_version()}
     for package in ("featlearn", *REPORTED_PACKAGES):
-        try:
-            found[package] = importlib.metadata.version(package)
+        loaded = getattr(sys.modules.get(package), "__version__", None)
+        try:  # what is loaded says more: torch tells CPU and CUDA builds apart
+            found[package] = str(loaded or importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
             continue
     return found

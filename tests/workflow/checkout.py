@@ -1,0 +1,317 @@
+"""Copies of the repository in which the real workflow runs, and what is seen of it from outside."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SMOKE = "config/scale/smoke.yaml"
+#: No test asserts on time. These only end what hangs.
+PATIENCE = 600
+GONE = 120
+#: Run by ``python -c``: a shell that starts pytest in the background may have it ignore Ctrl-C.
+WITH_SIGINT = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+#: What the surroundings of pytest must not hand on: the copy uses its own src, profile, threads.
+KEPT_OUT = ("PYTHON", "SNAKEMAKE_", "FEATLEARN_", "OMP_", "MKL_", "OPENBLAS_", "CUBLAS_")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The variables that a child gets."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(KEPT_OUT)}
+    return kept | more
+
+
+def at_once(**tasks: Callable[[], Any]) -> dict[str, Future]:
+    """Run tasks side by side, two at a time, and wait for all; a test takes its own's result."""
+    with ThreadPoolExecutor(2) as pool:
+        return {name: pool.submit(task) for name, task in tasks.items()}
+
+
+def digest(path: Path) -> str:
+    """SHA-256, without the library under test."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def wait_for(what: Callable[[], Any], why: str, seconds: float = PATIENCE) -> Any:
+    """Wait until ``what()`` is true and give its value."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(why)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and all that it printed."""
+
+    code: int
+    text: str
+
+    @property
+    def planned(self) -> dict[str, int]:
+        """Number of jobs a rule in Snakemake's table; empty if nothing is to be done."""
+        _, _, table = self.text.partition("Job stats:\n")
+        rows = re.findall(r"^(\w+) +(\d+)$", table.partition("\ntotal")[0], re.MULTILINE)
+        return {rule: int(count) for rule, count in rows}
+
+    @property
+    def finished(self) -> dict[str, int]:
+        """Number of jobs a rule that ended well."""
+        return dict(Counter(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", self.text)))
+
+    @property
+    def nothing_to_do(self) -> bool:
+        return self.code == 0 and "Nothing to be done" in self.text and not self.planned
+
+    def well(self) -> Ended:
+        """The same, after a look at the exit code."""
+        assert self.code == 0, self.text
+        return self
+
+
+class Started:
+    """A command at work, in a process group of its own; what it prints goes to a file."""
+
+    def __init__(self, command: Sequence[str], folder: Path, env: dict[str, str]):
+        self._output = folder / f"output-{time.monotonic_ns()}.txt"
+        with open(self._output, "wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", WITH_SIGINT, *command],
+                cwd=folder,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def text(self) -> str:
+        return self._output.read_text(encoding="utf-8", errors="replace")
+
+    def scripts(self) -> list[psutil.Process]:
+        """The scripts of rules that the run has at work."""
+        found = []
+        for child in psutil.Process(self.pid).children(recursive=True):
+            try:
+                if any("/.snakemake/scripts/" in word for word in child.cmdline()):
+                    found.append(child)
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    def ctrl_c(self) -> None:
+        """What the terminal does: SIGINT to the run and to its scripts."""
+        os.killpg(self.pid, signal.SIGINT)
+
+    def wait(self) -> Ended:
+        """Wait for the end. What still works after ``PATIENCE`` is killed, scripts included."""
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.pid, signal.SIGKILL)
+            self.process.wait()
+            raise
+        text = self.text
+        self._output.unlink()
+        return Ended(code, text)
+
+
+class Checkout:
+    """A folder with the files of the repository; every command runs in it."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    @classmethod
+    def of_repository(cls, root: Path) -> Checkout:
+        """Tracked files and new ones that git does not ignore, with their times of change."""
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=REPOSITORY,
+            check=True,
+            capture_output=True,
+        )
+        for name in listed.stdout.decode().rstrip("\0").split("\0"):
+            source, target = REPOSITORY / name, root / name
+            if source.is_symlink() or source.is_file():  # a deleted file is still listed
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target, follow_symlinks=False)
+        return cls(root)
+
+    def copy(self, root: Path) -> Checkout:
+        """All of it elsewhere, results and Snakemake's notes included, times as they are."""
+        shutil.copytree(self.root, root, symlinks=True, dirs_exist_ok=True)
+        return Checkout(root)
+
+    def __truediv__(self, name: str) -> Path:
+        return self.root / name
+
+    # ------------------------------------------------------------------------------- commands
+
+    def command(
+        self,
+        *words: str,
+        configfile: str | None = SMOKE,
+        changes: dict[str, Any] | str | None = None,
+        cores: int = 2,
+    ) -> list[str]:
+        """Arguments for Python: ``-m snakemake`` with options and targets in ``words``.
+
+        ``changes`` are laid over the config, as a dict or as the text of a YAML file.
+        """
+        files = [configfile] if configfile else []
+        if changes is not None:
+            text = changes if isinstance(changes, str) else yaml.safe_dump(changes)
+            (self / "changes.yaml").write_text(text, encoding="utf-8")
+            files.append("changes.yaml")
+        chosen = ["--configfile", *files] if files else []
+        # --configfile takes every word up to the next option
+        return ["-m", "snakemake", *chosen, "--cores", str(cores), *words]
+
+    def start(self, *words: str, env: dict[str, str] | None = None, **options: Any) -> Started:
+        """Start Snakemake and return at once."""
+        return Started(self.command(*words, **options), self.root, environment(**(env or {})))
+
+    def snakemake(self, *words: str, env: dict[str, str] | None = None, **options: Any) -> Ended:
+        """Run Snakemake to its end."""
+        return self.start(*words, env=env, **options).wait()
+
+    def plan(self, *targets: str, **options: Any) -> dict[str, int]:
+        """Jobs a rule that a run would make; empty if it says that nothing is to be done."""
+        told = self.snakemake("--dry-run", *targets, **options).well()
+        assert told.planned or "Nothing to be done" in told.text, told.text
+        return told.planned
+
+    # ------------------------------------------------------------------------------- files
+
+    def edit(self, name: str, text: str = "\n# an edit\n") -> None:
+        """Append to a file that must be there."""
+        assert (self / name).is_file(), name
+        with open(self / name, "a", encoding="utf-8") as file:
+            file.write(text)
+
+    def files(self, below: str = ".") -> dict[str, str]:
+        """Every file of a folder and its digest; byte code of Python does not count."""
+        root = self / below
+        return {
+            str(path.relative_to(root)): digest(path)
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+    def made(self, run: str = "smoke") -> dict[str, str]:
+        """What stands under a final name in the results of a run: artefact and digest."""
+        aside = ("logs", "provenance", ".staging", ".damaged", ".lock")
+        below = self.files(f"results/{run}")
+        return {name: value for name, value in below.items() if Path(name).parts[0] not in aside}
+
+    def checksums(self, run: str = "smoke") -> dict[str, str]:
+        """``checksums.txt``: artefact and digest."""
+        text = (self / f"results/{run}/checksums.txt").read_text(encoding="utf-8")
+        return dict(reversed(line.split("  ", 1)) for line in text.splitlines())
+
+    def staged(self, run: str = "smoke") -> list[str]:
+        """Names of the staging folders that are left."""
+        folder = self / f"results/{run}/.staging"
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+    def locks(self) -> list[str]:
+        """Snakemake's own locks, which a user would have to remove by hand."""
+        folder = self / ".snakemake/locks"
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+# ------------------------------------------------------------------------------- a paused training
+
+#: Appended to a library module of a copy. It changes no number: every training stops in the middle
+#: for as long as a file says so, and tells who it is. Nothing has to be timed.
+PAUSE = """
+
+def _paused(self, step, see, _report=Progress.report):
+    import os
+    import time
+    from pathlib import Path
+
+    if step == 20:
+        Path(f"training-{os.getpid()}").write_text(self.label)
+        while Path("pause").exists():
+            time.sleep(0.02)
+    _report(self, step, see)
+
+
+Progress.report = _paused
+"""
+
+
+class Paused(Checkout):
+    """A copy in which trainings stop at their 20th step as long as the file ``pause`` is there."""
+
+    def __init__(self, root: Path):
+        super().__init__(root)
+        self.edit("src/featlearn/core/progress.py", PAUSE)
+        (self / "pause").touch()
+
+    def go_on(self) -> None:
+        (self / "pause").unlink(missing_ok=True)
+
+    def start_training(self, rules: Sequence[str], *targets: str, **options: Any) -> Started:
+        """Start a run and wait until each of ``rules`` stands in the middle of its training."""
+        self.forget()
+        run = self.start(*targets, **options)
+        try:
+            wait_for(
+                lambda: run.process.poll() is not None or set(rules) <= set(self.training()),
+                f"no training of {rules} began",
+            )
+            assert run.process.poll() is None, run.text
+        except BaseException:
+            os.killpg(run.pid, signal.SIGKILL)
+            raise
+        return run
+
+    def training(self) -> dict[str, int]:
+        """Rule and process of every training that reached its middle."""
+        found = {}
+        for mark in self.root.glob("training-*"):
+            if label := mark.read_text().split():
+                found[label[0]] = int(mark.name.removeprefix("training-"))
+        return found
+
+    def forget(self) -> None:
+        """Remove the marks of trainings that ended."""
+        for mark in self.root.glob("training-*"):
+            mark.unlink()
+
+
+def gone(processes: Sequence[psutil.Process]) -> bool:
+    """Wait until the processes ended by themselves; those that do not are killed."""
+    _, alive = psutil.wait_procs(list(processes), timeout=GONE)
+    for process in alive:
+        process.kill()
+    return not alive

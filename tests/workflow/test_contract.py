@@ -1,0 +1,273 @@
+"""What users, the report and later checks may rely on in the results of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from .checkout import REPOSITORY, digest
+
+pytestmark = pytest.mark.workflow
+
+TEXT, TEXTS, NUMBER, COUNT = "text", "list of text", "double", "int64"
+ARROW = {
+    "string": TEXT,
+    "large_string": TEXT,
+    "list<element: string>": TEXTS,
+    "list<element: large_string>": TEXTS,
+}
+CLAIMS = {
+    "claim": TEXT,
+    "paper": TEXT,
+    "source": TEXT,
+    "statement": TEXT,
+    "quantity": TEXT,
+    "low": NUMBER,
+    "high": NUMBER,
+    "reason": TEXT,
+    "measured": NUMBER,
+    "spread": NUMBER,
+    "spread_kind": TEXT,
+    "replicates": COUNT,
+    "verdict": TEXT,
+    "artefact": TEXT,
+}
+CATALOGUE = {
+    "item": TEXT,
+    "paper": TEXT,
+    "label": TEXT,
+    "source": TEXT,
+    "caption": TEXT,
+    "kind": TEXT,
+    "needs": TEXTS,
+    "same_as": TEXT,
+    "status": TEXT,
+    "files": TEXTS,
+    "command": TEXT,
+}
+STATUSES = {"regenerated", "stand-in", "needs-data", "not-yet"}
+VERDICTS = {"holds", "fails", "not shown at this scale"}
+#: 2026-11-21T00:24 and the like
+TIME_STAMP = re.compile(rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
+
+
+@pytest.fixture(scope="module")
+def results(finished):
+    return finished / "results/smoke"
+
+
+@pytest.fixture(scope="module")
+def claims(results):
+    return pd.read_parquet(results / "claims.parquet")
+
+
+@pytest.fixture(scope="module")
+def catalogue(results):
+    return pd.read_parquet(results / "catalogue.parquet")
+
+
+def columns(path: Path) -> dict[str, str]:
+    kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
+    return {name: ARROW.get(kind, kind) for name, kind in kinds.items()}
+
+
+def record_of(results: Path, name: str) -> dict:
+    return json.loads((results / f"provenance/{name}.json").read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------- claims
+
+
+def test_claims_have_the_documented_columns(results):
+    assert columns(results / "claims.parquet") == CLAIMS
+    assert list(columns(results / "claims.parquet")) == list(CLAIMS)
+
+
+def test_every_claim_is_named_once_by_its_paper(claims):
+    assert len(claims) > 0
+    assert claims["claim"].is_unique
+    assert (claims["claim"].str.partition("/")[0] == claims["paper"]).all()
+
+
+def test_every_claim_says_what_why_and_where(claims):
+    for column in ("source", "statement", "quantity", "reason", "spread_kind"):
+        assert claims[column].str.strip().ne("").all(), column
+
+
+def test_a_verdict_is_one_of_three_and_follows_from_the_band(claims):
+    assert set(claims["verdict"]) <= VERDICTS
+    inside = claims["measured"].between(claims["low"], claims["high"])
+    assert (inside == (claims["verdict"] == "holds")).all()
+    assert claims["measured"].notna().all()
+    assert (claims["low"] <= claims["high"]).all()
+
+
+def test_the_raw_numbers_of_a_claim_are_there(claims, results):
+    for artefact in claims["artefact"]:
+        assert (results / artefact).is_file(), artefact
+
+
+def test_the_replicates_are_those_of_the_config(claims, results):
+    config = record_of(results, "mrp/measurements/headline/evaluation.parquet")["config"]
+    assert set(claims.loc[claims["paper"] == "mrp", "replicates"]) == {config["replicates"]}
+
+
+def test_the_claims_are_those_of_the_experiments_together(claims, results):
+    parts = [pd.read_parquet(path) for path in sorted(results.glob("*/claims/*.parquet"))]
+    together = pd.concat(parts).sort_values("claim", ignore_index=True)
+    pd.testing.assert_frame_equal(claims.sort_values("claim", ignore_index=True), together)
+
+
+# ------------------------------------------------------------------------------- catalogue
+
+
+def test_the_catalogue_has_the_documented_columns(results):
+    assert columns(results / "catalogue.parquet") == CATALOGUE
+    assert list(columns(results / "catalogue.parquet")) == list(CATALOGUE)
+
+
+def test_the_catalogue_lists_every_item_of_the_papers(catalogue):
+    assert len(catalogue) == 128
+    listed = yaml.safe_load((REPOSITORY / "config/catalogue.yaml").read_text(encoding="utf-8"))
+    assert list(catalogue["item"]) == [entry["item"] for entry in listed["items"]]
+
+
+def test_a_status_follows_from_the_files_and_what_they_contain(catalogue, results):
+    assert set(catalogue["status"]) <= STATUSES
+    for row in catalogue.itertuples():
+        paper, name = row.item.split("/")
+        stem, suffixes = f"{paper}/figures/{name}", ("svg", "png")
+        if name.startswith("table-"):
+            stem, suffixes = f"{paper}/tables/{name}", ("parquet", "md")
+        files = [f"{stem}.{suffix}" for suffix in suffixes]
+        there = [file for file in files if (results / file).is_file()]
+        assert list(row.files) == there, row.item
+        contains = {record_of(results, file)["contains"] for file in there}
+        made = bool(contains) and contains <= {"measured", "drawn"}
+        assert (row.status == "regenerated") == made, row.item
+        assert bool(row.command) == bool(there), row.item
+
+
+def test_what_is_drawn_or_quoted_has_its_status(catalogue):
+    status = catalogue.set_index("item")["status"]
+    assert status["mrp/fig-2"] == status["mrp/fig-6"] == "regenerated"
+    assert status["mrp/table-1"] == status["mrp/table-1-first-version"] == "not-yet"
+    assert (status == "regenerated").sum() < 128
+
+
+def test_a_command_asks_for_a_file_of_the_item(catalogue):
+    for row in catalogue[catalogue["command"] != ""].itertuples():
+        assert row.command.startswith("snakemake "), row.item
+        assert row.command.endswith(f" results/smoke/{row.files[0]}"), row.item
+        assert "--configfile config/scale/smoke.yaml" in row.command, row.item
+
+
+# ------------------------------------------------------------------------------- all artefacts
+
+
+def test_every_artefact_has_a_record_of_its_bytes(finished, results):
+    made = finished.made()
+    for name, value in made.items():
+        record = record_of(results, name)
+        assert record["artefact"] == name
+        assert record["sha256"] == value, name
+        assert record["bytes"] == (results / name).stat().st_size, name
+        assert re.fullmatch(r"[0-9a-f]{16}", record["code"]), name
+        assert record["rule"], name
+        assert record["versions"]["python"], name
+    records = finished.files("results/smoke/provenance")
+    assert set(records) == {f"{name}.json" for name in made}
+
+
+def test_a_record_holds_the_digest_of_every_input_that_the_run_made(finished, results):
+    made = finished.made()
+    for name in made:
+        for source, value in record_of(results, name)["inputs"].items():
+            assert made[str(Path(source).relative_to("results/smoke"))] == value, name
+    evaluation = record_of(results, "mrp/measurements/headline/evaluation.parquet")
+    assert len(evaluation["inputs"]) == 3
+    assert evaluation["seed"] == 0
+
+
+def test_nothing_is_left_in_staging_and_every_job_has_a_log(finished, results):
+    assert finished.staged() == []
+    rules = {record_of(results, name)["rule"] for name in finished.made()}
+    assert len(list((results / "logs").rglob("*.log"))) >= len(rules)
+
+
+def text_of(path: Path) -> bytes:
+    """The bytes of an artefact, and the text that compression hides in a Parquet file."""
+    content = path.read_bytes()
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path)
+        content += "\n".join(map(str, frame.to_numpy().ravel().tolist())).encode()
+    return content
+
+
+def test_no_artefact_knows_where_or_when_it_was_made(finished, sources, results):
+    places = {str(finished.root), str(sources.root), str(REPOSITORY), str(Path.home()) + "/"}
+    for name in finished.checksums():
+        content = text_of(results / name)
+        assert not [place for place in places if place.encode() in content], name
+        assert not TIME_STAMP.search(content), name
+
+
+def test_pictures_hold_no_notes_about_their_making(results):
+    pictures = sorted(results.rglob("*.png"))
+    assert pictures
+    for picture in pictures:
+        content, place, kinds = picture.read_bytes(), 8, []
+        while place < len(content):
+            length, kind = struct.unpack(">I4s", content[place : place + 8])
+            kinds.append(kind.decode())
+            place += 12 + length
+        assert not set(kinds) & {"tIME", "tEXt", "zTXt", "iTXt", "eXIf"}, picture.name
+    for drawing in results.rglob("*.svg"):
+        content = drawing.read_text(encoding="utf-8")
+        assert "<dc:date>" not in content
+        assert "Matplotlib v" not in content
+
+
+def test_tables_hold_no_notes_about_their_making(results):
+    for path in results.rglob("*.parquet"):
+        assert pq.read_schema(path).metadata is None, path.name
+
+
+def test_weights_are_plain_tensors(results):
+    weights = sorted(results.rglob("*.safetensors"))
+    assert weights
+    for path in weights:
+        content = path.read_bytes()
+        (length,) = struct.unpack("<Q", content[:8])
+        header = json.loads(content[8 : 8 + length])
+        assert "__metadata__" not in header, path.name
+        assert all(set(entry) == {"dtype", "shape", "data_offsets"} for entry in header.values())
+
+
+def test_every_measurement_is_tidy(results):
+    for path in results.rglob("measurements/**/*.parquet"):
+        frame = pd.read_parquet(path)
+        assert len(frame) > 0, path.name
+        assert "replicate" in frame, path.name
+        assert isinstance(frame.index, pd.RangeIndex), path.name
+        assert not frame.duplicated().any(), path.name
+
+
+def test_duckdb_reads_what_pandas_reads(results, claims):
+    duckdb = pytest.importorskip("duckdb")
+    rows = duckdb.sql(f"SELECT claim, verdict FROM '{results}/claims.parquet'").fetchall()
+    assert rows == list(zip(claims["claim"], claims["verdict"], strict=True))
+
+
+def test_the_report_is_one_file_that_names_every_claim(results, claims):
+    page = (results / "report.html").read_text(encoding="utf-8")
+    for claim in claims["claim"]:
+        assert claim in page
+    assert digest(results / "report.html") == record_of(results, "report.html")["sha256"]

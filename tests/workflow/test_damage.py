@@ -1,0 +1,100 @@
+"""Damaged intermediate files: found, named, kept aside and made again."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from .checkout import at_once
+
+pytestmark = pytest.mark.workflow
+
+RESULTS = "results/smoke"
+CUT = "mrp/weights/headline/downstream.safetensors"
+FLIPPED = "mrp/measurements/headline/features.parquet"
+EMPTIED = "mrp/tables/table-1.parquet"
+HIDDEN = "mrp/measurements/headline/evaluation.parquet"
+TABLE = "mrp/tables/headline.parquet"
+
+
+def flip(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 0x10]) + content[middle + 1 :]
+
+
+def repaired(checkout):
+    """Three kinds of damage at once; then only these three files are asked for."""
+    damage = {CUT: lambda old: old[: len(old) // 2], FLIPPED: flip, EMPTIED: lambda old: b""}
+    damaged = {}
+    for name, change in damage.items():
+        file = checkout / f"{RESULTS}/{name}"
+        damaged[name] = change(file.read_bytes())
+        file.write_bytes(damaged[name])
+    told = checkout.snakemake(*(f"{RESULTS}/{name}" for name in damage))
+    return checkout, damaged, told
+
+
+def hidden(checkout):
+    """Size and time are those of the record: only who reads the file finds the flipped bit."""
+    file = checkout / f"{RESULTS}/{HIDDEN}"
+    record = json.loads((checkout / f"{RESULTS}/provenance/{HIDDEN}.json").read_text())
+    damaged = flip(file.read_bytes())
+    file.write_bytes(damaged)
+    os.utime(file, ns=(record["mtime_ns"], record["mtime_ns"]))
+    for made in (TABLE, TABLE.replace(".parquet", ".md")):
+        (checkout / f"{RESULTS}/{made}").unlink()
+    first = checkout.snakemake(f"{RESULTS}/{TABLE}")
+    left = checkout.made()
+    again = checkout.snakemake(f"{RESULTS}/{TABLE}")
+    return checkout, damaged, first, left, again
+
+
+@pytest.fixture(scope="module")
+def outcomes(done):
+    one, other = done(), done()
+    return at_once(repaired=lambda: repaired(one), hidden=lambda: hidden(other))
+
+
+def test_each_damaged_file_is_named_with_what_is_wrong(outcomes):
+    _, _, told = outcomes["repaired"].result()
+    named = [line for line in told.text.splitlines() if "is damaged" in line]
+    assert len(named) == 3
+    for name, fault in {CUT: " bytes, ", FLIPPED: "SHA-256", EMPTIED: "0 bytes, "}.items():
+        (line,) = [line for line in named if f"{RESULTS}/{name} is damaged" in line]
+        assert fault in line
+        assert "will be rebuilt" in line
+
+
+def test_damaged_files_are_made_again_and_only_by_their_rules(outcomes, finished):
+    checkout, _, told = outcomes["repaired"].result()
+    told.well()
+    assert set(told.finished) == {"mrp_downstream", "mrp_evaluate", "mrp_table_quoted"}
+    assert checkout.made() == finished.made()
+    assert checkout.checksums() == finished.checksums()
+
+
+def test_the_damaged_bytes_are_kept(outcomes):
+    checkout, damaged, _ = outcomes["repaired"].result()
+    aside = checkout / f"{RESULTS}/.damaged"
+    assert {name: (aside / name).read_bytes() for name in damaged} == damaged
+    assert set(checkout.files(f"{RESULTS}/.damaged")) == set(damaged)
+
+
+def test_damage_that_size_and_time_hide_is_found_by_the_job_that_reads_the_file(outcomes):
+    checkout, damaged, first, left, _ = outcomes["hidden"].result()
+    assert first.code != 0
+    assert f"error in rule mrp_table_headline: {RESULTS}/{HIDDEN} is damaged" in first.text
+    assert "Traceback" not in first.text
+    assert "run the same command again" in first.text
+    assert HIDDEN not in left
+    assert TABLE not in left
+    assert (checkout / f"{RESULTS}/.damaged/{HIDDEN}").read_bytes() == damaged
+
+
+def test_the_same_command_again_rebuilds_it(outcomes, finished):
+    checkout, _, _, _, again = outcomes["hidden"].result()
+    again.well()
+    assert set(again.finished) == {"mrp_evaluate", "mrp_table_headline"}
+    assert checkout.made() == finished.made()

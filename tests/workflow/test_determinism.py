@@ -1,0 +1,80 @@
+"""A run is a pure function of its config: the same bytes again, elsewhere, on other cores."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from .checkout import PATIENCE, at_once, environment
+
+pytestmark = pytest.mark.workflow
+
+SUFFIXES = {".parquet", ".safetensors", ".svg", ".png", ".md"}
+CHANGED = "mrp/tables/headline.parquet"
+
+
+def forced(checkout):
+    """Everything again in the same folder, on one core, with other ideas about threads around."""
+    threads = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "5"}
+    told = checkout.snakemake("--forceall", cores=1, env=threads).well()
+    return checkout, told
+
+
+def verified(checkout):
+    """``verify`` on one core, which makes everything again elsewhere, with one byte changed."""
+    file = checkout / f"results/smoke/{CHANGED}"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    return subprocess.run(
+        [sys.executable, "scripts/core/verify.py", "--scale", "smoke", "--cores", "1"],
+        cwd=checkout.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.fixture(scope="module")
+def again(done):
+    one, other = done(), done()
+    return at_once(forced=lambda: forced(one), verified=lambda: verified(other))
+
+
+def test_every_artefact_is_listed_with_the_digest_of_its_bytes(finished):
+    made = finished.made()
+    listed = finished.checksums()
+    assert {name: made[name] for name in listed} == listed
+    assert set(made) - set(listed) == {"report.html", "checksums.txt"}
+    assert {f"mrp/figures/headline{suffix}" for suffix in (".svg", ".png")} < set(listed)
+    assert {"." + name.rpartition(".")[2] for name in listed} == SUFFIXES
+
+
+@pytest.mark.skipif(not shutil.which("sha256sum"), reason="sha256sum is part of GNU coreutils")
+def test_sha256sum_can_check_the_list(finished):
+    told = subprocess.run(
+        ["sha256sum", "--check", "--strict", "checksums.txt"],
+        cwd=finished / "results/smoke",
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_forced_run_on_one_core_gives_the_same_bytes(again, finished):
+    checkout, told = again["forced"].result()
+    assert told.finished == told.planned
+    assert told.planned["mrp_pretrain"] == told.planned["report"] == 1
+    assert checkout.checksums() == finished.checksums()
+    listed = checkout.checksums()
+    assert {name: checkout.made()[name] for name in listed} == listed
+
+
+def test_a_run_in_another_folder_gives_the_same_bytes_and_a_changed_byte_is_named(again):
+    told = again["verified"].result()
+    assert told.stdout.splitlines() == [f"{CHANGED}: differs on disk"], told.stdout + told.stderr
+    assert told.returncode == 1

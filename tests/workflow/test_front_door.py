@@ -1,0 +1,112 @@
+"""The ways in: lint, one paper, one figure, a run of another name, another working directory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from .checkout import SMOKE, Started, at_once, environment
+
+pytestmark = pytest.mark.workflow
+
+TRIAL = "results/trial/mrp/figures/fig-2.svg"
+TABLE = "results/smoke/mrp/tables/table-1.md"
+
+
+def trial(checkout):
+    before = checkout.files()
+    told = checkout.snakemake(TRIAL, "--config", "run=trial")
+    return before, checkout.files(), told
+
+
+def directory(checkout, elsewhere):
+    before = checkout.files()
+    words = ("--directory", str(elsewhere), "--workflow-profile", "workflow/profiles/default")
+    told = checkout.snakemake(*words, TABLE)
+    return before, checkout.files(), told
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def doors(fresh, done, elsewhere):
+    def lint(checkout):
+        return Started(["-m", "snakemake", "--lint"], checkout.root, environment()).wait()
+
+    return at_once(
+        lint=lambda: lint(fresh()),
+        trial=lambda: trial(fresh()),
+        directory=lambda: directory(fresh(), elsewhere),
+        paper=lambda: fresh().plan("mrp"),
+        figure=lambda: fresh().plan("results/smoke/mrp/figures/headline.svg"),
+        default=lambda: fresh().plan("results/desk/claims.parquet", configfile=None),
+    )
+
+
+def test_lint_finds_nothing(doors):
+    told = doors["lint"].result().well()
+    assert "Congratulations" in told.text
+
+
+def test_a_paper_is_a_target_without_the_pages_about_the_whole_run(doors):
+    planned = doors["paper"].result()
+    assert planned["mrp"] == 1
+    assert all(rule.startswith("mrp") for rule in planned)
+    assert {"mrp_pretrain", "mrp_claims_headline", "mrp_table_quoted"} < set(planned)
+
+
+def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
+    assert doors["figure"].result() == {
+        "mrp_pretrain": 1,
+        "mrp_supervise": 1,
+        "mrp_downstream": 1,
+        "mrp_evaluate": 1,
+        "mrp_figure_headline": 1,
+    }
+
+
+def test_without_a_config_file_the_scale_is_desk(doors):
+    assert doors["default"].result()["claims"] == 1
+
+
+def test_a_run_of_another_name_writes_into_its_own_folder_alone(doors):
+    before, after, told = doors["trial"].result()
+    assert told.well().finished == {"mrp_figure_schematic": 1}
+    assert {name: after[name] for name in before} == before
+    new = {name for name in set(after) - set(before) if not name.startswith(".snakemake/")}
+    assert TRIAL in new
+    assert {name for name in new if not name.startswith("results/trial/")} == set()
+
+
+def test_its_drawing_is_that_of_the_plain_run(doors, finished):
+    _, after, _ = doors["trial"].result()
+    assert after[TRIAL] == finished.checksums()["mrp/figures/fig-2.svg"]
+
+
+def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, finished):
+    before, after, told = doors["directory"].result()
+    assert told.well().finished == {"mrp_table_quoted": 1}
+    assert after == before
+    made = elsewhere / TABLE
+    assert made.read_bytes() == (finished / TABLE).read_bytes()
+    assert (elsewhere / "results/smoke/provenance/mrp/tables/table-1.md.json").is_file()
+
+
+def test_the_library_used_is_that_of_the_checkout(sources, tmp_path):
+    """What these tests stand on: the copy is run, not the repository that pytest was started in."""
+    copy = sources.copy(tmp_path)
+    copy.edit("src/featlearn/core/run.py", "\nraise SystemExit('the copy speaks')\n")
+    told = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", SMOKE],
+        cwd=copy.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode != 0
+    assert "the copy speaks" in told.stdout + told.stderr

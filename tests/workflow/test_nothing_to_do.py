@@ -1,0 +1,52 @@
+"""A finished run says so, wherever its folder lies now, and fast: without the heavy imports."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from .checkout import SMOKE, Started, environment
+
+pytestmark = pytest.mark.workflow
+
+IMPORTED = re.compile(r"^import time:[\s\d|]+\|\s+([\w.]+)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def again(done, tmp_path_factory):
+    """The folder and the command of the finished run, given again after its folder was moved."""
+    moved = done()
+    moved.root = moved.root.rename(tmp_path_factory.mktemp("elsewhere") / "moved")
+    before = moved.made()
+    command = ["-X", "importtime", *moved.command(configfile=SMOKE)]
+    ended = Started(command, moved.root, environment()).wait()
+    assert moved.made() == before
+    return moved, ended
+
+
+def test_it_says_that_nothing_is_to_be_done(again):
+    _, told = again
+    assert told.nothing_to_do, told.text
+    assert not told.finished
+
+
+def test_building_the_dag_imports_nothing_heavy(again):
+    _, told = again
+    imported = set(IMPORTED.findall(told.text))
+    assert {"snakemake", "featlearn.core.run", "featlearn.mrp.config"} <= imported
+    packages = {name.partition(".")[0] for name in imported}
+    # (Snakemake itself imports pandas)
+    assert not packages & {"torch", "torchvision", "matplotlib", "seaborn", "safetensors"}
+    assert not imported & {"featlearn.mrp.train", "featlearn.mrp.data"}
+
+
+def test_the_next_start_knows_each_artefact_by_its_size_and_time(again):
+    """Otherwise every start reads and hashes all results, however large they are."""
+    moved, _ = again
+    results = moved / "results/smoke"
+    for name in moved.made():
+        record = json.loads((results / f"provenance/{name}.json").read_text(encoding="utf-8"))
+        status = (results / name).stat()
+        assert (record["bytes"], record["mtime_ns"]) == (status.st_size, status.st_mtime_ns), name

@@ -1,0 +1,192 @@
+"""What holds the files of the repository together: versions, targets, catalogue, rooms."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from featlearn.core.environment import environment_text
+
+from .checkout import REPOSITORY
+
+pytestmark = pytest.mark.workflow
+
+PAPERS = {
+    "mrp", "contrastive", "noncontrastive", "emergence", "gradient_features", "fourier", "icl",
+    "nuclear", "universality", "looped", "gemfilter",
+}  # fmt: skip
+#: Figures and tables as the papers and the thesis number them.
+ITEMS = {
+    "mrp": 6 + 2,  # Table 1 differs between the two versions
+    "contrastive": 4,
+    "noncontrastive": 8,
+    "emergence": 4 + 22 + 7,  # chapter 2, figures and tables of appendix A
+    "fourier": 4 + 6,
+    "icl": 3,
+    "nuclear": 5 + 3 + 6,
+    "universality": 5 + 2 + 13 + 11,
+    "looped": 1,
+    "gemfilter": 6 + 2 + 7 + 1,
+}
+
+
+def read(name: str) -> str:
+    return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------- environment
+
+
+def direct_dependencies() -> set[str]:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {canonicalize_name(Requirement(text).name) for group in groups for text in group}
+
+
+def pins() -> list[tuple[Requirement, str]]:
+    """Each requirement of the lock file with the lines that belong to it."""
+    blocks = re.split(r"^(?=[A-Za-z0-9])", read("requirements.lock"), flags=re.MULTILINE)[1:]
+    return [(Requirement(block.splitlines()[0].rstrip("\\ ")), block) for block in blocks]
+
+
+def test_the_conda_environment_says_what_the_lock_says():
+    assert read("environment.yml") == environment_text(
+        read("pyproject.toml"), read("requirements.lock")
+    )
+
+
+def test_the_conda_environment_has_every_dependency_of_a_run():
+    listed = yaml.safe_load(read("environment.yml"))["dependencies"][-1]["pip"]
+    named = {canonicalize_name(Requirement(text).name) for text in listed}
+    wanted = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
+    assert named == {canonicalize_name(Requirement(text).name) for text in wanted}
+
+
+def test_the_lock_pins_every_direct_dependency():
+    assert direct_dependencies() <= {canonicalize_name(pin.name) for pin, _ in pins()}
+
+
+def test_every_pin_is_one_version_with_hashes():
+    for pin, block in pins():
+        assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), pin
+        assert pin.url is None, pin
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", block), pin
+
+
+def test_the_pinned_versions_are_those_that_the_project_asks_for():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    wanted = {canonicalize_name((r := Requirement(t)).name): r for t in project["dependencies"]}
+    for pin, _ in pins():
+        name = canonicalize_name(pin.name)
+        if name in wanted:
+            version = str(pin.specifier).removeprefix("==")
+            assert wanted[name].specifier.contains(version), pin
+
+
+def test_the_lock_names_no_place_of_this_machine():
+    lock = read("requirements.lock")
+    assert "://" not in lock
+    assert "--index-url" not in lock
+    assert "--find-links" not in lock
+
+
+# ------------------------------------------------------------------------------- README, Makefile
+
+
+def makefile_targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):(?!=)", read("Makefile"), re.MULTILINE))
+
+
+def test_the_makefile_has_what_a_user_is_promised():
+    assert {"test", "smoke", "bench", "verify", "clean"} <= makefile_targets()
+
+
+def test_every_target_that_the_readme_names_is_in_the_makefile():
+    readme = read("README.md")
+    if not readme.strip():
+        pytest.skip("the README is not written yet")
+    code = re.findall(r"`([^`\n]+)`|^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    words = "\n".join(inline or block for inline, block in code)
+    named = set(re.findall(r"(?:^|\s)make ([a-z]+)\b", words))
+    assert named, "the README names no target"
+    assert named <= makefile_targets()
+
+
+def test_every_file_that_the_readme_links_is_there():
+    readme = read("README.md")
+    if not readme.strip():
+        pytest.skip("the README is not written yet")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", readme):
+        if "://" not in target:
+            assert (REPOSITORY / target).exists(), target
+
+
+# ------------------------------------------------------------------------------- catalogue
+
+
+def catalogue() -> list[dict]:
+    return yaml.safe_load(read("config/catalogue.yaml"))["items"]
+
+
+def test_the_catalogue_has_every_figure_and_table_of_every_paper():
+    assert Counter(entry["paper"] for entry in catalogue()) == ITEMS
+    assert sum(ITEMS.values()) == 128
+
+
+def test_an_item_is_named_by_its_paper_once():
+    names = [entry["item"] for entry in catalogue()]
+    assert len(set(names)) == len(names)
+    assert all(entry["item"].startswith(f"{entry['paper']}/") for entry in catalogue())
+    assert {entry["same_as"] for entry in catalogue()} - {None} <= set(names)
+
+
+def test_no_status_is_typed():
+    assert not [entry["item"] for entry in catalogue() if "status" in entry]
+
+
+# ------------------------------------------------------------------------------- rooms
+
+
+def imported(path: Path) -> set[str]:
+    """Dotted names below ``featlearn`` that a file may import, inside functions as well."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import, which this test does not follow"
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return {name for name in names if name.split(".")[0] == "featlearn"}
+
+
+def files_of_papers() -> list[Path]:
+    rooms = [REPOSITORY / room / paper for room in ("src/featlearn", "scripts") for paper in PAPERS]
+    return sorted(file for room in rooms for file in room.rglob("*.py"))
+
+
+def test_no_file_of_a_paper_imports_another_paper():
+    files = files_of_papers()
+    assert len(files) > 10
+    for file in files:
+        folders = set(file.relative_to(REPOSITORY).parts) & PAPERS
+        used = {name.split(".")[1] for name in imported(file)} & PAPERS
+        assert used <= folders, file
+
+
+def test_shared_rooms_know_no_paper():
+    for file in (REPOSITORY / "src/featlearn").rglob("*.py"):
+        if not set(file.relative_to(REPOSITORY).parts) & PAPERS:
+            assert not {name.split(".")[1] for name in imported(file) if "." in name} & PAPERS, file
+
+
+def test_every_package_of_the_library_is_a_known_room():
+    rooms = {path.parent.name for path in (REPOSITORY / "src/featlearn").glob("*/__init__.py")}
+    assert rooms <= PAPERS | {"core", "images"}

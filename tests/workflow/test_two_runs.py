@@ -1,0 +1,72 @@
+"""Two runs in one folder at once: the second is refused, a dry run is not, the first goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from .checkout import Paused
+
+pytestmark = pytest.mark.workflow
+
+PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
+
+
+@pytest.fixture(scope="module")
+def seen(fresh):
+    """A run stands in its training; a second one, a dry run and a run of another name come."""
+    paused = Paused(fresh().root)
+    first = paused.start_training(["mrp_pretrain"], PRETRAINED)
+    try:
+        training = psutil.Process(paused.training()["mrp_pretrain"])
+        staged = paused.staged()
+        second = paused.snakemake(PRETRAINED)
+        dry = paused.snakemake("--dry-run", PRETRAINED)
+        other = paused.snakemake("results/other/mrp/tables/table-1.md", changes={"run": "other"})
+        still = training.is_running() and paused.staged() == staged and len(staged) == 1
+        paused.go_on()
+        ended = first.wait()
+    except BaseException:
+        os.killpg(first.pid, signal.SIGKILL)
+        raise
+    return SimpleNamespace(
+        checkout=paused,
+        first=ended,
+        pid=first.pid,
+        second=second,
+        dry=dry,
+        other=other,
+        still=still,
+    )
+
+
+def test_the_second_run_is_refused_and_says_how_to_go_on(seen):
+    assert seen.second.code != 0
+    assert f"another run (process {seen.pid}) is working in results/smoke" in seen.second.text
+    assert "--config run=" in seen.second.text
+    assert "Traceback" not in seen.second.text
+    assert not seen.second.finished
+
+
+def test_a_dry_run_is_not_refused(seen):
+    assert seen.dry.well().planned == {"mrp_pretrain": 1}
+
+
+def test_a_run_of_another_name_is_not_refused(seen):
+    assert seen.other.well().finished == {"mrp_table_quoted": 1}
+
+
+def test_the_first_run_is_not_disturbed(seen, finished):
+    assert seen.still
+    assert seen.first.well().finished == {"mrp_pretrain": 1}
+    whole, made = finished.made(), seen.checkout.made()
+    assert set(made) == {
+        "mrp/weights/headline/pretrained.safetensors",
+        "mrp/measurements/headline/pretrained-growth.parquet",
+    }
+    assert {name: whole[name] for name in made} == made
+    assert seen.checkout.staged() == []

@@ -1,0 +1,99 @@
+"""``make verify``: what it says. That it really runs everything again: test_determinism."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from .checkout import Checkout, environment
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def checkout(done) -> Checkout:
+    return done()
+
+
+@pytest.fixture
+def verify(checkout, monkeypatch):
+    """The script as a module, and its second run replaced by a copy of the first."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--scale", "smoke"])
+    script = checkout / "scripts/core/verify.py"
+    spec = importlib.util.spec_from_file_location("verify", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def second_run(command, **_):
+        results = Path(command[command.index("--directory") + 1]) / "results/smoke"
+        if module.code:
+            return SimpleNamespace(returncode=module.code)
+        shutil.copytree(checkout / "results/smoke", results)
+        module.spoil(results / "checksums.txt")
+        return SimpleNamespace(returncode=0)
+
+    module.code, module.spoil = 0, lambda checksums: None
+    monkeypatch.setattr(module, "subprocess", SimpleNamespace(run=second_run))
+    return module
+
+
+def test_without_results_it_says_how_to_make_them(sources):
+    told = subprocess.run(
+        [sys.executable, "scripts/core/verify.py", "--scale", "smoke"],
+        cwd=sources.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 2
+    assert "make SCALE=smoke" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_equal_bytes_are_said_to_be_equal(verify, checkout, capsys):
+    assert verify.main() == 0
+    count = len(checkout.checksums())
+    assert f"{count} files of results/smoke: every byte equal" in capsys.readouterr().out
+
+
+def test_what_differs_in_the_second_run_is_named(verify, capsys):
+    def spoil(checksums: Path) -> None:
+        lines = checksums.read_text().splitlines()
+        changed = [
+            "0" * 64 + line[64:] if line.endswith("mrp/figures/fig-2.png") else line
+            for line in lines
+            if not line.endswith("mrp/tables/table-1.md")
+        ]
+        checksums.write_text("\n".join([*changed, "1" * 64 + "  mrp/new.parquet"]) + "\n")
+
+    verify.spoil = spoil
+    assert verify.main() == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "mrp/tables/table-1.md: missing in the second run",
+        "mrp/new.parquet: only in the second run",
+        "mrp/figures/fig-2.png: differs in the second run",
+    ]
+
+
+def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
+    verify.code = 3
+    assert verify.main() == 3
+    assert "nothing was compared" in capsys.readouterr().err
+
+
+def test_an_artefact_that_is_gone_is_named(verify, checkout, capsys):
+    gone = checkout / "results/smoke/mrp/figures/fig-6.svg"
+    kept = gone.read_bytes()
+    gone.unlink()
+    try:
+        assert verify.main() == 1
+    finally:
+        gone.write_bytes(kept)
+    assert capsys.readouterr().out.splitlines() == ["mrp/figures/fig-6.svg: missing on disk"]
