@@ -29,7 +29,6 @@ with Job(snakemake) as job:
     models = {
         "supervised": task.supervise(initial, own["supervised"]),
         "finetuned": task.finetune(pretrained["w"], own["finetuning"]),
-        "random_finetuned": task.finetune(initial, own["finetuning"]),
     }
     seen = []
     for name, trained in models.items():

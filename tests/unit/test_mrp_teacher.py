@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.seeds import Streams
+from featlearn.mrp.claims.equal_start import CLAIMS as EQUAL_START
 from featlearn.mrp.cross_term import follow, pushes, runaway_rate
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.fixed_teacher import inheritance_rows
 from featlearn.mrp.gradients import TeacherFactor, teacher_student_descent
 from featlearn.mrp.measure import Capture
 from featlearn.mrp.model import Activation, initial_kernels
@@ -218,3 +221,44 @@ def test_noise_is_sorted_by_whose_patch_it_lies_on():
         "own": pytest.approx(0.2), "other": pytest.approx(0.4), "background": pytest.approx(0.6),
     }  # fmt: skip
     assert [value[2].item() for value in found.values()] == [1, 3, 2]
+
+
+# ------------------------------------------------------------------------------- other teachers
+
+
+def test_what_a_student_inherits_is_split_by_its_start():
+    features = torch.eye(4).view(1, 2, 2, 4)
+    teacher = torch.eye(4)[None]  # kernel r holds feature r
+    start = 0.1 * torch.diag(torch.tensor([1.0, 1.0, -1.0, -1.0]))[None]
+    student = torch.eye(4)[None].clone()
+    student[0, 1] = 0.5 * torch.tensor([1.0, 0.0, 0.0, 1.0])  # holds others in place of its own
+    student[0, 2] = 0
+    student[0, 3] = 0.2 * torch.eye(4)[3]  # below the threshold
+    found = {
+        (model, quantity): value
+        for model, _, quantity, value in inheritance_rows(features, teacher, start, student, 0.3)
+    }
+    assert found["student", "inherited"] == pytest.approx(1 / 4)
+    assert found["student", "inherited_if_positive"] == pytest.approx(1 / 2)
+    assert found["student", "inherited_if_negative"] == 0
+    assert found["teacher", "captured"] == 1
+    assert found["student", "cross"] == 1
+
+
+def test_the_cleanest_capture_is_sought_only_where_supervised_training_loses():
+    def start(sigma_0, accuracy, shares):
+        kept = {"kernels_per_class": 3, "sigma_0": sigma_0}
+        for replicate, share in enumerate(shares):
+            seen = {
+                ("half_masked", "impure_share"): share,
+                ("supervised", "accuracy_single_view"): accuracy,
+            }
+            for (model, quantity), value in seen.items():
+                names = {"model": model, "replicate": replicate, "quantity": quantity}
+                yield {**kept, **names, "value": value}
+
+    claim = next(c for c in EQUAL_START if c.claim == "mrp/t8-lottery-excludes-clean-capture")
+    rows = [*start(0.1, 0.6, (0.4, 0.2)), *start(0.2, 0.8, (0.3, 0.5)), *start(0.3, 0.9, (0, 0))]
+    assert claim.measure({"evaluation": pd.DataFrame(rows)}).tolist() == [0.3, 0.2]
+    with pytest.raises(ValueError, match="no start"):
+        claim.measure({"evaluation": pd.DataFrame(list(start(0.3, 0.9, (0, 0))))})

@@ -27,6 +27,10 @@ include: "mrp/initialisation.smk"
 include: "mrp/growth.smk"
 include: "mrp/keep_probability.smk"
 include: "mrp/teacher_student.smk"
+include: "mrp/runaway.smk"
+include: "mrp/equal_start.smk"
+include: "mrp/fixed_teacher.smk"
+include: "mrp/sampled_masks.smk"
 
 
 rule mrp:

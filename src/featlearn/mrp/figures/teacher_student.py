@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def _sorted_matrix(frame: pd.DataFrame) -> np.ndarray:
 def kernel_matrix(matrix: pd.DataFrame, varrho: float) -> Figure:
     """Kernel-by-feature correlations before and after, for both frameworks, in one replicate."""
     drawn = figure(8.2, 5.0)
-    halves = drawn.subfigures(1, 2)
+    halves: Any = drawn.subfigures(1, 2)
     panels = []
     for half, (framework, name) in zip(halves, FRAMEWORKS.items(), strict=True):
         both = _sorted_matrix(matrix[matrix["framework"] == framework])
