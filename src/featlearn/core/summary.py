@@ -52,3 +52,10 @@ def side_by_side(
     # in the order of the summary, which a pivot over several columns does not keep
     ordered = shown[list(index)].drop_duplicates().merge(frame, on=list(index))
     return ordered.rename_axis(columns=None)
+
+
+def readable(table: pd.DataFrame, head: str) -> pd.DataFrame:
+    """A summary for reading, all in one column: ``mean ± half-width``, called ``head``."""
+    spans = ["mean", "low", "high", "half_width", "largest", "replicates"]
+    cells = [plus_minus(m, h) for m, h in zip(table["mean"], table["half_width"], strict=True)]
+    return table.drop(columns=spans).assign(**{head: cells})
