@@ -28,20 +28,24 @@ QUANTITIES = {
 KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
 
 
-def localisation(
-    found: pd.DataFrame, patches: pd.DataFrame, replicate: int = 0, samples: int = 3
-) -> Figure:
-    """Evidence of every patch in a few samples, and how much is seen in all of them."""
-    drawn = figure(8.2, 3.6)
+def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4) -> Figure:
+    """Evidence of every patch in the first sample of some replicates; how much all samples show."""
+    drawn = figure(8.2, 4.4)
     parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
     left, right = parts
-    own = patches[patches["replicate"] == replicate]
-    numbers = sorted(own["sample"].unique())[:samples]
+    first = patches[patches["sample"] == patches["sample"].min()]
+    numbers = sorted(first["replicate"].unique())[:replicates]
     axes = left.subplots(len(numbers), 1, squeeze=False)[:, 0]
     for ax, number in zip(axes, numbers, strict=True):
-        _strip(ax, own[own["sample"] == number])
+        _strip(ax, first[first["replicate"] == number])
     axes[-1].set_xlabel("patch (own features first, then distractors, then background)")
-    left.suptitle("Three images of the test set", x=0.01, ha="left", fontsize=10, weight="bold")
+    left.suptitle(
+        "One test image of each of the first replicates",
+        x=0.01,
+        ha="left",
+        fontsize=10,
+        weight="bold",
+    )
     marks = [
         axes[0].scatter([], [], marker="s", s=40, color=colour, edgecolors=COLOURS["ink"],
                         linewidths=0.4, label=label)
