@@ -46,7 +46,7 @@ def smoke_overhead() -> pd.DataFrame:
     profile = str(ROOT / "workflow" / "profiles" / "default")
     arguments = ("--snakefile", str(ROOT / "Snakefile"), "--workflow-profile", profile)
     with tempfile.TemporaryDirectory(prefix="featlearn-bench-") as folder:
-        run = ("--cores", "2", "--config", "scale=smoke", "run=")
+        run = ("--cores", "2", "--config", "scale=smoke")
         wall = _snakemake(*arguments, *run, folder=folder)
         idle = _snakemake(*arguments, *run, folder=folder)
         records = Path(folder, "results", "smoke", "provenance").rglob("*.json")

@@ -52,7 +52,7 @@ def main() -> int:
             *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
             *("--workflow-profile", str(ROOT / "workflow" / "profiles" / "default")),
             *("--directory", folder, "--cores", options.cores),
-            *("--config", f"scale={options.scale}", "run="),
+            *("--config", f"scale={options.scale}"),
         ]
         run = subprocess.run(command, check=False)
         if run.returncode:

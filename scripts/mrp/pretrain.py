@@ -22,5 +22,6 @@ with Job(snakemake) as job:
         **options,
         report=Progress(job.rule, options["max_steps"]).report,
     )
-    write_tensors({"w": done.w, "hit": done.hit, "stopped": done.stopped}, job.output.weights)
+    weights = {"w": done.w, "at_capture": done.at_capture}
+    write_tensors({**weights, "hit": done.hit, "stopped": done.stopped}, job.output.weights)
     write_parquet(strength_history(done.trace), job.output.history)

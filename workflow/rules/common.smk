@@ -1,6 +1,7 @@
 # What all rules share. Imports neither torch nor pandas: a run with nothing to do must say so fast.
 
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -26,10 +27,11 @@ RESULTS = config["results"]
 # how a user makes one file of this run again
 # (the target follows: --cores must stand last, the other two options would take it for a value)
 COMMAND = "snakemake"
-if config["scale"] != "desk":
-    COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
-if config["run"] != config["scale"]:
-    COMMAND += f" --config run={config['run']}"
+if workflow.config_settings.configfiles:
+    COMMAND += f" --configfile {shlex.join(map(str, workflow.config_settings.configfiles))}"
+if workflow.config_settings.config:
+    given = (f"{key}={value}" for key, value in workflow.config_settings.config.items())
+    COMMAND += f" --config {shlex.join(given)}"
 COMMAND += " --cores 2"
 
 if workflow.is_main_process:
@@ -61,6 +63,11 @@ def asset(path):
 def code(script):
     """Fingerprint of a script and of every library module that it uses."""
     return fingerprint(ROOT / "scripts" / script)
+
+
+def parts(section, *names):
+    """Those parts of a section of the config that a rule depends on."""
+    return {name: section[name] for name in names}
 
 
 def figure(paper, name):

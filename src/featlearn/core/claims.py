@@ -69,8 +69,9 @@ class Claim:
 
 
 def judge(measured: float, claim: Claim, config: Mapping[str, Any]) -> str:
-    """The verdict on a measured mean."""
-    if claim.low <= measured <= claim.high:
+    """The verdict on a measured mean; one that equals an end up to rounding lies in the band."""
+    slack = 1e-12 * max(1.0, abs(measured))
+    if claim.low - slack <= measured <= claim.high + slack:
         return HOLDS
     if claim.out_of_reach is not None and claim.out_of_reach(config):
         return NOT_SHOWN

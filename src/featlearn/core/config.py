@@ -85,6 +85,8 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     if not isinstance(scale, str) or scale not in scales:
         raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
     merged = merge(merge(common, read_yaml(scales[scale])), user)
+    # on the command line, run=7 is a number and run= nothing
+    merged["run"] = "" if merged["run"] is None else str(merged["run"])
     schema = read_schema(root / "workflow" / "schemas")
     filled = fill_defaults(merged, schema, schema)
     refuse(faults(filled, schema))

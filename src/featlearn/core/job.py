@@ -119,6 +119,13 @@ def _follow(run: str | None, staging: Path) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def _umask() -> int:
+    """What this process masks out of the rights of new files."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 class Job:
     """Context of one rule's script; see the module's text.
 
@@ -255,6 +262,7 @@ class Job:
             if not staged.is_file():
                 raise FeatlearnError(f"rule {self.rule} did not write {final}")
         for staged, final in zip(self.output, self._final, strict=True):
+            staged.chmod(0o666 & ~_umask())  # safetensors writes files that only the owner reads
             with open(staged, "rb+") as file:
                 os.fsync(file.fileno())
             final.parent.mkdir(parents=True, exist_ok=True)

@@ -68,7 +68,7 @@ def hold(results: Path) -> None:
 @contextmanager
 def alone(results: Path) -> Iterator[bool]:
     """Whether no run is at work in ``results`` right now; while inside, none can start."""
-    if not results.is_dir():
+    if not (results.is_dir() and os.access(results, os.W_OK)):
         yield False
         return
     file = _try_lock(results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -13,6 +13,14 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
+        if "scaling" in settings:
+            yield from _scaling_faults(settings, f"mrp.{experiment}")
+    if "growth" in mrp:
+        yield from _growth_faults(mrp["growth"])
+    if "finetuning" in mrp:
+        yield from _head_rate_faults(mrp["finetuning"]["first_head_rates"])
+    if "transfer" in mrp:
+        yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -41,8 +49,64 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _training_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    if settings["max_steps"] < settings["record_every"]:
+    if settings["max_steps"] < settings.get("record_every", 0):
         yield (
             f"{key}.record_every: {settings['record_every']}; expected at most "
             f"max_steps ({settings['max_steps']})"
         )
+
+
+def _growth_faults(growth: Mapping[str, Any]) -> Iterator[str]:
+    """The closed form holds in the polynomial regime, for the teacher's larger kernels too."""
+    data, theta, target = growth["data"], growth["theta"], growth["target"]
+    parts = data["patches_per_feature"]
+    tau = 1 + (1 - theta) / (parts * theta)
+    largest = data["main_strength"][1] * parts ** (-1 / growth["teacher_student"]["q"])
+    limit = growth["network"]["varrho"] / (tau * largest)
+    if target > limit * (1 + 1e-9):
+        yield (
+            f"mrp.growth.target: {target}; expected at most varrho / (tau x largest strength) = "
+            f"{limit:.4g}: beyond it the activation is linear and the growth law ends"
+        )
+
+
+def _head_rate_faults(multiples: Sequence[int]) -> Iterator[str]:
+    for judged in (1, 8):
+        if judged not in multiples:
+            yield (
+                f"mrp.finetuning.first_head_rates: {list(multiples)}; expected {judged} among "
+                "them, as a claim is about it"
+            )
+
+
+def _transfer_faults(
+    cases: Mapping[str, Mapping[str, Any]], data: Mapping[str, Any]
+) -> Iterator[str]:
+    """Cases are made of the headline's classes and of new ones beside them."""
+    classes, per_class = data["classes"], data["features_per_class"]
+    free = data["dimension"] // per_class - classes
+    for name, case in cases.items():
+        key = f"mrp.transfer.cases.{name}"
+        if case["old_classes"] > classes:
+            yield (
+                f"{key}.old_classes: {case['old_classes']}; expected at most {classes}, "
+                "the classes of the headline"
+            )
+        if case["new_classes"] > free:
+            yield (
+                f"{key}.new_classes: {case['new_classes']}; expected at most {free}: beside the "
+                f"headline's {classes} classes, {data['dimension']} dimensions have room for no "
+                "more orthonormal features"
+            )
+
+
+def _scaling_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+    if settings["classes"] != sorted(settings["classes"]):
+        yield f"{key}.classes: {settings['classes']}; expected from few to many"
+    for name, group in (("", settings), (".length", settings["length"])):
+        q = group["network"]["q"]
+        if q < 3:
+            yield (
+                f"{key}{name}.network.q: {q}; expected at least 3: "
+                "sigma_0 falls with k like k ** (-1 / (q - 2))"
+            )

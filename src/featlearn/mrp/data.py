@@ -160,6 +160,7 @@ def sample(
     streams: Sequence[torch.Generator],
     *,
     single_view: bool | None = None,
+    noiseless: bool = False,
     dtype: torch.dtype = torch.float32,
 ) -> Samples:
     """Draw ``count`` samples a replicate.
@@ -177,6 +178,9 @@ def sample(
     single_view
         True or False makes all samples single-view or multi-view; None draws with probability
         ``spec.single_view_share``.
+    noiseless
+        The same samples without their Gaussian noise ``xi_p``. What the two draws differ by is the
+        noise.
 
     Raises
     ------
@@ -186,7 +190,7 @@ def sample(
     if len(streams) != features.shape[0]:
         raise ValueError(f"streams: {len(streams)}; expected one a replicate ({features.shape[0]})")
     drawn = [
-        _sample_one(spec, features[r].double(), count, stream, single_view, dtype)
+        _sample_one(spec, features[r].double(), count, stream, single_view, noiseless, dtype)
         for r, stream in enumerate(streams)
     ]
     return Samples(
@@ -195,6 +199,45 @@ def sample(
             for field in fields(Samples)
         }
     )
+
+
+def packed(samples: Samples, parts: int = 1) -> list[Samples]:
+    """The same samples without the patches that hold no feature, in parts of similar length.
+
+    The paper has at least as many patches as features, P >= 2k, of which a sample fills a few: the
+    others cost most of a training step. Here the patches with a feature come first and the others
+    are dropped, **and with them the background noise**; its size, at most ``gamma * k`` a patch, is
+    far below that of a feature. A sample with fewer features than the longest one of its part is
+    filled up with patches of zeros, which contribute exactly nothing, as ``R(0) = 0``. Samples are
+    sorted by their number of features, so that little is filled up.
+
+    Parameters
+    ----------
+    samples
+        R replicates of N samples.
+    parts
+        Number of parts, each of about ``N / parts`` samples of every replicate.
+
+    Returns
+    -------
+    list of Samples
+        Shortest samples first; P differs from part to part.
+    """
+    own = torch.arange(samples.y.shape[0], device=samples.y.device)[:, None]
+    filled = (samples.owner >= 0).sum(-1)
+    order = torch.argsort(filled, dim=1, stable=True)
+    packs = []
+    for chosen in order.tensor_split(parts, dim=1):
+        part = {field.name: getattr(samples, field.name)[own, chosen] for field in fields(Samples)}
+        empty = part["owner"] < 0
+        room = int((~empty).sum(-1).max())
+        first = torch.argsort(empty.to(torch.int8), dim=-1, stable=True)[..., :room]
+        for name in ("owner", "strength"):
+            part[name] = part[name].gather(-1, first)
+        place = first.unsqueeze(-1).expand(-1, -1, -1, part["x"].shape[-1])
+        part["x"] = part["x"].gather(2, place).masked_fill_((part["owner"] < 0).unsqueeze(-1), 0)
+        packs.append(Samples(**part))
+    return packs
 
 
 def _uniform(bounds: Sequence[float], shape: tuple[int, ...], stream: torch.Generator) -> Tensor:
@@ -208,6 +251,7 @@ def _sample_one(
     count: int,
     stream: torch.Generator,
     single_view: bool | None,
+    noiseless: bool,
     dtype: torch.dtype,
 ) -> Samples:
     """One replicate. Every draw happens whatever the options: they do not shift the stream."""
@@ -230,7 +274,9 @@ def _sample_one(
     on_feature = torch.tensor(spec.noise / spec.dimension**0.5, dtype=torch.float64)
     std = torch.where(present, on_feature, spec.background_std)
     gaussian = torch.randn((n, spec.patches, spec.dimension), generator=stream, dtype=torch.float64)
-    x = main + alpha @ flat + std.unsqueeze(-1) * gaussian
+    x = main + alpha @ flat
+    if not noiseless:
+        x += std.unsqueeze(-1) * gaussian
     return Samples(
         x=x.to(dtype),
         y=y,

@@ -49,14 +49,15 @@ class Experiment:
         exact = orthonormal_features(self.spec, self.streams("features"))
         return exact.to(device=self.device, dtype=torch.float32)
 
-    def train_samples(self) -> Samples:
+    def train_samples(self, *, noiseless: bool = False) -> Samples:
         """The training set: unlabelled in pre-training, the same one labelled downstream."""
-        return self._sample("train-data", self.config["data"]["train_samples"], None)
+        count = self.config["data"]["train_samples"]
+        return self._sample("train-data", count, None, noiseless)
 
-    def test_samples(self, *, single_view: bool) -> Samples:
+    def test_samples(self, *, single_view: bool, noiseless: bool = False) -> Samples:
         """Fresh samples, all single-view or all multi-view."""
         purpose = "test-single-view" if single_view else "test-multi-view"
-        return self._sample(purpose, self.config["data"]["test_samples"], single_view)
+        return self._sample(purpose, self.config["data"]["test_samples"], single_view, noiseless)
 
     def initial_kernels(self) -> Tensor:
         """Kernels (R, K, d) at the start: the same ones for supervised and for pre-training."""
@@ -71,9 +72,16 @@ class Experiment:
         shape = (self.config["replicates"], self.spec.classes, self.kernels)
         return torch.zeros(shape, device=self.device)
 
-    def _sample(self, purpose: str, count: int, single_view: bool | None) -> Samples:
+    def _sample(
+        self, purpose: str, count: int, single_view: bool | None, noiseless: bool
+    ) -> Samples:
         # features are drawn in float64 and rounded once: the same rounding wherever they are used
         drawn = sample(
-            self.spec, self.features.cpu(), count, self.streams(purpose), single_view=single_view
+            self.spec,
+            self.features.cpu(),
+            count,
+            self.streams(purpose),
+            single_view=single_view,
+            noiseless=noiseless,
         )
         return drawn.to(self.device)

@@ -254,12 +254,23 @@ class TeacherFactor:
 
 @dataclass
 class Descent:
-    """Result of one pass: negative gradients, mean cross-entropy and accuracy a replicate."""
+    """Result of one pass: negative gradients, and what was seen of the samples before the step.
+
+    Attributes
+    ----------
+    w : (R, K, d) or None
+    u : (R, k, K)
+    loss, accuracy : (R,)
+        Mean cross-entropy, share of correct predictions.
+    wrong_mass : (R,)
+        Mean probability given to wrong classes, the paper's ``1 - logit_y``.
+    """
 
     w: Tensor | None
     u: Tensor
     loss: Tensor
     accuracy: Tensor
+    wrong_mass: Tensor
 
 
 def classification_descent(
@@ -270,40 +281,40 @@ def classification_descent(
     Returns
     -------
     Descent
-        ``w`` (R, K, d), ``u`` (R, k, K), ``loss`` and ``accuracy`` (R,), all before the step.
+        All of it before the step.
     """
     samples, patches = x.shape[1], x.shape[2]
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
-    loss, hits = x.new_zeros(x.shape[0]), x.new_zeros(x.shape[0])
+    seen = x.new_zeros((3, x.shape[0]))
     for block in responses(x, w, activation):
         own = block.replicates
         h = block.per_sample(block.s, patches).sum(2)
-        residual, block_loss, block_hits = _residual(h, y[own, block.samples], u[own])
+        residual, block_seen = _residual(h, y[own, block.samples], u[own])
         down_u[own].baddbmm_(residual.transpose(1, 2), h)
         push = torch.bmm(residual, u[own])
         block.per_sample(block.slope, patches).mul_(push.unsqueeze(2))
         down_w[own].baddbmm_(block.slope.transpose(1, 2), block.x)
-        loss[own] += block_loss
-        hits[own] += block_hits
-    return Descent(down_w / samples, down_u / samples, loss / samples, hits / samples)
+        seen[:, own] += block_seen
+    return Descent(down_w / samples, down_u / samples, *(seen / samples))
 
 
 def head_descent(h: Tensor, y: Tensor, u: Tensor) -> Descent:
     """The same for a frozen encoder whose outputs ``h`` (R, N, K) are already known."""
-    residual, loss, hits = _residual(h, y, u)
+    residual, seen = _residual(h, y, u)
     samples = h.shape[1]
     down = torch.bmm(residual.transpose(1, 2), h) / samples
-    return Descent(None, down, loss / samples, hits / samples)
+    return Descent(None, down, *(seen / samples))
 
 
-def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """``1{i=y} - softmax_i`` (R, B, k), summed cross-entropy (R,), correct predictions (R,)."""
+def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+    """``1{i=y} - softmax_i`` (R, B, k); summed loss, correct predictions, wrong mass (3, R)."""
     log_share = torch.log_softmax(torch.bmm(h, u.transpose(1, 2)), dim=-1)
     picked = log_share.gather(-1, y.unsqueeze(-1)).squeeze(-1)
     hits = (log_share.argmax(-1) == y).to(h.dtype).sum(-1)
+    seen = torch.stack([-picked.sum(-1), hits, -torch.expm1(picked).sum(-1)])
     residual = log_share.exp().neg_()
     residual.scatter_add_(-1, y.unsqueeze(-1), torch.ones_like(picked).unsqueeze(-1))
-    return residual, -picked.sum(-1), hits
+    return residual, seen
 
 
 def encode_in_blocks(x: Tensor, w: Tensor, activation: Activation) -> Tensor:

@@ -112,7 +112,8 @@ FEATURE_COLUMNS = ("model", "replicate", "class", "view", "strength", "captured"
 EvaluationRow = tuple[str, int, str, float]
 
 
-def _rows(model: str, quantities: Mapping[str, Tensor]) -> Iterator[EvaluationRow]:
+def replicate_rows(model: str, quantities: Mapping[str, Tensor]) -> Iterator[EvaluationRow]:
+    """One row a replicate for each quantity (R,)."""
     for quantity, values in quantities.items():
         for replicate, value in enumerate(values.tolist()):
             yield model, replicate, quantity, float(value)
@@ -122,7 +123,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
     """Accuracies and margins of one model; ``seen`` maps ``multi_view``, ``single_view``."""
     for kind, prediction in seen.items():
         margin = prediction.margin()
-        yield from _rows(
+        yield from replicate_rows(
             model,
             {
                 f"accuracy_{kind}": prediction.accuracy(),
@@ -131,7 +132,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
             },
         )
         views = sorted(set(prediction.strong.flatten().tolist()) - {-1})
-        yield from _rows(
+        yield from replicate_rows(
             model,
             {f"accuracy_{kind}_{view + 1}": prediction.accuracy_on(view) for view in views},
         )
@@ -139,7 +140,7 @@ def prediction_rows(model: str, seen: Mapping[str, Prediction]) -> Iterator[Eval
 
 def capture_rows(model: str, held: Capture) -> Iterator[EvaluationRow]:
     """What the kernels of one model hold."""
-    return _rows(
+    return replicate_rows(
         model,
         {
             "captured": held.captured().flatten(1).double().mean(-1),
@@ -174,11 +175,26 @@ def strength_history(trace: Trace) -> pd.DataFrame:
 
 def learning_history(trace: Trace) -> pd.DataFrame:
     """Training loss and accuracy over time: columns step, replicate, loss, accuracy."""
-    loss, accuracy = trace.stacked("loss"), trace.stacked("accuracy")
+    return _history(trace, {name: trace.stacked(name) for name in ("loss", "accuracy")})
+
+
+def finetuning_history(trace: Trace) -> pd.DataFrame:
+    """The same with ``wrong_mass``, the mean of ``1 - logit_y``, and ``Lambda`` over the features.
+
+    Columns step, replicate, loss, accuracy, wrong_mass, weakest_feature, median_feature.
+    """
+    strength = trace.stacked("strength").flatten(2)
+    seen = {name: trace.stacked(name) for name in ("loss", "accuracy", "wrong_mass")}
+    seen["weakest_feature"] = strength.amin(-1)
+    seen["median_feature"] = strength.quantile(0.5, dim=-1)
+    return _history(trace, seen)
+
+
+def _history(trace: Trace, seen: Mapping[str, Tensor]) -> pd.DataFrame:
+    """Tensors (steps, R) as columns beside step and replicate."""
+    replicates = next(iter(seen.values())).shape[1]
     index = pd.MultiIndex.from_product(
-        [trace.steps, range(loss.shape[1])], names=["step", "replicate"]
+        [trace.steps, range(replicates)], names=["step", "replicate"]
     )
-    frame = pd.DataFrame(
-        {"loss": loss.flatten().numpy(), "accuracy": accuracy.flatten().numpy()}, index=index
-    )
-    return frame.reset_index()
+    columns = {name: values.flatten().numpy() for name, values in seen.items()}
+    return pd.DataFrame(columns, index=index).reset_index()

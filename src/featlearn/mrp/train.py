@@ -6,7 +6,7 @@ equation (2)), in closed form; see :mod:`featlearn.mrp.gradients`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Protocol
@@ -62,6 +62,8 @@ class Trace:
 
 
 Report = Callable[[int, Callable[[], dict[str, str]]], None]
+#: Reads further quantities, each (R, ...), off kernels (R, K, d) and features (R, k, L, d).
+Observe = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 
 
 def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
@@ -151,6 +153,9 @@ class Pretrained:
     ----------
     w : (R, K, d)
         Kernels at each replicate's own end.
+    at_capture : (R, K, d)
+        Kernels right after the step that captured a replicate's last feature; where some feature
+        was never captured, those of the end.
     hit : (R, k, L) int64
         First step at which a feature was captured (``Lambda >= varrho``); -1 for never.
     stopped : (R,) int64
@@ -162,6 +167,7 @@ class Pretrained:
     """
 
     w: Tensor
+    at_capture: Tensor
     hit: Tensor
     stopped: Tensor
     diverged: Tensor
@@ -178,8 +184,10 @@ def pretrain(
     learning_rate: float | Tensor,
     max_steps: int,
     hit_factor: float = 1.0,
+    min_steps: int = 0,
     record_every: int = 20,
     may_diverge: bool = False,
+    observe: Observe | None = None,
     report: Report = _silent,
 ) -> Pretrained:
     """Pre-train by gradient descent. Labels are not used.
@@ -198,8 +206,12 @@ def pretrain(
         Correlation at which a feature counts as captured.
     learning_rate
         A number, or (R,).
+    min_steps
+        No replicate ends earlier, even if its kernels hold all features from the start.
     may_diverge
         True marks a diverged replicate in the result in place of an error.
+    observe
+        What else to write into the trace; a finished replicate keeps its values.
     report
         Called after every step with its number and a function that says what is seen.
 
@@ -215,9 +227,11 @@ def pretrain(
     stopped = torch.zeros(replicates, dtype=torch.int64, device=w.device)
     diverged = torch.zeros(replicates, dtype=torch.bool, device=w.device)
     trace = Trace()
-    trace.add(0, strength=strength)
+    seen = dict(observe(w, features)) if observe else {}
+    trace.add(0, strength=strength, **seen)
     running = torch.arange(replicates, device=w.device)
     batch, live, own, rate = x, w, features, _rate(learning_rate, running)
+    at_capture = w.clone()
     for step in range(1, max_steps + 1):
         following = live + rate * method.descent(batch, live, step - 1, running)
         lost = ~(following.abs().amax((1, 2)) < OVERFLOW)
@@ -231,19 +245,34 @@ def pretrain(
         strength[running] = now
         fresh = (hit[running] < 0) & (now >= varrho)
         hit[running] = torch.where(fresh, step, hit[running])
+        last = fresh.flatten(1).any(1) & (hit[running] >= 0).flatten(1).all(1)
+        at_capture[running[last]] = live[last]
         if step % record_every == 0:
-            trace.add(step, strength=strength)
+            _look(observe, live, own, running, seen)
+            trace.add(step, strength=strength, **seen)
         report(step, partial(_captured_words, hit))
-        done = _finished(hit[running], step, hit_factor) | lost
+        done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
         if done.any() or step == max_steps:
+            _look(observe, live, own, running, seen)
             w[running], stopped[running] = live, step
             running, live = running[~done], live[~done]
             if running.numel() == 0:
                 break
             batch, own, rate = x[running], features[running], _rate(learning_rate, running)
     if trace.steps[-1] != step:
-        trace.add(step, strength=strength)
-    return Pretrained(w, hit, stopped, diverged, trace)
+        trace.add(step, strength=strength, **seen)
+    never = (hit < 0).flatten(1).any(1)
+    at_capture[never] = w[never]
+    return Pretrained(w, at_capture, hit, stopped, diverged, trace)
+
+
+def _look(
+    observe: Observe | None, w: Tensor, features: Tensor, running: Tensor, seen: dict[str, Tensor]
+) -> None:
+    """Bring ``seen`` up to date for the replicates that are ``running``."""
+    if observe is not None:
+        for name, values in observe(w, features).items():
+            seen[name][running] = values
 
 
 def _rate(learning_rate: float | Tensor, chosen: Tensor) -> float | Tensor:
@@ -332,6 +361,7 @@ def train_classifier(
                 step,
                 loss=down.loss,
                 accuracy=down.accuracy,
+                wrong_mass=down.wrong_mass,
                 strength=capture_strength(w, features),
             )
         report(step, partial(_loss_words, down.loss))

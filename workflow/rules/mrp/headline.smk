@@ -1,5 +1,7 @@
 # The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
 
+HEADLINE = config["mrp"]["headline"]
+
 MRP_FILES += publish(
     "mrp",
     figures=["headline", "captured-features", "feature-growth"],
@@ -33,7 +35,7 @@ rule mrp_pretrain:
         runtime=30,
     params:
         code=code("mrp/pretrain.py"),
-        config=config["mrp"]["headline"],
+        config=parts(HEADLINE, "replicates", "data", "network", "pretraining"),
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -56,7 +58,7 @@ rule mrp_supervise:
         runtime=30,
     params:
         code=code("mrp/supervise.py"),
-        config=config["mrp"]["headline"],
+        config=parts(HEADLINE, "replicates", "data", "network", "supervised"),
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -80,7 +82,7 @@ rule mrp_downstream:
         runtime=30,
     params:
         code=code("mrp/downstream.py"),
-        config=config["mrp"]["headline"],
+        config=parts(HEADLINE, "replicates", "data", "network", "probe", "finetuning"),
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -106,7 +108,7 @@ rule mrp_evaluate:
         runtime=10,
     params:
         code=code("mrp/evaluate.py"),
-        config=config["mrp"]["headline"],
+        config=parts(HEADLINE, "replicates", "data", "network"),
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -155,7 +157,7 @@ rule mrp_figure_captured_features:
         "../../../environment.yml"
     params:
         code=code("mrp/figure_captured_features.py"),
-        varrho=config["mrp"]["headline"]["network"]["varrho"],
+        varrho=HEADLINE["network"]["varrho"],
     script:
         "../../../scripts/mrp/figure_captured_features.py"
 
@@ -172,7 +174,7 @@ rule mrp_figure_feature_growth:
         "../../../environment.yml"
     params:
         code=code("mrp/figure_feature_growth.py"),
-        varrho=config["mrp"]["headline"]["network"]["varrho"],
+        varrho=HEADLINE["network"]["varrho"],
     script:
         "../../../scripts/mrp/figure_feature_growth.py"
 

@@ -47,7 +47,8 @@ def _single_view_error(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return 1 - values(frames, "supervised", "accuracy_single_view")
 
 
-def _too_small(config: Mapping[str, Any]) -> str | None:
+def too_small(config: Mapping[str, Any]) -> str | None:
+    """Why the headline's sizes cannot show a claim about it, or None."""
     headline = config["headline"]
     classes, replicates = headline["data"]["classes"], headline["replicates"]
     if classes < LEAST_CLASSES or replicates < LEAST_REPLICATES:
@@ -67,7 +68,7 @@ def _finite(config: Mapping[str, Any]) -> str | None:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    return Claim(f"mrp/{name}", artefact=EVALUATION, **{"out_of_reach": _too_small, **parts})
+    return Claim(f"mrp/{name}", artefact=EVALUATION, **{"out_of_reach": too_small, **parts})
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -1,0 +1,180 @@
+"""What the theory says a kernel does while nothing disturbs it: growth, capture, fixed points.
+
+All for one kernel along one feature, without noise, exact in the expectation over masks. The
+strengths enter through sums over the data at hand, so the formulas are those of a finite sample,
+not of the distribution. Symbols: ``a`` the correlation with the feature, ``z_p`` the strength on
+patch p, ``theta`` the probability that a patch is kept, ``q`` and ``varrho`` the activation's.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from featlearn.mrp.data import Samples
+from featlearn.mrp.model import Activation, smoothed_relu, smoothed_relu_slope
+
+Framework = Literal["teacher_student", "mae"]
+Number = float | Tensor
+
+
+def power_sums(samples: Samples, features: int, exponent: float) -> Tensor:
+    """``sum of z_p**exponent`` over the patches of each feature: (R, N, features), float64."""
+    strength = samples.strength.double()
+    powers = torch.where(samples.owner >= 0, strength**exponent, 0.0)
+    sums = powers.new_zeros((*powers.shape[:2], features))
+    return sums.scatter_add_(2, samples.owner.clamp_min(0), powers)
+
+
+# --------------------------------------------------------------------------- growth
+
+
+def growth_power(framework: Framework, q: int) -> int:
+    """``p`` of the law ``da/dt ~ a**(p + 1)``: teacher-student ``2q - 2``, MAE ``q - 1``."""
+    return 2 * q - 2 if framework == "teacher_student" else q - 1
+
+
+def teacher_student_growth(
+    samples: Samples, features: int, q: int, theta: Number, tau: Number
+) -> Tensor:
+    """Growth constant ``Gamma`` of each feature under a teacher of constant factor ``tau``.
+
+    ``E[ sum_p z_p^q ( (tau^q - 1) sum_p' z_p'^q - (1/theta - 1) z_p^q ) ]`` over the samples that
+    hold the feature; ``theta`` and ``tau`` are numbers or (R,).
+
+    Returns
+    -------
+    Tensor
+        (R, features). Positive: the feature grows.
+    """
+    gain = torch.as_tensor(tau, dtype=torch.float64) ** q - 1
+    pull = 1 / torch.as_tensor(theta, dtype=torch.float64) - 1
+    together = power_sums(samples, features, q).square().mean(1)
+    apart = power_sums(samples, features, 2 * q).mean(1)
+    return gain.view(-1, 1) * together - pull.view(-1, 1) * apart
+
+
+def mae_growth(samples: Samples, features: int, q: int) -> Tensor:
+    """The same for the MAE framework, ``E[ (1 + q) sum_p z_p^(q+1) ]``: no ``theta`` in it."""
+    return (1 + q) * power_sums(samples, features, q + 1).mean(1)
+
+
+def hitting_time(
+    initial: Tensor,
+    target: Number,
+    growth: Tensor,
+    power: int,
+    activation: Activation,
+    learning_rate: Number,
+) -> Tensor:
+    """Steps from correlation ``initial`` to ``target`` while both are in the polynomial regime.
+
+    ``T = (initial^-p - target^-p) q varrho^p / (p eta Gamma)``, the solution of
+    ``da/dt = eta Gamma a^(p+1) / (q varrho^p)``, and ``(p+1)/2 ln(target / initial)`` steps more:
+    the first correction for steps of finite size, a few among hundreds.
+
+    Parameters
+    ----------
+    initial, growth
+        Correlation at the start and ``Gamma``, of one shape.
+    target
+        With ``tau * target * max z <= varrho`` (MAE: ``tau = 1``).
+    power
+        ``p``, see :func:`growth_power`.
+    """
+    initial = initial.double()
+    span = initial**-power - target**-power
+    scale = activation.q * activation.varrho**power
+    whole = (power + 1) / 2 * (target / initial).log()
+    return span * scale / (power * learning_rate * growth) + whole
+
+
+# --------------------------------------------------------------------------- teacher and student
+
+
+def polynomial_slope(
+    a: Number, z: Number, patches: Number, theta: Number, tau: Number, activation: Activation
+) -> Tensor:
+    """Teacher-student gradient while ``tau a z <= varrho``, on C_p = ``patches`` of strength z.
+
+    ``C_p z R(az) R'(az) [ C_p (tau^q - 1) - (1/theta - 1) ]``: the kernel grows if and only if
+    ``tau`` exceeds :func:`critical_teacher_factor`; with ``tau = 1`` it shrinks.
+    """
+    u = torch.as_tensor(a) * z
+    q, varrho = activation.q, activation.varrho
+    gain = patches * (torch.as_tensor(tau) ** q - 1) - (1 / torch.as_tensor(theta) - 1)
+    return patches * z * smoothed_relu(u, q, varrho) * smoothed_relu_slope(u, q, varrho) * gain
+
+
+def critical_teacher_factor(theta: Tensor, patches: Number, q: int) -> Tensor:
+    """Smallest teacher factor with which a kernel grows: ``(1 + (1-theta)/(C_p theta))^(1/q)``."""
+    return (1 + (1 - theta) / (patches * theta)) ** (1 / q)
+
+
+def captured_slope(
+    a: Tensor, z: Tensor, patches: Number, theta: Number, delta: Number, activation: Activation
+) -> Tensor:
+    """Teacher-student gradient once ``a z >= varrho``, equal strengths, the paper's ``tau_t``.
+
+    ``C_p z [ C_p delta_t a z + (1/theta - 1) (1 - 1/q) varrho ]``. The second term comes from the
+    offset of the linear branch of the activation; it does not fade with time.
+    """
+    offset = (1 / theta - 1) * (1 - 1 / activation.q) * activation.varrho
+    return patches * z * (patches * delta * a * z + offset)
+
+
+# --------------------------------------------------------------------------- MAE after capture
+
+
+def mae_slope(a: Number, z: Tensor, theta: Number, activation: Activation) -> Tensor:
+    """MAE gradient along the feature on a patch of strength z, the kernel being ``a v``.
+
+    ``(R(az) + a z R'(az)) (z - a R(az) / theta)``.
+    """
+    q, varrho = activation.q, activation.varrho
+    s, slope = smoothed_relu(a * z, q, varrho), smoothed_relu_slope(a * z, q, varrho)
+    return (s + a * z * slope) * (z - a * s / theta)
+
+
+def mae_fixed_point(theta: Number, z: Number, activation: Activation, kernels: int = 1) -> Tensor:
+    """Correlation at which MAE pre-training rests, one strength ``z``, n equal kernels.
+
+    The positive root of ``n a (a z - (1 - 1/q) varrho) = theta z``; for one kernel
+    ``(c + sqrt(c^2 + 4 theta)) / 2`` with ``c = (1 - 1/q) varrho / z``. The paper's
+    ``sqrt(theta / n)`` is its limit as ``varrho`` tends to 0.
+    """
+    z = torch.as_tensor(z, dtype=torch.float64)
+    c = (1 - 1 / activation.q) * activation.varrho / z
+    return (c + (c * c + 4 * torch.as_tensor(theta, dtype=torch.float64) / kernels).sqrt()) / 2
+
+
+def mae_fixed_point_on(
+    strengths: Tensor, theta: Number, activation: Activation, *, steps: int = 80
+) -> Tensor:
+    """The same for data whose strengths vary: root of the gradient averaged over the patches.
+
+    ``mean_p [ (R(a z_p) + a R'(a z_p) z_p) (z_p - a R(a z_p) / theta) ] = 0``, by bisection.
+
+    Parameters
+    ----------
+    strengths : (..., n)
+        ``z_p`` of the n patches that may hold the feature; 0 where one does not.
+    theta
+        A number, or broadcastable to the leading axes.
+
+    Returns
+    -------
+    Tensor
+        (...), float64: the largest root.
+    """
+    z = strengths.double()
+    theta = torch.as_tensor(theta, dtype=torch.float64).unsqueeze(-1)
+    low = torch.full(z.shape[:-1], activation.varrho / 2, dtype=torch.float64)
+    high = torch.full_like(low, 3.0)
+    for _ in range(steps):
+        middle = (low + high) / 2
+        rising = mae_slope(middle.unsqueeze(-1), z, theta, activation).mean(-1) > 0
+        low, high = torch.where(rising, middle, low), torch.where(rising, high, middle)
+    return (low + high) / 2

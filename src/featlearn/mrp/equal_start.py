@@ -1,0 +1,71 @@
+"""Supervised, teacher-student and MAE training from the same kernels, as their size grows.
+
+The supervised lottery needs initial correlations far below ``varrho``; a clean teacher-student
+capture needs them close to it, for between the first and the last capture pass some
+``sigma_0**-(2q-2)`` steps, in which mixed kernels grow at a rate that does not depend on
+``sigma_0``. The sweep looks for a start at which both exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from featlearn.mrp.classify import Task
+from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.measure import EvaluationRow, capture
+from featlearn.mrp.teacher_student import kernel_rows, masked_autoencoder, rows, teacher_student
+from featlearn.mrp.train import capture_strength
+
+#: Columns of ``evaluation.parquet``: a row a start, model, replicate and quantity.
+COLUMNS = ("kernels_per_class", "sigma_0", "model", "replicate", "quantity", "value")
+#: Fine-tuning from kernels with larger entries would overflow within a few steps.
+FINETUNING_LIMIT = 30.0
+
+
+def experiment_at(
+    config: Mapping[str, Any], seed: int, device: Any, kernels_per_class: int, sigma_0: float
+) -> Experiment:
+    """The experiment at one start: data, features and directions of kernels do not depend on it."""
+    network = {
+        **config["network"], "kernels_per_class": kernels_per_class, "sigma_0": sigma_0,
+    }  # fmt: skip
+    return Experiment("equal-start", {**config, "network": network}, seed, device)
+
+
+def compare(
+    experiment: Experiment, task: Task, config: Mapping[str, Any]
+) -> Iterator[EvaluationRow]:
+    """All models from one start: what their kernels hold, and their accuracies.
+
+    Pre-training by teacher and student stops at the capture of the last feature, or when a kernel
+    overflows. Kernels beyond ``FINETUNING_LIMIT`` are scaled down to it before the head is trained.
+    """
+    w = experiment.initial_kernels()
+    varrho = experiment.activation.varrho
+    start = capture_strength(w, task.features).flatten(1).mean(1) / varrho
+    yield from rows("start", {"strength_over_varrho": start})
+
+    supervised = task.supervise(w, config["supervised"])
+    held = capture(supervised.w, task.features, task.activation, by_class=True)
+    yield from [*task.rows("supervised", supervised), *kernel_rows("supervised", held)]
+    yield from task.rows("random", task.finetune(w, config["finetuning"]))
+    for name, options in config["teacher_student"].items():
+        done = teacher_student(experiment, task.train.x, w, may_diverge=True, **options)
+        yield from rows(name, {"diverged": done.diverged, "steps": done.stopped})
+        yield from _pretrained(task, name, done.w, config)
+    mae = masked_autoencoder(experiment, task.train.x, w, **config["mae"])
+    yield from rows("mae", {"steps": mae.stopped})
+    yield from _pretrained(task, "mae", mae.w, config)
+
+
+def _pretrained(
+    task: Task, name: str, w: Tensor, config: Mapping[str, Any]
+) -> Iterator[EvaluationRow]:
+    held = capture(w, task.features, task.activation)
+    yield from kernel_rows(name, held)
+    size = w.abs().amax((1, 2), keepdim=True)
+    within = w * (FINETUNING_LIMIT / size).clamp_max(1)
+    yield from task.rows(name, task.finetune(within, config["finetuning"]))

@@ -1,0 +1,120 @@
+"""How the lottery is drawn against the number of classes and the length of training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.mrp.figures.shares import intervals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: What became of the view that a single-view image shows, in the words of the legend.
+CAUSES = {
+    "kept": ("own view captured", COLOURS["blue"]),
+    "lost_alone": ("own view lost, no captured distractor", COLOURS["green"]),
+    "lost_distractor": ("own view lost, captured distractor present", COLOURS["red"]),
+}
+SHARES = {
+    "captured": ("features captured", COLOURS["ink"], "o"),
+    "accuracy_single_view": ("single-view accuracy", COLOURS["orange"], "s"),
+    "accuracy_multi_view": ("multi-view accuracy", COLOURS["sky"], "^"),
+}
+
+
+def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: float) -> Figure:
+    """The lottery against k, why single-view images go wrong, and whether training had ended.
+
+    Parameters
+    ----------
+    marked
+        Time (steps x learning rate / classes) at which the headline ends its training.
+    """
+    drawn = figure(8.2, 6.4)
+    axes = drawn.subplots(2, 2)
+    counts = np.sort(classes["classes"].unique())
+
+    ax = axes[0, 0]
+    for quantity, (words, colour, marker) in SHARES.items():
+        _curve(ax, classes, "classes", quantity, words, colour, marker)
+    _half(ax)
+    ax.annotate("theory, many classes: 1/2", (0.02, 0.49), xycoords=("axes fraction", "data"),
+                va="top", fontsize=8)  # fmt: skip
+    _log_classes(ax, counts)
+    ax.set(ylim=(0.4, 1.03), ylabel="share", title="The lottery as classes are added")
+
+    ax = axes[0, 1]
+    bottom = np.zeros(len(counts))
+    for cause, (words, colour) in CAUSES.items():
+        means = _means(classes, "classes", counts, f"share_{cause}")
+        ax.bar(range(len(counts)), means, 0.6, bottom, color=colour, label=words)
+        bottom += means
+    _half(ax)
+    ax.set_xticks(range(len(counts)), [str(count) for count in counts])
+    ax.set(xlabel="number of classes, $k$", ylabel="share of single-view test images", ylim=(0, 1))
+    ax.set_title("What became of the view they show")
+    ax.grid(axis="x", visible=False)
+
+    ax = axes[1, 0]
+    for cause, (words, colour) in CAUSES.items():
+        _curve(ax, classes, "classes", f"accuracy_{cause}", words, colour, "o")
+    _log_classes(ax, counts)
+    ax.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
+    ax.set_title("Which of them are right")
+
+    ax = axes[1, 1]
+    for quantity, (words, colour, marker) in SHARES.items():
+        _curve(ax, length, "time", quantity, words, colour, marker)
+    _half(ax)
+    ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
+    ax.annotate("headline\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
+                fontsize=8, color=COLOURS["grey"])  # fmt: skip
+    ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
+    times = np.sort(length["time"].unique())
+    doubled = [time for time in times if float(np.log2(time / times[0])).is_integer()]
+    ax.set_xticks(doubled, [f"{time:g}" for time in doubled])
+    ax.minorticks_off()
+    ax.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
+    ax.set_title("The headline's network, trained longer")
+    shares, causes = (one.get_legend_handles_labels() for one in (axes[0, 0], axes[1, 0]))
+    # filled column by column: what is drawn in the left and right panels above, and in the groups
+    pairs = zip(*(list(zip(*one, strict=True)) for one in (shares, causes)), strict=True)
+    handles, labels = zip(*(entry for pair in pairs for entry in pair), strict=True)
+    drawn.legend(handles, labels, loc="outside lower center", ncols=3)
+    return drawn
+
+
+def _half(ax: Axes) -> None:
+    ax.axhline(0.5, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
+
+
+def _log_classes(ax: Axes, counts: np.ndarray) -> None:
+    ax.set_xscale("log")
+    ax.set_xticks(counts, [str(count) for count in counts], minor=False)
+    ax.minorticks_off()
+    ax.set_xlabel("number of classes, $k$")
+
+
+def _means(frame: pd.DataFrame, by: str, points: np.ndarray, quantity: str) -> np.ndarray:
+    chosen = frame[frame["quantity"] == quantity]
+    return chosen.groupby(by)["value"].mean().reindex(points).to_numpy()
+
+
+def _curve(
+    ax: Axes, frame: pd.DataFrame, by: str, quantity: str, words: str, colour: str, marker: str
+) -> None:
+    """Means over the replicates with 95 % intervals."""
+    chosen = frame[frame["quantity"] == quantity]
+    points = np.sort(chosen[by].unique())
+    means, lines = intervals(chosen, by, points)
+    ax.errorbar(
+        points,
+        means,
+        lines,
+        color=colour, marker=marker, markersize=5, capsize=2, label=words,
+    )  # fmt: skip

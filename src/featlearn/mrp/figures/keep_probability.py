@@ -1,0 +1,90 @@
+"""What the keep probability does: time to capture, share captured, fixed points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.mrp.claims.keep_probability import ALONE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FRAMEWORKS = {
+    "teacher_student": ("teacher-student", COLOURS["red"], -0.006),
+    "mae": ("MAE", COLOURS["blue"], 0.006),
+}
+
+
+def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figure:
+    """Left: steps until all features are captured. Right: share of them captured in the end."""
+    drawn = figure(8.2, 3.6)
+    left, right = drawn.subplots(1, 2)
+    trained = trade_off[trade_off["theta"].isin(config["thetas"])]
+    for framework, (name, colour, shift) in FRAMEWORKS.items():
+        own = trained[trained["framework"] == framework]
+        times, complete = (
+            own[own["quantity"] == name].set_index(["theta", "replicate"])["value"]
+            for name in ("all_captured", "complete")
+        )
+        finished = times[complete == 1].reset_index()
+        left.plot(finished["theta"] + shift, finished["value"], "o", markersize=3.2, alpha=0.4,
+                  color=colour, markeredgewidth=0)  # fmt: skip
+        everywhere = complete.groupby("theta").min() == 1
+        mean = finished.groupby("theta")["value"].mean()[everywhere[everywhere].index]
+        left.plot(mean.index + shift, mean, "o-", color=colour, markersize=6, label=name)
+        cap = config[framework]["max_steps"]
+        missed = sorted(set(config["thetas"]) - set(mean.index))
+        if missed:
+            left.plot(np.array(missed) + shift, np.full(len(missed), cap), "^", color=colour,
+                      markersize=7, clip_on=False,
+                      label=f"not in all replicates within {cap:,} steps")  # fmt: skip
+        share = own[own["quantity"] == "captured"].groupby("theta")["value"].mean()
+        right.plot(share.index + shift, share, "o-", color=colour, markersize=6, label=name)
+    left.set(title="Time until all features are captured", yscale="log")
+    left.set_ylabel("steps of gradient descent")
+    left.set_ylim(4, 4 * max(config[name]["max_steps"] for name in FRAMEWORKS))
+    left.legend(loc="upper left")
+    right.set(title="Features captured in the end", ylim=(-0.04, 1.08))
+    right.set_ylabel("share of the 2k features")
+    for ax in (left, right):
+        ax.set_xlabel(r"keep probability $\theta$ (mask ratio $1-\theta$)")
+    return drawn
+
+
+def fixed_points(rest: pd.DataFrame, varrho: float) -> Figure:
+    """Left: where ``Lambda`` comes to rest over theta. Right: its distance from the formula."""
+    drawn = figure(8.2, 3.6)
+    left, right = drawn.subplots(1, 2)
+    alone = rest["second"] < ALONE * rest["strength"]
+    groups = [
+        (rest[~alone], COLOURS["orange"], "held by several kernels"),
+        (rest[alone], COLOURS["blue"], "held by one kernel"),
+    ]
+    for own, colour, label in groups:
+        shift = 0.006 if label.endswith("kernels") else -0.006
+        left.plot(own["theta"] + shift, own["strength"], "o", markersize=3.4, alpha=0.5,
+                  color=colour, markeredgewidth=0, label=label)  # fmt: skip
+        off = (own["strength"] / own["formula"] - 1).abs().clip(lower=1e-6)
+        right.plot(own["theta"] + shift, off, "o", markersize=3.4, alpha=0.5, color=colour,
+                   markeredgewidth=0)  # fmt: skip
+    formula = rest.groupby("theta")["formula"].mean()
+    left.plot(formula.index, formula, color=COLOURS["ink"], linewidth=1.2,
+              label="formula, averaged over the data")  # fmt: skip
+    theta = np.linspace(rest["theta"].min(), 1, 100)
+    left.plot(theta, np.sqrt(theta), "--", color=COLOURS["grey"],
+              label=r"limit $\varrho\to0$: $\sqrt{\theta}$")  # fmt: skip
+    left.set(title="Where a feature comes to rest", ylim=(0, 1.2))
+    left.axhline(varrho, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    left.annotate(r"captured: $\varrho$", (1.0, varrho), ha="right", va="bottom", fontsize=8)
+    left.set_ylabel(r"correlation $\Lambda_{i,l}$ after training")
+    right.set(title="Distance from the formula", yscale="log")
+    right.set_ylabel(r"$|\Lambda_{i,l}\,/\,\mathrm{formula}-1|$")
+    for ax in (left, right):
+        ax.set_xlabel(r"keep probability $\theta$ (mask ratio $1-\theta$)")
+    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn

@@ -1,0 +1,104 @@
+"""How the evidence of patches is drawn. Reads frames, imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import ListedColormap
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.core.stats import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MODELS = {
+    "supervised": ("supervised", COLOURS["orange"]),
+    "finetuned": ("mask rec. + fine-tuning", COLOURS["blue"]),
+}
+QUANTITIES = {
+    "seen": "own features\nthat are seen",
+    "seen_both": "images with\nboth seen",
+    "precision": "own among\ntop patches",
+}
+#: Kinds of patches: none, distractor, first and second feature of the own class.
+KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
+
+
+def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4) -> Figure:
+    """Evidence of every patch in the first sample of some replicates; how much all samples show."""
+    drawn = figure(8.2, 4.4)
+    parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
+    left, right = parts
+    first = patches[patches["sample"] == patches["sample"].min()]
+    numbers = sorted(first["replicate"].unique())[:replicates]
+    axes = left.subplots(len(numbers), 1, squeeze=False)[:, 0]
+    for ax, number in zip(axes, numbers, strict=True):
+        _strip(ax, first[first["replicate"] == number])
+    axes[-1].set_xlabel("patch (own features first, then distractors, then background)")
+    left.suptitle(
+        "One test image of each of the first replicates",
+        x=0.01,
+        ha="left",
+        fontsize=10,
+        weight="bold",
+    )
+    marks = [
+        axes[0].scatter([], [], marker="s", s=40, color=colour, edgecolors=COLOURS["ink"],
+                        linewidths=0.4, label=label)
+        for colour, label in zip(
+            KINDS, ("background", "distractor", "own feature 1", "own feature 2"), strict=True
+        )
+    ]  # fmt: skip
+    left.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=8)
+    _shares(right.subplots(), found)
+    return drawn
+
+
+def _strip(ax: Axes, patches: pd.DataFrame) -> None:
+    """One image: what is on its patches, and the share of evidence that each model gives them."""
+    wide = patches.pivot_table(index="patch", columns="model", values="evidence")
+    about = patches.drop_duplicates("patch").set_index("patch")
+    kind = np.where(about["own_view"] >= 0, 2 + about["own_view"], np.sign(about["owner"] + 1))
+    order = np.lexsort((-about["strength"], np.where(kind >= 2, -4 + kind, -kind)))
+    wide, kind = wide.iloc[order], kind[order]
+    ax.imshow(
+        kind[None], cmap=ListedColormap(KINDS), vmin=0, vmax=3, aspect="auto",
+        extent=(-0.5, len(kind) - 0.5, 2.45, 3.0),
+    )  # fmt: skip
+    for border in range(len(kind) + 1):
+        ax.plot([border - 0.5] * 2, [2.45, 3.0], color=COLOURS["ink"], linewidth=0.4)
+    for edge in (2.45, 3.0):
+        ax.plot([-0.5, len(kind) - 0.5], [edge, edge], color=COLOURS["ink"], linewidth=0.4)
+    for level, (model, (_, colour)) in enumerate(reversed(MODELS.items())):
+        positive = wide[model].clip(lower=0).to_numpy()
+        share = positive / positive.sum() if positive.sum() > 0 else positive
+        ax.bar(range(len(share)), 1.1 * share, 0.85, bottom=1.2 * level, color=colour)
+        ax.axhline(1.2 * level, color=COLOURS["ink"], linewidth=0.5)
+    ax.set(xlim=(-0.5, len(kind) - 0.5), ylim=(0, 3.35))
+    ax.set_yticks([0.45, 1.65, 2.72], ["pre-trained", "supervised", "content"], fontsize=8)
+    ax.set_xticks([])
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def _shares(ax: Axes, found: pd.DataFrame) -> None:
+    width = 0.4
+    for number, (model, (label, colour)) in enumerate(MODELS.items()):
+        for place, quantity in enumerate(QUANTITIES):
+            chosen = found[(found["model"] == model) & (found["quantity"] == quantity)]
+            values = chosen.sort_values("replicate")["value"].to_numpy()
+            seen, x = estimate(values), place + (number - 0.5) * width
+            ax.bar(x, seen.mean, 0.92 * width, color=colour, label=None if place else label)
+            if values.size > 1:
+                ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], linewidth=1.2)
+            spread = x + np.linspace(-0.28, 0.28, values.size) * width
+            ax.scatter(spread, values, s=5, color=COLOURS["ink"], alpha=0.5, linewidths=0, zorder=3)
+    ax.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()), fontsize=8)
+    ax.set(ylim=(0, 1.05), ylabel="share", title="All multi-view test images")
+    ax.grid(axis="x", visible=False)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=8)

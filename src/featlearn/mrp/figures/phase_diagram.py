@@ -1,0 +1,54 @@
+"""How the phase diagram of single-view accuracy is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Chance is far below, so the scale begins where the lottery of the theory ends.
+LOWEST = 0.5
+
+
+def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
+    """Single-view accuracy of both kinds of network at every cell, on one colour scale."""
+    panels = {
+        "Supervised": (supervised, "supervised", "supervised"),
+        "Pre-trained, then fine-tuned": (pretrained, "finetuned", "pretrained"),
+    }
+    drawn = figure(8.2, 3.5)
+    axes = drawn.subplots(1, 2)
+    for ax, (title, (frame, model, start)) in zip(axes, panels.items(), strict=True):
+        cells = _means(frame, model, "accuracy_single_view")
+        image = ax.imshow(cells, vmin=LOWEST, vmax=1, cmap="viridis", aspect="auto")
+        fitted = np.ones(cells.shape)
+        if model == "supervised":
+            fitted = _means(frame, model, "converged").to_numpy()
+        for (row, column), value in np.ndenumerate(cells.to_numpy()):
+            words = f"{value:.2f}" + ("" if fitted[row, column] > 0.5 else "*")
+            ink = "white" if value < 0.5 + LOWEST / 2 else COLOURS["ink"]
+            ax.text(column, row, words, ha="center", va="center", color=ink, fontsize=9)
+        ratio = _means(frame, start, "initial_ratio").mean(axis=1)
+        ax.set_yticks(range(len(cells)), [f"{value:.2f}" for value in ratio])
+        ax.set_xticks(range(cells.shape[1]), [f"{share:g}" for share in cells.columns])
+        ax.set_xlabel(r"single-view share of the training data, $\mu$")
+        ax.set_title(title)
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+    axes[0].set_ylabel(r"initial correlation / threshold, $\Lambda^{(0)}/\varrho$")
+    bar = drawn.colorbar(image, ax=axes, pad=0.01, extend="min")
+    bar.set_label("single-view accuracy")
+    return drawn
+
+
+def _means(frame: pd.DataFrame, model: str, quantity: str) -> pd.DataFrame:
+    """Means over replicates: a row a sigma_0, smallest last, a column a share."""
+    chosen = frame[(frame["model"] == model) & (frame["quantity"] == quantity)]
+    means = chosen.pivot_table(index="sigma_0", columns="single_view_share", values="value")
+    return means.sort_index(ascending=False)

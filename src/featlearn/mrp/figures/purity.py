@@ -1,0 +1,65 @@
+"""How the induction hypothesis is drawn. Reads frames, imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOMENTS = {
+    "start": ("at the start", COLOURS["grey"], "o"),
+    "capture": ("when the last feature is captured", COLOURS["orange"], "s"),
+    "end": ("at the end", COLOURS["blue"], "D"),
+}
+#: Quantity: words, and whether its scale is sigma_0 (True) or sigma_0 gamma k.
+QUANTITIES = {
+    "a": ("(a) members,\nown patches:\noff $\\Lambda z$ by", True),
+    "b": ("(b) members,\npatches of\nothers", True),
+    "d": ("(d) no set:\npatches with\na feature", True),
+    "h": ("(h) not in the\nset: corre-\nlation", True),
+    "g": ("(g) members:\nnegative\ncorrelation", True),
+    "c": ("(c) members,\nbackground\npatches", False),
+    "e": ("(e) no set,\nbackground\npatches", False),
+}
+
+
+def induction(purity: pd.DataFrame, sigma_0: float, feature_noise: float, classes: int) -> Figure:
+    """Every quantity of the induction hypothesis in units of its scale, at three moments."""
+    constants = sorted(purity["constant"].dropna().unique())
+    drawn = figure(8.2, 1.2 + 1.75 * len(constants))
+    axes = drawn.subplots(len(constants), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, constant in zip(axes, constants, strict=True):
+        own = purity[purity["constant"] == constant]
+        for number, (moment, (label, colour, marker)) in enumerate(MOMENTS.items()):
+            for place, (quantity, (_, plain)) in enumerate(QUANTITIES.items()):
+                unit = sigma_0 if plain else sigma_0 * feature_noise * classes
+                chosen = own[(own["moment"] == moment) & (own["quantity"] == quantity)]
+                values = chosen["value"].to_numpy() / unit
+                values = values[values > 0]
+                x = place + (number - 1) * 0.25
+                ax.scatter(
+                    x + np.linspace(-0.07, 0.07, values.size), values, s=9, color=colour,
+                    marker=marker, alpha=0.7, linewidths=0, label=None if place else label,
+                )  # fmt: skip
+        ax.axhline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
+        ax.set(yscale="log", ylabel="largest value\n/ its scale")
+        ax.set_title(f"Lottery sets with $C_M$ = {constant:g}", fontsize=9)
+        ax.grid(axis="x", visible=False)
+        ax.axvline(4.5, color=COLOURS["grey"], linewidth=0.7)
+    axes[-1].set_xticks(range(len(QUANTITIES)), [w for w, _ in QUANTITIES.values()], fontsize=8)
+    corner: dict[str, Any] = {
+        "transform": axes[0].get_xaxis_transform(),
+        "va": "bottom",
+        "fontsize": 8,
+    }
+    axes[0].text(4.4, 1.02, r"$\leftarrow$ scale $\sigma_0$", ha="right", **corner)
+    axes[0].text(4.6, 1.02, r"scale $\sigma_0\gamma k$ $\rightarrow$", ha="left", **corner)
+    handles, labels = axes[0].get_legend_handles_labels()
+    drawn.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    return drawn

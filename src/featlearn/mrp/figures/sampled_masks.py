@@ -1,0 +1,38 @@
+"""The error of sampled masks. Reads frames, imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.core.stats import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = ("red", "orange", "green", "sky", "blue")
+
+
+def sampled_masks(errors: pd.DataFrame) -> Figure:
+    """Relative error of the gradient over the number of sampled masks, a line for each theta."""
+    drawn = figure(8.2, 3.4)
+    ax = drawn.subplots()
+    for theta, colour in zip(sorted(errors["theta"].unique()), LINES, strict=False):
+        own = errors[errors["theta"] == theta]
+        seen = [estimate(part.to_numpy()) for _, part in own.groupby("masks")["error"]]
+        masks = np.sort(own["masks"].unique())
+        ax.errorbar(masks, [s.mean for s in seen], [s.half_width for s in seen], fmt="o-",
+                    color=COLOURS[colour], markersize=4, label=rf"$\theta={theta:g}$")  # fmt: skip
+    guide = seen[0].mean * (masks / masks[0]) ** -0.5 / 3
+    ax.plot(masks, guide, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
+    ax.annotate("slope −1/2", (masks[1], guide[1]), xytext=(-4, -4), textcoords="offset points",
+                ha="right", va="top", fontsize=8)  # fmt: skip
+    ax.set(xscale="log", yscale="log", xlabel="masks sampled for each training sample")
+    ax.set_xticks(masks, [str(m) for m in masks])
+    ax.minorticks_off()
+    ax.set_ylabel("relative error of the gradient")
+    ax.legend(title="share of patches kept", loc="upper right", ncols=2)
+    return drawn

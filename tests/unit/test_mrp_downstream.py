@@ -1,0 +1,438 @@
+"""After pre-training: fine-tuning's closed forms, transfer pools, patch evidence, selection."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.mrp.config import faults
+from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.finetuning import (
+    balance,
+    by_strong_view,
+    expected_first_head,
+    feature_weights,
+    first_head,
+    first_step,
+    worst_over_bound,
+    wrong_mass,
+    wrong_mass_after_one_step,
+    wrong_mass_over_bound,
+)
+from featlearn.mrp.gradients import classification_descent
+from featlearn.mrp.induction import induction_quantities
+from featlearn.mrp.localisation import own_patches, patch_evidence, precision, share_of_evidence
+from featlearn.mrp.measure import Prediction
+from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
+from featlearn.mrp.selection import chosen_elsewhere, per_replicate, reported
+from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+from featlearn.mrp.transfer import Case, choose_features, draw_task, extend_features, transfer_rows
+
+ACTIVATION = Activation(4, 0.3)
+SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)
+STREAMS = Streams(0, "mrp", "downstream-test", range(2))
+STRENGTH = 0.8
+
+
+def problem(count=120, dtype=torch.float64, single_view=None, spec=SPEC):
+    features = orthonormal_features(spec, STREAMS("features"))
+    drawn = sample(spec, features, count, STREAMS("data"), dtype=dtype, single_view=single_view)
+    return features.to(dtype), drawn
+
+
+def pure_kernels(features, idle=2):
+    """One kernel a feature, of the same strength, and some that hold nothing."""
+    winners = STRENGTH * features.flatten(1, 2)
+    rest = initial_kernels(idle, features.shape[-1], 0.01, STREAMS("idle")).to(features)
+    return torch.cat([winners, rest], dim=1)
+
+
+# --------------------------------------------------------------------------- wrong mass
+
+
+def test_wrong_mass_is_one_minus_the_probability_of_the_class():
+    scores = torch.tensor([[[1.0, 2.0, 0.5], [0.0, 0.0, 0.0]]], dtype=torch.float64)
+    y = torch.tensor([[1, 2]])
+    share = scores.softmax(-1)
+    wanted = torch.stack([1 - share[0, 0, 1], 1 - share[0, 1, 2]])
+    torch.testing.assert_close(wrong_mass(scores, y)[0], wanted)
+
+
+def test_wrong_mass_stays_exact_where_one_minus_the_softmax_would_be_zero():
+    scores = torch.tensor([[[60.0, 0.0]]], dtype=torch.float64)
+    found = wrong_mass(scores, torch.tensor([[0]])).item()
+    assert found == pytest.approx(math.exp(-60), rel=1e-9)
+
+
+def test_training_writes_down_the_mean_wrong_mass_of_its_samples():
+    features, drawn = problem()
+    w = pure_kernels(features)
+    u = torch.randn(2, 4, w.shape[1], dtype=torch.float64, generator=torch.manual_seed(0))
+    down = classification_descent(drawn.x, drawn.y, w, u, ACTIVATION)
+    scores = class_scores(encode(drawn.x, w, 4, 0.3), u)
+    torch.testing.assert_close(down.wrong_mass, wrong_mass(scores, drawn.y).mean(-1))
+    trace = train_classifier(
+        drawn.x, drawn.y, w, u, ACTIVATION, encoder_rate=0.0, head_rate=1.0, steps=1,
+        features=features,
+    ).trace  # fmt: skip
+    torch.testing.assert_close(trace.stacked("wrong_mass")[0], down.wrong_mass)
+    assert (trace.stacked("wrong_mass")[1] < down.wrong_mass).all()
+
+
+# --------------------------------------------------------------------------- the first step
+
+
+def test_the_first_head_is_the_gradient_step_from_zero():
+    features, drawn = problem()
+    w = pure_kernels(features).requires_grad_()
+    u = torch.zeros(2, 4, w.shape[1], dtype=torch.float64, requires_grad=True)
+    h = encode(drawn.x, w, 4, 0.3)
+    log_share = torch.log_softmax(class_scores(h, u), -1)
+    loss = -log_share.gather(-1, drawn.y.unsqueeze(-1)).mean(1).sum()
+    down_w, down_u = torch.autograd.grad(loss, (w, u))
+    found = first_head(h.detach(), drawn.y, 4, 3.0)
+    torch.testing.assert_close(found, -3.0 * down_u, rtol=1e-12, atol=1e-14)
+    assert torch.count_nonzero(down_w) == 0  # from a zero head the encoder does not move
+
+
+def test_the_expected_first_head_is_met_by_many_samples():
+    spec = MultiView(classes=4, dimension=20, patches=8, sparsity=2, q=4, off_strength=(0.5, 0.9))
+    features, drawn = problem(count=40_000, spec=spec)
+    w = pure_kernels(features, idle=0)
+    head = first_head(encode(drawn.x, w, 4, 0.3), drawn.y, 4, 7.0)
+    strength = torch.tensor(STRENGTH, dtype=torch.float64)
+    own, other = expected_first_head(strength, spec, ACTIVATION, 7.0)
+    class_of = torch.arange(8) // 2
+    is_own = torch.nn.functional.one_hot(class_of, 4).T.bool()
+    assert head[:, is_own].mean().item() == pytest.approx(own.item(), rel=0.01)
+    assert head[:, ~is_own].mean().item() == pytest.approx(other.item(), rel=0.01)
+    assert own.item() == pytest.approx(-3 * other.item())
+
+
+def test_the_expected_first_head_divides_a_strength_among_its_patches():
+    """In the linear regime C_p patches cost C_p offsets: h = w Z - C_p (1 - 1/q) varrho."""
+    spec = MultiView(
+        classes=4, dimension=20, patches=16, patches_per_feature=2, sparsity=0, q=4,
+        main_strength=(2.0, 2.0),
+    )  # fmt: skip
+    own, _ = expected_first_head(torch.tensor(1.0, dtype=torch.float64), spec, ACTIVATION, 16.0)
+    response = 2.0 * 2 ** (1 - 1 / 4) - 2 * (1 - 1 / 4) * 0.3
+    assert own.item() == pytest.approx(3 * response)
+
+
+def test_first_step_reports_what_pure_kernels_must_do():
+    features, drawn = problem(count=400)
+    found = first_step(
+        drawn, pure_kernels(features), features, SPEC, ACTIVATION, head_rate=4.0, encoder_rate=0.05
+    )
+    assert found["head_error"].max() < 1e-12
+    assert (found["own_positive"] == 1).all()
+    assert (found["other_negative"] == 1).all()
+    assert (found["encoder_moved"] == 0).all()
+    assert (found["least_gain"] > 0).all()
+    assert found["idle_over_own"].max() < 1e-3
+    assert found["own_over_expected"].tolist() == pytest.approx([1, 1], rel=0.1)
+
+
+def test_one_step_needs_a_larger_rate_to_beat_one_over_k():
+    features, drawn = problem(count=400)
+    w = pure_kernels(features)
+    small, large = (
+        wrong_mass_after_one_step(drawn, w, 4, ACTIVATION, rate).max().item()
+        for rate in (4.0, 64.0)
+    )
+    assert small > 1 / 4 > large
+
+
+# --------------------------------------------------------------------------- balance
+
+
+def test_balance_of_equal_features_is_the_papers_example():
+    """Sheet of the proof: 0.8 Psi < (1 + rho) Psi."""
+    weights = torch.full((1, 3, 2), 0.5)
+    found = balance(weights, 0.1, 0.4)
+    torch.testing.assert_close(found, torch.full((1, 3, 2), 1.1 / 0.8))
+
+
+def test_balance_compares_with_the_worst_rival_and_never_with_the_own_class():
+    weights = torch.tensor([[[4.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
+    found = balance(weights, 0.5, 0.4)
+    # the rivals of class 0 have 2 and 2, all others face class 0 with 5
+    torch.testing.assert_close(found[0, 0], torch.tensor([4.5, 3.0]) / 0.8)
+    torch.testing.assert_close(found[0, 1], torch.tensor([1.5, 1.5]) / 2.0)
+    torch.testing.assert_close(found[0, 2], torch.tensor([2.0, 1.0]) / 2.0)
+
+
+def test_feature_weights_leave_out_negative_correlations_and_other_classes_kernels():
+    correlation = torch.tensor([[[[0.5, -1.0]], [[2.0, 3.0]]]])  # (1, 2 kernels, 1 class, 2)
+    torch.testing.assert_close(feature_weights(correlation), torch.tensor([[[4.25, 9.0]]]))
+    eligible = torch.tensor([True, False]).view(1, 2, 1, 1)
+    torch.testing.assert_close(
+        feature_weights(correlation, eligible), torch.tensor([[[0.25, 0.0]]])
+    )
+
+
+def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
+    y = torch.tensor([[0, 0, 1, 1, 1]])
+    strong = torch.tensor([[0, 1, 1, 1, 1]])
+    right = torch.tensor([[True, False, True, False, True]])
+    found = by_strong_view(right, y, strong, (2, 2))[0]
+    assert found[0].tolist() == [1, 0]
+    assert found[1, 1].item() == pytest.approx(2 / 3)
+    assert math.isnan(found[1, 0])
+
+
+def test_bounds_are_scaled_as_printed():
+    scores = torch.tensor([[[2.0, 0.0], [0.0, 0.0]]])
+    y = torch.tensor([[0, 0]])
+    seen = Prediction(scores, y, torch.full_like(y, -1))
+    mass = 1 - torch.sigmoid(torch.tensor(2.0)).item()
+    wanted = 0.5 / ((mass + 0.5) / 2) / (2**4 / 3**2)
+    assert worst_over_bound(seen, seen, 3).item() == pytest.approx(wanted, rel=1e-6)
+    history = pd.DataFrame(
+        {"step": [0, 1, 2] * 2, "replicate": [0] * 3 + [1] * 3, "wrong_mass": [9, 1, 2, 9, 3, 4.0]}
+    )
+    assert wrong_mass_over_bound(history, 10, 0.5, 4.0).tolist() == pytest.approx([0.06, 0.14])
+
+
+# --------------------------------------------------------------------------- kernels at T_0
+
+
+def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature():
+    features, drawn = problem(count=80)
+    w = initial_kernels(24, 20, 0.05, STREAMS("init")).double()
+    method, options = MaskedAutoencoder(ACTIVATION, 0.5), {"varrho": 0.3, "learning_rate": 0.5}
+    long = pretrain(drawn.x, features, w, method, max_steps=1500, hit_factor=1.5, **options)
+    for replicate in range(2):
+        last = int(long.hit[replicate].max())
+        part = slice(replicate, replicate + 1)
+        short = pretrain(drawn.x[part], features[part], w[part], method, max_steps=last, **options)
+        torch.testing.assert_close(long.at_capture[part], short.w)
+    assert not torch.equal(long.at_capture, long.w)
+
+
+def test_without_full_capture_the_kernels_at_capture_are_the_last_ones():
+    features, drawn = problem(count=80)
+    w = initial_kernels(24, 20, 0.05, STREAMS("init")).double()
+    method = MaskedAutoencoder(ACTIVATION, 0.5)
+    found = pretrain(drawn.x, features, w, method, varrho=0.3, learning_rate=0.5, max_steps=3)
+    assert (found.hit < 0).any()
+    assert torch.equal(found.at_capture, found.w)
+
+
+# --------------------------------------------------------------------------- transfer
+
+
+def test_new_features_are_orthonormal_to_all_and_the_old_ones_stay():
+    features, _ = problem(count=1)
+    pool = extend_features(features, 3, STREAMS("new"))
+    assert torch.equal(pool[:, :4], features)
+    flat = pool.flatten(1, 2)
+    gram = flat @ flat.transpose(1, 2)
+    torch.testing.assert_close(gram, torch.eye(14).double().expand(2, -1, -1))
+    other = extend_features(features, 3, STREAMS("other"))
+    assert not torch.allclose(pool[:, 4:], other[:, 4:])
+
+
+def test_a_pool_larger_than_the_space_is_refused():
+    features, _ = problem(count=1)
+    with pytest.raises(ValueError, match="new_classes: 7; 11 classes of 2 orthonormal"):
+        extend_features(features, 7, STREAMS("new"))
+
+
+def test_a_class_may_take_features_of_several():
+    pool = torch.arange(12.0).view(1, 3, 2, 2)
+    found = choose_features(pool, [[0, 5], [3, 2]])
+    assert found.tolist() == [[[[0, 1], [10, 11]], [[6, 7], [4, 5]]]]
+
+
+def test_a_case_takes_the_first_old_classes_and_the_new_ones_behind_them():
+    pool = torch.arange(6.0).view(1, 6, 1, 1).expand(1, 6, 2, 1)
+    chosen = Case(old_classes=2, new_classes=2, single_view_share=0.0).features(pool, 4)
+    assert chosen[0, :, 0, 0].tolist() == [0, 1, 4, 5]
+
+
+def test_the_distribution_of_a_case_keeps_density_and_spare_patches():
+    spec = MultiView(classes=10, dimension=40, patches=23, sparsity=3, q=4)
+    found = Case(5, 1, 0.25).spec(spec)
+    assert (found.classes, found.patches, found.single_view_share) == (6, 15, 0.25)
+    assert found.sparsity / found.classes == pytest.approx(0.3)
+    assert found.noise == spec.noise
+
+
+def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
+    features, _ = problem(count=1, dtype=torch.float32)
+    case = Case(3, 1, 0.0)
+    pool = extend_features(features, 1, STREAMS("new"))
+    task = draw_task(case, SPEC, pool, STREAMS, train_samples=8, test_samples=200)
+    # kernels hold the old features only, and the new class gets a constant share of every kernel
+    w = (STRENGTH * task.features[:, :3]).flatten(1, 2)
+    u = torch.zeros(2, 4, 6)
+    for i in range(3):
+        u[:, i, 2 * i : 2 * i + 2] = 1
+    u[:, 3] = 10  # everything is called new
+    rows = list(transfer_rows("x", "probe", 0.0, task, w, u, ACTIVATION))
+    frame = pd.DataFrame(
+        rows,
+        columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
+    )
+
+    def read(classes, quantity):
+        return per_replicate(frame, "x", "probe", classes, quantity).tolist()
+
+    assert read("new", "accuracy_multi_view") == [1, 1]
+    assert read("old", "accuracy_single_view") == [0, 0]
+    assert read("old", "blamed_on_new") == [1, 1]
+    assert read("old", "captured") == [1, 1]
+    assert read("new", "captured") == [0, 0]
+    assert read("all", "captured") == [0.75, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("case", "line"),
+    [
+        ({"old_classes": 5, "new_classes": 0}, "old_classes: 5; expected at most 4"),
+        ({"old_classes": 4, "new_classes": 7}, "new_classes: 7; expected at most 6"),
+    ],
+)
+def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
+    data = {
+        "classes": 4,
+        "features_per_class": 2,
+        "patches_per_feature": 1,
+        "patches": 8,
+        "dimension": 20,
+        "sparsity": 1,
+        "main_strength": [1.0, 1.5],
+        "off_strength": [0.2, 0.4],
+    }
+    edge = {"old_classes": 4, "new_classes": 6}
+    config = {"headline": {"data": data}, "transfer": {"cases": {"edge": edge}}}
+    assert list(faults(config)) == []
+    config["transfer"]["cases"]["bad"] = case
+    (found,) = faults(config)
+    assert found.startswith(f"mrp.transfer.cases.bad.{line}")
+
+
+def test_head_rates_that_claims_are_about_must_be_tried():
+    assert list(faults({"finetuning": {"first_head_rates": [1, 3, 8]}})) == []
+    (found,) = faults({"finetuning": {"first_head_rates": [1, 3]}})
+    assert found.startswith("mrp.finetuning.first_head_rates: [1, 3]; expected 8 among them")
+
+
+# --------------------------------------------------------------------------- selection
+
+
+def test_a_setting_is_chosen_on_the_other_replicates_only():
+    score = np.array([[1.0, 0.0, 0.0], [0.4, 0.4, 0.4]])
+    # without replicate 0 the first setting has nothing; without the others it has 1 against 0.8
+    assert chosen_elsewhere(score).tolist() == [1, 0, 0]
+
+
+def test_equal_settings_give_the_first_whatever_the_rounding():
+    score = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1 + 1e-17]])
+    assert chosen_elsewhere(np.vstack([score[0], score[0] + 1e-13])).tolist() == [0, 0, 0]
+    assert chosen_elsewhere(np.array([[0.2], [0.9]])).tolist() == [1]
+
+
+def test_only_the_chosen_rate_of_a_case_is_reported():
+    scores = {0.1: [1.0, 0.0, 0.0], 2.0: [0.4, 0.4, 0.4]}
+    rows = [
+        ("a", "finetuned", rate, "all", replicate, quantity, value)
+        for rate, values in scores.items()
+        for replicate, value in enumerate(values)
+        for quantity in ("accuracy_multi_view", "accuracy_single_view")
+    ]
+    rows.append(("a", "supervised", 4.0, "all", 0, "accuracy_multi_view", 0.5))
+    frame = pd.DataFrame(
+        rows,
+        columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
+    )
+    found = reported(frame)
+    tuned = found[found["recipe"] == "finetuned"]
+    assert tuned.groupby("replicate")["encoder_rate"].unique().tolist() == [[2.0], [0.1], [0.1]]
+    assert per_replicate(found, "a", "finetuned", "all", "accuracy_multi_view").tolist() == [
+        0.4, 0.0, 0.0,
+    ]  # fmt: skip
+    assert (found["recipe"] == "supervised").sum() == 1
+    with pytest.raises(KeyError, match="captured of new classes"):
+        per_replicate(found, "a", "finetuned", "new", "captured")
+
+
+# --------------------------------------------------------------------------- localisation
+
+
+def test_evidence_sums_to_the_score_of_the_class():
+    features, drawn = problem()
+    w = pure_kernels(features)
+    u = torch.randn(2, 4, w.shape[1], dtype=torch.float64, generator=torch.manual_seed(1))
+    evidence = patch_evidence(drawn, w, u, ACTIVATION)
+    scores = class_scores(encode(drawn.x, w, 4, 0.3), u)
+    own = scores.gather(-1, drawn.y.unsqueeze(-1)).squeeze(-1)
+    assert evidence.shape == (2, 120, 8)
+    torch.testing.assert_close(evidence.sum(-1), own)
+
+
+def test_a_network_with_all_features_finds_all_own_patches_and_one_without_does_not():
+    features, drawn = problem(single_view=False)
+    both = torch.zeros(2, 4, 8, dtype=torch.float64)
+    for i in range(4):
+        both[:, i, 2 * i : 2 * i + 2] = 1
+    first = both.clone()
+    first[:, :, 1::2] = 0
+    w = pure_kernels(features, idle=0)
+    shown = own_patches(drawn, 2)
+    assert (shown.sum(2) == 1).all()  # C_p = 1: one patch each, in a multi-view sample
+    full = patch_evidence(drawn, w, both, ACTIVATION)
+    assert (precision(full, shown) == 1).all()
+    share = share_of_evidence(full, shown)
+    assert (share > 0.1).all()
+    assert share.sum(-1).mean().item() == pytest.approx(1, abs=1e-3)
+    half = share_of_evidence(patch_evidence(drawn, w, first, ACTIVATION), shown)
+    assert (half[..., 0] > 0.99).all()
+    assert (half[..., 1] < 0.01).all()
+
+
+def test_shares_ignore_negative_evidence_and_give_nothing_where_there_is_none():
+    evidence = torch.tensor([[[3.0, 1.0, -9.0], [-1.0, 0.0, -2.0]]])
+    shown = torch.zeros(1, 2, 3, 2, dtype=torch.bool)
+    shown[0, :, 0, 0] = shown[0, :, 2, 1] = True
+    found = share_of_evidence(evidence, shown)
+    assert found[0].tolist() == [[0.75, 0], [0, 0]]
+    assert precision(evidence, shown)[0].tolist() == [0.5, 0.5]
+
+
+# --------------------------------------------------------------------------- induction
+
+
+def test_induction_quantities_of_a_hand_made_sample():
+    """Two features, two kernels; patches show feature 0, feature 1 and nothing."""
+    x = torch.tensor([[[[1.0, 0.0, 0.1], [0.0, 2.0, 0.0], [0.0, 0.0, 0.5]]]], dtype=torch.float64)
+    owner = torch.tensor([[[0, 1, -1]]])
+    strength = torch.tensor([[[1.0, 2.0, 0.0]]], dtype=torch.float64)
+    empty = torch.zeros(1, 1, dtype=torch.int64)
+    drawn = Samples(x, empty, empty, torch.ones(1, 1, 1, 2).bool(), strength, strength, owner)
+    features = torch.eye(3, dtype=torch.float64)[:2].view(1, 1, 2, 3)
+    # kernel 0 is a member of feature 0's set, kernel 1 of none
+    w = torch.tensor([[[3.0, 0.2, 1.0], [-0.4, 0.3, 0.7]]], dtype=torch.float64)
+    sets = torch.tensor([[[[True, False]], [[False, False]]]])
+    found = {name: v.item() for name, v in induction_quantities(drawn, w, features, sets).items()}
+    assert found == pytest.approx(
+        {
+            "a": 0.1,  # 3.1 on its patch, 3 expected
+            "b": 0.4,  # kernel 0 on the patch of feature 1
+            "c": 0.5,  # kernel 0 on the background
+            "d": 0.6,  # kernel 1 on the patch of feature 1
+            "e": 0.35,  # kernel 1 on the background
+            "g": 0.0,
+            "h": 0.3,  # kernel 1 with feature 1
+        }
+    )
+    flipped = induction_quantities(drawn, -w, features, sets)
+    assert flipped["g"].item() == pytest.approx(3.0)
+    assert flipped["h"].item() == pytest.approx(0.4)

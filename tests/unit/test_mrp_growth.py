@@ -1,0 +1,277 @@
+"""Closed forms of growth, capture and rest, against the library's own gradients."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.mrp import closed_forms as forms
+from featlearn.mrp.config import faults
+from featlearn.mrp.data import MultiView, orthonormal_features, sample
+from featlearn.mrp.gradients import mae_descent, teacher_student_descent
+from featlearn.mrp.growth import crossing_steps, grow, predicted_hits
+from featlearn.mrp.growth_fits import delayed, fits, growth_table, scaling, timed, with_ratio
+from featlearn.mrp.keep_probability import strengths_of
+from featlearn.mrp.model import Activation
+from featlearn.mrp.one_kernel import after_capture, fixed_points, residual_slopes
+from featlearn.mrp.train import Trace
+
+QUIET = MultiView(
+    classes=3, dimension=8, patches=12, patches_per_feature=2, sparsity=1, q=3,
+    feature_noise=0, noise=0,
+)  # fmt: skip
+REPLICATES = 2
+
+
+def quiet_samples(spec=QUIET, count=30):
+    streams = Streams(0, "mrp", "growth-test", range(REPLICATES))
+    features = orthonormal_features(spec, streams("features"))
+    return sample(spec, features, count, streams("data"), dtype=torch.float64), features
+
+
+# --------------------------------------------------------------------------- growth
+
+
+def test_power_sums_are_those_of_a_loop():
+    samples, _ = quiet_samples()
+    found = forms.power_sums(samples, 6, 2)
+    wanted = torch.zeros_like(found)
+    for index in np.ndindex(*samples.owner.shape):
+        r, n, _ = index
+        if samples.owner[index] >= 0:
+            wanted[r, n, samples.owner[index]] += samples.strength[index] ** 2
+    torch.testing.assert_close(found, wanted)
+
+
+def one_small_step(framework, q, theta, tau, a=1e-3, varrho=0.3):
+    """<descent, v> of kernels ``a v``, one a feature, over ``a**(p+1) / (q varrho**p)``."""
+    samples, features = quiet_samples()
+    activation = Activation(q, varrho)
+    v = features.reshape(REPLICATES, 6, -1)
+    if framework == "mae":
+        # one kernel at a time: the kernels of this framework interact
+        down = torch.cat(
+            [mae_descent(samples.x, a * v[:, f : f + 1], theta, activation) for f in range(6)], 1
+        )
+    else:
+        down = teacher_student_descent(samples.x, a * v, theta, activation, tau=tau)
+    power = forms.growth_power(framework, q)
+    return (down * v).sum(-1) * q * varrho**power / a ** (power + 1), samples
+
+
+@pytest.mark.parametrize("q", [3, 4])
+@pytest.mark.parametrize("theta", [0.4, 0.8])
+def test_growth_constants_are_the_first_step_of_a_small_kernel(q, theta):
+    tau = 1 + (1 - theta) / (2 * theta)
+    found, samples = one_small_step("teacher_student", q, theta, tau)
+    wanted = forms.teacher_student_growth(samples, 6, q, theta, tau)
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=0)
+    found, samples = one_small_step("mae", q, theta, tau)
+    torch.testing.assert_close(found, forms.mae_growth(samples, 6, q), rtol=1e-6, atol=0)
+
+
+def test_growth_constants_take_one_theta_a_replicate():
+    samples, _ = quiet_samples()
+    theta = torch.tensor([0.3, 0.7], dtype=torch.float64)
+    found = forms.teacher_student_growth(samples, 6, 3, theta, 1 / theta)
+    for r, value in enumerate(theta.tolist()):
+        alone = forms.teacher_student_growth(samples, 6, 3, value, 1 / value)
+        torch.testing.assert_close(found[r], alone[r])
+
+
+@pytest.mark.parametrize(("framework", "q"), [("teacher_student", 3), ("mae", 4), ("mae", 3)])
+def test_hitting_time_is_that_of_the_recursion(framework, q):
+    activation, rate, growth = Activation(q, 0.3), 0.5, 3.0
+    power = forms.growth_power(framework, q)
+    initial, target = 0.04, 0.1
+    a, steps = initial, 0.0
+    while True:
+        following = a + rate * growth * a ** (power + 1) / (q * activation.varrho**power)
+        if following >= target:
+            steps += (target - a) / (following - a)
+            break
+        a, steps = following, steps + 1
+    found = forms.hitting_time(
+        torch.tensor(initial), target, torch.tensor(growth), power, activation, rate
+    )
+    assert found.item() == pytest.approx(steps, rel=2e-3)
+
+
+def test_a_kernel_wins_one_feature_if_exclusive():
+    # kernel 0 is nearest to both features; it reaches feature 1 first
+    correlation = torch.tensor([[[0.05, 0.06], [0.03, 0.02], [-0.09, 0.01]]])
+    growth = torch.ones(1, 2, dtype=torch.float64)
+    law = (growth, 0.1, "mae", Activation(4, 0.3), 1.0)
+    shared = predicted_hits(correlation, *law, exclusive=False)
+    single = predicted_hits(correlation, *law, exclusive=True)
+
+    def time(start):
+        tensor = torch.tensor(start, dtype=torch.float64)
+        return forms.hitting_time(tensor, 0.1, growth[0, 0], 3, Activation(4, 0.3), 1.0).item()
+
+    assert shared[0].tolist() == pytest.approx([time(0.05), time(0.06)], rel=1e-6)
+    assert single[0].tolist() == pytest.approx([time(0.03), time(0.06)], rel=1e-6)
+
+
+def test_a_feature_that_no_kernel_points_to_is_never_hit():
+    law = (torch.ones(1, 1, dtype=torch.float64), 0.1, "mae", Activation(4, 0.3), 1.0)
+    for exclusive in (False, True):
+        assert predicted_hits(-torch.ones(1, 2, 1), *law, exclusive=exclusive).item() == math.inf
+
+
+def test_crossings_are_interpolated_between_rows():
+    trace = Trace()
+    for step, values in ((0, (0.0, 0.5, 0.0)), (10, (0.2, 0.6, 0.1)), (20, (0.6, 0.7, 0.2))):
+        trace.add(step, strength=torch.tensor(values).view(1, 3, 1))
+    found = crossing_steps(trace, 0.4)[0].tolist()
+    assert found[0] == pytest.approx(15)
+    assert found[1] == 0
+    assert math.isnan(found[2])
+
+
+def test_undisturbed_features_arrive_when_predicted():
+    from featlearn.mrp.experiment import Experiment
+
+    data = {
+        "classes": 3, "features_per_class": 1, "dimension": 3, "patches": 1, "sparsity": 0,
+        "feature_noise": 0, "noise": 0, "train_samples": 20, "test_samples": 1,
+    }  # fmt: skip
+    experiments = [
+        Experiment(
+            "growth-unit",
+            {"replicates": 2, "data": data,
+             "network": {"kernels_per_class": 5, "q": 3, "varrho": 0.3, "sigma_0": sigma}},
+            0,
+        )
+        for sigma in (0.03, 0.04)
+    ]  # fmt: skip
+    hits, curves = grow(
+        "alone", experiments, "teacher_student", theta=0.5, learning_rate=1.0, target=0.1,
+        max_steps=20_000, dtype=torch.float64, report=lambda *_: None,
+    )  # fmt: skip
+    seen = timed(hits, "alone")  # one of the twelve is there within the first step
+    assert len(seen) >= 11
+    assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()
+    assert set(curves["sigma_0"]) == {0.03, 0.04}
+    assert curves.groupby("sigma_0")["step"].min().eq(0).all()
+
+
+# --------------------------------------------------------------------------- after capture
+
+
+@pytest.mark.parametrize("kernels", [1, 3])
+def test_the_mae_fixed_point_solves_its_equation(kernels):
+    activation = Activation(4, 0.3)
+    a = forms.mae_fixed_point(0.5, 1.2, activation, kernels).item()
+    offset = (1 - 1 / 4) * 0.3
+    assert kernels * a * (a * 1.2 - offset) == pytest.approx(0.5 * 1.2, rel=1e-12)
+
+
+def test_two_mae_fixed_points_in_numbers():
+    assert forms.mae_fixed_point(0.5, 1.2, Activation(4, 0.3)).item() == pytest.approx(
+        0.80704, abs=5e-6
+    )
+    assert forms.mae_fixed_point(0.7, 1.0, Activation(4, 0.2)).item() == pytest.approx(
+        0.91501, abs=5e-6
+    )
+
+
+def test_the_fixed_point_on_data_is_where_the_gradient_vanishes():
+    samples, features = quiet_samples()
+    activation = Activation(4, 0.3)
+    roots = forms.mae_fixed_point_on(strengths_of(samples, 6), 0.6, activation)
+    v = features.reshape(REPLICATES, 6, -1)
+    for feature in range(6):
+        w = roots[:, feature].view(-1, 1, 1) * v[:, feature : feature + 1]
+        down = mae_descent(samples.x, w, 0.6, activation)
+        assert (down * v[:, feature : feature + 1]).sum(-1).abs().max() < 1e-12
+        assert (roots[:, feature] > activation.varrho).all()
+
+
+def test_the_fixed_point_on_equal_strengths_is_the_formula():
+    z = torch.full((1, 5), 1.2)
+    activation = Activation(4, 0.3)
+    found = forms.mae_fixed_point_on(z, 0.5, activation)
+    assert found.item() == pytest.approx(forms.mae_fixed_point(0.5, 1.2, activation).item())
+
+
+def test_gradient_descent_comes_to_rest_at_the_fixed_point():
+    z, theta = (torch.tensor(values, dtype=torch.float64) for values in ([0.9, 1.4], [0.3, 0.9]))
+    frame = fixed_points(z, theta, Activation(4, 0.3), learning_rate=0.1, steps=800)
+    np.testing.assert_allclose(frame["measured"], frame["formula"], rtol=1e-9)
+
+
+def test_steps_after_a_capture_are_those_of_the_closed_form():
+    z = 1 + torch.rand(2, 7, generator=torch.Generator().manual_seed(1), dtype=torch.float64) / 2
+    frame = after_capture(
+        z, 0.6, Activation(3, 0.3), learning_rate=0.05, capture_step=10, steps=60, record_every=20
+    )
+    np.testing.assert_allclose(frame["slope"], frame["closed_form"], rtol=1e-12)
+    constant = frame[(frame["schedule"] == "constant") & (frame["replicate"] == 1)]
+    drift = z[1].mean().item() * (1 / 0.6 - 1) * (1 - 1 / 3) * 0.3
+    np.testing.assert_allclose(constant["slope"], drift, rtol=1e-12)
+    assert constant["strength"].iloc[-1] == pytest.approx(0.3 + 60 * 0.05 * drift)
+    at_end = frame[frame["step"] == 70].groupby("schedule")["strength"].mean()
+    assert at_end["appendix"] > at_end["main"] > at_end["constant"]
+
+
+def test_what_is_left_of_the_gradient_tends_to_the_offset():
+    frame = residual_slopes(
+        torch.ones(1, 3, dtype=torch.float64), 0.5, Activation(3, 0.3), [1, 10**9]
+    )
+    last = frame[frame["capture_step"] == 10**9]
+    np.testing.assert_allclose(last["slope"], last["offset_slope"], rtol=5e-3)
+    assert last["offset_slope"].iloc[0] == pytest.approx(0.2)
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def hits_frame(slope=1.0, late=()):
+    rows = [
+        ("mae", sigma, r, f, 0.02, 1.0, base := (f + 2) * 100 / sigma, base,
+         slope * base * (1.5 if f in late else 1))
+        for sigma in (1, 2) for r in range(3) for f in range(4)
+    ]  # fmt: skip
+    names = ["case", "sigma_0", "replicate", "feature", "initial", "growth", "nearest",
+             "predicted", "measured"]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_fits_recover_a_known_line():
+    found = fits(hits_frame(slope=1.03), "mae")
+    np.testing.assert_allclose(found["slope"], 1.03)
+    np.testing.assert_allclose(found["r_squared"], 1)
+    np.testing.assert_allclose(scaling(hits_frame(slope=1.03), "mae")["value"], 1)
+    assert fits(hits_frame(late=[1]), "mae")["r_squared"].max() < 0.99
+
+
+def test_delay_and_first_arrival_are_counted():
+    frame = hits_frame(late=[1])
+    assert delayed(frame, "mae")["value"].tolist() == [0.25] * 3
+    first = with_ratio(frame, "mae")
+    assert set(first[first["first"]]["feature"]) == {0}
+
+
+def test_features_that_never_arrived_or_started_there_are_left_out():
+    frame = hits_frame()
+    frame.loc[0, "measured"], frame.loc[5, "measured"] = np.nan, 0.0
+    assert len(with_ratio(frame, "mae")) == len(frame) - 2
+    table = growth_table(frame).set_index("quantity")
+    assert table.loc["reached", "mean"] == pytest.approx(1 - 1 / 24)
+
+
+def test_a_target_outside_the_polynomial_regime_is_refused():
+    from featlearn.core.config import load
+
+    root = Path(__file__).resolve().parents[2]
+    assert list(faults(load({"scale": "desk"}, root)["mrp"])) == []
+    config = load({"scale": "desk", "mrp": {"growth": {"target": 0.11}}}, root)["mrp"]
+    (line,) = faults(config)
+    assert line.startswith("mrp.growth.target: 0.11; expected at most")

@@ -1,0 +1,56 @@
+"""Lottery sets: who may win a feature."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from featlearn.mrp.lottery import (
+    expected_largest_gaussian,
+    lottery_sets,
+    memberships,
+    winner_in_set,
+)
+
+#: One replicate, four kernels, k = 10 classes of one feature; only class 0 and 1 matter.
+CORRELATION = torch.full((1, 4, 10, 1), -1.0)
+CORRELATION[0, :, 0, 0] = torch.tensor([1.0, 0.9, 0.6, -0.2])
+CORRELATION[0, :, 1, 0] = torch.tensor([0.1, 2.0, 1.0, 1.9])
+
+
+@pytest.mark.parametrize(
+    ("constant", "members"),
+    [(0.25, [[0, 1], [1, 3]]), (1.0, [[0, 1, 2], [1, 3]])],  # shares 0.891 and 0.566 of the best
+)
+def test_a_set_holds_the_kernels_near_the_best(constant, members):
+    sets = lottery_sets(CORRELATION, constant)
+    for cls, wanted in enumerate(members):
+        assert sets[0, :, cls, 0].nonzero().flatten().tolist() == wanted
+
+
+def test_a_kernel_without_positive_correlation_is_in_no_set():
+    sets = lottery_sets(CORRELATION, 10 * math.log(10))  # so wide that the share is negative
+    assert not sets[0, 3, 0, 0]
+    assert sets[0, :3, 0, 0].all()
+    assert not sets[:, :, 2:].any()
+
+
+def test_memberships_count_the_sets_of_a_kernel():
+    assert memberships(lottery_sets(CORRELATION, 0.25)).tolist() == [[1, 2, 0, 1]]
+
+
+def test_the_winner_is_looked_up_in_the_first_sets():
+    after = CORRELATION.clone()
+    after[0, 2, 0, 0] = 3.0  # overtook from outside
+    inside = winner_in_set(after, lottery_sets(CORRELATION, 0.25))
+    assert not inside[0, 0, 0]
+    assert inside[0, 1, 0]
+
+
+def test_the_largest_of_many_gaussians_is_near_its_leading_order():
+    stream = torch.Generator().manual_seed(0)
+    for count in (100, 10_000):
+        largest = torch.randn(50, count, generator=stream).amax(1).mean().item()
+        assert 0.75 < largest / expected_largest_gaussian(count) < 1

@@ -1,0 +1,348 @@
+"""The regimes of the lottery: packing, training until fitted, sweeps, causes, claims."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.errors import DivergedError
+from featlearn.core.seeds import Streams
+from featlearn.mrp.claims.classes import limit
+from featlearn.mrp.claims.regimes import replicates
+from featlearn.mrp.classes import section_of
+from featlearn.mrp.comparison import capture_time_rows, cause_rows, initial_ratio, supervised_rows
+from featlearn.mrp.config import faults
+from featlearn.mrp.data import MultiView, Samples, orthonormal_features, packed, sample
+from featlearn.mrp.figures.sweeps import sigma_sweep, with_impure_share
+from featlearn.mrp.gradients import classification_descent
+from featlearn.mrp.measure import Capture, Prediction
+from featlearn.mrp.model import Activation, encode, fixed_block_head, initial_kernels
+from featlearn.mrp.supervised import fit
+from featlearn.mrp.sweep import Batch, at
+from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+
+ACTIVATION = Activation(4, 0.3)
+SPEC = MultiView(classes=4, dimension=12, patches=16, sparsity=1.5, q=4, patches_per_feature=2)
+SECTION = {
+    "replicates": 2,
+    "data": {
+        "classes": 3,
+        "dimension": 8,
+        "patches": 6,
+        "sparsity": 1,
+        "train_samples": 40,
+        "test_samples": 30,
+    },
+    "network": {"kernels_per_class": 4, "q": 4, "varrho": 0.3, "sigma_0": 0.05},
+    "supervised": {"learning_rate_per_class": 0.5, "tolerance": 0.05, "max_steps": 400},
+    "pretraining": {
+        "theta": 0.5,
+        "learning_rate": 0.5,
+        "hit_factor": 2,
+        "min_steps": 30,
+        "max_steps": 400,
+    },
+}
+
+
+def quiet(*_):
+    pass
+
+
+def draw(count=50, replicates=2, spec=SPEC, **options) -> tuple[torch.Tensor, Samples]:
+    streams = Streams(0, "mrp", "regimes-test", range(replicates))
+    features = orthonormal_features(spec, streams("features"))
+    options = {"dtype": torch.float64, **options}
+    return features, sample(spec, features, count, streams("data"), **options)
+
+
+# --------------------------------------------------------------------------- packing
+
+
+@pytest.mark.parametrize("parts", [1, 3, 7])
+def test_packing_keeps_every_feature_patch_and_no_other(parts):
+    _, samples = draw()
+    packs = packed(samples, parts)
+    assert len(packs) == parts
+    assert sum(part.y.shape[1] for part in packs) == 50
+    for r in range(2):
+        wanted = samples.x[r][samples.owner[r] >= 0]
+        found = torch.cat([part.x[r][part.owner[r] >= 0] for part in packs])
+        order = [torch.argsort(rows[:, 0]) for rows in (wanted, found)]
+        assert torch.equal(wanted[order[0]], found[order[1]])
+        for part in packs:
+            assert (part.x[r][part.owner[r] < 0] == 0).all()
+            assert (part.strength[r][part.owner[r] < 0] == 0).all()
+
+
+def test_packing_sorts_by_length_and_leaves_no_patch_empty_in_all_samples():
+    _, samples = draw()
+    longest = [part.x.shape[2] for part in packed(samples, 4)]
+    assert longest == sorted(longest)
+    assert longest[0] < longest[-1] < SPEC.patches
+    for part in packed(samples, 4):
+        assert (part.owner >= 0).any(-2).any(0)[-1]  # the last patch is used by somebody
+        assert ((part.owner >= 0).to(torch.int8).diff(dim=-1) <= 0).all()  # features come first
+
+
+def test_without_background_noise_packing_changes_no_output_and_no_gradient():
+    """gamma = 0 leaves patches without a feature empty: dropping them is then exact."""
+    spec = MultiView(
+        classes=4, dimension=12, patches=16, sparsity=1.5, q=4, patches_per_feature=2,
+        feature_noise=0.0,
+    )  # fmt: skip
+    _, samples = draw(spec=spec)
+    w = initial_kernels(8, 12, 0.3, Streams(0, "mrp", "regimes-test", range(2))("init")).double()
+    head = fixed_block_head(4, 8, 2).double()
+    (one,) = packed(samples)
+    by_y = torch.argsort((samples.owner >= 0).sum(-1), dim=1, stable=True)
+    for r in range(2):
+        whole = encode(samples.x, w, 4, 0.3)[r][by_y[r]]
+        torch.testing.assert_close(encode(one.x, w, 4, 0.3)[r], whole, rtol=1e-12, atol=1e-14)
+    wanted = classification_descent(samples.x, samples.y, w, head, ACTIVATION)
+    found = fit(
+        packed(samples, 3), w, head, ACTIVATION,
+        learning_rate=1.0, tolerance=0.0, max_steps=1, report=quiet,
+    )  # fmt: skip
+    torch.testing.assert_close(found.w, w + wanted.w, rtol=1e-10, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- until fitted
+
+
+def problem(count=40, **options):
+    features, samples = draw(count, replicates=3, **options)
+    w = initial_kernels(16, 12, 0.05, Streams(0, "mrp", "regimes-test", range(3))("init")).double()
+    return features, samples, w, fixed_block_head(4, 16, 3).double()
+
+
+OPTIONS = {"learning_rate": 2.0, "tolerance": 0.02, "max_steps": 600, "report": quiet}
+
+
+def test_a_fitted_replicate_ends_at_its_own_step_and_takes_the_plain_path_there():
+    features, samples, w, head = problem()
+    found = fit([samples], w, head, ACTIVATION, **OPTIONS)
+    assert found.converged.all()
+    assert len(set(found.steps.tolist())) > 1  # some do end before others
+    for r, steps in enumerate(found.steps.tolist()):
+        plain = train_classifier(
+            samples.x[r : r + 1], samples.y[r : r + 1], w[r : r + 1], head[r : r + 1], ACTIVATION,
+            encoder_rate=2.0, head_rate=0.0, steps=steps, features=features[r : r + 1],
+        )  # fmt: skip
+        torch.testing.assert_close(found.w[r], plain.w[0], rtol=1e-8, atol=1e-10)
+        assert found.loss[r].item() == pytest.approx(plain.trace.stacked("loss")[-1].item())
+        before = train_classifier(
+            samples.x[r : r + 1], samples.y[r : r + 1], w[r : r + 1], head[r : r + 1], ACTIVATION,
+            encoder_rate=2.0, head_rate=0.0, steps=steps - 20, features=features[r : r + 1],
+        )  # fmt: skip
+        assert before.trace.stacked("loss")[-1].item() >= 0.02
+
+
+def test_a_wrong_label_keeps_a_replicate_from_counting_as_fitted():
+    _, samples, w, head = problem()
+    samples.y[1, 0] = (samples.y[1, 0] + 1) % 4  # cannot be fitted within the steps
+    found = fit([samples], w, head, ACTIVATION, **{**OPTIONS, "tolerance": 0.5, "max_steps": 100})
+    assert found.converged.tolist() == [True, False, True]
+    assert found.loss[1] < 0.5
+    assert found.accuracy[1] < 1
+    assert found.steps[1] == 100
+
+
+def test_tolerance_zero_trains_to_the_end_and_the_watch_sees_the_way():
+    _, samples, w, head = problem(10)
+    seen = {}
+    found = fit(
+        [samples], w, head, ACTIVATION,
+        **{**OPTIONS, "tolerance": 0.0, "max_steps": 25},
+        watch=lambda step, kernels: seen.update({step: kernels.clone()}), watched=[0, 7, 25],
+    )  # fmt: skip
+    assert found.steps.tolist() == [25] * 3
+    assert list(seen) == [0, 7, 25]
+    assert torch.equal(seen[0], w)
+    assert torch.equal(seen[25], found.w)
+    short = fit([samples], w, head, ACTIVATION, **{**OPTIONS, "tolerance": 0.0, "max_steps": 7})
+    assert torch.equal(seen[7], short.w)
+
+
+def test_supervised_divergence_is_an_error_and_the_start_is_not_changed():
+    _, samples, w, head = problem(10)
+    kept = w.clone()
+    with pytest.raises(DivergedError, match="step"):
+        fit([samples], w, head, ACTIVATION, **{**OPTIONS, "learning_rate": 1e5})
+    assert torch.equal(w, kept)
+
+
+def test_pretraining_lasts_at_least_min_steps():
+    features, samples, w, _ = problem(30)
+    settings = {"varrho": 0.3, "learning_rate": 0.5, "max_steps": 300}
+    method = MaskedAutoencoder(ACTIVATION, theta=0.5)
+    free = pretrain(samples.x, features, 6 * w, method, **settings)
+    held = pretrain(samples.x, features, 6 * w, method, **settings, min_steps=150)
+    assert (free.stopped < 150).all()
+    assert held.stopped.tolist() == [150] * 3
+    assert torch.equal(free.hit, held.hit)
+
+
+# --------------------------------------------------------------------------- sweeps
+
+
+def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
+    shares = [0.0, 0.5]
+    batch = Batch("test", [at(SECTION, single_view_share=share) for share in shares], 0)
+    samples, w = batch.train_samples(), batch.initial_kernels()
+    assert samples.x.shape == (4, 40, 6, 8)
+    assert torch.equal(w[:2], w[2:])
+    assert torch.equal(samples.y[:2], samples.y[2:])
+    assert samples.is_single.sum(1)[:2].tolist() == [0, 0]
+    assert (samples.is_single.sum(1)[2:] > 10).all()
+    alone = Batch("test", [at(SECTION, single_view_share=0.5)], 0)
+    assert torch.equal(samples.x[2:], alone.train_samples().x)
+    assert SECTION["data"].get("single_view_share") is None  # the section itself is not changed
+
+
+def test_rows_of_a_batch_carry_their_point_and_their_own_replicate():
+    batch = Batch("test", [at(SECTION, sigma_0=sigma) for sigma in (0.05, 0.1)], 0)
+    frame = batch.frame([("m", r, "x", float(r)) for r in range(4)], ["sigma_0"])
+    assert frame["sigma_0"].tolist() == [0.05, 0.05, 0.1, 0.1]
+    assert frame["replicate"].tolist() == [0, 1, 0, 1]
+    assert frame["value"].tolist() == [0, 1, 2, 3]
+
+
+def test_points_of_different_shape_are_refused():
+    with pytest.raises(ValueError, match="one q, varrho"):
+        Batch("test", [at(SECTION, q=3), at(SECTION, q=4)], 0)
+    with pytest.raises(ValueError, match="one q, varrho"):
+        Batch("test", [at(SECTION, kernels_per_class=m) for m in (4, 5)], 0)
+
+
+def test_the_initial_ratio_counts_the_kernels_that_can_serve_a_feature():
+    batch = Batch("test", [SECTION], 0)
+    w = torch.zeros(2, 12, 8)
+    w[:, 0] = 0.3 * batch.features[:, 1, 0]  # a kernel of class 0 on a feature of class 1
+    assert initial_ratio(batch, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
+    assert initial_ratio(batch, w, by_class=True).tolist() == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_both_kinds_of_network_are_measured():
+    batch = Batch("test", [SECTION], 0)
+    rows = pd.DataFrame(
+        [*supervised_rows(batch, SECTION, quiet), *capture_time_rows(batch, SECTION, quiet)],
+        columns=["model", "replicate", "quantity", "value"],
+    )
+    values = rows.pivot_table(index=["model", "replicate"], columns="quantity", values="value")
+    ours = values.loc["supervised"]
+    assert (ours["converged"] == 1).all()
+    assert (ours["train_accuracy"] == 1).all()
+    shares = ours[["share_kept", "share_lost_alone", "share_lost_distractor"]]
+    assert shares.sum(axis=1).tolist() == pytest.approx([1, 1])
+    x = batch.train_samples().x
+    method = MaskedAutoencoder(batch.activation, theta=0.5)
+    hit = pretrain(
+        x, batch.features, batch.initial_kernels(), method,
+        varrho=0.3, learning_rate=0.5, max_steps=400,
+    )  # fmt: skip
+    assert values.loc["at_capture"]["steps"].tolist() == hit.stopped.tolist()
+
+
+# --------------------------------------------------------------------------- causes and claims
+
+
+def test_single_view_samples_are_sorted_by_what_became_of_their_view():
+    # two classes; class 0 lost its second feature, class 1 lost its first
+    strength = torch.tensor([[[0.5, 0.0], [0.0, 0.5]]])
+    held = Capture(torch.zeros(1, 4, 2, 2), 0.3)
+    held.correlation[0, 0] = strength[0]
+    #             kept; lost with distractor; lost, the other class shows what it lost; lost alone
+    y = torch.tensor([[0, 0, 0, 1]])
+    strong = torch.tensor([[0, 1, 1, 0]])
+    active = torch.zeros(1, 4, 2, 2, dtype=torch.bool)
+    active[0, :3, 0] = True
+    active[0, 3, 1] = True
+    active[0, 1, 1, 1] = True
+    active[0, 2, 1, 0] = True
+    empty = torch.zeros(1, 4, 1)
+    samples = Samples(empty, y, strong, active, empty, empty, empty)
+    scores = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]])
+    rows = cause_rows("m", samples, Prediction(scores, y, strong), held)
+    found = {quantity: value for _, _, quantity, value in rows}
+    assert found == {
+        "share_kept": 0.25, "accuracy_kept": 1.0,
+        "share_lost": 0.75, "accuracy_lost": pytest.approx(1 / 3),
+        "share_lost_distractor": 0.25, "accuracy_lost_distractor": 0.0,
+        "share_lost_alone": 0.5, "accuracy_lost_alone": 0.5,
+    }  # fmt: skip
+
+
+def test_an_empty_group_has_a_share_but_no_accuracy():
+    held = Capture(torch.ones(1, 4, 2, 2), 0.3)
+    y, strong = torch.tensor([[0, 1]]), torch.tensor([[0, 1]])
+    empty = torch.zeros(1, 2, 1)
+    samples = Samples(empty, y, strong, torch.ones(1, 2, 2, 2).bool(), empty, empty, empty)
+    rows = cause_rows("m", samples, Prediction(torch.eye(2)[None], y, strong), held)
+    found = {quantity: value for _, _, quantity, value in rows}
+    assert found["share_lost"] == 0
+    assert "accuracy_lost" not in found
+    assert found["accuracy_kept"] == 1
+
+
+def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
+    scaling = {
+        "reference_classes": 10,
+        "dimension_per_class": 2,
+        "train_samples_per_class": 8,
+        "test_samples": 5,
+        "sparsity": 2,
+        "patches": 32,
+    }
+    network = {"kernels_per_class": 8, "q": 5, "varrho": 0.3, "sigma_0": 0.02}
+    section = section_of(scaling, network, 80, 3)
+    assert section["network"]["sigma_0"] == pytest.approx(0.01)  # (10 / 80) ** (1 / 3)
+    assert section["data"]["dimension"] == 160
+    assert section["data"]["train_samples"] == 640
+    assert section_of(scaling, network, 10, 3)["network"] == network
+
+
+def test_the_extrapolation_finds_the_end_of_a_line_in_one_over_k():
+    rows = [
+        ("supervised", r, "captured", 0.5 + 0.01 * r + slope / k, k)
+        for r, slope in enumerate((1.0, 2.0))
+        for k in (10, 20, 50)
+    ]
+    columns = ["model", "replicate", "quantity", "value", "classes"]
+    found = limit({"classes": pd.DataFrame(rows, columns=columns)})
+    np.testing.assert_allclose(found, [0.5, 0.51])
+
+
+def test_values_are_read_in_the_order_of_the_replicates_from_one_point():
+    rows = [("m", r, "x", 10 * sigma + r, sigma) for sigma in (0.1, 0.2) for r in (1, 0)]
+    frame = pd.DataFrame(rows, columns=["model", "replicate", "quantity", "value", "sigma_0"])
+    np.testing.assert_allclose(replicates(frame, "m", "x", sigma_0=0.2), [2, 3])
+    with pytest.raises(ValueError, match="more than one point"):
+        replicates(frame, "m", "x")
+    with pytest.raises(KeyError):
+        replicates(frame, "m", "x", sigma_0=0.3)
+
+
+def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():
+    rows = [("m", 0, "winners", 4.0, 0.1, 0.0), ("m", 0, "impure_winners", 1.0, 0.1, 0.0),
+            ("m", 0, "winners", 9.0, 0.1, 0.3)]  # fmt: skip
+    columns = ["model", "replicate", "quantity", "value", "sigma_0", "single_view_share"]
+    alone = sigma_sweep(pd.DataFrame(rows, columns=columns))
+    assert alone["value"].tolist() == [4.0, 1.0]
+    shares = with_impure_share(alone)
+    assert shares[shares["quantity"] == "impure_share"]["value"].tolist() == [0.25]
+
+
+def test_a_growth_of_classes_that_cannot_be_scaled_is_refused_by_key():
+    network = {"q": 2}
+    settings = {
+        "scaling": {},
+        "classes": [20, 10],
+        "network": network,
+        "length": {"network": {"q": 4}},
+    }
+    first, second = faults({"classes": settings})
+    assert first.startswith("mrp.classes.classes: [20, 10]; expected from few to many")
+    assert second.startswith("mrp.classes.network.q: 2; expected at least 3")

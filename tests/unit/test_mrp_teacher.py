@@ -1,0 +1,264 @@
+"""Teacher-student kernels: purity counts, the cross term, the runaway, noise alignment."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.mrp.claims.equal_start import CLAIMS as EQUAL_START
+from featlearn.mrp.cross_term import follow, pushes, runaway_rate
+from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.fixed_teacher import inheritance_rows
+from featlearn.mrp.gradients import TeacherFactor, teacher_student_descent
+from featlearn.mrp.measure import Capture
+from featlearn.mrp.model import Activation, initial_kernels
+from featlearn.mrp.noise import alignment
+from featlearn.mrp.purity import Watch, at_step, impure_share, purity, second_best
+from featlearn.mrp.train import TeacherStudent, correlations, pretrain
+
+ACTIVATION = Activation(3, 0.3)
+SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=3)
+REPLICATES = 2
+
+
+def drawn(dtype=torch.float64, **options):
+    streams = Streams(0, "mrp", "teacher-test", range(REPLICATES))
+    features = orthonormal_features(SPEC, streams("features"))
+    samples = sample(SPEC, features, 60, streams("data"), dtype=dtype, **options)
+    w = initial_kernels(12, 20, 0.08, streams("init")).to(dtype)
+    return samples, features.to(dtype), w
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return drawn()
+
+
+# ------------------------------------------------------------------------------- purity
+
+
+def held_by_hand() -> Capture:
+    """One replicate, three classes of two features; five kernels."""
+    c = torch.full((1, 5, 3, 2), 0.01)
+    c[0, 0, 0, 0] = 0.5  # pure
+    c[0, 1, 0] = 0.4  # both features of class 0
+    c[0, 2, 1, 0] = c[0, 2, 2, 1] = 0.3  # exactly at the threshold: of two classes
+    c[0, 3, 1] = 0.6  # both of class 1, and one of class 2
+    c[0, 3, 2, 0] = 0.35
+    c[0, 4, 0, 0] = -0.9  # negative: holds nothing
+    return Capture(c, 0.3)
+
+
+def test_kernels_are_counted_by_what_they_hold():
+    counts = {name: value.item() for name, value in purity(held_by_hand()).items()}
+    assert counts == {
+        "winners": 4, "impure": 3, "sibling": 2, "cross": 2, "largest": pytest.approx(0.6),
+    }  # fmt: skip
+    assert impure_share(purity(held_by_hand())).item() == pytest.approx(3 / 4)
+
+
+def test_no_winner_is_no_impure_share():
+    nothing = Capture(torch.zeros(2, 3, 2, 2), 0.3)
+    assert impure_share(purity(nothing)).tolist() == [0, 0]
+
+
+def test_second_best_leaves_out_kernels_whose_strongest_feature_it_is():
+    c = torch.tensor([[[[0.9, 0.2]], [[0.5, -0.6]], [[0.1, 0.05]]]])  # (1, 3 kernels, 1, 2)
+    torch.testing.assert_close(second_best(c), torch.tensor([[[0.5, 0.2]]]))
+
+
+def test_a_watch_is_written_beside_lambda_and_kept_by_the_finished(problem):
+    samples, features, w = problem
+    method = TeacherStudent(ACTIVATION, TeacherFactor(0.5, 1, "main", 3))
+    done = pretrain(
+        samples.x, features, w, method, varrho=0.3, learning_rate=0.05, max_steps=400,
+        record_every=7, observe=Watch(0.3),
+    )  # fmt: skip
+    assert done.stopped[0] != done.stopped[1]
+    final = Watch(0.3)(done.w, features)
+    for name, wanted in final.items():
+        assert done.trace.stacked(name).shape[0] == len(done.trace.steps)
+        torch.testing.assert_close(done.trace.stacked(name)[-1], wanted)
+    torch.testing.assert_close(
+        done.trace.stacked("off_diagonal")[0], Watch(0.3)(w, features)["off_diagonal"]
+    )
+
+
+def test_a_record_is_looked_up_at_each_replicates_own_step():
+    history = torch.arange(8).view(4, 2)
+    found = at_step(history, [0, 10, 20, 25], torch.tensor([19, 25]))
+    assert found.tolist() == [2, 7]
+
+
+# ------------------------------------------------------------------------------- the cross term
+
+
+def relu(u):
+    """Smoothed ReLU of :data:`ACTIVATION`, written out."""
+    return torch.where(u <= 0.3, u.clamp(min=0) ** 3 / (3 * 0.3**2), u - 0.2)
+
+
+def test_the_parts_of_the_push_add_up_to_the_descent_on_the_features_own_patches(problem):
+    samples, features, w = problem
+    w = 3 * w  # now some responses are linear
+    theta, tau = 0.4, 2.3
+    push = pushes(samples.x, samples.owner, features, w, ACTIVATION, theta=theta, tau=tau)
+    u = torch.einsum("rnpd,rkd->rnpk", samples.x, w).requires_grad_()
+    phi = (relu(tau * u.detach()) - relu(u.detach())).sum(2, keepdim=True)
+    slope = torch.autograd.grad(relu(u).sum(), u)[0]
+    weight = (phi - (1 / theta - 1) * relu(u.detach())) * slope
+    flat = features.flatten(1, 2)
+    along = torch.einsum("rnpd,rvd->rnpv", samples.x, flat)
+    mine = samples.owner.unsqueeze(-1) == torch.arange(flat.shape[1])
+    wanted = torch.einsum("rnpk,rnpv->rkv", weight, along * mine) / samples.x.shape[1]
+    torch.testing.assert_close(push.own + push.cross, wanted)
+    assert (push.cross.abs() > 1e-8).any()
+
+
+def one_pair(a: float, b: float, z: float = 1.0):
+    """Noise-free: one sample of a class with both features, one kernel ``a v_1 + b v_2``."""
+    v = torch.eye(2, dtype=torch.float64)
+    return (
+        (z * v).view(1, 1, 2, 2),
+        torch.tensor([[[0, 1]]]),
+        v.view(1, 1, 2, 2),
+        (a * v[0] + b * v[1]).view(1, 1, 2),
+    )
+
+
+@pytest.mark.parametrize("q", [3, 4])
+@pytest.mark.parametrize("b", [0.02, 0.08, 0.14])
+@pytest.mark.parametrize("a", [0.31, 0.6])
+def test_t8_the_cross_push_on_a_sibling_is_positive_and_exceeds_its_own(q, a, b):
+    """T8: a z > varrho, 0 < tau b z <= varrho and (tau - 1) a z > varrho / q."""
+    varrho, theta, tau, z = 0.3, 0.5, 2.0, 1.0
+    assert tau * b * z <= varrho < a * z
+    assert (tau - 1) * a * z > varrho / q
+    x, owner, features, w = one_pair(a, b, z)
+    push = pushes(x, owner, features, w, Activation(q, varrho), theta=theta, tau=tau)
+    own, cross = push.own[0, 0, 1].item(), push.cross[0, 0, 1].item()
+    relu_b = (b * z) ** q / (q * varrho ** (q - 1))
+    slope_b = (b * z / varrho) ** (q - 1)
+    assert own == pytest.approx((tau**q - 1 - (1 / theta - 1)) * relu_b * slope_b * z)
+    assert cross == pytest.approx((tau - 1) * a * z * slope_b * z)  # teacher and student linear
+    assert cross > own > 0
+
+
+def test_a_feature_that_occurs_alone_feels_no_cross_push():
+    x, owner, features, w = one_pair(0.6, 0.1)
+    apart = torch.stack(
+        [x[0, 0] * torch.tensor([[1.0], [0.0]]), x[0, 0] * torch.tensor([[0.0], [1.0]])]
+    )
+    push = pushes(
+        apart.unsqueeze(0), owner.expand(1, 2, 2), features, w, ACTIVATION, theta=0.5, tau=2.0
+    )
+    assert push.cross.abs().max() == 0
+    assert push.own[0, 0, 1] > 0
+
+
+def test_a_kernel_followed_alone_takes_the_path_that_it_takes_among_all(problem):
+    samples, features, w = problem
+    factor = TeacherFactor(0.5, 1, "main", 3)
+    trace = follow(samples, features, w[:, 4:5], ACTIVATION, factor, learning_rate=0.05, steps=12)
+    for step in range(12):
+        w = w + 0.05 * teacher_student_descent(samples.x, w, 0.5, ACTIVATION, tau=factor(step))
+    wanted = correlations(w, features).flatten(2)[:, 4:5]
+    torch.testing.assert_close(trace.stacked("correlation")[-1], wanted)
+
+
+def test_a_large_mixed_kernel_grows_at_the_rate_of_the_closed_form_and_a_pure_one_does_not():
+    clean = MultiView(classes=3, dimension=6, patches=6, sparsity=0, q=3, feature_noise=0, noise=0)
+    stream = Streams(0, "mrp", "rate-test", [0])
+    features = orthonormal_features(clean, stream("features"))
+    samples = sample(clean, features, 200, stream("data"), dtype=torch.float64)
+    mixed = 500 * features[:, 1, 0] + 300 * features[:, 1, 1]
+    pure = 500 * features[:, 1, 0]
+    w = torch.stack([mixed, pure], dim=1)
+    down = correlations(teacher_student_descent(samples.x, w, 0.5, ACTIVATION, tau=2.0), features)
+    a = correlations(w, features).flatten(2)
+    measured = (a * down.flatten(2)).sum(-1) / (a * a).sum(-1)
+    assert runaway_rate(samples, a[:, 0], 0.5, 1).item() == pytest.approx(
+        measured[0, 0].item(), rel=1e-2
+    )
+    assert runaway_rate(samples, a[:, 1], 0.5, 1).item() == pytest.approx(0, abs=1e-12)
+    assert measured[0, 1] < 1e-2 * measured[0, 0]
+
+
+# ------------------------------------------------------------------------------- noise
+
+
+def test_the_noiseless_draw_differs_by_the_noise_alone(problem):
+    noisy, features, _ = problem
+    clean, _, _ = drawn(noiseless=True)
+    for name in ("y", "owner", "strength", "total", "strong"):
+        assert torch.equal(getattr(noisy, name), getattr(clean, name))
+    xi = noisy.x - clean.x
+    flat = features.flatten(1, 2)
+    rest = clean.x - torch.einsum(
+        "rnpv,rvd->rnpd", torch.einsum("rnpd,rvd->rnpv", clean.x, flat), flat
+    )
+    assert rest.abs().max() < 1e-12  # only features are left
+    on_feature = noisy.owner >= 0
+    assert xi[on_feature].norm(dim=-1).square().mean().sqrt() == pytest.approx(SPEC.noise, rel=0.05)
+    size = SPEC.background_std * SPEC.dimension**0.5
+    assert xi[~on_feature].norm(dim=-1).square().mean().sqrt() == pytest.approx(size, rel=0.05)
+
+
+def test_noise_is_sorted_by_whose_patch_it_lies_on():
+    features = torch.eye(3, dtype=torch.float64).view(1, 3, 1, 3)
+    w = torch.tensor([[[0.5, 0.0, 1.0], [0.0, 0.1, 2.0]]], dtype=torch.float64)[:, :, :3]
+    owner = torch.tensor([[[2, 1, -1]]])
+    noise = torch.zeros(1, 1, 3, 3, dtype=torch.float64)
+    noise[..., 2] = torch.tensor([0.1, -0.2, 0.3])
+    blank = torch.zeros(0)
+    samples = Samples(noise, blank, blank, blank, blank, blank, owner)
+    found = alignment(w, features, noise, samples, varrho=1.5)
+    # kernel 1 holds feature 2 (patch 0); kernel 0 holds nothing at this threshold
+    largest = {kind: value[0].item() for kind, value in found.items()}
+    assert largest == {
+        "own": pytest.approx(0.2), "other": pytest.approx(0.4), "background": pytest.approx(0.6),
+    }  # fmt: skip
+    assert [value[2].item() for value in found.values()] == [1, 3, 2]
+
+
+# ------------------------------------------------------------------------------- other teachers
+
+
+def test_what_a_student_inherits_is_split_by_its_start():
+    features = torch.eye(4).view(1, 2, 2, 4)
+    teacher = torch.eye(4)[None]  # kernel r holds feature r
+    start = 0.1 * torch.diag(torch.tensor([1.0, 1.0, -1.0, -1.0]))[None]
+    student = torch.eye(4)[None].clone()
+    student[0, 1] = 0.5 * torch.tensor([1.0, 0.0, 0.0, 1.0])  # holds others in place of its own
+    student[0, 2] = 0
+    student[0, 3] = 0.2 * torch.eye(4)[3]  # below the threshold
+    found = {
+        (model, quantity): value
+        for model, _, quantity, value in inheritance_rows(features, teacher, start, student, 0.3)
+    }
+    assert found["student", "inherited"] == pytest.approx(1 / 4)
+    assert found["student", "inherited_if_positive"] == pytest.approx(1 / 2)
+    assert found["student", "inherited_if_negative"] == 0
+    assert found["teacher", "captured"] == 1
+    assert found["student", "cross"] == 1
+
+
+def test_the_cleanest_capture_is_sought_only_where_supervised_training_loses():
+    def start(sigma_0, accuracy, shares):
+        kept = {"kernels_per_class": 3, "sigma_0": sigma_0}
+        for replicate, share in enumerate(shares):
+            seen = {
+                ("half_masked", "impure_share"): share,
+                ("supervised", "accuracy_single_view"): accuracy,
+            }
+            for (model, quantity), value in seen.items():
+                names = {"model": model, "replicate": replicate, "quantity": quantity}
+                yield {**kept, **names, "value": value}
+
+    claim = next(c for c in EQUAL_START if c.claim == "mrp/t8-lottery-excludes-clean-capture")
+    rows = [*start(0.1, 0.6, (0.4, 0.2)), *start(0.2, 0.8, (0.3, 0.5)), *start(0.3, 0.9, (0, 0))]
+    assert claim.measure({"evaluation": pd.DataFrame(rows)}).tolist() == [0.3, 0.2]
+    with pytest.raises(ValueError, match="no start"):
+        claim.measure({"evaluation": pd.DataFrame(list(start(0.3, 0.9, (0, 0))))})
