@@ -1,7 +1,6 @@
 # What all rules share. Imports neither torch nor pandas: a run with nothing to do must say so fast.
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -24,14 +23,14 @@ except FeatlearnError as error:
     raise WorkflowError(str(error))
 
 RESULTS = config["results"]
-# how a user makes one file of this run again
-# (the target follows: --cores must stand last, the other two options would take it for a value)
+# How a user makes one file of this run again: follows from the config alone, so that the same
+# config gives the same catalogue. A run with a name of its own is made from a config file of that
+# name, as the report says. (The file stands last: --configfile would take it for a config.)
 COMMAND = "snakemake"
-if workflow.config_settings.configfiles:
-    COMMAND += f" --configfile {shlex.join(map(str, workflow.config_settings.configfiles))}"
-if workflow.config_settings.config:
-    given = (f"{key}={value}" for key, value in workflow.config_settings.config.items())
-    COMMAND += f" --config {shlex.join(given)}"
+if config["run"] != config["scale"]:
+    COMMAND += f" --configfile {config['run']}.yaml"
+elif config["scale"] != "desk":
+    COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
 COMMAND += " --cores 2"
 
 if workflow.is_main_process:
