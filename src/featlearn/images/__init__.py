@@ -1,0 +1,1 @@
+"""Images: what several papers do with pictures. Knows no paper."""
