@@ -7,7 +7,7 @@ import hashlib
 import pytest
 import torch
 
-from featlearn.core.seeds import Streams, derive_seed, generator
+from featlearn.core.seeds import Streams, derive_seed, generator, seeded
 
 
 def draw(stream: torch.Generator) -> list[float]:
@@ -69,3 +69,13 @@ def test_asking_for_a_purpose_again_starts_its_stream_anew():
 def test_streams_without_a_replicate_are_refused():
     with pytest.raises(ValueError, match="replicates"):
         Streams(0, "mrp", "headline", [])
+
+
+def test_global_draws_follow_a_name_and_go_on_undisturbed_afterwards():
+    torch.manual_seed(3)
+    expected = torch.rand(2).tolist()
+    torch.manual_seed(3)
+    with seeded(0, "mrp", "encoder"):
+        inside = torch.rand(4, dtype=torch.float64).tolist()
+    assert torch.rand(2).tolist() == expected
+    assert inside == draw(generator(0, "mrp", "encoder"))

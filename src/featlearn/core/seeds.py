@@ -8,7 +8,8 @@ purpose never moves the numbers of another one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,6 +49,19 @@ def generator(*name: object) -> torch.Generator:
     import torch
 
     return torch.Generator().manual_seed(derive_seed(*name))
+
+
+@contextmanager
+def seeded(*name: object) -> Iterator[None]:
+    """Within the block, torch's global CPU generator follows the stream ``name``; then as before.
+
+    For code that takes no generator: ``torch.nn`` initialises its modules from the global one.
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(derive_seed(*name))
+        yield
 
 
 class Streams:
