@@ -1,0 +1,265 @@
+"""Eigen-CAM (Muhammad & Yeasin 2020): where the strongest direction of a layer's activations lies.
+
+An image's activations are a matrix with one row a position and one column a channel. Its map is the
+projection of the rows on the leading right singular vector. Two ways lead there: the eigenvector of
+the channel Gram matrix, or directly the map itself as eigenvector of the position Gram matrix. We
+take the smaller matrix and never a singular value decomposition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+#: Squarings of a normalised Gram matrix: 2 ** 10 steps of the power method at the price of ten.
+SQUARINGS = 10
+#: Largest residual |G u - lambda u| / lambda at which an eigenvector counts as found.
+TOLERANCE = 1e-5
+#: Where the mean's energy exceeds the rest's by this factor, centring a Gram matrix loses digits.
+MEAN_DOMINATES = 1e3
+#: An inner product counts as zero below this share of what its factors allow.
+UNDECIDED = 1e-5
+#: Energy of an image's activations within which float32 neither overflows nor loses digits.
+SAFE = (1e-20, 1e20)
+#: A constant map has no more variation than this share of its energy: rounding.
+CONSTANT = 1e-10
+
+
+@dataclass(frozen=True)
+class EigenCam:
+    """Maps of a batch and how far they can be trusted.
+
+    Parameters
+    ----------
+    maps
+        Signed projections, (B, h, w) float32; 0 where ``found`` is False.
+    found
+        False where there is no map: activations that are not finite, or the same everywhere. (B,).
+    share
+        Part of the activations' variation that the map explains, in [0, 1]; 0 if not found. (B,).
+    gap
+        Lower bound on ``1 - lambda_2 / lambda_1``, for the two leading eigenvalues. Where it is 0
+        the two may be close: another direction would explain nearly as much, and rounding of size
+        ``eps`` turns the map by up to about ``eps / gap``. (B,).
+    """
+
+    maps: Tensor
+    found: Tensor
+    share: Tensor
+    gap: Tensor
+
+
+def token_maps(tokens: Tensor, grid: tuple[int, int], leading: int = 1) -> Tensor:
+    """Tokens of a vision transformer as activation maps.
+
+    Parameters
+    ----------
+    tokens
+        (B, leading + h * w, C), rows of the grid one after another.
+    grid
+        ``(h, w)``.
+    leading
+        How many tokens before those of the patches (class, register, distillation) to drop.
+
+    Returns
+    -------
+    Tensor
+        (B, C, h, w), a view.
+
+    Raises
+    ------
+    ValueError
+        If the number of tokens does not fit the grid.
+    """
+    count = tokens.shape[1]
+    if count != leading + grid[0] * grid[1]:
+        raise ValueError(
+            f"tokens: {count} an image; expected {leading} leading ones and {grid[0]} x {grid[1]} "
+            "of the grid"
+        )
+    patches = tokens[:, leading:].transpose(1, 2)
+    return patches.view(*patches.shape[:2], *grid)
+
+
+@torch.no_grad()
+def eigen_cam(activations: Tensor, *, centred: bool = True) -> EigenCam:
+    """Eigen-CAM of a batch of activations.
+
+    The sign of a singular vector is free, and linear-algebra libraries differ in it. Here a map is
+    positive where the layer is active: its inner product with the activations' energy (the squared
+    norm at each position, its mean taken off) is positive. Where that is zero up to rounding, the
+    sum of the map's cubes decides (heat is concentrated, background is spread), and last its
+    largest value.
+
+    Parameters
+    ----------
+    activations
+        (B, C, h, w), any floating-point type; computed in float32, or in float64 if given so.
+    centred
+        Take off each channel's mean over the positions first, as common implementations do. The
+        original paper does not; then the sum of a map decides its sign.
+
+    Raises
+    ------
+    ValueError
+        If the activations are not four-dimensional floating-point numbers.
+    """
+    if activations.ndim != 4 or not activations.is_floating_point():
+        raise ValueError(
+            f"activations: {activations.dtype} of shape {tuple(activations.shape)}; "
+            "expected floating-point (batch, channels, height, width)"
+        )
+    if activations.dtype in (torch.float16, torch.bfloat16):
+        activations = activations.float()
+    x = activations.flatten(2)
+    cam, energy = _cam(x, centred)
+    odd = ~((energy > SAFE[0]) & (energy < SAFE[1]))
+    if bool(odd.any()):
+        cam = _with_odd_images(cam, x, odd, centred)
+    maps = torch.where(cam.found[:, None], cam.maps, 0).reshape(len(x), *activations.shape[2:])
+    return EigenCam(maps, cam.found, cam.share * cam.found, cam.gap * cam.found)
+
+
+def heat(maps: Tensor, size: tuple[int, int]) -> Tensor:
+    """Maps as heat for an overlay: negative parts cut off, each scaled to [0, 1], resized.
+
+    Parameters
+    ----------
+    maps
+        Signed maps (B, h, w).
+    size
+        Height and width of the image in pixels.
+
+    Returns
+    -------
+    Tensor
+        (B, *size) in [0, 1]; all 0 for a map without positive part.
+    """
+    positive = maps.clamp_min(0)
+    low, high = positive.amin((1, 2), keepdim=True), positive.amax((1, 2), keepdim=True)
+    spread = (high - low).clamp_min(torch.finfo(maps.dtype).tiny)
+    scaled = ((positive - low) / spread)[:, None]
+    return F.interpolate(scaled, size=size, mode="bilinear", align_corners=False)[:, 0]
+
+
+# ------------------------------------------------------------------------------- eigenvectors
+
+
+def _cam(x: Tensor, centred: bool) -> tuple[EigenCam, Tensor]:
+    """Maps (B, P) of activations (B, C, P), and the activations' energy (B,)."""
+    gram_of = _by_positions if x.shape[2] <= x.shape[1] else _by_channels
+    maps, energy, varies, share, gap = gram_of(x, centred)
+    maps = maps * _signs(maps, energy, centred)[:, None]
+    return EigenCam(maps, varies, share, gap), energy.sum(1)
+
+
+def _with_odd_images(cam: EigenCam, x: Tensor, odd: Tensor, centred: bool) -> EigenCam:
+    """The same with those images done again whose energy overflows, vanishes or is not a number."""
+    chosen = x[odd]
+    finite = chosen.isfinite().flatten(1).all(1)
+    chosen = chosen.masked_fill(~finite[:, None, None], 0)
+    scale = chosen.abs().amax((1, 2)).clamp_min(torch.finfo(x.dtype).tiny)
+    again, _ = _cam(chosen / scale[:, None, None], centred)
+    parts = (
+        (cam.maps, again.maps * scale[:, None]),
+        (cam.found, again.found & finite),
+        (cam.share, again.share),
+        (cam.gap, again.gap),
+    )
+    return EigenCam(*(old.masked_scatter(_like(odd, old), new) for old, new in parts))
+
+
+def _like(rows: Tensor, values: Tensor) -> Tensor:
+    return rows[:, None].expand_as(values) if values.ndim == 2 else rows
+
+
+#: Maps of unknown sign (B, P), energy (B, P), whether it varies, its share and the gap, each (B,).
+_Parts = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def _by_positions(x: Tensor, centred: bool) -> _Parts:
+    """From the Gram matrix of the positions, (B, P, P); ``x`` is (B, C, P)."""
+    gram = x.mT @ x
+    energy = gram.diagonal(dim1=1, dim2=2).clone()
+    raw = energy.sum(1)
+    if centred:
+        gram = _centred_gram(gram)
+        exact = _trace(gram) * MEAN_DOMINATES < raw
+        if bool(exact.any()):
+            rest = x[exact] - x[exact].mean(2, keepdim=True)
+            gram[exact] = rest.mT @ rest
+    vectors, values, share, gap = _leading_eigenvector(gram)
+    maps = vectors * values.clamp_min(0).sqrt()[:, None]
+    return maps, energy, _trace(gram) > CONSTANT * raw, share, gap
+
+
+def _by_channels(x: Tensor, centred: bool) -> _Parts:
+    """From the Gram matrix of the channels, (B, C, C); ``x`` is (B, C, P)."""
+    energy = x.square().sum(1)
+    rest = x - x.mean(2, keepdim=True) if centred else x
+    gram = rest @ rest.mT
+    vectors, _, share, gap = _leading_eigenvector(gram)
+    maps = (vectors[:, None] @ rest)[:, 0]
+    return maps, energy, _trace(gram) > CONSTANT * energy.sum(1), share, gap
+
+
+def _centred_gram(gram: Tensor) -> Tensor:
+    """Gram matrix of the rows less their mean: both means off, the mean of all back on."""
+    mean = gram.mean(2, keepdim=True)
+    return gram - mean - mean.mT + mean.mean(1, keepdim=True)
+
+
+def _trace(gram: Tensor) -> Tensor:
+    return gram.diagonal(dim1=1, dim2=2).sum(1)
+
+
+def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Unit eigenvector (B, n), eigenvalue, its share of the trace, and the gap's bound, each (B,).
+
+    By repeated squaring, in which the leading direction outgrows all others. Where the two leading
+    eigenvalues are too close for that, an ordinary eigensolver in float64 decides.
+    """
+    tiny = torch.finfo(gram.dtype).tiny
+    trace = _trace(gram).clamp_min(tiny)
+    unit = gram / trace[:, None, None]
+    power = unit
+    for _ in range(SQUARINGS):
+        power = power @ power
+        power = power / _trace(power).clamp_min(tiny)[:, None, None]
+    # all columns are the same direction by now: the longest has lost the fewest digits
+    longest = power.diagonal(dim1=1, dim2=2).argmax(1)
+    vectors = F.normalize(power[torch.arange(len(gram), device=gram.device), longest], dim=1)
+    image = (unit @ vectors[:, :, None])[:, :, 0]
+    values = (vectors * image).sum(1)
+    residual = torch.linalg.vector_norm(image - values[:, None] * vectors, dim=1)
+    unsure = residual > TOLERANCE * values
+    if bool(unsure.any()):
+        exact_values, exact_vectors = torch.linalg.eigh(unit[unsure].double())
+        values[unsure] = exact_values[:, -1].to(gram.dtype)
+        vectors[unsure] = exact_vectors[:, :, -1].to(gram.dtype)
+    others = (unit.square().sum((1, 2)) - values.square()).clamp_min(0).sqrt()
+    gap = (1 - others / values.clamp_min(tiny)).clamp(0, 1)
+    return vectors, values * trace, values.clamp(0, 1), gap
+
+
+# ------------------------------------------------------------------------------- signs
+
+
+def _signs(maps: Tensor, energy: Tensor, centred: bool) -> Tensor:
+    """+1 or -1 for each map (B, P), by the rule of :func:`eigen_cam`."""
+    weight = energy - energy.mean(1, keepdim=True) if centred else torch.ones_like(energy)
+    rules = (weight, maps.square())
+    sign = torch.zeros_like(maps[:, 0])
+    for rule in rules:
+        inner = (maps * rule).sum(1)
+        possible = torch.linalg.vector_norm(maps, dim=1) * torch.linalg.vector_norm(rule, dim=1)
+        decided = inner.abs() > UNDECIDED * possible
+        sign = torch.where((sign == 0) & decided, inner.sign(), sign)
+    # the first of the largest values up to rounding, so that a tie has one winner everywhere
+    size = maps.abs()
+    first = (size >= (1 - UNDECIDED) * size.amax(1, keepdim=True)).float().argmax(1, keepdim=True)
+    last = torch.where(maps.gather(1, first)[:, 0] < 0, -1.0, 1.0).to(maps.dtype)
+    return torch.where(sign == 0, last, sign)
