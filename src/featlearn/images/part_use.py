@@ -81,7 +81,7 @@ def part_use(heat: Tensor, masks: Tensor) -> PartUse:
 
 
 def _relative_entropy(amounts: Tensor, present: Tensor) -> Tensor:
-    """Entropy of ``amounts`` (B, P) over those present, divided by the logarithm of their number."""
+    """Entropy of ``amounts`` (B, P) over those present, relative to an even split."""
     even = present.sum(1).log()
     total = amounts.sum(1, keepdim=True)
     probabilities = amounts / total
