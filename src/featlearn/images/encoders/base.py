@@ -1,0 +1,133 @@
+"""What every encoder offers, whatever it is built of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError
+
+
+class Encoder(nn.Module, ABC):
+    """From images to features, in two steps so that a mask may come between them.
+
+    ``feature_map = body(stem(images))``; images are float (B, 3, H, W).
+
+    Attributes
+    ----------
+    width : int
+        Number of features.
+    stride : int
+        Pixels of the image for one cell of the last map, along each side.
+    stem_width, stem_stride : int
+        The same for the output of the stem.
+    depth : int
+        Number of blocks.
+    cam_layer : str
+        Name of the layer that class activation maps are read from.
+    """
+
+    width: int
+    stride: int
+    stem_width: int
+    stem_stride: int
+    depth: int
+    cam_layer: str
+
+    @abstractmethod
+    def stem(self, images: Tensor) -> Tensor:
+        """(B, 3, H, W) to (B, stem_width, H / stem_stride, W / stem_stride)."""
+
+    @abstractmethod
+    def body(self, stem: Tensor) -> Tensor:
+        """Output of the stem to (B, width, h, w) with ``(h, w) = grid(H, W)``."""
+
+    @abstractmethod
+    def block_maps(self, stem: Tensor) -> list[Tensor]:
+        """Output of the stem to the output of every block, each (B, width_i, h_i, w_i)."""
+
+    def feature_map(self, images: Tensor) -> Tensor:
+        """(B, 3, H, W) to (B, width, h, w)."""
+        return self.body(self.stem(images))
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, 3, H, W) to features (B, width): the mean over the map."""
+        return self.feature_map(images).mean((2, 3))
+
+    def grid(self, size: int | tuple[int, int]) -> tuple[int, int]:
+        """Rows and columns of the last map for images of this size in pixels."""
+        height, width = (size, size) if isinstance(size, int) else size
+        return -(-height // self.stride), -(-width // self.stride)
+
+    def layer_maps(self, images: Tensor, layer: str | None = None) -> Tensor:
+        """Output of one layer on the way to the features, as maps (B, channels, h, w).
+
+        Parameters
+        ----------
+        images
+            (B, 3, H, W).
+        layer
+            Name of a module as ``named_modules`` gives it; ``cam_layer`` by default.
+
+        Raises
+        ------
+        ConfigError
+            If no layer has this name, or it takes no part.
+        """
+        name = self.cam_layer if layer is None else layer
+        modules = dict(self.named_modules())
+        if name not in modules or not name:
+            raise ConfigError(f"layer: {name!r}; expected one such as {self.cam_layer!r}")
+        seen: list[Tensor] = []
+        handle = modules[name].register_forward_hook(lambda _, __, output: seen.append(output))
+        try:
+            self(images)
+        finally:
+            handle.remove()
+        if not seen:
+            raise ConfigError(f"layer: {name!r} was not used by the forward pass")
+        return self.as_maps(seen[-1], (images.shape[-2], images.shape[-1]))
+
+    def as_maps(self, output: Tensor, size: tuple[int, int]) -> Tensor:
+        """What a layer gave for images of ``size`` pixels, as (B, channels, h, w)."""
+        return output
+
+
+def initialise_convolutions(module: nn.Module) -> None:
+    """He's normal initialisation by the number of outputs, as torchvision's residual networks."""
+    for part in module.modules():
+        if isinstance(part, nn.Conv2d):
+            nn.init.kaiming_normal_(part.weight, mode="fan_out", nonlinearity="relu")
+        elif isinstance(part, nn.BatchNorm2d | nn.GroupNorm):
+            nn.init.ones_(part.weight)
+            nn.init.zeros_(part.bias)
+
+
+def normalisation(kind: str, channels: int, groups: int = 8) -> nn.Module:
+    """A batch norm, or a group norm of at most ``groups`` groups that divide the channels."""
+    if kind == "batch":
+        return nn.BatchNorm2d(channels)
+    if kind == "group":
+        fitting = next(number for number in range(groups, 0, -1) if channels % number == 0)
+        return nn.GroupNorm(fitting, channels)
+    raise ConfigError(f"encoder.norm: {kind!r}; expected batch or group")
+
+
+def sin_cos_positions(
+    grid: tuple[int, int], width: int, device: torch.device | None = None
+) -> Tensor:
+    """Fixed two-dimensional positions (h * w, width) of MAE (He et al. 2022, section A.1).
+
+    A quarter of the features each for sine and cosine of the column, sine and cosine of the row,
+    with wavelengths from 2 pi to 10000 * 2 pi in a geometric series.
+    """
+    if width % 4:
+        raise ConfigError(f"width: {width}; expected a multiple of 4 for sine-cosine positions")
+    rate = 1 / 10000 ** (torch.arange(width // 4, dtype=torch.float64, device=device) * 4 / width)
+    steps = [torch.arange(side, dtype=torch.float64, device=device) for side in grid]
+    row, column = torch.meshgrid(*steps, indexing="ij")
+    angles = [place.reshape(-1, 1) * rate for place in (column, row)]
+    parts = [wave for angle in angles for wave in (angle.sin(), angle.cos())]
+    return torch.cat(parts, 1).float()

@@ -1,0 +1,238 @@
+"""A vision transformer (Dosovitskiy et al. 2021) in one file, with the parameter names of timm.
+
+So checkpoints of DeiT, MAE and timm load as they are. Shapes: B images, N patches, D width.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.encoders.base import Encoder, sin_cos_positions
+
+EPSILON = 1e-6  # of the layer norms; torch's own default is 1e-5
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention: (B, N, D) to (B, N, D)."""
+
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.proj = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, number, width = x.shape
+        parts = self.qkv(x).view(batch, number, 3, self.heads, width // self.heads)
+        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)  # each (B, heads, N, D / heads)
+        mixed = F.scaled_dot_product_attention(q, k, v)
+        return self.proj(mixed.transpose(1, 2).reshape(batch, number, width))
+
+
+class Mlp(nn.Module):
+    """Two layers with a GELU between them, the same for every token."""
+
+    def __init__(self, width: int, hidden: int):
+        super().__init__()
+        self.fc1 = nn.Linear(width, hidden)
+        self.fc2 = nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.fc2(F.gelu(self.fc1(x)))
+
+
+class LayerScale(nn.Module):
+    """A learned factor for each feature of a branch (Touvron et al. 2021)."""
+
+    def __init__(self, width: int, start: float):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.full((width,), start))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gamma
+
+
+class Block(nn.Module):
+    """Pre-norm transformer block: (B, N, D) to (B, N, D)."""
+
+    def __init__(self, width: int, heads: int, mlp_ratio: float = 4.0, layer_scale: float = 0.0):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width, EPSILON)
+        self.attn = Attention(width, heads)
+        self.ls1 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
+        self.norm2 = nn.LayerNorm(width, EPSILON)
+        self.mlp = Mlp(width, round(width * mlp_ratio))
+        self.ls2 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.ls1(self.attn(self.norm1(x)))
+        return x + self.ls2(self.mlp(self.norm2(x)))
+
+
+class PatchEmbedding(nn.Module):
+    """Each patch's pixels times one matrix: (B, 3, H, W) to (B, D, H / patch, W / patch)."""
+
+    def __init__(self, patch: int, width: int):
+        super().__init__()
+        self.proj = nn.Conv2d(3, width, patch, patch)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.proj(images)
+
+
+class VisionTransformer(Encoder):
+    """Patches, positions, a class token, transformer blocks.
+
+    Parameters
+    ----------
+    image_size
+        Pixels of the images' sides, or (height, width); positions belong to it.
+    patch
+        Pixels of a patch's sides.
+    width, depth, heads
+        Features of a token, number of blocks, attention heads.
+    mlp_ratio
+        Hidden features of a block's MLP for each of ``width``.
+    positions
+        ``learned``, or ``sin_cos``: fixed, as in MAE.
+    class_token
+        Whether a learned token stands before the patches.
+    pooling
+        What the features are: the ``class_token``, or the ``mean`` over the patches.
+    final_norm
+        Where the last layer norm is: on the ``tokens`` (timm's ``norm``), or on the ``pooled``
+        features (timm's ``fc_norm``; MAE's and BEiT's fine-tuned models).
+    layer_scale
+        Start of the branches' factors; 0 for none.
+    """
+
+    def __init__(
+        self,
+        image_size: int | tuple[int, int],
+        patch: int = 16,
+        width: int = 192,
+        depth: int = 12,
+        heads: int = 3,
+        mlp_ratio: float = 4.0,
+        positions: str = "learned",
+        class_token: bool = True,
+        pooling: str = "class_token",
+        final_norm: str = "tokens",
+        layer_scale: float = 0.0,
+    ):
+        super().__init__()
+        _expect("positions", positions, ("learned", "sin_cos"))
+        _expect("pooling", pooling, ("class_token", "mean") if class_token else ("mean",))
+        _expect("final_norm", final_norm, ("tokens", "pooled"))
+        if width % heads:
+            raise ConfigError(f"encoder.heads: {heads}; expected a divisor of the width {width}")
+        self.width = self.stem_width = width
+        self.stride = self.stem_stride = patch
+        self.depth, self.pooling = depth, pooling
+        self.cam_layer = f"blocks.{depth - 1}.norm1"
+        self.size = (image_size, image_size) if isinstance(image_size, int) else image_size
+        if self.size[0] % patch or self.size[1] % patch:
+            raise ConfigError(
+                f"encoder.patch: {patch}; expected a divisor of the image {self.size}"
+            )
+        self.leading = int(class_token)  # tokens in front of the patches
+        self.patch_embed = PatchEmbedding(patch, width)
+        if class_token:
+            self.cls_token = nn.Parameter(torch.empty(1, 1, width))
+        self._make_positions(positions)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, mlp_ratio, layer_scale) for _ in range(depth)
+        )
+        self.norm = nn.LayerNorm(width, EPSILON) if final_norm == "tokens" else nn.Identity()
+        self.fc_norm = nn.LayerNorm(width, EPSILON) if final_norm == "pooled" else nn.Identity()
+        self._initialise(positions)
+
+    def _make_positions(self, kind: str) -> None:
+        rows, columns = self.grid(self.size)
+        if kind == "learned":
+            self.pos_embed = nn.Parameter(torch.empty(1, self.leading + rows * columns, self.width))
+            return
+        fixed = sin_cos_positions((rows, columns), self.width)
+        before = torch.zeros(self.leading, self.width)  # none for the class token
+        self.register_buffer("pos_embed", torch.cat([before, fixed])[None])
+
+    def _initialise(self, positions: str) -> None:
+        """As MAE: Xavier uniform for matrices, standard deviation 0.02 for tokens."""
+        initialise_transformer(self)
+        weight = self.patch_embed.proj.weight
+        nn.init.xavier_uniform_(weight.view(weight.shape[0], -1))
+        nn.init.zeros_(self.patch_embed.proj.bias)  # type: ignore[arg-type]
+        if self.leading:
+            nn.init.normal_(self.cls_token, std=0.02)
+        if positions == "learned":
+            nn.init.trunc_normal_(self.pos_embed, std=0.02)
+
+    def stem(self, images: Tensor) -> Tensor:
+        if images.shape[-2:] != self.size:
+            raise FeatlearnError(
+                f"images of {tuple(images.shape[-2:])} px for a vision transformer with positions "
+                f"for {self.size} px; build it with that image size and load its weights again"
+            )
+        return self.patch_embed(images)
+
+    def embed(self, stem: Tensor) -> Tensor:
+        """Output of the stem (B, D, h, w) to patch tokens with positions (B, N, D)."""
+        return stem.flatten(2).transpose(1, 2) + self.pos_embed[:, self.leading :]
+
+    def encode(self, patches: Tensor) -> Tensor:
+        """Patch tokens with positions, all or some (B, n, D), to tokens (B, leading + n, D)."""
+        tokens = self._with_class(patches)
+        for block in self.blocks:
+            tokens = block(tokens)
+        return self.norm(tokens)
+
+    def tokens(self, images: Tensor) -> Tensor:
+        """(B, 3, H, W) to final tokens (B, leading + N, D), the class token first."""
+        return self.encode(self.embed(self.stem(images)))
+
+    def body(self, stem: Tensor) -> Tensor:
+        tokens = self.encode(self.embed(stem))
+        return self._patch_maps(tokens, (stem.shape[-2], stem.shape[-1]))
+
+    def block_maps(self, stem: Tensor) -> list[Tensor]:
+        tokens, outputs = self._with_class(self.embed(stem)), []
+        for block in self.blocks:
+            tokens = block(tokens)
+            outputs.append(self._patch_maps(tokens, (stem.shape[-2], stem.shape[-1])))
+        return outputs
+
+    def forward(self, images: Tensor) -> Tensor:
+        tokens = self.tokens(images)
+        pooled = (
+            tokens[:, 0] if self.pooling == "class_token" else tokens[:, self.leading :].mean(1)
+        )
+        return self.fc_norm(pooled)
+
+    def as_maps(self, output: Tensor, size: tuple[int, int]) -> Tensor:
+        return output if output.ndim == 4 else self._patch_maps(output, self.grid(size))
+
+    def _with_class(self, patches: Tensor) -> Tensor:
+        if not self.leading:
+            return patches
+        first = self.cls_token + self.pos_embed[:, :1]
+        return torch.cat([first.expand(len(patches), -1, -1), patches], 1)
+
+    def _patch_maps(self, tokens: Tensor, grid: tuple[int, int]) -> Tensor:
+        """(B, leading + N, D) to (B, D, h, w) without the leading tokens; a view."""
+        return tokens[:, self.leading :].transpose(1, 2).view(len(tokens), self.width, *grid)
+
+
+def initialise_transformer(module: nn.Module) -> None:
+    """Xavier uniform matrices and zero biases in all linear layers below ``module``."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            nn.init.zeros_(part.bias)
+
+
+def _expect(key: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"encoder.{key}: {value!r}; expected {' or '.join(allowed)}")

@@ -1,0 +1,58 @@
+"""From a group of the config, ``kind`` and options, to the object that it describes."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from featlearn.core.errors import ConfigError
+
+Made = TypeVar("Made")
+
+
+def construct(
+    key: str,
+    settings: Mapping[str, Any],
+    kinds: Mapping[str, tuple[str, Callable[..., Made]]],
+    *given: Any,
+) -> Made:
+    """Call the function of ``settings["kind"]`` with the options of that kind.
+
+    The options stand beside ``kind``, or in a group named after the kind's family: a config that
+    has its defaults filled in holds the groups of all families, and only the own one is read.
+
+    Parameters
+    ----------
+    key
+        Name of the settings in the config, for messages.
+    kinds
+        For each kind its family and a function whose keyword arguments are the options.
+    *given
+        First arguments of the function.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown kind or an option that the kind does not have.
+    """
+    kind = settings.get("kind", "")
+    if kind not in kinds:
+        raise ConfigError(f"{key}.kind: {kind!r}; expected one of {', '.join(kinds)}")
+    family, make = kinds[kind]
+    families = {name for name, _ in kinds.values()}
+    options = {name: value for name, value in settings.items() if name not in families | {"kind"}}
+    options |= settings.get(family, {})
+    known = _options(make, len(given))
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+            raise ConfigError(f"{key}.{name}: unknown option of {kind}; {hint}")
+    return make(*given, **options)
+
+
+def _options(make: Callable[..., Any], given: int) -> list[str]:
+    """Names of the arguments after the first ``given`` ones."""
+    return list(inspect.signature(make).parameters)[given:]
