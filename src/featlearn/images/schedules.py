@@ -1,0 +1,71 @@
+"""The learning rate of every step, as a closed form of the step's number.
+
+Nothing has to be saved to go on after an interruption.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["cosine", "constant", "step"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Learning rate over the steps ``0 .. steps - 1``.
+
+    A linear warm-up leads from ``start`` to ``peak``, which is reached at step ``warmup``; of the
+    ``w`` steps of a warm-up, step ``s`` has gone ``(s + 1) / (w + 1)`` of the way, so that no step
+    is lost at a rate of zero. Then ``u`` in [0, 1) is the share of the rest that is over, and the
+    rate is
+
+    * cosine: ``end + (peak - end) (1 + cos(pi u)) / 2`` (Loshchilov and Hutter 2017, eq. 5);
+    * constant: ``peak``;
+    * step: ``peak * factor ** (number of milestones passed)``.
+
+    Parameters
+    ----------
+    steps
+        Length of the training.
+    peak, start, end
+        Rates: the largest one, that before the warm-up, and the limit of the cosine.
+    warmup
+        Steps of the warm-up.
+    milestones
+        Steps from which on the rate is ``factor`` times smaller.
+    """
+
+    kind: Kind
+    steps: int
+    peak: float
+    start: float = 0.0
+    end: float = 0.0
+    warmup: int = 0
+    milestones: tuple[int, ...] = ()
+    factor: float = 0.1
+
+    def rate(self, step: int) -> float:
+        """Learning rate of ``step``, counted from 0."""
+        if step < self.warmup:
+            return self.start + (self.peak - self.start) * (step + 1) / (self.warmup + 1)
+        if self.kind == "constant":
+            return self.peak
+        if self.kind == "step":
+            return self.peak * self.factor ** sum(step >= stone for stone in self.milestones)
+        over = (step - self.warmup) / max(self.steps - self.warmup, 1)
+        return self.end + (self.peak - self.end) * (1 + math.cos(math.pi * over)) / 2
+
+
+def scaled(rate: float, batch_size: int, scale_from: int | None) -> float:
+    """The linear scaling rule: ``rate * batch_size / scale_from`` (Goyal et al. 2017).
+
+    Parameters
+    ----------
+    batch_size
+        Images of an optimiser step, over all processes.
+    scale_from
+        The batch size that ``rate`` is meant for (MAE 256, SimMIM 512); None leaves the rate.
+    """
+    return rate if scale_from is None else rate * batch_size / scale_from
