@@ -1,0 +1,203 @@
+"""The linear probe against scikit-learn, and what it promises besides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from torch import Tensor
+from torch.nn import functional
+
+from featlearn.images import probe
+from featlearn.images.probe import (
+    NotConvergedError,
+    average_precision,
+    choose_probe,
+    fit_path,
+)
+
+CLASSES = 4
+
+
+def features(
+    images: int, width: int, *, apart: float = 0.5, seed: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Correlated, rectified features of classes that lie ``apart``, and their labels."""
+    stream = torch.Generator().manual_seed(seed)
+    centres = apart * torch.randn(CLASSES, width, generator=stream)
+    labels = torch.randint(CLASSES, (images,), generator=stream)
+    mixing = torch.randn(width, width, generator=stream) / width**0.5
+    x = (centres[labels] + torch.randn(images, width, generator=stream)) @ mixing
+    return x.relu() * torch.logspace(-2, 2, width), labels
+
+
+def standardised(x: Tensor) -> Tensor:
+    x = x.double()
+    return (x - x.mean(0)) / x.std(0, correction=0)
+
+
+def objective(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, penalty: float) -> float:
+    """The penalised objective, written out."""
+    z = x.double() @ weight.double().T + bias
+    if y.dim() == 1:
+        loss = functional.cross_entropy(z, y)
+    else:
+        loss = functional.binary_cross_entropy_with_logits(z, y.double(), reduction="none")
+        loss = loss.sum(1).mean()
+    return float(loss + penalty / 2 * weight.square().sum())
+
+
+def reference(x: Tensor, y: Tensor, penalty: float) -> tuple[Tensor, Tensor]:
+    """scikit-learn's weight and bias at ``C = 1 / (penalty * N)``."""
+    model = LogisticRegression(C=1 / (penalty * len(x)), tol=1e-9, max_iter=20_000)
+    model.fit(x.numpy(), y.numpy())
+    return torch.from_numpy(model.coef_), torch.from_numpy(model.intercept_)
+
+
+@pytest.mark.parametrize(
+    ("images", "width", "apart"), [(400, 12, 0.3), (400, 60, 0.5), (60, 100, 0.5)]
+)
+@pytest.mark.parametrize("penalty", [1e-1, 1e-3, 1e-5])
+def test_the_optimum_is_that_of_scikit_learn(images, width, apart, penalty):
+    x, y = features(images, width, apart=apart)
+    x = standardised(x)  # by us, so that both see the same penalised coordinates
+    fitted = fit_path(x, y, CLASSES, [penalty], standardise=False)[0]
+    expected = objective(x, y, *reference(x, y, penalty), penalty)
+    assert fitted.objective == pytest.approx(expected, rel=1e-4)
+    assert objective(x, y, fitted.weight, fitted.bias, penalty) == pytest.approx(fitted.objective)
+
+
+def test_a_tighter_tolerance_gives_the_same_weights_as_scikit_learn():
+    x, y = features(300, 20, apart=0.3)
+    x = standardised(x)
+    fitted = fit_path(x, y, CLASSES, [1e-2], standardise=False, tolerance=1e-12)[0]
+    weight, bias = reference(x, y, 1e-2)
+    torch.testing.assert_close(fitted.weight, weight, rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        fitted.bias, bias - bias.mean() + fitted.bias.mean(), rtol=0, atol=1e-5
+    )
+
+
+def test_standardising_is_the_same_as_standardised_features():
+    x, y = features(300, 20)
+    ours = fit_path(x, y, CLASSES, [1e-3], tolerance=1e-12)[0]
+    theirs = fit_path(standardised(x), y, CLASSES, [1e-3], standardise=False, tolerance=1e-12)[0]
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-9)
+    torch.testing.assert_close(ours.scores(x), theirs.scores(standardised(x)), rtol=0, atol=1e-4)
+
+
+def test_separable_data_have_an_optimum_at_any_penalty_that_is_positive():
+    x, y = features(80, 200, apart=3.0)
+    path = fit_path(x, y, CLASSES, [1e-2, 1e-5, 1e-8])
+    assert all((fitted.predict(x) == y).all() for fitted in path)
+    with pytest.raises(ValueError, match="penalties: expected positive"):
+        fit_path(x, y, CLASSES, [1e-2, 0.0])
+
+
+def test_a_warm_start_changes_the_way_and_not_the_end():
+    x, y = features(400, 30, apart=0.3)
+    penalties = [1.0, 1e-1, 1e-2, 1e-3]
+    path = fit_path(x, y, CLASSES, penalties, tolerance=1e-10)
+    alone = fit_path(x, y, CLASSES, penalties[-1:], tolerance=1e-10)[0]
+    assert path[-1].objective == pytest.approx(alone.objective, rel=1e-9)
+    assert path[-1].steps < alone.steps
+
+
+def test_a_class_or_a_feature_that_says_nothing_does_no_harm():
+    x, y = features(200, 10)
+    x[:, 3] = 7.0  # constant
+    fitted = fit_path(x, y, CLASSES + 1, [1e-3])[0]  # a class without an image
+    assert fitted.weight.isfinite().all()
+    assert (fitted.predict(x) < CLASSES).all()
+
+
+def test_float32_is_near_enough():
+    x, y = features(400, 30, apart=0.3)
+    exact = fit_path(x, y, CLASSES, [1e-3])[0]
+    rough = fit_path(x, y, CLASSES, [1e-3], precision="float32", tolerance=1e-5)[0]
+    assert rough.objective == pytest.approx(exact.objective, rel=1e-4)
+
+
+def test_a_solver_that_does_not_arrive_says_so(monkeypatch):
+    x, y = features(200, 10)
+    monkeypatch.setattr(probe, "NEWTON_STEPS", 1)
+    with pytest.raises(NotConvergedError, match=r"penalty 1e-06: after 1 steps"):
+        fit_path(x, y, CLASSES, [1e-6])
+
+
+def test_faulty_input_is_named():
+    x, y = features(20, 5)
+    with pytest.raises(ValueError, match=r"labels: expected integers from 0 to 1, got 0 to 3"):
+        fit_path(x, y, 2, [1.0])
+    with pytest.raises(ValueError, match="features: expected finite"):
+        fit_path(x / 0, y, CLASSES, [1.0])
+    with pytest.raises(ValueError, match=r"labels: expected a shape"):
+        fit_path(x, y[:-1], CLASSES, [1.0])
+
+
+# ------------------------------------------------------------------------------- several labels
+
+
+def several(images: int, width: int) -> tuple[Tensor, Tensor]:
+    x, y = features(images, width, apart=0.4)
+    return standardised(x), torch.stack([y == 0, y >= 2, y == 3], 1).long()
+
+
+def test_several_labels_are_one_regression_a_class():
+    x, y = several(300, 15)
+    fitted = fit_path(x, y, 3, [1e-2], standardise=False, tolerance=1e-10)[0]
+    expected = 0.0
+    for k in range(3):
+        weight, bias = reference(x, y[:, k], 1e-2)
+        expected += objective(x, y[:, k : k + 1], weight, bias, 1e-2)
+    assert fitted.objective == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_label_that_does_not_count_has_no_influence():
+    x, y = several(300, 15)
+    y[:100, 1] = -1
+    fitted = fit_path(x, y, 3, [1e-2], standardise=False, tolerance=1e-10)[0]
+    # the mean is over all 300 images, so fewer terms weigh as a penalty that is larger by 3/2
+    rest = reference(x[100:], y[100:, 1], 1e-2 * 300 / 200)[0]
+    torch.testing.assert_close(fitted.weight[1:2], rest, rtol=0, atol=1e-4)
+
+
+def test_average_precision_is_that_of_scikit_learn():
+    stream = torch.Generator().manual_seed(0)
+    scores = torch.randint(12, (50, 3), generator=stream).float()  # with ties
+    labels = torch.randint(2, (50, 3), generator=stream)
+    expected = [average_precision_score(labels[:, k], scores[:, k]) for k in range(3)]
+    np.testing.assert_allclose(average_precision(scores, labels), expected, rtol=1e-12)
+
+
+def test_average_precision_by_hand():
+    scores = torch.tensor([[0.9], [0.8], [0.7], [0.6]])
+    labels = torch.tensor([[1], [0], [1], [-1]])  # precision 1 to recall 1/2, then 2/3
+    assert average_precision(scores, labels).item() == pytest.approx((1 + 2 / 3) / 2)
+    voc = average_precision(scores, labels, eleven_points=True).item()
+    assert voc == pytest.approx((6 * 1 + 5 * 2 / 3) / 11)
+    assert average_precision(scores, torch.zeros(4, 1)).isnan().all()
+
+
+# ------------------------------------------------------------------------------- the penalty
+
+
+def test_the_penalty_is_chosen_on_the_validation_split():
+    x, y = features(120, 80, apart=0.35)
+    other = features(400, 80, apart=0.35, seed=0)[0][120:], features(400, 80, apart=0.35)[1][120:]
+    penalties = [1e-6, 1.0, 1e-2, 1e-4]
+    chosen = choose_probe((x, y), other, CLASSES, penalties, refit=False)
+    assert list(chosen.path["penalty"]) == sorted(penalties, reverse=True)
+    best = chosen.path.loc[chosen.path["score"].idxmax()]  # the first of equals: the largest
+    assert chosen.probe.penalty == best["penalty"]
+    again = float((chosen.probe.predict(other[0]) == other[1]).double().mean())
+    assert again == best["score"]
+
+
+def test_the_probe_is_fitted_again_on_both_splits():
+    x, y = features(200, 10)
+    chosen = choose_probe((x[:150], y[:150]), (x[150:], y[150:]), CLASSES)
+    whole = fit_path(x, y, CLASSES, [chosen.probe.penalty])[0]
+    assert torch.equal(chosen.probe.weight, whole.weight)
