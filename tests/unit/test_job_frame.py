@@ -440,3 +440,47 @@ def test_a_record_is_plain_json_that_others_can_read():
         job.output.file.write_bytes(b"x")
     record = json.loads((RESULTS / "provenance/file.json").read_text(encoding="utf-8"))
     assert record["config"] == {"place": "x"}
+
+
+# ------------------------------------------------------------------------------- checkpoints
+
+
+def test_what_a_job_can_go_on_from_outlives_a_failure_and_goes_with_the_commit():
+    def script(job):
+        (job.checkpoints / "step-5").write_text("half way")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), Job(rule(outputs={"file": "results/smoke/file"})) as job:
+        script(job)
+    assert len(files_below(RESULTS / ".checkpoints")) == 1
+    with Job(rule(outputs={"file": "results/smoke/file"})) as job:
+        assert (job.checkpoints / "step-5").read_text() == "half way"
+        job.output.file.write_bytes(b"x")
+    assert files_below(RESULTS / ".checkpoints") == []
+
+
+@pytest.mark.parametrize("change", [{"config": {"rate": 2}}, {"seed": 1}, {"code": "ffff"}])
+def test_a_job_of_another_config_seed_or_code_does_not_go_on_from_it(change):
+    def place(**params):
+        with pytest.raises(KeyError), Job(rule(outputs={"file": "results/smoke/a"}, **params)) as j:
+            raise KeyError(str(j.checkpoints))
+        return j.checkpoints
+
+    before = place(config={"rate": 1}, seed=0)
+    assert place(config={"rate": 1}, seed=0) == before
+    assert place(**{"config": {"rate": 1}, "seed": 0, **change}) != before
+
+
+def test_a_job_of_another_input_does_not_go_on_from_it():
+    places = set()
+    for content in (b"one", b"two"):
+        source = made_input(content=content)
+        given = rule({"data": str(source)}, outputs={"file": "results/smoke/a"})
+        with pytest.raises(KeyError), Job(given) as job:
+            raise KeyError(places.add(job.checkpoints))
+    assert len(places) == 2
+
+
+def test_jobs_of_other_outputs_keep_theirs_apart():
+    places = {Job(rule(outputs={"file": f"results/smoke/{name}"})).checkpoints for name in "ab"}
+    assert len(places) == 2

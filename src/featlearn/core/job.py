@@ -14,7 +14,9 @@ process is killed, nothing stands under a real name and the log says why.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import os
 import platform
 import resource
@@ -25,6 +27,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     import torch
 
 STAGING = ".staging"
+CHECKPOINTS = ".checkpoints"
 #: Set by the Snakefile to ``host:pid`` of the process that runs the workflow on this machine.
 RUN_PROCESS = "FEATLEARN_RUN_PROCESS"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -74,6 +78,11 @@ def _names(files: Any) -> dict[str, int]:
 
 def _paths(files: Any) -> list[Path]:
     return [Path(str(file)) for file in files]
+
+
+def _short_hash(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class _Tee:
@@ -151,7 +160,21 @@ class Job:
         self._staging = self.results / STAGING / f"{self.rule}-{platform.node()}-{os.getpid()}"
         staged = [self._staging / f"{n}-{path.name}" for n, path in enumerate(self._final)]
         self.output = Paths(staged, _names(snakemake.output))
+        outputs = _short_hash(sorted(str(path) for path in self._final))
+        self._kept = self.results / CHECKPOINTS / f"{self.rule}-{outputs}"
         self.digests: dict[str, str] = {}
+
+    @cached_property
+    def checkpoints(self) -> Path:
+        """Folder for what this job can go on from, should it be interrupted.
+
+        It outlives a job that fails and is removed once the outputs have their names. A job with
+        another config, code, seed or input gets another one. To be used inside of the block.
+        """
+        given = [self.config, self.params.get("code"), self.params.get("seed"), self.digests]
+        folder = self._kept / _short_hash(given)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def files(self, name: str) -> list[Path]:
         """The input files under ``name``, which the rule gives as a list."""
@@ -269,6 +292,7 @@ class Job:
             # record first: a kill in between leaves a mismatch, which is found and rebuilt
             provenance.write_record(self.results, final, self._record(staged, final))
             os.replace(staged, final)
+        shutil.rmtree(self._kept, ignore_errors=True)
 
     def _record(self, staged: Path, final: Path) -> dict[str, Any]:
         status = staged.stat()

@@ -31,6 +31,7 @@ class Progress:
     def __init__(self, label: str, total: int, interval: float = 5.0):
         self.label, self.total, self.interval = label, total, interval
         self.started = self.printed = time.monotonic()
+        self.first: tuple[int, float] | None = None
 
     def report(self, step: int, see: Callable[[], Mapping[str, str]]) -> None:
         """Say that ``step`` steps are done; ``see()`` gives further words, ``{"loss": "0.41"}``.
@@ -38,10 +39,13 @@ class Progress:
         ``see`` is called only when a line is due: it may cost something.
         """
         now = time.monotonic()
+        # the pace is that since the first call: a resumed run does not start at step 0
+        begun, then = self.first or (0, self.started)
+        self.first = self.first or (step, now)
         if now - self.printed < self.interval:
             return
         self.printed = now
-        left = (now - self.started) * (self.total - step) / max(step, 1)
+        left = (now - then) * (self.total - step) / max(step - begun, 1)
         words = "  ".join(f"{name} {value}" for name, value in see().items())
         share = 100 * step / max(self.total, 1)
         print(
