@@ -45,7 +45,7 @@ def backgrounds(draws: Draws, size: int, contrast: float, kinds: Sequence[str]) 
     # (n, 3 S, J) @ (n, J, S)
     left = (colour.transpose(1, 2).unsqueeze(2) * down.transpose(1, 2).unsqueeze(1)).flatten(1, 2)
     image = torch.bmm(left, across).view(len(draws), 3, size, size)
-    return image.mul_(contrast * 0.4).add_(0.5).clamp_(0, 1)
+    return image.mul_(contrast * 0.36).add_(0.5).clamp_(0, 1)
 
 
 _Term = tuple[Tensor, Tensor, Tensor]  # functions of y and x (n, J, S), colours (n, J, 3)
@@ -83,4 +83,4 @@ def _waves(draws: Draws, place: Tensor) -> _Term:
     b = speed * torch.sin(turn) * place
     down = torch.cat([torch.cos(b), -torch.sin(b)], 1)
     across = torch.cat([torch.cos(a), torch.sin(a)], 1)
-    return down, across, _colour(draws, "background-waves", 1).expand(-1, 2, -1) * 0.3
+    return down, across, _colour(draws, "background-waves", 1).expand(-1, 2, -1) * 0.24

@@ -154,6 +154,57 @@ class WorldDials:
         return 1 + max(max(parts) for parts in self.parts_of_class)
 
 
+@dataclass(frozen=True)
+class SceneDials:
+    """Settings of scenes of several part-composed objects.
+
+    Classes, looks of parts, strengths, background and noise are those of a world.
+
+    Parameters
+    ----------
+    image_size
+        Side of the images in pixels.
+    objects
+        Fewest and most objects of an image; every number in between is as likely. An object that
+        finds no room beside the others is left out; the first one always does.
+    object_size
+        Length of the smallest and of the largest object: below 1 a share of the image's side,
+        else pixels.
+    single_view_share
+        Probability that an object shows one of its parts at full strength, the others weakly.
+    clutter
+        Loose parts an image, at the strength of distractors. Objects may hide them.
+    body
+        Opacity of the plain body that an object's parts sit on; 0: none.
+    """
+
+    image_size: int = 96
+    objects: Sequence[int] = (1, 3)
+    object_size: Sequence[float] = (0.3, 0.45)
+    single_view_share: float = 0.0
+    clutter: int = 3
+    body: float = 0.85
+
+    @property
+    def lengths(self) -> tuple[float, float]:
+        """Length in pixels of the smallest and of the largest object."""
+        small, large = (_pixels(size, self.image_size) for size in self.object_size)
+        return small, large
+
+    def body_corner(self, parts: int) -> tuple[float, float]:
+        """Half width and half height of a body, as shares of its half diagonal."""
+        rows, columns = group_shape(parts)
+        return columns / math.hypot(rows, columns), rows / math.hypot(rows, columns)
+
+    def stamp(self, parts: int) -> int:
+        """Side in pixels of a square that holds any object at any angle."""
+        return math.ceil(round(self.lengths[1] / self.body_corner(parts)[0], 6))
+
+
+#: Diameter of an object's part, as a share of the room that it has on the body.
+PART_SHARE = 0.86
+
+
 def group_shape(parts: int) -> tuple[int, int]:
     """Rows and columns in which ``parts`` parts stand side by side: as square as can be."""
     columns = math.ceil(math.sqrt(parts))
@@ -197,7 +248,7 @@ def world_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     key
         Where they stand in the config, for the messages.
     """
-    unknown = list(_unknown(settings, WorldDials, key))
+    unknown = list(_unknown_faults(settings, WorldDials, key))
     if unknown:
         yield from unknown
         return
@@ -210,7 +261,7 @@ def world_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
         yield from _fit_faults(dials, key)
 
 
-def _unknown(settings: Mapping[str, Any], dials: type, key: str) -> Iterator[str]:
+def _unknown_faults(settings: Mapping[str, Any], dials: type, key: str) -> Iterator[str]:
     known = [field.name for field in fields(dials)]
     for name in settings:
         if name not in known:
@@ -219,11 +270,17 @@ def _unknown(settings: Mapping[str, Any], dials: type, key: str) -> Iterator[str
             yield f"{key}.{name}: unknown key; {hint}"
 
 
-def _range_faults(dials: WorldDials, key: str) -> Iterator[str]:
-    for name, (low, high) in _LIMITS.items():
+def _limit_faults(
+    dials: object, limits: Mapping[str, tuple[float, float]], key: str
+) -> Iterator[str]:
+    for name, (low, high) in limits.items():
         value = getattr(dials, name)
         if value is not None and not low <= value <= high:
             yield f"{key}.{name}: {value}; expected {low:g} to {high:g}"
+
+
+def _range_faults(dials: WorldDials, key: str) -> Iterator[str]:
+    yield from _limit_faults(dials, _LIMITS, key)
     for name in ("main_strength", "off_strength"):
         low, high = getattr(dials, name)
         if not 0 <= low <= high <= 1:
@@ -313,4 +370,58 @@ def _fit_faults(dials: WorldDials, key: str) -> Iterator[str]:
         yield (
             f"{key}.placement: group; expected room for {rows} x {columns} parts side by side: an "
             f"image of {dials.image_size} pixels has {grid} x {grid} cells of {dials.stamp} pixels"
+        )
+
+
+_SCENE_LIMITS: dict[str, tuple[float, float]] = {
+    "image_size": (16, 4096),
+    "single_view_share": (0, 1),
+    "clutter": (0, 100),
+    "body": (0, 1),
+}
+
+
+def scene_faults(settings: Mapping[str, Any], key: str, parts_per_class: int) -> Iterator[str]:
+    """One line for each dial of scenes that is impossible or contradicts another.
+
+    Parameters
+    ----------
+    settings
+        Dials as in :class:`SceneDials`; absent ones have their defaults.
+    key
+        Where they stand in the config, for the messages.
+    parts_per_class
+        Of the world that the objects are from.
+    """
+    unknown = list(_unknown_faults(settings, SceneDials, key))
+    if unknown:
+        yield from unknown
+        return
+    dials = SceneDials(**settings)
+    wrong = [*_limit_faults(dials, _SCENE_LIMITS, key), *_object_faults(dials, key)]
+    yield from wrong or _scene_fit_faults(dials, key, parts_per_class)
+
+
+def _object_faults(dials: SceneDials, key: str) -> Iterator[str]:
+    fewest, most = dials.objects
+    if not 1 <= fewest <= most:
+        yield f"{key}.objects: [{fewest}, {most}]; expected at least 1, the lower end first"
+    small, large = dials.object_size
+    if not 0 < small <= large:
+        yield f"{key}.object_size: [{small}, {large}]; expected above 0, the lower end first"
+
+
+def _scene_fit_faults(dials: SceneDials, key: str, parts_per_class: int) -> Iterator[str]:
+    columns = group_shape(parts_per_class)[1]
+    pixels = PART_SHARE * dials.lengths[0] / columns
+    if pixels < LEAST_PIXELS:
+        yield (
+            f"{key}.object_size: {list(dials.object_size)}; expected parts of at least "
+            f"{LEAST_PIXELS} pixels on the smallest object; they have {pixels:.1f}"
+        )
+    if dials.stamp(parts_per_class) > dials.image_size:
+        yield (
+            f"{key}.object_size: {list(dials.object_size)}; expected the largest object to fit at "
+            f"any angle: its diagonal is {dials.stamp(parts_per_class)} pixels, the image's side "
+            f"{dials.image_size}"
         )

@@ -90,13 +90,13 @@ def _wheel(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _leaf(x: Tensor, y: Tensor) -> Tensor:
-    blade = (_radius(x - 0.62, y) < 1.13) & (_radius(x + 0.62, y) < 1.13)
-    return blade & ((x.abs() > 0.05) | (y < -0.35))
+    blade = (_radius(x - 0.4, y) < 1.04) & (_radius(x + 0.4, y) < 1.04)
+    return blade & ((x.abs() > 0.07) | (y < -0.3))
 
 
 def _drop(x: Tensor, y: Tensor) -> Tensor:
-    belly = _radius(x, y - 0.35) < 0.6
-    return belly | ((x.abs() < 0.36 * (y + 0.97)) & (y < 0.12) & (y > -0.97))
+    belly = _radius(x, y - 0.3) < 0.67
+    return belly | ((x.abs() < 0.56 * (y + 0.97)) & (y < 0) & (y > -0.97))
 
 
 def _flower(x: Tensor, y: Tensor) -> Tensor:
@@ -110,20 +110,21 @@ def _gear(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _hourglass(x: Tensor, y: Tensor) -> Tensor:
-    return (x.abs() < 0.08 + 0.68 * y.abs()) & (y.abs() < 0.78)
+    return (x.abs() < 0.1 + 0.72 * y.abs()) & (y.abs() < 0.76)
 
 
 def _fish(x: Tensor, y: Tensor) -> Tensor:
-    body = ((x + 0.24) / 0.72) ** 2 + (y / 0.5) ** 2 < 1
-    tail = (y.abs() < 0.72 * (x - 0.16)) & (x < 0.82)
-    return (body | tail) & (_radius(x + 0.56, y + 0.12) > 0.11)
+    body = ((x + 0.24) / 0.73) ** 2 + (y / 0.62) ** 2 < 1
+    tail = (y.abs() < 0.9 * (x - 0.14)) & (x < 0.8)
+    return (body | tail) & (_radius(x + 0.55, y + 0.16) > 0.13)
 
 
 _ARROW = ((0, -0.97), (0.78, -0.1), (0.3, -0.1), (0.3, 0.93), (-0.3, 0.93), (-0.3, -0.1),
           (-0.78, -0.1))  # fmt: skip
 _HOUSE = ((0, -0.97), (0.92, -0.1), (0.64, -0.1), (0.64, 0.74), (0.2, 0.74), (0.2, 0.2),
           (-0.2, 0.2), (-0.2, 0.74), (-0.64, 0.74), (-0.64, -0.1), (-0.92, -0.1))  # fmt: skip
-_BOLT = ((0.3, -0.95), (-0.62, 0.2), (-0.06, 0.2), (-0.3, 0.95), (0.62, -0.26), (0.1, -0.26))
+_BOLT = ((0.42, -0.9), (-0.28, -0.9), (-0.62, 0.16), (-0.14, 0.16), (-0.36, 0.92), (0.66, -0.22),
+         (0.14, -0.22))  # fmt: skip
 
 SHAPES: dict[str, Shape] = {
     "disc": _disc,
@@ -176,6 +177,12 @@ TEXTURES: dict[str, Shape] = {
     "ringed": lambda x, y: _wave(_radius(x, y)),
 }
 
+#: Shapes of thin lines or points, and the textures that do not hide them at ten pixels.
+_THIN = ("ring", "crescent", "wheel", "arrow", "bolt", "lozenge")
+_COARSE = ("plain", "shaded")
+#: Textures that a kind of part does not have: grey parts differ in texture.
+_NEEDLESS: dict[str, tuple[str, ...]] = {"both": (), "texture": ("plain",)}
+
 # ------------------------------------------------------------------------------------ colours
 
 #: First colour, and the second one that stands out from it in hue and in lightness.
@@ -191,7 +198,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "pink": ("#FF5FB0", "#0F5132"),
     "brown": ("#6B3A12", "#FFD9B0"),
 }
-_GREYS = {"white": ("#F5F5F5", "#0A0A0A"), "black": ("#0A0A0A", "#F5F5F5")}
+_GREYS = (("#F5F5F5", "#0A0A0A"), ("#0A0A0A", "#F5F5F5"))
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
@@ -215,15 +222,13 @@ class Part:
     texture: str
     colours: tuple[str, str]
 
-    def coverage(self, x: Tensor, y: Tensor) -> Tensor:
+    def inside(self, x: Tensor, y: Tensor) -> Tensor:
         """Bool: whether points are inside, in coordinates in which the part fits the unit disc."""
         return SHAPES[self.shape](x, y)
 
-    def paint(self, x: Tensor, y: Tensor) -> Tensor:
-        """Colours of points, RGB in ``[0, 1]``, as a last axis of 3."""
-        share = TEXTURES[self.texture](x, y).unsqueeze(-1)
-        first, second = (torch.tensor(_rgb(colour)) for colour in self.colours)
-        return first + share * (second - first)
+    def share(self, x: Tensor, y: Tensor) -> Tensor:
+        """How much of the second colour points have, 0 to 1."""
+        return TEXTURES[self.texture](x, y)
 
 
 def alphabet(count: int, kinds: Sequence[str], seed: int = 0) -> list[Part]:
@@ -262,16 +267,21 @@ def _stream(seed: int, what: str) -> torch.Generator:
 def _part(number: int, kind: str, shapes: list[str], hues: list[str], textures: list[str]) -> Part:
     """Each round through the shapes moves colours and textures on, so that no look repeats."""
     turn, at = divmod(number, len(shapes))
-    shape, hue = shapes[at], hues[(at + turn) % len(hues)]
+    shape = shapes[at]
+    # the second ten shapes have the colours in another order: classes do not share both
+    hue = hues[(at + at // len(hues) * 3 + turn) % len(hues)]
+    first = COLOURS[hue][0]
     if kind == "colour":
-        return Part(f"{hue} {shape}", shape, "shaded", (COLOURS[hue][0], _darker(COLOURS[hue][0])))
+        return Part(f"{hue} {shape}", shape, "shaded", (first, _darker(first)))
+    allowed = [texture for texture in textures if texture not in _NEEDLESS[kind]]
+    if kind == "both" and shape in _THIN:
+        allowed = [texture for texture in allowed if texture in _COARSE]
+    texture = allowed[(at + turn) % len(allowed)]
     if kind == "texture":
-        patterns = [texture for texture in textures if texture != "plain"]
-        pattern = patterns[(at + turn) % len(patterns)]
-        grey = "white" if at % 2 else "black"
-        return Part(f"grey {pattern} {shape}", shape, pattern, _GREYS[grey])
-    pattern = textures[(at + turn) % len(textures)]
-    return Part(f"{hue} {pattern} {shape}", shape, pattern, COLOURS[hue])
+        colours = _GREYS[at % 2]
+        return Part(f"grey {texture} {shape}", shape, texture, colours)
+    colours = (first, _darker(first)) if texture == "shaded" else COLOURS[hue]
+    return Part(f"{hue} {texture} {shape}", shape, texture, colours)
 
 
 # ------------------------------------------------------------------------------------- stamps
@@ -289,15 +299,18 @@ class Stamps:
         Height and width of what is not empty.
     box : (parts, variants, 4) int64
         ``x0, y0, x1, y1`` (half-open) of the pixels that are covered by half or more.
+    centre : (parts, variants, 2)
+        Row and column of the middle of the part's disc, from the top left corner.
     """
 
     pixels: Tensor
     size: Tensor
     box: Tensor
+    centre: Tensor
 
     @classmethod
     def of(cls, pixels: Tensor) -> Stamps:
-        """Stamps from pictures anywhere in their squares, ``(parts, variants, T, T, 4)``."""
+        """Stamps from pictures in the middle of their squares, ``(parts, variants, T, T, 4)``."""
         coverage = pixels[..., 3]
         x0, y0, x1, y1 = tight_boxes(coverage > 0).unbind(-1)
         side = torch.arange(coverage.shape[-1])
@@ -307,7 +320,8 @@ class Stamps:
         moved = pixels.gather(2, rows[..., None, None].expand(wide))
         moved = moved.gather(3, columns[..., None, :, None].expand(wide)).contiguous()
         size = torch.stack([y1 - y0, x1 - x0], -1)
-        return cls(moved, size, tight_boxes(moved[..., 3] >= 0.5))
+        centre = len(side) / 2 - torch.stack([y0, x0], -1)
+        return cls(moved, size, tight_boxes(moved[..., 3] >= 0.5), centre)
 
 
 def tight_boxes(masks: Tensor) -> Tensor:
@@ -371,8 +385,12 @@ def draw_stamps(
     for part, diameter in zip(parts, diameters, strict=True):
         radius = (scales * diameter / 2).view(-1, 1, 1)
         x, y = turned_x / radius, turned_y / radius
-        inside = part.coverage(x, y).unsqueeze(-1).float()
-        points = torch.cat([part.paint(x, y) * inside, inside], -1)
-        cells = points.view(len(angles), side, fine, side, fine, 4)
-        drawn.append(cells.mean((2, 4)))
+        inside = part.inside(x, y).float()
+        whole, second = (
+            points.view(len(angles), side, fine, side, fine).mean((2, 4)).unsqueeze(-1)
+            for points in (inside, inside * part.share(x, y))
+        )
+        colours = [torch.tensor(_rgb(colour)) for colour in part.colours]
+        paint = (whole - second) * colours[0] + second * colours[1]
+        drawn.append(torch.cat([paint, whole], -1))
     return Stamps.of(torch.stack(drawn))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from featlearn.images.pasting import stamp_index
+
 if TYPE_CHECKING:
     from featlearn.images.world import World
 
@@ -109,35 +111,6 @@ class Pictures:
     def part_masks(self, rows: Tensor | slice = slice(None)) -> Tensor:
         """Pixels of each part: ``(n, parts, S, S)`` bool, those that it covers by half or more."""
         return self.coverage(rows) >= 0.5
-
-
-def stamp_index(
-    coverage: Tensor, places: Tensor, canvas: Tensor, size: int
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Where the pixels of stamps go on a row of canvases of ``size`` x ``size`` pixels.
-
-    Parameters
-    ----------
-    coverage : (K, T, T)
-        Empty pixels, with a coverage of 0, go nowhere.
-    places : (K, 2) int64
-        Row and column of the top left corner.
-    canvas : (K,) int64
-        Number of the canvas.
-    size
-        Side of a canvas.
-
-    Returns
-    -------
-    at : (pixels,) int64
-        Flat index into ``(canvases, size, size)``.
-    pixels : tuple of int64
-        Which pixels of the stamps these are.
-    """
-    pixels = (coverage > 0).nonzero(as_tuple=True)
-    stamp, down, across = pixels
-    corner = (canvas * size + places[:, 0]) * size + places[:, 1]
-    return corner[stamp] + down * size + across, pixels
 
 
 def erase(pictures: Pictures, parts: Tensor) -> Tensor:

@@ -34,25 +34,23 @@ def scattered(
     Returns
     -------
     places : (n, slots, 2) int64
-    found : (n,) bool
-        Whether there was a place for each part of the image.
+    placed : (n, slots) bool
+        Which of the parts found a place.
     """
     n, slots, _ = sizes.shape
     chance = draws.uniform("place", slots, _TRIES, 2)
     tries = (chance * (image_size + 1 - sizes).unsqueeze(2)).long()  # (n, slots, tries, 2)
-    places = tries[:, :, 0].clone()
-    found = torch.ones(n, dtype=torch.bool)
-    row = torch.arange(n)
+    places, placed, row = tries[:, :, 0].clone(), present.clone(), torch.arange(n)
     for slot in range(1, slots):
         free = torch.ones(n, _TRIES, dtype=torch.bool)
         for before in range(slot):
             apart = (tries[:, slot] >= (places[:, before] + sizes[:, before]).unsqueeze(1)) | (
                 tries[:, slot] + sizes[:, slot].unsqueeze(1) <= places[:, before].unsqueeze(1)
             )
-            free &= apart.any(-1) | ~present[:, before, None]
+            free &= apart.any(-1) | ~placed[:, before, None]
         places[:, slot] = tries[row, slot, free.to(torch.int8).argmax(1)]
-        found &= free.any(1) | ~present[:, slot]
-    return places, found
+        placed[:, slot] &= free.any(1)
+    return places, placed
 
 
 def in_cells(

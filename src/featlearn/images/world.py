@@ -10,7 +10,7 @@ same whether 18 or 18000 are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -21,7 +21,8 @@ from featlearn.images.backgrounds import backgrounds
 from featlearn.images.config import WorldDials
 from featlearn.images.draws import Draws
 from featlearn.images.parts import alphabet, draw_stamps, jitter
-from featlearn.images.pictures import Pictures, Recipe, stamp_index
+from featlearn.images.pasting import as_bytes, paste
+from featlearn.images.pictures import Pictures, Recipe
 from featlearn.images.placement import (
     fixed_cells,
     group_cells,
@@ -30,7 +31,8 @@ from featlearn.images.placement import (
     shuffled_cells,
 )
 
-_BLOCK = 64
+#: Images that share their streams, and are drawn together.
+BLOCK = 64
 
 
 @dataclass
@@ -73,7 +75,7 @@ class World:
         self.parts_of_class = torch.tensor(dials.parts_of_class)
         sizes = [dials.pixels * dials.of_view(dials.part_scales, view) for view in range(views)]
         contrasts = [dials.of_view(dials.part_contrasts, view) for view in range(views)]
-        self._contrast = torch.tensor([contrasts[p % views] for p in range(dials.parts)])
+        self.contrast = torch.tensor([contrasts[p % views] for p in range(dials.parts)])
         jittered = dials.rotation > 0 or dials.scaling > 0
         self.stamps = draw_stamps(
             self.parts,
@@ -130,10 +132,10 @@ class World:
         number = torch.arange(start, start + count)
         images = torch.empty(count, 3, size, size, dtype=torch.uint8)
         shown = []
-        for block, rows in _blocks(number):
-            draws = Draws(name, block, _BLOCK)
+        for block, rows in blocks(number):
+            draws = Draws(name, block, BLOCK)
             scene = self._compose(draws, share, view)
-            own = number[rows] - block * _BLOCK
+            own = number[rows] - block * BLOCK
             images[rows] = self._paint(draws, scene)[own]
             shown.append({f.name: getattr(scene, f.name)[own] for f in fields(scene)})
         whole = _Scene(**{f.name: _joined(shown, f.name) for f in fields(_Scene)})
@@ -176,13 +178,13 @@ class World:
             raise ValueError("strengths: above 0 for a part that the image does not hold")
         recipe = pictures.recipe
         images = torch.empty_like(pictures.images)
-        for block, rows in _blocks(recipe.number):
-            own = recipe.number[rows] - block * _BLOCK
+        for block, rows in blocks(recipe.number):
+            own = recipe.number[rows] - block * BLOCK
             scene = self._empty()
             scene.strengths[own] = strengths[rows]
             scene.variants[own] = recipe.variants[rows]
             scene.places[own] = recipe.places[rows]
-            images[rows] = self._paint(Draws(recipe.name, block, _BLOCK), scene)[own]
+            images[rows] = self._paint(Draws(recipe.name, block, BLOCK), scene)[own]
         return images
 
     # -------------------------------------------------------------------- what an image shows
@@ -190,11 +192,11 @@ class World:
     def _empty(self) -> _Scene:
         parts = self.dials.parts
         return _Scene(
-            labels=torch.zeros(_BLOCK, dtype=torch.long),
-            view=torch.full((_BLOCK,), -1),
-            strengths=torch.zeros(_BLOCK, parts),
-            variants=torch.zeros(_BLOCK, parts, dtype=torch.long),
-            places=torch.zeros(_BLOCK, parts, 2, dtype=torch.long),
+            labels=torch.zeros(BLOCK, dtype=torch.long),
+            view=torch.full((BLOCK,), -1),
+            strengths=torch.zeros(BLOCK, parts),
+            variants=torch.zeros(BLOCK, parts, dtype=torch.long),
+            places=torch.zeros(BLOCK, parts, 2, dtype=torch.long),
         )
 
     def _compose(self, draws: Draws, share: float, view: int | None) -> _Scene:
@@ -213,7 +215,7 @@ class World:
     def _strengths(self, draws: Draws, scene: _Scene) -> Tensor:
         """(n, parts): main, weak and off-class strengths, times the parts' contrasts."""
         dials, mine = self.dials, self.parts_of_class[scene.labels]
-        main = _between(dials.main_strength, draws.uniform("main-strength", dials.parts_per_class))
+        main = between(dials.main_strength, draws.uniform("main-strength", dials.parts_per_class))
         views = torch.arange(dials.parts_per_class)
         weak = (scene.view[:, None] >= 0) & (scene.view[:, None] != views)
         main = torch.where(weak, main * dials.weak_strength, main)
@@ -223,9 +225,9 @@ class World:
         if self.off_class_parts > self.most_distractors:  # keep those with the lowest numbers
             kept = chance.argsort(1)[:, : self.most_distractors]
             chosen &= torch.zeros_like(chosen).scatter_(1, kept, True)
-        off = _between(dials.off_strength, draws.uniform("off-strength", dials.parts))
+        off = between(dials.off_strength, draws.uniform("off-strength", dials.parts))
         strengths = torch.where(chosen, off, 0.0).scatter_(1, mine, main)
-        return strengths * self._contrast
+        return strengths * self.contrast
 
     def _places(self, draws: Draws, scene: _Scene) -> Tensor:
         """(n, parts, 2): rows and columns of the parts that are there."""
@@ -244,7 +246,8 @@ class World:
         dials, slots = self.dials, sizes.shape[1]
         grid, size, views = dials.grid, dials.image_size, dials.parts_per_class
         if dials.placement == "random":
-            places, found = scattered(draws, sizes, present, size)
+            places, placed = scattered(draws, sizes, present, size)
+            found = (placed == present).all(1)
             cells = shuffled_cells(draws, slots, grid)  # for images that the tries did not fill
             shaken = in_cells(cells, sizes, grid, size, draws.uniform("shake", slots, 2))
             return torch.where(found[:, None, None], places, shaken)
@@ -266,29 +269,20 @@ class World:
     def _paint(self, draws: Draws, scene: _Scene) -> Tensor:
         """(block, 3, S, S) uint8. Whole blocks only: sums then round alike in every call."""
         dials = self.dials
-        image = self._paste(
-            backgrounds(draws, dials.image_size, dials.background, dials.background_kinds), scene
-        )
-        if dials.noise > 0:
-            image.add_(draws.normal("noise", *image.shape[1:]), alpha=dials.noise)
-        return image.mul_(255).round_().clamp_(0, 255).to(torch.uint8)
-
-    def _paste(self, background: Tensor, scene: _Scene) -> Tensor:
-        """Parts over the background; they do not overlap, so their order does not matter."""
-        n, _, size, _ = background.shape
+        behind = backgrounds(draws, dials.image_size, dials.background, dials.background_kinds)
         image, part = scene.strengths.nonzero(as_tuple=True)
         stamps = self.stamps.pixels[part, scene.variants[image, part]]
-        places = scene.places[image, part]
-        at, pixels = stamp_index(stamps[..., 3], places, image, size)
-        canvas = torch.zeros(n * size * size, 4)
-        canvas[at] = stamps[pixels] * scene.strengths[image, part][pixels[0], None]
-        paint = canvas.view(n, size, size, 4).permute(0, 3, 1, 2)
-        return background * (1 - paint[:, 3:]) + paint[:, :3]
+        drawn = paste(
+            behind, stamps, scene.strengths[image, part], scene.places[image, part], image
+        )
+        if dials.noise > 0:
+            drawn.add_(draws.normal("noise", *drawn.shape[1:]), alpha=dials.noise)
+        return as_bytes(drawn)
 
 
-def _blocks(number: Tensor) -> Iterator[tuple[int, Tensor]]:
+def blocks(number: Tensor) -> Iterator[tuple[int, Tensor]]:
     """Each block that images of a stream are from, and which of them."""
-    block = number // _BLOCK
+    block = number // BLOCK
     for one in sorted(set(block.tolist())):
         yield one, (block == one).nonzero().squeeze(1)
 
@@ -297,6 +291,7 @@ def _joined(scenes: list[dict[str, Tensor]], name: str) -> Tensor:
     return torch.cat([scene[name] for scene in scenes])
 
 
-def _between(bounds: Any, share: Tensor) -> Tensor:
+def between(bounds: Sequence[float], share: Tensor) -> Tensor:
+    """``share`` of the way from the lower to the upper bound."""
     low, high = bounds
     return low + (high - low) * share
