@@ -365,12 +365,6 @@ def _fit_faults(dials: WorldDials, key: str) -> Iterator[str]:
             f"{key}.part_size: {dials.part_size}; expected room for {views} parts a class: an "
             f"image of {dials.image_size} pixels has {grid} x {grid} cells of {dials.stamp} pixels"
         )
-    elif dials.placement == "group" and max(group_shape(views)) > grid:
-        rows, columns = group_shape(views)
-        yield (
-            f"{key}.placement: group; expected room for {rows} x {columns} parts side by side: an "
-            f"image of {dials.image_size} pixels has {grid} x {grid} cells of {dials.stamp} pixels"
-        )
 
 
 _SCENE_LIMITS: dict[str, tuple[float, float]] = {

@@ -45,6 +45,9 @@ class _Scene:
     variants: Tensor
     places: Tensor
 
+    def rows(self, chosen: Tensor | slice) -> _Scene:
+        return _Scene(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
+
 
 class World:
     """Part-composed images of some classes.
@@ -131,14 +134,16 @@ class World:
         size = self.dials.image_size
         number = torch.arange(start, start + count)
         images = torch.empty(count, 3, size, size, dtype=torch.uint8)
-        shown = []
+        shown = [self._empty().rows(slice(0))]
         for block, rows in blocks(number):
             draws = Draws(name, block, BLOCK)
             scene = self._compose(draws, share, view)
             own = number[rows] - block * BLOCK
             images[rows] = self._paint(draws, scene)[own]
-            shown.append({f.name: getattr(scene, f.name)[own] for f in fields(scene)})
-        whole = _Scene(**{f.name: _joined(shown, f.name) for f in fields(_Scene)})
+            shown.append(scene.rows(own))
+        whole = _Scene(
+            **{f.name: torch.cat([getattr(s, f.name) for s in shown]) for f in fields(_Scene)}
+        )
         return Pictures(
             images=images,
             labels=whole.labels,
@@ -285,10 +290,6 @@ def blocks(number: Tensor) -> Iterator[tuple[int, Tensor]]:
     block = number // BLOCK
     for one in sorted(set(block.tolist())):
         yield one, (block == one).nonzero().squeeze(1)
-
-
-def _joined(scenes: list[dict[str, Tensor]], name: str) -> Tensor:
-    return torch.cat([scene[name] for scene in scenes])
 
 
 def between(bounds: Sequence[float], share: Tensor) -> Tensor:

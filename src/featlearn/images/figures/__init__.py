@@ -1,0 +1,1 @@
+"""How pictures and what is measured on them are drawn."""

@@ -1,0 +1,568 @@
+"""Part-composed images: that they are drawn from the multi-view distribution, and what they show.
+
+Frequencies and moments are held to five standard errors of a fixed seed.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from featlearn.core.errors import ConfigError
+from featlearn.images.config import (
+    MOST_PARTS,
+    PART_KINDS,
+    WorldDials,
+    scene_faults,
+    world_faults,
+)
+from featlearn.images.parts import SHAPES, alphabet, draw_stamps, jitter, tight_boxes
+from featlearn.images.pictures import Pictures, erase
+from featlearn.images.scenes import Scenes
+from featlearn.images.world import BLOCK, World
+
+SIGMAS = 5
+COUNT = 4000
+NAME = (0, "images", "world-test")
+SMALL = {
+    "image_size": 24,
+    "classes": 4,
+    "part_size": 6,
+    "rotation": 10,
+    "variants": 3,
+    "sparsity": 1.2,
+    "single_view_share": 0.4,
+    "weak_strength": 0.5,
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Pictures:
+    return World(SMALL).sample(COUNT, NAME)
+
+
+def frequency_fits(hits: torch.Tensor, chance: float) -> bool:
+    error = math.sqrt(chance * (1 - chance) / hits.numel())
+    return abs(hits.double().mean().item() - chance) < SIGMAS * error
+
+
+def uniform_fits(values: torch.Tensor, low: float, high: float) -> bool:
+    """Range, mean and variance of a uniform law."""
+    values, middle = values.double(), (low + high) / 2
+    squares = (values - middle) ** 2
+    inside = bool((values >= low - 1e-6).all() and (values <= high + 1e-6).all())
+    errors = [each.std().item() / math.sqrt(values.numel()) for each in (values, squares)]
+    return (
+        inside
+        and abs(values.mean().item() - middle) < SIGMAS * errors[0]
+        and abs(squares.mean().item() - (high - low) ** 2 / 12) < SIGMAS * errors[1]
+    )
+
+
+def own_strengths(pictures: Pictures) -> torch.Tensor:
+    """(N, parts per class)"""
+    return pictures.strengths.gather(1, pictures.parts_of_class[pictures.labels])
+
+
+# ------------------------------------------------------------------------- which parts, how strong
+
+
+def test_shapes_and_types_are_what_the_docstring_says(drawn):
+    assert drawn.images.shape == (COUNT, 3, 24, 24)
+    assert drawn.images.dtype == torch.uint8
+    assert drawn.labels.dtype == drawn.view.dtype == torch.int64
+    assert drawn.strengths.shape == (COUNT, 8)
+    assert drawn.boxes.shape == (COUNT, 8, 4)
+    assert drawn.boxes.dtype == torch.int16
+    assert len(drawn.part_names) == len(set(drawn.part_names)) == 8
+    assert len(drawn) == COUNT
+
+
+def test_classes_views_and_single_view_images_have_their_probabilities(drawn):
+    for label in range(4):
+        assert frequency_fits(drawn.labels == label, 1 / 4)
+    assert frequency_fits(drawn.single_view, 0.4)
+    assert torch.equal(drawn.single_view, drawn.view >= 0)
+    strong = drawn.view[drawn.single_view]
+    assert set(strong.tolist()) == {0, 1}
+    assert frequency_fits(strong == 0, 1 / 2)
+
+
+def test_strengths_are_uniform_in_their_ranges(drawn):
+    own = own_strengths(drawn)
+    weak = drawn.single_view[:, None] & (drawn.view[:, None] != torch.arange(2))
+    assert uniform_fits(own[~weak], 0.8, 1.0)
+    assert uniform_fits(own[weak], 0.4, 0.5)
+    off = drawn.strengths[~drawn.own]
+    assert uniform_fits(off[off > 0], 0.2, 0.4)
+
+
+def test_a_part_of_another_class_is_there_with_probability_s_over_k(drawn):
+    off = drawn.strengths[~drawn.own] > 0
+    assert off.numel() == COUNT * 6
+    assert frequency_fits(off, 1.2 / 4)
+    pairs = (drawn.strengths > 0)[~drawn.own].view(COUNT, 6)
+    assert frequency_fits(pairs[:, :2].all(1), (1.2 / 4) ** 2)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_distractors_beyond_the_most_are_thinned_out_evenly(most):
+    pictures = World({**SMALL, "most_distractors": most}).sample(COUNT, NAME)
+    off = (pictures.strengths > 0)[~pictures.own].view(COUNT, 6)
+    assert off.sum(1).max() == most
+    chance = 0.3
+    law = [math.comb(6, b) * chance**b * (1 - chance) ** (6 - b) for b in range(7)]
+    share = sum(min(b, most) * weight for b, weight in enumerate(law)) / 6
+    if most:
+        for part in range(6):
+            assert frequency_fits(off[:, part], share)
+
+
+def test_contrasts_scale_the_strength_of_a_view():
+    pictures = World({**SMALL, "part_contrasts": [1.0, 0.5]}).sample(1000, NAME)
+    plain = World(SMALL).sample(1000, NAME)
+    factor = torch.tensor([1.0, 0.5]).repeat(4)
+    torch.testing.assert_close(pictures.strengths, plain.strengths * factor)
+
+
+def test_weak_parts_of_strength_zero_are_absent():
+    pictures = World({**SMALL, "weak_strength": 0}).sample(200, NAME, single_view_share=1.0)
+    assert ((own_strengths(pictures) > 0).sum(1) == 1).all()
+    weak = pictures.parts_of_class[pictures.labels, 1 - pictures.view]
+    assert (pictures.boxes[torch.arange(200), weak] == -1).all()
+
+
+def test_the_view_can_be_forced_and_shifts_nothing_else():
+    world = World(SMALL)
+    free = world.sample(200, NAME, single_view_share=1.0)
+    for view in range(2):
+        forced = world.sample(200, NAME, single_view_share=1.0, view=view)
+        assert (forced.view == view).all()
+        assert torch.equal(forced.labels, free.labels)
+        same = free.view == view
+        assert torch.equal(forced.images[same], free.images[same])
+
+
+def test_the_share_of_single_view_images_shifts_no_other_draw(drawn):
+    multi = World(SMALL).sample(COUNT, NAME, single_view_share=0.0)
+    assert (multi.view == -1).all()
+    assert torch.equal(multi.labels, drawn.labels)
+    assert torch.equal(multi.boxes, drawn.boxes)
+    assert torch.equal(multi.images[~drawn.single_view], drawn.images[~drawn.single_view])
+
+
+# ------------------------------------------------------------------------------- places, masks
+
+
+@pytest.mark.parametrize("placement", ["random", "cells", "fixed", "group"])
+def test_parts_lie_in_the_image_and_do_not_overlap(placement):
+    settings = {**SMALL, "placement": placement, "sparsity": 4}  # all parts that find room
+    pictures = World(settings).sample(300, NAME)
+    assert ((pictures.strengths > 0).sum(1) == 8).all()
+    assert (pictures.coverage() > 0).sum(1).max() == 1
+    assert pictures.boxes.min() >= 0
+    assert pictures.boxes.max() <= 24
+
+
+def test_boxes_are_tight_around_masks(drawn):
+    rows = torch.arange(0, COUNT, 20)
+    masks = drawn.part_masks(rows)
+    assert torch.equal(tight_boxes(masks).short(), drawn.boxes[rows])
+    assert torch.equal(masks.flatten(2).any(2), drawn.strengths[rows] > 0)
+
+
+def test_random_places_reach_every_pixel_alike():
+    settings = {**SMALL, "sparsity": 0, "parts_per_class": 1, "rotation": 0, "scaling": 0}
+    pictures = World(settings).sample(COUNT, NAME)
+    number = torch.arange(COUNT)
+    part = pictures.parts_of_class[pictures.labels, 0]
+    x0, y0, _, _ = pictures.boxes[number, part].unbind(1)
+    for corner in (x0, y0):
+        for label in range(4):
+            mine = corner[pictures.labels == label]
+            places = mine.max() - mine.min() + 1
+            for at in range(int(mine.min()), int(mine.max()) + 1):
+                assert frequency_fits(mine == at, 1 / int(places))
+
+
+def centres(pictures: Pictures) -> torch.Tensor:
+    """(N, parts per class, 2): middle of the box of each own part, x and y."""
+    number = torch.arange(len(pictures))[:, None]
+    boxes = pictures.boxes[number, pictures.parts_of_class[pictures.labels]].float()
+    return (boxes[..., :2] + boxes[..., 2:]) / 2
+
+
+def test_a_fixed_layout_has_a_view_always_in_the_same_cell():
+    pictures = World({**SMALL, "placement": "fixed"}).sample(300, NAME)
+    cells = (centres(pictures) / 8).long()  # 3 x 3 cells
+    assert (cells == cells[0]).all()
+    assert not torch.equal(cells[0, 0], cells[0, 1])
+
+
+def test_a_group_keeps_its_parts_side_by_side():
+    pictures = World({**SMALL, "placement": "group"}).sample(300, NAME)
+    cells = (centres(pictures) / 8).long()  # 3 x 3 cells
+    assert (cells[:, 1] - cells[:, 0] == torch.tensor([1, 0])).all()
+    assert {tuple(cell) for cell in cells[:, 0].tolist()} == {
+        (x, y) for x in range(2) for y in range(3)
+    }
+
+
+# ------------------------------------------------------------------------- what the pixels show
+
+
+def test_an_image_is_its_background_with_its_parts_over_it():
+    """Pixel by pixel, with a plain background and no noise."""
+    pictures = World({**SMALL, "background": 0, "noise": 0}).sample(12, NAME)
+    stamps, recipe = pictures.recipe.world.stamps, pictures.recipe
+    for number in range(12):
+        wanted = torch.full((24, 24, 3), 0.5)
+        for part in pictures.strengths[number].nonzero().flatten().tolist():
+            stamp = stamps.pixels[part, recipe.variants[number, part]]
+            top, left = recipe.places[number, part].tolist()
+            strength = pictures.strengths[number, part]
+            for y, x in (stamp[..., 3] > 0).nonzero().tolist():
+                paint, covered = stamp[y, x, :3], stamp[y, x, 3]
+                seen = wanted[top + y, left + x] * (1 - strength * covered) + strength * paint
+                wanted[top + y, left + x] = seen
+        found = pictures.images[number].permute(1, 2, 0)
+        assert (found.int() - (wanted * 255).round().int()).abs().max() <= 1  # the last bit
+
+
+def test_erasing_a_part_changes_its_pixels_and_no_others():
+    """On plain grey every colour of a part shows."""
+    pictures = World({**SMALL, "background": 0, "noise": 0}).sample(200, NAME, single_view_share=0)
+    coverage, number = pictures.coverage(), torch.arange(200)
+    for view in range(2):
+        part = pictures.parts_of_class[pictures.labels, view]
+        changed = (erase(pictures, part) != pictures.images).any(1)
+        assert changed[pictures.part_masks()[number, part]].all()
+        assert not changed[coverage[number, part] == 0].any()
+
+
+def test_erasing_restores_the_background_and_its_noise_to_the_bit():
+    pictures = World({**SMALL, "noise": 0.1}).sample(100, NAME)
+    parts = pictures.strengths > 0
+    bare = erase(pictures, parts)
+    others = World({**SMALL, "noise": 0.1, "alphabet": 3, "part_size": 5}).sample(100, NAME)
+    assert not torch.equal(others.images, pictures.images)
+    assert torch.equal(erase(others, others.strengths > 0), bare)
+    outside = (pictures.coverage().sum(1) == 0).unsqueeze(1).expand_as(bare)
+    assert torch.equal(pictures.images[outside], bare[outside])
+
+
+def test_erasing_nothing_changes_nothing_also_in_a_subset(drawn):
+    chosen = drawn.subset(torch.tensor([3999, 7, 64, 63, 2000]))
+    assert torch.equal(chosen.images[1], drawn.images[7])
+    none = torch.zeros(5, 8, dtype=torch.bool)
+    assert torch.equal(erase(chosen, none), chosen.images)
+    everything = erase(drawn.subset(slice(0, 200)), torch.ones(200, 8, dtype=torch.bool))
+    assert torch.equal(erase(chosen, ~none)[2], everything[64])
+
+
+def test_a_part_that_an_image_does_not_hold_cannot_be_shown(drawn):
+    chosen = drawn.subset(slice(0, 3))
+    with pytest.raises(ValueError, match="does not hold"):
+        chosen.recipe.world.render(chosen, torch.ones(3, 8))
+
+
+def test_the_background_is_plain_grey_at_contrast_zero_and_varied_above():
+    none = {**SMALL, "noise": 0, "sparsity": 0}
+    plain = World({**none, "background": 0}).sample(20, NAME)
+    assert (erase(plain, plain.own) == 128).all()
+    spreads = []
+    for contrast in (0.2, 0.8):
+        pictures = World({**none, "background": contrast}).sample(200, NAME)
+        bare = erase(pictures, pictures.own).float()
+        spreads.append(bare.flatten(2).std(2).mean())
+        steps = (bare[..., 1:] - bare[..., :-1]).abs().mean()
+        assert steps < spreads[-1] / 2  # smooth
+    assert spreads[0] > 2
+    assert spreads[1] > 2.5 * spreads[0]
+
+
+@pytest.mark.parametrize("kind", ["gradient", "blobs", "waves"])
+def test_each_kind_of_background_has_structure(kind):
+    settings = {**SMALL, "noise": 0, "sparsity": 0, "background_kinds": [kind]}
+    pictures = World(settings).sample(50, NAME)
+    bare = erase(pictures, pictures.own).float()
+    assert (bare.flatten(2).std(2).mean(1) > 0).all()
+
+
+def test_noise_has_its_standard_deviation():
+    quiet = {**SMALL, "background": 0, "sparsity": 0, "noise": 0.05}
+    pictures = World(quiet).sample(200, NAME)
+    bare = erase(pictures, pictures.own).double() / 255
+    # 0.5 is rounded up to 128, and rounding adds the variance of a uniform law of width 1 / 255
+    assert abs(bare.mean().item() - 0.5) < 1e-3
+    assert abs(bare.var().item() - (0.05**2 + 1 / 255**2 / 12)) < 5e-5
+
+
+# --------------------------------------------------------------------------------- parts, classes
+
+
+@pytest.mark.parametrize("kind", PART_KINDS)
+def test_all_parts_of_an_alphabet_look_different(kind):
+    parts = alphabet(MOST_PARTS, [kind], seed=2)
+    assert len({(part.shape, part.texture, part.colours) for part in parts}) == MOST_PARTS
+    assert len({part.name for part in parts}) == MOST_PARTS
+    assert len({part.shape for part in parts[: len(SHAPES)]}) == len(SHAPES)
+    assert alphabet(7, [kind], seed=2) == parts[:7]
+    assert alphabet(7, [kind], seed=3) != parts[:7]
+
+
+def test_kinds_go_with_the_views():
+    world = World({**SMALL, "part_kinds": ["colour", "texture"]})
+    for part in world.parts[1::2]:
+        assert part.name.startswith("grey ")
+    for part in world.parts[::2]:
+        assert part.texture == "shaded"
+
+
+def test_stamps_hold_the_whole_part_at_every_jitter():
+    """The area grows with the square of the scale: nothing is cut off or wrapped around."""
+    parts = alphabet(20, ["both"])
+    angles, scales = jitter(9, 180, 0.2)
+    stamps = draw_stamps(parts, [20.0] * 20, 24, angles, scales)
+    area = stamps.pixels[..., 3].sum((2, 3)) / scales**2
+    assert (area / area.mean(1, keepdim=True) - 1).abs().max() < 0.04
+    assert area.min() > 0.2 * 3.14 * 100  # of the disc
+    top, left = stamps.pixels[..., 3].sum(3)[:, :, 0], stamps.pixels[..., 3].sum(2)[:, :, 0]
+    assert (top > 0).all()
+    assert (left > 0).all()
+
+
+def test_a_part_covers_the_same_share_at_every_size():
+    parts, still = alphabet(20, ["both"]), jitter(1, 0, 0)
+    small, large = (draw_stamps(parts, [10.0 * z] * 20, 10 * z, *still) for z in (1, 7))
+    shares = [stamps.pixels[..., 3].sum((2, 3)) for stamps in (small, large)]
+    torch.testing.assert_close(shares[1] / 49, shares[0], rtol=0.06, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("class_parts", "wanted"),
+    [
+        ("own", [[0, 1], [2, 3], [4, 5], [6, 7]]),
+        ("mixed", [[0, 3], [2, 5], [4, 7], [6, 1]]),
+        ("half_new", [[0, 9], [2, 11], [4, 13], [6, 15]]),
+        ("new", [[8, 9], [10, 11], [12, 13], [14, 15]]),
+        ([[0, 5], [1, 7], [2, 3], [4, 9]], [[0, 5], [1, 7], [2, 3], [4, 9]]),
+    ],
+)
+def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
+    old, world = World(SMALL), World({**SMALL, "class_parts": class_parts})
+    assert world.parts_of_class.tolist() == wanted
+    for part in {part for parts in wanted for part in parts}:
+        if part < 8:
+            assert torch.equal(world.stamps.pixels[part], old.stamps.pixels[part])
+            assert world.names[part] == old.names[part]
+    pictures = world.sample(300, NAME)
+    seen = set((pictures.strengths > 0).any(0).nonzero().flatten().tolist())
+    assert seen == {part for parts in wanted for part in parts}
+
+
+# ------------------------------------------------------------------------------- determinism
+
+
+def test_an_image_is_the_same_however_many_are_drawn(drawn):
+    world = World(SMALL)
+    few = world.sample(BLOCK + 3, NAME)
+    assert torch.equal(few.images, drawn.images[: BLOCK + 3])
+    later = world.sample(10, NAME, start=BLOCK - 5)
+    assert torch.equal(later.images, drawn.images[BLOCK - 5 : BLOCK + 5])
+    assert torch.equal(later.boxes, drawn.boxes[BLOCK - 5 : BLOCK + 5])
+
+
+def test_another_name_gives_other_images(drawn):
+    other = World(SMALL).sample(20, (1, "images", "world-test"))
+    assert (other.images != drawn.images[:20]).flatten(1).any(1).all()
+
+
+def test_no_images_are_no_images():
+    assert World(SMALL).sample(0, NAME).images.shape == (0, 3, 24, 24)
+
+
+def test_deterministic_algorithms_are_enough(drawn):
+    torch.use_deterministic_algorithms(True)
+    try:
+        pictures = World(SMALL).sample(5, NAME)
+        scenes = Scenes(World(SMALL), {"image_size": 48}).sample(2, NAME)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert torch.equal(pictures.images, drawn.images[:5])
+    assert len(scenes) == 2
+
+
+# ------------------------------------------------------------------------------- bad settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
+        ({"noise": -0.1}, r"^world.noise: -0.1; expected 0 to 1$"),
+        ({"main_strength": [1.0, 0.5]}, r"main_strength: \[1.0, 0.5\]; expected the lower end"),
+        ({"main_strength": [0.0, 0.5]}, r"main_strength: .* above 0"),
+        ({"sparsity": 11}, r"sparsity: 11; expected at most classes \(10\)"),
+        ({"placement": "anywhere"}, "placement: 'anywhere'; expected one of random, cells"),
+        ({"part_kinds": ["both", "sound"]}, "part_kinds: 'sound'; expected one of both"),
+        ({"part_scales": [1, 1, 1]}, "part_scales: .*; expected one value, or one for each of"),
+        ({"part_contrasts": [0]}, "part_contrasts: 0; expected above 0"),
+        ({"class_parts": "old"}, "class_parts: 'old'; expected one of own, mixed"),
+        ({"class_parts": [[0, 1]]}, r"class_parts: 1 lists; expected classes \(10\)"),
+        ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0: .*different part"),
+        ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, "class_parts.1: .*unlike class 0"),
+        ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1: .*from 0 to 139"),
+        ({"classes": 80}, "classes: 160 parts in all; expected at most 140"),
+        ({"part_size": 3}, "part_size: 3; expected parts of at least 4 pixels"),
+        ({"part_size": 0.9}, "part_size: 0.9; expected room for 2 parts a class"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        World(settings)
+
+
+def test_all_faults_are_listed_with_the_key_of_the_config():
+    found = list(world_faults({"noise": 2, "rotation": -1}, "images.data"))
+    assert [line.split(":")[0] for line in found] == ["images.data.rotation", "images.data.noise"]
+    assert list(world_faults({}, "images.data")) == []
+
+
+def test_the_faults_can_be_found_without_torch():
+    code = "import sys, featlearn.images.config; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_sizes_are_pixels_or_shares():
+    assert WorldDials(part_size=0.25, image_size=64).pixels == 16
+    assert WorldDials(part_size=12, image_size=64).pixels == 12
+    assert WorldDials(part_size=10, scaling=0.1).stamp == 11
+
+
+# ----------------------------------------------------------------------------------- scenes
+
+
+SCENES = {"image_size": 64, "objects": [1, 3], "object_size": [16, 24]}
+
+
+@pytest.fixture(scope="module")
+def scenes():
+    return Scenes(World({**SMALL, "noise": 0, "background": 0}), SCENES).sample(600, NAME)
+
+
+def test_scenes_have_boxes_and_classes(scenes):
+    there = scenes.labels >= 0
+    assert scenes.boxes.shape == (600, 3, 4)
+    assert scenes.boxes.dtype == torch.float32
+    assert there[:, 0].all()
+    assert (scenes.boxes[~there] == -1).all()
+    boxes = scenes.boxes[there]
+    assert boxes.min() >= 0
+    assert boxes.max() <= 64
+    assert (boxes[:, 2:] - boxes[:, :2]).min() > 4
+    longest = (boxes[:, 2:] - boxes[:, :2]).amax(1)
+    assert longest.max() <= 28
+    for label in range(4):
+        assert frequency_fits(scenes.labels[there] == label, 1 / 4)
+    for target, labels in zip(scenes.targets(), scenes.labels, strict=True):
+        assert len(target["boxes"]) == len(target["labels"]) == int((labels >= 0).sum())
+
+
+def test_the_number_of_objects_is_uniform_where_there_is_room():
+    roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
+    count = (roomy.sample(120, NAME).labels >= 0).sum(1)
+    for objects in (1, 2, 3):
+        assert frequency_fits(count == objects, 1 / 3)
+
+
+def test_objects_do_not_overlap(scenes):
+    for one, two in ((0, 1), (0, 2), (1, 2)):
+        both = (scenes.labels[:, one] >= 0) & (scenes.labels[:, two] >= 0)
+        a, b = scenes.boxes[both, one], scenes.boxes[both, two]
+        apart = (a[:, 2:] <= b[:, :2]) | (b[:, 2:] <= a[:, :2])
+        assert apart.any(1).all()
+
+
+def test_boxes_are_tight_around_what_is_seen_of_an_object():
+    settings = {**SCENES, "objects": [1, 1], "clutter": 0, "body": 1.0}
+    alone = Scenes(World({**SMALL, "noise": 0, "background": 0}), settings).sample(200, NAME)
+    seen = tight_boxes((alone.images != 128).any(1)).float()
+    # the edge pixels that an object covers by less than half are seen too
+    outside = (alone.boxes[:, 0] - seen) * torch.tensor([1, 1, -1, -1])
+    assert outside.min() >= 0
+    assert outside.max() <= 1
+    assert outside.mean() < 0.7
+
+
+@pytest.mark.parametrize("views", [1, 2, 3, 4])
+def test_objects_without_a_body_are_boxed_by_their_parts(views):
+    settings = {**SCENES, "objects": [1, 1], "clutter": 0, "body": 0, "object_size": [20, 30]}
+    world = World({**SMALL, "noise": 0, "background": 0, "parts_per_class": views})
+    alone = Scenes(world, settings).sample(100, NAME)
+    seen = tight_boxes((alone.images != 128).any(1)).float()
+    assert (alone.boxes[:, 0] - seen).abs().max() <= 1
+
+
+def test_single_view_objects_have_their_share():
+    settings = {**SCENES, "objects": [1, 1], "single_view_share": 0.3}
+    found = Scenes(World(SMALL), settings).sample(1000, NAME)
+    assert frequency_fits(found.view >= 0, 0.3)
+
+
+def test_a_scene_is_the_same_however_many_are_drawn(scenes):
+    world = World({**SMALL, "noise": 0, "background": 0})
+    some = Scenes(world, SCENES).sample(10, NAME, start=BLOCK - 5)
+    assert torch.equal(some.images, scenes.images[BLOCK - 5 : BLOCK + 5])
+    assert torch.equal(some.boxes, scenes.boxes[BLOCK - 5 : BLOCK + 5])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
+        ({"objects": [3, 1]}, r"^scenes.objects: \[3, 1\]; expected at least 1"),
+        ({"object_size": [0.5, 0.2]}, "^scenes.object_size: .*lower end first"),
+        ({"object_size": [6, 9]}, "^scenes.object_size: .*parts of at least 4 pixels"),
+        ({"object_size": [0.5, 0.99]}, "^scenes.object_size: .*fit at any angle"),
+        ({"body": 2}, "^scenes.body: 2; expected 0 to 1"),
+    ],
+)
+def test_bad_settings_of_scenes_are_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        Scenes(World(SMALL), settings)
+    assert list(scene_faults(settings, "scenes", 2))
+    assert list(scene_faults({}, "scenes", 2)) == []
+
+
+# ----------------------------------------------------------------------------------- figures
+
+
+def test_contact_sheets_are_drawn_the_same_each_time(tmp_path, scenes):
+    from featlearn.core.plots import save
+    from featlearn.images.figures.contact_sheet import contact_sheet, part_alphabet, scene_sheet
+
+    world = World(SMALL)
+    pictures = world.sample(40, NAME)
+    for name, draw in {
+        "contact": lambda: contact_sheet(pictures, classes=2, columns=2),
+        "alphabet": lambda: part_alphabet(world, classes=2),
+        "scenes": lambda: scene_sheet(scenes, rows=1, columns=2),
+    }.items():
+        files = [(tmp_path / f"{name}{i}.svg", tmp_path / f"{name}{i}.png") for i in range(2)]
+        for svg, png in files:
+            save(draw(), svg, png)
+        assert files[0][0].read_bytes() == files[1][0].read_bytes()
+        assert files[0][1].read_bytes() == files[1][1].read_bytes()
