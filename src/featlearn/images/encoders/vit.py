@@ -25,11 +25,10 @@ class Attention(nn.Module):
         self.proj = nn.Linear(width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        batch, number, width = x.shape
-        parts = self.qkv(x).view(batch, number, 3, self.heads, width // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)  # each (B, heads, N, D / heads)
-        mixed = F.scaled_dot_product_attention(q, k, v)
-        return self.proj(mixed.transpose(1, 2).reshape(batch, number, width))
+        heads = (*x.shape[:2], self.heads, x.shape[2] // self.heads)
+        q, k, v = (part.view(heads).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        mixed = F.scaled_dot_product_attention(q, k, v)  # (B, heads, N, D / heads), as q, k, v
+        return self.proj(mixed.transpose(1, 2).flatten(2))
 
 
 class Mlp(nn.Module):
@@ -108,6 +107,8 @@ class VisionTransformer(Encoder):
     layer_scale
         Start of the branches' factors; 0 for none.
     """
+
+    pos_embed: Tensor  # (1, leading + N, D); a parameter where positions are learned
 
     def __init__(
         self,

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.kinds import construct
+from featlearn.images.methods.beit import BEiT
+from featlearn.images.methods.data2vec import Data2Vec
+from featlearn.images.methods.mae import MAE
 from featlearn.images.methods.masked import MaskedObjective
 from featlearn.images.methods.simmim import SimMIM
 
-__all__ = ["MaskedObjective", "SimMIM", "build_method"]
+__all__ = ["MAE", "BEiT", "Data2Vec", "MaskedObjective", "SimMIM", "build_method"]
 
 
-def build_method(settings: Mapping[str, Any], encoder: Encoder) -> MaskedObjective:
+def build_method(
+    settings: Mapping[str, Any], encoder: Encoder, teacher: Encoder | None = None
+) -> MaskedObjective:
     """The pre-training method that the config asks for, around ``encoder``.
+
+    New modules get random weights from torch's global generator.
 
     Parameters
     ----------
     settings
-        ``kind`` (``simmim``) and the arguments of the class of that name, beside it or in a group
-        named as the kind.
+        ``kind`` (``simmim``, ``mae``, ``data2vec`` or ``beit``) and the options of that kind: the
+        arguments of :class:`SimMIM`, :class:`MAE`, :class:`Data2Vec` or :class:`BEiT`. They may
+        also stand in a group named as the kind.
     encoder
         Is trained.
+    teacher
+        The fixed teacher of ``beit``.
 
     Raises
     ------
     ConfigError
         For an unknown kind, an option that the kind does not have, or an impossible value.
+
+    Examples
+    --------
+    >>> with seeded(0, "example"):
+    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
+    ...     method = build_method({"kind": "simmim", "mask_size": 4}, encoder)
+    >>> images = torch.zeros(8, 3, 32, 32)
+    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
+    torch.Size([])
     """
-    kinds = {"simmim": ("simmim", SimMIM)}
+    kinds: dict[str, tuple[str, Callable[..., MaskedObjective]]] = {
+        "simmim": ("simmim", SimMIM),
+        "mae": ("mae", MAE),
+        "data2vec": ("data2vec", Data2Vec),
+        "beit": ("beit", partial(BEiT, teacher=teacher)),
+    }
     return construct("pretraining", settings, kinds, encoder)

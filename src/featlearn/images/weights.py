@@ -1,0 +1,310 @@
+"""Weights from elsewhere into an encoder: by name, by file, or from a pre-training of ours.
+
+Nothing is downloaded, and no pickle is unpacked: a checkpoint that is more than tensors is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.files import read_tensors
+from featlearn.images.encoders.base import Encoder
+from featlearn.images.encoders.vit import VisionTransformer
+
+Weights = dict[str, Tensor]
+
+#: Groups of a checkpoint that hold the network, in the order in which they are looked for.
+GROUPS = ("model_ema", "model", "state_dict", "module")
+#: What may stand in front of the encoder's names.
+PREFIXES = ("", "encoder.", "module.", "module.encoder.", "model.", "model.encoder.", "backbone.")
+#: Names of classification heads.
+HEADS = ("fc.", "head.", "heads.head.", "classifier.")
+#: Names that a message lists before it says how many more there are.
+LISTED = 8
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What came of a file.
+
+    Attributes
+    ----------
+    file
+        That was read.
+    head
+        ``weight`` and ``bias`` of its classification head, if it has one; not loaded.
+    ignored
+        Names in the file that are no part of the encoder: a decoder, or those allowed to differ.
+    kept
+        Names of the encoder that keep the values they had, because they may.
+    """
+
+    file: Path
+    head: Weights
+    ignored: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def load_weights(
+    encoder: Encoder,
+    source: str | Path,
+    folder: str | Path | None = None,
+    may_differ: Sequence[str] = (),
+) -> Loaded:
+    """Fill an encoder with weights.
+
+    Positions of a vision transformer for another image size are interpolated. Checkpoints of
+    torchvision, timm, DeiT, MAE and of our pre-training are understood.
+
+    Parameters
+    ----------
+    encoder
+        Is changed.
+    source
+        A file (``.safetensors``, or a state dict of torch), or a name: ``torchvision:`` and a
+        weights enum such as ``ResNet50_Weights.IMAGENET1K_V1``, or ``timm:`` and a model such as
+        ``deit_base_patch16_224``.
+    folder
+        Where files of named weights lie, before torch's own cache is looked at.
+    may_differ
+        Names, with ``*``, that the file may lack or have too many, such as ``fc_norm.*``.
+
+    Raises
+    ------
+    FeatlearnError
+        If there is no such file (it says which file belongs where), the file is damaged or more
+        than tensors, or its weights do not fit: every missing, unexpected or misshapen name.
+    """
+    file = find_weights(source, folder)
+    found = _rename(read_weights(file))
+    own = encoder.state_dict()
+    found, ignored = _without_prefix(found, own)
+    found, head = _without_head(found)
+    if isinstance(encoder, VisionTransformer):
+        _fit_positions(found, encoder)
+    kept = tuple(name for name in own if name not in found and _may(name, may_differ))
+    extra = tuple(name for name in found if name not in own and _may(name, may_differ))
+    found = {name: value for name, value in found.items() if name not in extra}
+    _refuse_misfits(file, found, {k: v for k, v in own.items() if k not in kept}, encoder)
+    encoder.load_state_dict(found, strict=False)
+    return Loaded(file, head, (*ignored, *extra), kept)
+
+
+def _may(name: str, patterns: Sequence[str]) -> bool:
+    # batch norms of old checkpoints do not count their batches
+    return any(fnmatchcase(name, pattern) for pattern in (*patterns, "*num_batches_tracked"))
+
+
+# --------------------------------------------------------------------------- files
+
+
+def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
+    """The file of a source; see :func:`load_weights`.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming the file and the folders that it may be put into.
+    """
+    library, separator, name = str(source).partition(":")
+    if not separator or library not in ("torchvision", "timm"):
+        if not Path(source).is_file():
+            raise FeatlearnError(f"weights {source}: no such file")
+        return Path(source)
+    files, address = _torchvision_file(name) if library == "torchvision" else _timm_files(name)
+    folders = [Path(torch.hub.get_dir()) / "checkpoints"]
+    if folder is not None:
+        folders.insert(0, Path(folder))
+    for place in folders:
+        for file in files:
+            if (place / file).is_file():
+                return place / file
+    raise FeatlearnError(
+        f"weights {source}: not here, and nothing is downloaded; put {' or '.join(files)}"
+        f"{address} into {' or '.join(map(str, folders))}"
+    )
+
+
+def _torchvision_file(name: str) -> tuple[list[str], str]:
+    from torchvision.models import get_weight
+
+    try:
+        address = get_weight(name).url
+    except (ValueError, KeyError, AttributeError) as error:
+        raise ConfigError(
+            f"weights torchvision:{name}: unknown; expected a name such as "
+            "ResNet50_Weights.IMAGENET1K_V1"
+        ) from error
+    return [address.rpartition("/")[2]], f" (from {address})"
+
+
+def _timm_files(name: str) -> tuple[list[str], str]:
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ConfigError(f"weights timm:{name}: expected a name such as deit_base_patch16_224")
+    return [f"{name}.safetensors", f"{name}.pth"], f" (the weights of timm's model {name})"
+
+
+def read_weights(file: Path) -> Weights:
+    """The tensors of a safetensors file or of a state dict saved by torch, by name.
+
+    Raises
+    ------
+    FeatlearnError
+        If the file is damaged, or holds anything but tensors.
+    """
+    if file.suffix == ".safetensors":
+        return read_tensors(file)
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise FeatlearnError(
+            f"{file}: not read: it is damaged, or holds more than tensors. Such a file could run "
+            "code when it is opened; where you trust it, save its state dict as safetensors"
+        ) from error
+    for group in GROUPS:
+        if isinstance(content, Mapping) and isinstance(content.get(group), Mapping):
+            content = content[group]
+    if not isinstance(content, Mapping):
+        raise FeatlearnError(f"{file}: holds a {type(content).__name__}; expected named tensors")
+    tensors = {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    if not tensors:
+        raise FeatlearnError(f"{file}: holds no tensors; expected named ones")
+    return tensors
+
+
+# --------------------------------------------------------------------------- names
+
+
+def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:
+    """A state dict of torchvision's vision transformer with the names of timm."""
+    swaps = (
+        (r"^conv_proj\.", "patch_embed.proj."),
+        (r"^class_token$", "cls_token"),
+        (r"^encoder\.pos_embedding$", "pos_embed"),
+        (r"^encoder\.layers\.encoder_layer_(\d+)\.", r"blocks.\1."),
+        (r"\.ln_(\d)\.", r".norm\1."),
+        (r"\.self_attention\.in_proj_", ".attn.qkv."),
+        (r"\.self_attention\.out_proj\.", ".attn.proj."),
+        (r"\.mlp\.(?:0|linear_1)\.", ".mlp.fc1."),
+        (r"\.mlp\.(?:3|linear_2)\.", ".mlp.fc2."),
+        (r"^encoder\.ln\.", "norm."),
+        (r"^heads\.head\.", "head."),
+    )
+    renamed = {}
+    for name, value in weights.items():
+        for pattern, replacement in swaps:
+            name = re.sub(pattern, replacement, name)
+        renamed[name] = value
+    return renamed
+
+
+def from_beit(weights: Mapping[str, Tensor]) -> Weights:
+    """A state dict of BEiT or data2vec, whose names for three things differ from timm's ViT."""
+    renamed = {}
+    for name, value in weights.items():
+        if name.endswith(".attn.q_bias"):
+            other = weights[name.replace("q_bias", "v_bias")]
+            value = torch.cat([value, torch.zeros_like(value), other])  # keys have no bias
+            name = name.replace("q_bias", "qkv.bias")
+        elif name.endswith((".attn.v_bias", ".relative_position_index")):
+            continue
+        renamed[re.sub(r"\.gamma_(\d)$", r".ls\1.gamma", name)] = value
+    return renamed
+
+
+def _rename(weights: Weights) -> Weights:
+    if "encoder.pos_embedding" in weights:
+        return from_torchvision_vit(weights)
+    if any(name.endswith((".gamma_1", ".attn.q_bias")) for name in weights):
+        return from_beit(weights)
+    return weights
+
+
+def _without_prefix(found: Weights, own: Mapping[str, Any]) -> tuple[Weights, tuple[str, ...]]:
+    """The weights below the prefix that fits best, and the names of the others."""
+    matches = {p: sum(p + name in found for name in own) for p in PREFIXES}
+    prefix = max(PREFIXES, key=lambda p: matches[p])  # the first of equals
+    inside = {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
+    return inside, tuple(name for name in found if not name.startswith(prefix))
+
+
+def _without_head(found: Weights) -> tuple[Weights, Weights]:
+    head = {
+        name.rpartition(".")[2]: value for name, value in found.items() if name.startswith(HEADS)
+    }
+    return {k: v for k, v in found.items() if not k.startswith(HEADS)}, head
+
+
+def _refuse_misfits(
+    file: Path, found: Weights, own: Mapping[str, Tensor], encoder: nn.Module
+) -> None:
+    misshapen = [
+        f"{name} ({_shape(found[name])} in the file, {_shape(own[name])} in the encoder)"
+        for name in own
+        if name in found and found[name].shape != own[name].shape
+    ]
+    faults = {
+        "missing": [name for name in own if name not in found],
+        "unexpected": [name for name in found if name not in own],
+        "misshapen": misshapen,
+    }
+    lines = [f"  {kind}: {_listing(names)}" for kind, names in faults.items() if names]
+    if lines:
+        raise FeatlearnError(f"{file}: does not fit {type(encoder).__name__}:\n" + "\n".join(lines))
+
+
+def _shape(tensor: Tensor) -> str:
+    return "x".join(map(str, tensor.shape)) or "one number"
+
+
+def _listing(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+# --------------------------------------------------------------------------- positions
+
+
+def _fit_positions(found: Weights, encoder: VisionTransformer) -> None:
+    """Bring ``pos_embed`` to the encoder's grid; fixed positions of another grid are dropped."""
+    if "pos_embed" not in found or found["pos_embed"].shape == encoder.pos_embed.shape:
+        return
+    if not isinstance(encoder.pos_embed, nn.Parameter):
+        found["pos_embed"] = encoder.pos_embed
+        return
+    positions = found["pos_embed"]
+    if positions.ndim != 3 or positions.shape[2] != encoder.width:
+        return  # will be reported as misshapen
+    leading = int("cls_token" in found)
+    grid = encoder.grid(encoder.size)
+    patches = interpolate_positions(positions[:, leading:], grid)
+    first = positions[:, :leading] if leading else positions.new_zeros(1, 1, encoder.width)
+    found["pos_embed"] = torch.cat([first, patches], 1) if encoder.leading else patches
+    if not encoder.leading:
+        found.pop("cls_token", None)
+
+
+def interpolate_positions(positions: Tensor, grid: tuple[int, int]) -> Tensor:
+    """Positions of a square grid (1, N, D) for another grid: (1, h * w, D), bicubic.
+
+    Raises
+    ------
+    FeatlearnError
+        If N is no square.
+    """
+    side = round(positions.shape[1] ** 0.5)
+    if side * side != positions.shape[1]:
+        raise FeatlearnError(f"{positions.shape[1]} positions; expected those of a square grid")
+    maps = positions.float().transpose(1, 2).view(1, -1, side, side)
+    resized = F.interpolate(maps, grid, mode="bicubic", antialias=True, align_corners=False)
+    return resized.flatten(2).transpose(1, 2).to(positions.dtype)

@@ -1,0 +1,210 @@
+"""Encoders: their shapes, and that they are the networks they are named after."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torchvision.models import resnet18, resnet50
+from torchvision.models.vision_transformer import VisionTransformer as Reference
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.seeds import seeded
+from featlearn.images.encoders import VisionTransformer, build_encoder
+from featlearn.images.encoders.base import sin_cos_positions
+from featlearn.images.objective import layers
+from featlearn.images.weights import from_torchvision_vit
+
+SMALL = {"kind": "small_resnet", "widths": [8, 16, 24], "blocks": 2}
+VIT = {"kind": "vit", "patch": 4, "width": 24, "depth": 3, "heads": 2}
+EVERY = [
+    SMALL,
+    SMALL | {"stem_stride": 2, "norm": "group"},
+    {"kind": "resnet18", "stem": "cifar", "width_multiplier": 0.125},
+    {"kind": "resnet50", "width_multiplier": 0.125},
+    VIT,
+    VIT | {"class_token": False, "pooling": "mean", "positions": "sin_cos"},
+    VIT | {"pooling": "mean", "final_norm": "pooled", "layer_scale": 0.1},
+]
+
+
+def build(settings, size=32):
+    with seeded(0, "encoders"):
+        return build_encoder(settings, size)
+
+
+def pictures(count=2, size=32):
+    return torch.randn(count, 3, size, size, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("settings", EVERY)
+def test_shapes_are_those_that_the_encoder_names(settings):
+    encoder, x = build(settings), pictures()
+    rows, columns = encoder.grid(32)
+    assert (rows, columns) == (32 // encoder.stride, 32 // encoder.stride)
+    stem = encoder.stem(x)
+    side = 32 // encoder.stem_stride
+    assert stem.shape == (2, encoder.stem_width, side, side)
+    assert encoder.feature_map(x).shape == (2, encoder.width, rows, columns)
+    assert encoder(x).shape == (2, encoder.width)
+    outputs = encoder.block_maps(stem)
+    assert len(outputs) == encoder.depth
+    assert outputs[-1].shape == (2, encoder.width, rows, columns)
+    assert encoder.layer_maps(x).shape == (2, encoder.width, rows, columns)
+
+
+@pytest.mark.parametrize("settings", EVERY)
+def test_each_block_is_one_layer_for_the_layer_decay(settings):
+    names = [f"encoder.{name}" for name, _ in build(settings).named_parameters()]
+    depths, head = layers(names)
+    assert head == build(settings).depth + 1
+    assert depths[names[0]] == 0
+
+
+@pytest.mark.parametrize("settings", EVERY)
+def test_channels_last_gives_the_same_features(settings):
+    encoder, x = build(settings).eval(), pictures()
+    plain = encoder(x)
+    last = encoder.to(memory_format=torch.channels_last)
+    again = last(x.contiguous(memory_format=torch.channels_last))
+    torch.testing.assert_close(again, plain, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "reference"), [("resnet18", resnet18), ("resnet50", resnet50)])
+def test_resnets_are_those_of_torchvision(kind, reference):
+    with seeded(0, "encoders"):
+        wanted = reference(num_classes=3).eval()
+    encoder = build({"kind": kind}).eval()
+    theirs = {k: v for k, v in wanted.state_dict().items() if not k.startswith("fc.")}
+    ours = encoder.state_dict()
+    assert list(ours) == list(theirs)
+    encoder.load_state_dict(theirs)
+    wanted.fc = torch.nn.Identity()
+    x = pictures(size=64)
+    torch.testing.assert_close(encoder(x), wanted(x), atol=1e-5, rtol=1e-5)
+
+
+def test_width_multiplier_and_stem_of_the_resnets():
+    narrow = build({"kind": "resnet50", "width_multiplier": 0.25})
+    assert (narrow.width, narrow.stem_width, narrow.stride) == (512, 16, 32)
+    cifar = build({"kind": "resnet18", "stem": "cifar"})
+    assert (cifar.width, cifar.stride, cifar.conv1.kernel_size) == (512, 8, (3, 3))
+
+
+def test_a_block_with_a_zero_last_norm_starts_as_its_shortcut():
+    encoder = build(SMALL | {"zero_init_last": True}).eval()
+    x = torch.rand(2, 8, 32, 32)
+    assert torch.equal(encoder.layer1[0](x), x)
+
+
+def test_no_batch_statistics_with_group_norm():
+    encoder, x = build(SMALL | {"norm": "group"}).train(), pictures(4)
+    torch.testing.assert_close(encoder(x)[:1], encoder(x[:1]))
+
+
+# ------------------------------------------------------------------------------------------- ViT
+
+
+@pytest.mark.parametrize("size", [16, 24])
+def test_vision_transformer_is_that_of_torchvision(size):
+    torch.manual_seed(0)
+    reference = Reference(size, 4, 3, 2, 24, 48, num_classes=5).eval()
+    torch.nn.init.normal_(reference.class_token)
+    encoder = build(VIT | {"mlp_ratio": 2.0}, size).eval()
+    weights = from_torchvision_vit(reference.state_dict())
+    weights = {k: v for k, v in weights.items() if not k.startswith("head.")}
+    encoder.load_state_dict(weights)
+    reference.heads = torch.nn.Identity()
+    x = pictures(size=size)
+    torch.testing.assert_close(encoder(x), reference(x), atol=1e-5, rtol=1e-5)
+
+
+def test_parameter_names_are_those_of_timm():
+    names = set(build(VIT | {"layer_scale": 0.1, "depth": 1}).state_dict())
+    block = "norm1.weight norm1.bias attn.qkv.weight attn.qkv.bias attn.proj.weight attn.proj.bias"
+    block += " ls1.gamma norm2.weight norm2.bias mlp.fc1.weight mlp.fc1.bias mlp.fc2.weight"
+    block += " mlp.fc2.bias ls2.gamma"
+    around = "cls_token pos_embed patch_embed.proj.weight patch_embed.proj.bias norm.weight"
+    around += " norm.bias"
+    assert names == {f"blocks.0.{name}" for name in block.split()} | set(around.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "millions"), [("vit_tiny", 5.5), ("vit_small", 21.7), ("vit_base", 85.8)]
+)
+def test_named_sizes(kind, millions):
+    with torch.device("meta"):
+        encoder = build_encoder({"kind": kind}, 224)
+    assert sum(p.numel() for p in encoder.parameters()) / 1e6 == pytest.approx(millions, abs=0.05)
+
+
+def test_tokens_are_the_map_with_the_class_token_in_front():
+    encoder, x = build(VIT), pictures()
+    tokens, features = encoder.tokens(x), encoder.feature_map(x)
+    assert tokens.shape == (2, 65, 24)
+    assert torch.equal(tokens[:, 1:].transpose(1, 2).reshape(2, 24, 8, 8), features)
+    assert torch.equal(encoder(x), tokens[:, 0])
+    mean = build(VIT | {"pooling": "mean"})
+    torch.testing.assert_close(mean(x), mean.tokens(x)[:, 1:].mean(1))
+
+
+def test_sine_cosine_positions_are_fixed_and_tell_rows_from_columns():
+    encoder = build(VIT | {"positions": "sin_cos"})
+    assert "pos_embed" not in dict(encoder.named_parameters())
+    assert (encoder.pos_embed[0, 0] == 0).all()
+    places = sin_cos_positions((2, 3), 8)
+    column, row = places[:, :4], places[:, 4:]
+    assert torch.equal(column[0], column[3])
+    assert torch.equal(row[0], row[1])
+    angle = torch.tensor([2.0, 2.0 / 100])
+    torch.testing.assert_close(column[2], torch.cat([angle.sin(), angle.cos()]))
+
+
+def test_images_of_another_size_than_the_positions_are_refused():
+    with pytest.raises(FeatlearnError, match=r"images of \(16, 16\) px .* for \(32, 32\) px"):
+        build(VIT)(pictures(size=16))
+
+
+# ---------------------------------------------------------------------------------- layers, faults
+
+
+def test_maps_of_a_named_layer():
+    encoder, x = build(VIT), pictures()
+    maps = encoder.layer_maps(x, "blocks.1")
+    torch.testing.assert_close(maps, encoder.block_maps(encoder.stem(x))[1])
+    small = build(SMALL).eval()
+    assert small.layer_maps(x, "layer1.0").shape == (2, 8, 32, 32)
+    with pytest.raises(ConfigError, match=r"layer: 'layer9'; expected one such as 'layer3'"):
+        small.layer_maps(x, "layer9")
+    with pytest.raises(ConfigError, match="was not used"):
+        VisionTransformer.layer_maps(_with_unused(encoder), x, "unused")
+
+
+def _with_unused(encoder):
+    encoder.unused = torch.nn.Identity()
+    return encoder
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "resnet19"}, r"encoder.kind: 'resnet19'; expected one of small_resnet"),
+        ({}, r"encoder.kind: ''"),
+        ({"kind": "resnet18", "stam": "cifar"}, "encoder.stam: unknown option of resnet18; did"),
+        ({"kind": "resnet18", "stem": "cfar"}, "encoder.stem: 'cfar'; expected imagenet or cifar"),
+        ({"kind": "resnet18", "width_multiplier": 0.001}, "encoder.width_multiplier: 0.001"),
+        (SMALL | {"norm": "layer"}, "encoder.norm: 'layer'; expected batch or group"),
+        (VIT | {"patch": 5}, "encoder.patch: 5; expected a divisor"),
+        (VIT | {"heads": 5}, "encoder.heads: 5; expected a divisor of the width 24"),
+        (VIT | {"pooling": "max"}, "encoder.pooling: 'max'; expected class_token or mean"),
+        (VIT | {"class_token": False}, "encoder.pooling: 'class_token'; expected mean"),
+        (VIT | {"positions": "none"}, "encoder.positions: 'none'"),
+    ],
+)
+def test_impossible_settings_are_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        build(settings)
+
+
+def test_options_may_stand_in_the_group_of_their_family():
+    grouped = {"kind": "resnet18", "resnet": {"stem": "cifar"}, "vit": {"patch": 4}}
+    assert build(grouped).stride == 8

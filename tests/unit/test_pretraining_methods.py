@@ -1,0 +1,462 @@
+"""Pre-training methods: what their losses look at, and what moves."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.seeds import seeded
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.encoders.base import sin_cos_positions
+from featlearn.images.masking import masked_share, upsample
+from featlearn.images.methods import build_method
+from featlearn.images.methods.beit import k_means, nearest
+from featlearn.images.methods.data2vec import average_normalised
+from featlearn.images.methods.mae import fold, patches, take
+
+SIZE = 16
+CNN = {"kind": "small_resnet", "widths": [8, 12, 16]}  # stride 4
+VIT = {"kind": "vit", "patch": 4, "width": 16, "depth": 3, "heads": 2}
+LIGHT = {"decoder_width": 16, "decoder_depth": 2, "decoder_heads": 2}
+SIMMIM = {"kind": "simmim", "mask_size": 4, **LIGHT}
+MAE = {"kind": "mae", **LIGHT}
+DATA2VEC = {"kind": "data2vec", "mask_size": 4, "top_blocks": 1}
+BEIT = {"kind": "beit", "mask_size": 4, "codes": 5}
+EVERY = [
+    (CNN, SIMMIM),
+    (CNN, SIMMIM | {"decoder": "linear", "mask_token": "stem"}),
+    (CNN, DATA2VEC),
+    (CNN, BEIT),
+    (VIT, SIMMIM),
+    (VIT, MAE),
+    (VIT, DATA2VEC | {"top_blocks": 2}),
+    (VIT, BEIT),
+]
+BATCH = 6
+
+
+def pictures(count=BATCH, size=SIZE, seed=0):
+    return torch.randn(count, 3, size, size, generator=torch.Generator().manual_seed(seed))
+
+
+def draws(step=0, size=BATCH, rows=None):
+    return Draws((0, "methods"), step, size, rows)
+
+
+def build(encoder, method, size=SIZE):
+    with seeded(0, "methods"):
+        teacher = build_encoder(CNN, size) if method["kind"] == "beit" else None
+        objective = build_method(method, build_encoder(encoder, size), teacher)
+    objective.prepare(pictures(seed=1, size=size), (0, "codes"))
+    return objective
+
+
+def mask_of(objective, x):
+    return objective.draw_mask(x, draws())
+
+
+# ------------------------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_a_few_steps_lower_the_loss_and_reach_every_parameter(encoder, method):
+    objective, x = build(encoder, method), pictures()
+    optimiser = torch.optim.Adam([p for p in objective.parameters() if p.requires_grad], 3e-3)
+    losses = []
+    for step in range(30):
+        optimiser.zero_grad()
+        loss = objective(x, None, draws())["loss"]
+        loss.backward()
+        if step == 0:
+            missed = [
+                n for n, p in objective.named_parameters() if p.requires_grad and p.grad is None
+            ]
+            assert not missed
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.9 * losses[0]
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_the_same_draws_give_the_same_loss_bit_by_bit(encoder, method):
+    x = pictures()
+    torch.use_deterministic_algorithms(True)
+    try:
+        first, again = (build(encoder, method)(x, None, draws())["loss"] for _ in range(2))
+        first.backward()
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert torch.equal(first, again)
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_two_processes_have_the_loss_of_one_between_them(encoder, method):
+    encoder = encoder | {"norm": "group"} if encoder is CNN else encoder
+    objective, x = build(encoder, method), pictures()
+    whole = objective(x, None, draws())["loss"]
+    halves = [
+        objective(x[rows], None, draws(rows=rows))["loss"] for rows in (slice(0, 3), slice(3, 6))
+    ]
+    torch.testing.assert_close(sum(halves) / 2, whole)
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_bfloat16_autocast_gives_about_the_same_loss(encoder, method):
+    objective, x = build(encoder, method), pictures()
+    wanted = objective(x, None, draws())["loss"]
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = objective(x, None, draws())["loss"]
+    assert loss.dtype == torch.float32
+    assert float(loss.detach()) == pytest.approx(float(wanted.detach()), rel=0.05)
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_channels_last_gives_the_same_loss(encoder, method):
+    objective, x = build(encoder, method), pictures()
+    wanted = objective(x, None, draws())["loss"]
+    last = build(encoder, method).to(memory_format=torch.channels_last)
+    loss = last(x.contiguous(memory_format=torch.channels_last), None, draws())["loss"]
+    torch.testing.assert_close(loss, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_the_loss_is_one_graph(encoder, method):
+    objective, x = build(encoder, method), pictures()
+    wanted = objective(x, None, draws())["loss"]
+    objective = build(encoder, method)
+    objective.compile(backend="eager", fullgraph=True)
+    assert torch.equal(objective(x, None, draws())["loss"], wanted)
+
+
+@pytest.mark.parametrize(("encoder", "method"), EVERY)
+def test_tokens_and_biases_do_not_decay_and_a_teacher_is_in_no_group(encoder, method):
+    objective = build(encoder, method)
+    groups = objective.parameter_groups(0.05, 0.9)
+    grouped = {id(p): group["weight_decay"] for group in groups for p in group["params"]}
+    for name, parameter in objective.named_parameters():
+        if name.startswith("teacher."):
+            assert id(parameter) not in grouped
+        else:
+            small = parameter.ndim < 2 or name.endswith(("token", "pos_embed"))
+            assert grouped[id(parameter)] == (0 if small else 0.05)
+
+
+# ---------------------------------------------------------------------------------------- SimMIM
+
+
+class Constant(torch.nn.Module):
+    """A decoder that predicts a given picture."""
+
+    def __init__(self, picture):
+        super().__init__()
+        self.picture = torch.nn.Parameter(picture)
+
+    def forward(self, features):
+        return self.picture
+
+
+@pytest.mark.parametrize("encoder", [CNN, VIT])
+def test_simmim_looks_at_masked_pixels_only(encoder):
+    objective, x = build(encoder, SIMMIM), pictures()
+    mask = mask_of(objective, x)
+    hidden = upsample(mask, 4)[:, None].expand_as(x)
+    objective.decoder = Constant(pictures(seed=3))
+    loss = objective.loss(x, mask)
+    loss.backward()
+    gradient = objective.decoder.picture.grad
+    assert (gradient[~hidden] == 0).all()
+    assert (gradient[hidden].abs() == gradient[hidden].abs()[0]).all()
+    wanted = (pictures(seed=3) - x).abs()[hidden].mean()
+    torch.testing.assert_close(loss, wanted)
+    assert torch.equal(objective.loss(torch.where(hidden, x, x + 7), mask), loss)
+
+
+@pytest.mark.parametrize("place", ["pixels", "stem"])
+@pytest.mark.parametrize("encoder", [CNN, VIT])
+def test_the_token_stands_in_every_masked_cell_and_nowhere_else(encoder, place):
+    objective, x = build(encoder, SIMMIM | {"mask_token": place}), pictures()
+    mask, token = mask_of(objective, x), objective.mask.token
+    seen = objective.mask(objective.encoder, x, mask)
+    if place == "stem":
+        hidden = upsample(mask, 4 // objective.encoder.stem_stride)[:, None]
+        clean = objective.encoder.stem(x)
+        assert torch.equal(seen, torch.where(hidden, token, clean))
+    else:
+        hidden = upsample(mask, 4)[:, None]
+        assert torch.equal(seen, objective.encoder.stem(torch.where(hidden, token, x)))
+
+
+@pytest.mark.parametrize("encoder", [CNN, VIT])
+def test_simmim_does_not_see_what_is_masked(encoder):
+    objective, x = build(encoder, SIMMIM), pictures()
+    mask = mask_of(objective, x)
+    other = torch.where(upsample(mask, 4)[:, None], x + 5, x)
+    assert torch.equal(objective.reconstruct(x, mask), objective.reconstruct(other, mask))
+
+
+def test_mask_token_starts_as_in_simmim():
+    token = build(CNN | {"widths": [4000]}, SIMMIM | {"mask_token": "stem"}).mask.token
+    assert float(token.detach().std()) == pytest.approx(0.02, rel=0.1)
+    assert token.requires_grad
+
+
+@pytest.mark.parametrize("depth", [1, 3, 4])
+def test_decoder_depth_is_the_number_of_its_blocks(depth):
+    decoder = build(CNN, SIMMIM | {"decoder_depth": depth}).decoder
+    passed = []
+    for block in decoder.blocks:
+        block.register_forward_hook(lambda *_: passed.append(1))
+    decoder(torch.zeros(1, 16, 4, 4))
+    assert len(passed) == len(decoder.blocks) == depth
+
+
+@pytest.mark.parametrize("cell", [2, 4, 8])
+@pytest.mark.parametrize("stem_stride", [1, 2])
+@pytest.mark.parametrize("decoder", ["transformer", "linear"])
+def test_mask_cells_need_not_be_the_cells_of_the_encoder(cell, stem_stride, decoder):
+    settings = SIMMIM | {"mask_size": cell, "decoder": decoder}
+    objective, x = build(CNN | {"stem_stride": stem_stride}, settings), pictures()
+    mask = mask_of(objective, x)
+    assert objective.reconstruct(x, mask).shape == x.shape
+    assert math.isfinite(objective.loss(x, mask))
+
+
+def test_a_cell_of_the_decoder_paints_its_own_place():
+    for settings in (SIMMIM, SIMMIM | {"decoder": "linear"}, SIMMIM | {"decoder_stride": 8}):
+        decoder = build(CNN, settings | {"decoder_depth": 0}).decoder
+        features = torch.zeros(1, 16, 4, 4)
+        plain = decoder(features)
+        features[0, :, 1, 2] = torch.randn(16)
+        changed = (decoder(features) != plain).any(1)[0].nonzero()
+        low, high = ((0, 8), (7, 15)) if decoder.stride == 8 else ((4, 8), (7, 11))
+        assert tuple(changed.amin(0)) == low
+        assert tuple(changed.amax(0)) == high
+
+
+# ------------------------------------------------------------------------------------------- MAE
+
+
+def test_mae_counts_and_folding():
+    objective, x = build(VIT, MAE), pictures()
+    order = mask_of(objective, x)
+    assert torch.equal(order.sort(1).values, torch.arange(16).expand(BATCH, -1))
+    assert objective.visible(order) == 4
+    assert torch.equal(fold(patches(x, 4), 4, (SIZE, SIZE)), x)
+    assert torch.equal(patches(x, 4)[:, 6].view(-1, 3, 4, 4), x[:, :, 4:8, 8:12])
+
+
+def test_mae_is_the_one_that_puts_the_tokens_back_in_place():
+    objective, x = build(VIT, MAE).double(), pictures().double()
+    order = mask_of(objective, x)
+    encoder, visible = objective.encoder, objective.visible(order)
+    tokens = encoder.embed(encoder.stem(x))
+    latent = objective.embed(encoder.encode(take(tokens, order[:, :visible])))
+    shuffled = torch.cat([latent[:, 1:], objective.token.expand(BATCH, 16 - visible, -1)], 1)
+    placed = take(shuffled, order.argsort(1)) + objective.places
+    decoded = objective.head(
+        objective.norm(objective.blocks(torch.cat([latent[:, :1], placed], 1)))
+    )
+    wanted = take(decoded[:, 1:], order[:, visible:])
+    torch.testing.assert_close(objective.predict(x, order), wanted)
+
+
+def test_mae_reconstruction_leaves_what_was_visible_and_paints_in_place(monkeypatch):
+    objective, x = build(VIT, MAE), pictures()
+    order = mask_of(objective, x)
+    hidden = take(patches(x, 4), order[:, 4:])
+    monkeypatch.setattr(objective, "predict", lambda *_: hidden)
+    assert torch.equal(objective.reconstruct(x, order), x)
+
+
+def test_mae_looks_at_masked_patches_only_and_sees_the_others():
+    objective, x = build(VIT, MAE), pictures()
+    order = mask_of(objective, x)
+    masked = torch.zeros(BATCH, 16, dtype=torch.bool).scatter_(1, order[:, 4:], True)
+    pixels = upsample(masked.view(-1, 4, 4), 4)[:, None]
+    other = torch.where(pixels, x + torch.randn_like(x), x)
+    assert torch.equal(objective.predict(x, order), objective.predict(other, order))
+    predicted = objective.predict(x, order)
+    target = take(patches(x, 4), order[:, 4:])
+    normal = (target - target.mean(-1, keepdim=True)) / (target.var(-1, keepdim=True) + 1e-6).sqrt()
+    torch.testing.assert_close(objective.loss(x, order), (predicted - normal).square().mean())
+    plain = build(VIT, MAE | {"normalised_target": False})
+    torch.testing.assert_close(plain.loss(x, order), (predicted - target).square().mean())
+
+
+def test_mae_positions_of_the_decoder_are_those_of_the_patches():
+    objective = build(VIT, MAE)
+    assert torch.equal(objective.places, sin_cos_positions((4, 4), 16))
+    assert "places" not in objective.state_dict()
+
+
+# -------------------------------------------------------------------------------------- data2vec
+
+
+@pytest.mark.parametrize("encoder", [CNN, VIT])
+def test_no_gradient_reaches_the_teacher_and_the_student_does_not_change_the_target(encoder):
+    objective, x = build(encoder, DATA2VEC), pictures()
+    target = objective.target(x)
+    assert not target.requires_grad
+    objective(x, None, draws())["loss"].backward()
+    assert all(p.grad is None and not p.requires_grad for p in objective.teacher.parameters())
+    with torch.no_grad():
+        for parameter in objective.encoder.parameters():
+            parameter.add_(1)
+    assert torch.equal(objective.target(x), target)
+
+
+def test_the_teacher_is_the_moving_average():
+    objective = build(VIT, DATA2VEC | {"tau_start": 0.5, "tau_end": 0.9, "tau_share": 0.5})
+    wanted = {k: v.clone() for k, v in objective.teacher.state_dict().items()}
+    for step, tau in ((1, 0.6), (2, 0.7), (4, 0.9), (7, 0.9)):
+        with torch.no_grad():
+            for parameter in objective.encoder.parameters():
+                parameter.add_(torch.randn_like(parameter))
+        assert objective.tau(step, 8) == pytest.approx(tau)
+        objective.after_step(step, 8)
+        for name, value in objective.encoder.named_parameters():
+            wanted[name] = tau * wanted[name] + (1 - tau) * value
+    for name, value in objective.teacher.state_dict().items():
+        torch.testing.assert_close(value, wanted[name])
+
+
+def test_the_target_is_the_average_of_the_normalised_last_blocks():
+    objective, x = build(VIT, DATA2VEC | {"top_blocks": 2}), pictures()
+    teacher = objective.teacher
+    tokens = torch.cat(
+        [
+            (teacher.cls_token + teacher.pos_embed[:, :1]).expand(BATCH, -1, -1),
+            teacher.embed(teacher.stem(x)),
+        ],
+        1,
+    )
+    outputs = []
+    for block in teacher.blocks:
+        tokens = block(tokens)
+        outputs.append(F.layer_norm(tokens[:, 1:], (16,)))
+    wanted = (outputs[-1] + outputs[-2]) / 2
+    torch.testing.assert_close(objective.target(x).flatten(2).transpose(1, 2), wanted)
+
+
+def test_a_convolutional_target_is_made_of_the_last_stage():
+    encoder = CNN | {"blocks": 2}
+    objective, x = build(encoder, DATA2VEC | {"top_blocks": 6}), pictures()
+    copied = copy.deepcopy(objective.teacher)
+    outputs = copied.block_maps(copied.stem(x))
+    torch.testing.assert_close(objective.target(x), average_normalised(outputs[-2:]))
+
+
+def test_data2vec_looks_at_masked_positions_only(monkeypatch):
+    objective, x = build(VIT, DATA2VEC), pictures()
+    mask, target = mask_of(objective, x), objective.target(x)
+    loss = objective.loss(x, mask)
+    monkeypatch.setattr(objective, "target", lambda _: torch.where(mask[:, None], target, 9.0))
+    assert torch.equal(objective.loss(x, mask), loss)
+    predicted = objective.predict(
+        objective.encoder.body(objective.mask(objective.encoder, x, mask))
+    )
+    gap = (predicted - target).movedim(1, -1)[mask].abs()
+    wanted = torch.where(gap < 2, gap.square() / 4, gap - 1).mean()
+    torch.testing.assert_close(loss, wanted)
+
+
+# ------------------------------------------------------------------------------------------ BEiT
+
+
+def test_beit_predicts_the_codes_of_a_teacher_that_never_changes():
+    objective, x = build(CNN, BEIT), pictures()
+    before = {k: v.clone() for k, v in objective.teacher.state_dict().items()}
+    objective.train()
+    mask, labels = mask_of(objective, x), objective.labels(x)
+    loss = objective.loss(x, mask)
+    loss.backward()
+    assert all(p.grad is None for p in objective.teacher.parameters())
+    for name, value in objective.teacher.state_dict().items():
+        assert torch.equal(value, before[name])
+    scores = objective.predict(objective.encoder.body(objective.mask(objective.encoder, x, mask)))
+    chances = scores.log_softmax(1).movedim(1, -1).flatten(0, 2)
+    own = -chances.gather(1, labels[:, None])[:, 0][mask.flatten()]
+    torch.testing.assert_close(loss, own.mean(), rtol=1e-4, atol=1e-5)
+
+
+def test_beit_without_codes_is_told_so():
+    with seeded(0, "methods"):
+        encoder, teacher = build_encoder(CNN, SIZE), build_encoder(CNN, SIZE)
+        objective = build_method(BEIT, encoder, teacher)
+    with pytest.raises(FeatlearnError, match="call prepare"):
+        objective(pictures(), None, draws())
+    with pytest.raises(FeatlearnError, match="points for 5 codes"):
+        k_means(torch.zeros(4, 2), 5, 3, (0,))
+    with pytest.raises(ConfigError, match="beit needs a teacher"):
+        build_method(BEIT, encoder)
+
+
+def test_codes_come_back_with_a_checkpoint():
+    trained, fresh = build(CNN, BEIT), build(CNN, BEIT)
+    fresh.codebook.zero_()
+    fresh.load_state_dict(trained.state_dict())
+    assert torch.equal(fresh.labels(pictures()), trained.labels(pictures()))
+
+
+def test_k_means_finds_separate_heaps_and_leaves_no_code_empty():
+    heaps = 10 * torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
+    points = (heaps[:, None] + 0.01 * torch.randn(6, 50, 4)).flatten(0, 1)
+    centres = k_means(points, 6, 30, (0, "heaps"))
+    codes = nearest(points, centres).view(6, 50)
+    assert (codes == codes[:, :1]).all()
+    assert len(codes[:, 0].unique()) == 6
+    assert torch.equal(centres, k_means(points, 6, 30, (0, "heaps")))
+
+
+def test_nearest_is_nearest():
+    points, centres = torch.randn(50, 3), torch.randn(7, 3)
+    assert torch.equal(nearest(points, centres), torch.cdist(points, centres).argmin(1))
+
+
+# ---------------------------------------------------------------------------------------- faults
+
+
+def test_positions_that_hold_several_mask_cells_count_by_their_share():
+    objective, x = build(CNN | {"stem_stride": 2}, DATA2VEC), pictures()
+    mask = mask_of(objective, x)
+    shares = masked_share(mask, 4, 8)
+    predicted = objective.predict(
+        objective.encoder.body(objective.mask(objective.encoder, x, mask))
+    )
+    gap = F.smooth_l1_loss(predicted, objective.target(x), reduction="none", beta=2.0).mean(1)
+    torch.testing.assert_close(objective.loss(x, mask), (gap * shares).sum() / shares.sum())
+
+
+@pytest.mark.parametrize(
+    ("encoder", "method", "message"),
+    [
+        (CNN, {"kind": "simim"}, "pretraining.kind: 'simim'; expected one of simmim, mae"),
+        (CNN, SIMMIM | {"decoder_deep": 3}, "pretraining.decoder_deep: unknown option of simmim"),
+        (CNN, SIMMIM | {"decoder": "mlp"}, "pretraining.decoder: 'mlp'"),
+        (CNN, SIMMIM | {"mask_token": "head"}, "pretraining.mask_token: 'head'"),
+        (CNN, SIMMIM | {"decoder_stride": 6}, "pretraining.decoder_stride: 6; expected a multiple"),
+        (VIT, SIMMIM | {"mask_size": 2}, "pretraining.mask_size: 2; expected a multiple of the 4"),
+        (CNN, MAE, "mae needs a vision transformer, not SmallResNet"),
+        (VIT, DATA2VEC | {"top_blocks": 4}, "pretraining.top_blocks: 4; expected 1 to 3"),
+        (VIT, DATA2VEC | {"tau_start": 1.1}, "pretraining.tau_start: 1.1"),
+        (CNN | {"widths": [8, 8]}, BEIT, "its cells are 4 px, the student's 2 px"),
+    ],
+)
+def test_impossible_settings_are_named(encoder, method, message):
+    with pytest.raises(ConfigError, match=message):
+        build(encoder, method)
+
+
+def test_images_must_be_whole_cells():
+    objective = build(CNN | {"stem_stride": 2}, SIMMIM)
+    x = pictures(size=20)
+    with pytest.raises(FeatlearnError, match=r"images of 20x20 px; expected multiples of .* 8 px"):
+        objective(x, None, draws())
+    with pytest.raises(ConfigError, match="cells of 4 px do not fill an image of 18x18 px"):
+        objective(pictures(size=18), None, draws())
