@@ -1,0 +1,223 @@
+"""Supervised training, fine-tuning, features and accuracies, on a tiny encoder."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images import classifier as module
+from featlearn.images.accuracy import accuracies, paired_differences, summary
+from featlearn.images.classifier import Classifier
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.features import extract
+from featlearn.images.loop import fit
+
+CLASSES = 3
+
+
+def classifier(**settings: object) -> Classifier:
+    torch.manual_seed(0)
+    encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, 8)
+    return Classifier(encoder, CLASSES, **settings)
+
+
+def coloured(images: int) -> tuple[Tensor, Tensor]:
+    """Noise in which the class's channel is bright, uint8, and the classes."""
+    stream = torch.Generator().manual_seed(0)
+    pixels = torch.randint(0, 120, (images, 3, 8, 8), generator=stream)
+    labels = torch.arange(images) % CLASSES
+    pixels[torch.arange(images), labels] += 100
+    return pixels.to(torch.uint8), labels
+
+
+def plain(images: Tensor, draws: Draws) -> Tensor:
+    return images.float() / 128 - 1
+
+
+def draws(size: int) -> Draws:
+    return Draws((0, "test"), 0, size)
+
+
+# ------------------------------------------------------------------------------- the objective
+
+
+def test_a_zero_head_starts_at_equal_probabilities():
+    x = torch.randn(6, 3, 8, 8)
+    out = classifier()(x, torch.arange(6) % CLASSES, draws(6))
+    assert out["loss"].item() == pytest.approx(math.log(CLASSES))
+
+
+def test_label_smoothing_spreads_the_target():
+    x, y = torch.randn(6, 3, 8, 8), torch.arange(6) % CLASSES
+    ours = classifier(head_std=1.0, label_smoothing=0.2).eval()
+    log_p = ours.scores(x).log_softmax(1)
+    own, all_ = -log_p.gather(1, y[:, None]).mean().item(), -log_p.mean().item()
+    assert ours(x, y, draws(6))["loss"].item() == pytest.approx(0.8 * own + 0.2 * all_)
+
+
+def test_mixed_images_have_mixed_targets(monkeypatch):
+    def halves(images: Tensor, targets: Tensor, draws: Draws, *, mixup: float, cutmix: float):
+        assert (mixup, cutmix) == (0.8, 0.0)
+        return (images + images.flip(0)) / 2, 0.75 * targets + 0.25 * targets.flip(0)
+
+    monkeypatch.setattr(module, "mix", halves)
+    x, y = torch.randn(4, 3, 8, 8), torch.tensor([0, 1, 2, 0])
+    ours = classifier(head_std=1.0, mixup=0.8).eval()
+    scores = ours.scores((x + x.flip(0)) / 2)
+    loss = 0.75 * functional.cross_entropy(scores, y)
+    loss = loss + 0.25 * functional.cross_entropy(scores, y.flip(0))
+    out = ours(x, y, draws(4))
+    assert out["loss"].item() == pytest.approx(loss.item())
+    assert out["accuracy"] == (scores.argmax(1) == y).float().mean()
+
+
+@pytest.mark.parametrize("kind", ["mixup", "cutmix"])
+def test_mixing_repeats_itself_by_name(kind):
+    x, y = torch.randn(8, 3, 8, 8), torch.arange(8) % CLASSES
+    ours = classifier(head_std=1.0, **{kind: 1.0}).eval()
+    first, again = (ours(x, y, draws(8))["loss"] for _ in range(2))
+    other = ours(x, y, Draws((0, "test"), 1, 8))["loss"]
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_several_labels_leave_out_what_does_not_count():
+    x = torch.randn(2, 3, 8, 8)
+    y = torch.tensor([[1, 0, -1], [0, -1, 1]])
+    ours = classifier(several=True, head_std=1.0).eval()
+    p = ours.scores(x).sigmoid()
+    expected = -(p[0, 0].log() + (1 - p[0, 1]).log() + (1 - p[1, 0]).log() + p[1, 2].log()) / 2
+    assert ours(x, y, draws(2))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_settings_that_make_no_sense_are_named():
+    with pytest.raises(ConfigError, match=r"finetuning.label_smoothing: 1.0; expected in"):
+        classifier(label_smoothing=1.0)
+    with pytest.raises(ConfigError, match="several labels"):
+        classifier(several=True, mixup=0.2)
+
+
+# ------------------------------------------------------------------------------- trained
+
+SETTINGS = {"steps": 25, "batch_size": 24, "learning_rate": 0.02, "record_every": 5}
+
+
+def test_it_learns_and_repeats_itself():
+    images, labels = coloured(96)
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        runs = []
+        for _ in range(2):
+            ours = classifier()
+            history = fit(ours, images, labels, plain, SETTINGS, (0, "test"))
+            runs.append((history, extract(ours, images, plain, outputs=ours.scores)))
+    finally:
+        torch.use_deterministic_algorithms(before)
+    assert runs[0][0]["accuracy"].iloc[-1] > 0.95
+    assert runs[0][0].equals(runs[1][0])
+    assert torch.equal(runs[0][1], runs[1][1])
+
+
+def test_a_frozen_encoder_stays_as_it_is():
+    images, labels = coloured(48)
+    ours = classifier(freeze=True)
+    before = {name: tensor.clone() for name, tensor in ours.encoder.state_dict().items()}
+    fit(ours, images, labels, plain, SETTINGS | {"steps": 3}, (0, "test"))
+    assert all(torch.equal(tensor, before[n]) for n, tensor in ours.encoder.state_dict().items())
+    assert ours.head.weight.abs().max() > 0
+
+
+def test_layer_decay_reaches_the_encoder_and_spares_the_head():
+    ours = classifier()
+    groups = ours.parameter_groups(0.05, layer_decay=0.5)
+    scale = {id(p): group["lr_scale"] for group in groups for p in group["params"]}
+    assert scale[id(ours.head.weight)] == 1
+    assert scale[id(ours.encoder.conv1.weight)] < scale[id(next(ours.encoder.layer2.parameters()))]
+
+
+# ------------------------------------------------------------------------------- features
+
+
+def test_features_do_not_depend_on_the_batch_and_the_mode_comes_back(tmp_path):
+    images, _ = coloured(10)
+    path = tmp_path / "images.bin"
+    images.numpy().tofile(path)
+    mapped = torch.from_numpy(np.memmap(path, np.uint8, "r+", shape=tuple(images.shape)))
+    encoder = classifier().encoder.train()
+    statistics = encoder.bn1.running_mean.clone()
+    whole, parts = (extract(encoder, mapped, plain, batch=size) for size in (10, 4))
+    assert whole.shape == (10, encoder.width)
+    torch.testing.assert_close(whole, parts)
+    assert encoder.training
+    assert encoder.bn1.training
+    assert torch.equal(encoder.bn1.running_mean, statistics)
+
+
+def test_an_output_that_is_not_finite_is_named():
+    class Broken(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return 1 / x.mean((2, 3))
+
+    images = torch.full((3, 3, 8, 8), 100, dtype=torch.uint8)
+    images[1] = 128
+    with pytest.raises(FeatlearnError, match="Broken: its output for image 1 of 3 is not finite"):
+        extract(Broken(), images, plain)
+
+
+# ------------------------------------------------------------------------------- accuracies
+
+
+def test_accuracies_of_multi_view_and_single_view_images_are_apart():
+    predicted = torch.tensor([0, 1, 0, 0, 1, 1])
+    labels = torch.tensor([0, 1, 1, 0, 1, 0])
+    view = torch.tensor([-1, -1, -1, 0, 1, 1])
+    assert accuracies(predicted, labels, view) == {
+        "multi_view": pytest.approx(2 / 3),
+        "single_view": pytest.approx(2 / 3),
+        "single_view_1": 1.0,
+        "single_view_2": 0.5,
+        "worst_view": 0.5,
+    }
+    assert set(accuracies(predicted, labels)) == {"all"}
+
+
+def rows() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"labels": 64, "method": method, "replicate": r, "quantity": "all", "value": value}
+            for method, values in {"a": [0.9, 0.8, 0.7], "b": [0.8, 0.6, 0.65]}.items()
+            for r, value in enumerate(values)
+        ]
+    )
+
+
+def test_a_summary_has_the_interval_over_replicates():
+    table = summary(rows(), by=["labels", "method", "quantity"]).set_index("method")
+    assert table.loc["a", "mean"] == pytest.approx(0.8)
+    # standard error 0.1 / sqrt 3, and 4.3027 is the 0.975 quantile of t with 2 degrees of freedom
+    assert table.loc["a", "half_width"] == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    assert table.loc["a", "replicates"] == 3
+
+
+def test_differences_are_paired_by_replicate():
+    table = paired_differences(rows(), "b", by=["labels", "quantity"])
+    assert list(table["method"]) == ["a"]
+    differences = np.array([0.1, 0.2, 0.05])
+    assert table["mean"].item() == pytest.approx(differences.mean())
+    error = differences.std(ddof=1) / math.sqrt(3)
+    assert table["half_width"].item() == pytest.approx(4.3027 * error, rel=1e-4)
+
+
+def test_a_method_without_its_pair_is_refused():
+    broken = rows().drop(index=4)
+    with pytest.raises(ValueError, match=r"replicates of 'a' and 'b' differ"):
+        paired_differences(broken, "b", by=["labels", "quantity"])
