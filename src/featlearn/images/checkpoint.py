@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,11 @@ class Checkpoints:
                 f"{path}: the checkpoint cannot be written ({error}); see to free space and "
                 "write access there. Started again, the training goes on from the one before."
             ) from error
-        self._forget(self._own()[KEPT:])
+        for old in self._own()[KEPT:]:
+            old.unlink(missing_ok=True)
+            old.with_suffix(".safetensors").unlink(missing_ok=True)
+        for left in self.folder.glob(f".{self.run}-*"):  # by a process that was killed
+            left.unlink(missing_ok=True)
 
     def latest(self) -> Checkpoint | None:
         """The newest checkpoint of this run that is whole; None if there is none.
@@ -95,11 +99,6 @@ class Checkpoints:
     def _own(self) -> list[Path]:
         """Records of this run, the newest first."""
         return sorted(self.folder.glob(f"{self.run}-*.json"), reverse=True)
-
-    def _forget(self, records: Iterable[Path]) -> None:
-        for record in records:
-            record.unlink(missing_ok=True)
-            record.with_suffix(".safetensors").unlink(missing_ok=True)
 
     def _explain_others(self) -> None:
         others = sorted(self.folder.glob("*-*.json"), key=lambda path: path.stat().st_mtime_ns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -51,10 +51,11 @@ class Processes:
         for tensor, summed in zip(tensors, torch.split(flat, sizes), strict=True):
             tensor.detach().copy_(summed.view(tensor.shape))
 
-    def wait(self) -> None:
-        """Return when all processes have come here."""
+    def copy_first_(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by that of the first process."""
         if self.count > 1:
-            exchange.barrier()
+            for tensor in tensors:
+                exchange.broadcast(tensor.detach(), src=0)
 
 
 def current() -> Processes:

@@ -57,7 +57,9 @@ class History:
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors and plain values for a checkpoint; all numbers in full."""
-        rows = torch.tensor(self.rows, dtype=torch.float64).reshape(len(self.rows), -1)
+        rows = torch.tensor(self.rows, dtype=torch.float64).view(
+            len(self.rows), 4 + len(self.names)
+        )
         return (
             {"history/rows": rows, "history/sums": self.sums},
             {"names": self.names, "images": self.images},

@@ -65,6 +65,7 @@ class _Run:
         self.schedule = plan.schedule()
         self.memory = torch.channels_last if training.channels_last else torch.contiguous_format
         objective.to(device=device)
+        processes.copy_first_(objective.state_dict().values())
         if training.channels_last:
             objective.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         if training.sync_batch_norm and processes.count > 1:

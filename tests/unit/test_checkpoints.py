@@ -1,0 +1,389 @@
+"""Interrupted anywhere, a training ends in the bytes of an undisturbed one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import write_parquet
+from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.images import optimisers
+from featlearn.images.checkpoint import Checkpoint, Checkpoints, state_digest
+from unit.tiny_training import TinyClassifier, same, train
+
+EVERY = {"checkpoint_every": {"steps": 2}}
+
+
+class Killed(Exception):
+    """Stands for SIGKILL: nothing in the loop expects it."""
+
+
+def interrupted(folder, after, **settings):
+    """A training that dies after step ``after``."""
+
+    def report(step, see):
+        if step == after:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(folder=folder, report=report, **settings)
+
+
+def equal_bytes(one, two, folder):
+    for name, history in (("one", one[0]), ("two", two[0])):
+        write_parquet(history, folder / name)
+    return (folder / "one").read_bytes() == (folder / "two").read_bytes() and same(one[1], two[1])
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return train(**EVERY)
+
+
+# ------------------------------------------------------------------------------- resume
+
+
+@pytest.mark.parametrize("after", range(1, 13))
+def test_a_killed_training_ends_in_the_same_bytes(after, tmp_path, undisturbed):
+    interrupted(tmp_path / "kept", after, **EVERY)
+    assert equal_bytes(train(folder=tmp_path / "kept", **EVERY), undisturbed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"optimiser": "sgd", "nesterov": True},
+        {"optimiser": "lars", "learning_rate": 1.0},
+        {"clip": 0.1, "accumulate": 2, "layer_decay": 0.5},
+        {"precision": "bfloat16"},
+        {"channels_last": False, "warmup": 1, "drop_last": True},
+        {"record_every": 5},
+    ],
+)
+def test_every_kind_of_training_is_resumed_to_the_byte(settings, tmp_path):
+    settings = {**EVERY, "checkpoint_every": {"steps": 3}, **settings}
+    for after in (4, 8):
+        interrupted(tmp_path / "kept", after, **settings)
+    assert equal_bytes(train(folder=tmp_path / "kept", **settings), train(**settings), tmp_path)
+
+
+def test_a_training_that_dies_again_and_again_still_ends_in_the_same_bytes(tmp_path, undisturbed):
+    for after in (3, 5, 7, 9, 11):
+        interrupted(tmp_path / "kept", after, **EVERY)
+    assert equal_bytes(train(folder=tmp_path / "kept", **EVERY), undisturbed, tmp_path)
+
+
+def test_a_resumed_training_makes_only_the_steps_that_are_left(tmp_path, capsys):
+    interrupted(tmp_path, 7, **EVERY)
+    made = []
+    train(folder=tmp_path, report=lambda step, see: made.append(step), **EVERY)
+    assert made == list(range(7, 13))
+    assert "goes on after step 6 of 12" in capsys.readouterr().err
+
+
+def test_a_finished_training_is_not_trained_again(tmp_path, undisturbed):
+    train(folder=tmp_path / "kept", **EVERY)
+    made = []
+    again = train(folder=tmp_path / "kept", report=lambda step, see: made.append(step), **EVERY)
+    assert made == []
+    assert equal_bytes(again, undisturbed, tmp_path)
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e9])
+def test_how_often_a_checkpoint_is_written_changes_no_byte(seconds, tmp_path, undisturbed):
+    found = train(folder=tmp_path / "kept", checkpoint_every={"seconds": seconds})
+    assert equal_bytes(found, undisturbed, tmp_path)
+
+
+def test_checkpoints_of_seconds_are_taken_up_by_one_of_steps(tmp_path, capsys):
+    interrupted(tmp_path, 5, checkpoint_every={"seconds": 1e-9})
+    train(folder=tmp_path, **EVERY)
+    assert "goes on after step 4 of 12" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------- torn files
+
+
+def newest(folder: Path) -> Path:
+    return max(folder.glob("*.safetensors"))
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def turn_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 4
+    path.write_bytes(content)
+
+
+def cut_record(path):
+    record = path.with_suffix(".json")
+    record.write_bytes(record.read_bytes()[:100])
+
+
+@pytest.mark.parametrize("tear", [cut, turn_a_bit, Path.unlink, cut_record])
+def test_a_torn_checkpoint_is_skipped_for_the_one_before(tear, tmp_path, capsys, undisturbed):
+    kept = tmp_path / "kept"
+    interrupted(kept, 9, **EVERY)
+    tear(newest(kept))
+    found = train(folder=kept, **EVERY)
+    told = capsys.readouterr().err
+    assert "000000008.json is skipped" in told
+    assert "goes on after step 6 of 12" in told
+    assert equal_bytes(found, undisturbed, tmp_path)
+
+
+def test_if_all_are_torn_the_training_starts_anew(tmp_path, undisturbed):
+    kept = tmp_path / "kept"
+    interrupted(kept, 9, **EVERY)
+    for path in kept.glob("*.safetensors"):
+        cut(path)
+    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
+
+
+@pytest.mark.parametrize("call", range(1, 5))
+def test_a_kill_while_a_checkpoint_is_written_costs_no_more_than_that(
+    call, tmp_path, monkeypatch, undisturbed
+):
+    """Killed at the rename of tensors or of a record, of the first or the second checkpoint."""
+    calls, rename = [], os.replace
+
+    def dies(source, destination):
+        calls.append(destination)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        rename(source, destination)
+
+    kept = tmp_path / "kept"
+    monkeypatch.setattr("os.replace", dies)
+    with pytest.raises(KeyboardInterrupt):
+        train(folder=kept, **EVERY)
+    monkeypatch.undo()
+    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
+    assert not list(kept.glob(".*"))
+
+
+def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):
+    interrupted(tmp_path, 5, **EVERY)
+    begun = tmp_path / f".{newest(tmp_path).name}.999999"
+    begun.write_bytes(b"half")
+    train(folder=tmp_path, **EVERY)
+    assert not begun.exists()
+
+
+def test_only_the_last_two_checkpoints_stay(tmp_path):
+    train(folder=tmp_path, **EVERY)
+    steps = sorted(path.name.partition("-")[2] for path in tmp_path.iterdir())
+    assert steps == [f"{step:09d}.{kind}" for step in (10, 12) for kind in ("json", "safetensors")]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(FeatlearnError, match=r"file/.*safetensors: the checkpoint cannot be wri"):
+        train(folder=tmp_path / "file", **EVERY)
+
+
+# ------------------------------------------------------------------------------- whose it is
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"learning_rate": 0.02}, "training.learning_rate: 0.01, now 0.02"),
+        ({"epochs": 4}, "training.epochs: 3, now 4"),
+        ({"count": 30}, "images"),
+    ],
+)
+def test_a_training_with_other_settings_starts_anew_and_says_why(changed, told, tmp_path, capsys):
+    kept = tmp_path / "kept"
+    interrupted(kept, 9, **EVERY)
+    before = {path.name: path.read_bytes() for path in kept.iterdir()}
+    found = train(folder=kept, **EVERY, **changed)
+    said = capsys.readouterr().err
+    assert "belong to another run" in said
+    assert told in said
+    assert "goes on" not in said
+    assert equal_bytes(found, train(**EVERY, **changed), tmp_path)
+    assert before.items() <= {path.name: path.read_bytes() for path in kept.iterdir()}.items()
+
+
+def test_a_training_from_other_weights_starts_anew(tmp_path, capsys):
+    interrupted(tmp_path, 9, **EVERY)
+    train(TinyClassifier(seed=1), folder=tmp_path, **EVERY)
+    assert "start: " in capsys.readouterr().err
+
+
+def test_a_digest_sees_names_numbers_kinds_and_shapes():
+    tensors = {"a": torch.arange(4.0), "b": torch.tensor(1.0, dtype=torch.bfloat16)}
+    others = [
+        {"c": tensors["a"], "b": tensors["b"]},
+        {**tensors, "a": torch.tensor([0.0, 1, 2, 4])},
+        {**tensors, "a": torch.arange(4.0).view(2, 2)},
+        {**tensors, "b": torch.tensor(1.0)},
+    ]
+    assert len({state_digest(each) for each in [tensors, *others]}) == 5
+    assert state_digest({**tensors, "a": torch.arange(4.0)}) == state_digest(tensors)
+
+
+# ------------------------------------------------------------------------------- what is in it
+
+
+def test_tied_weights_and_scalars_come_back(tmp_path):
+    tied = torch.arange(6.0).view(2, 3)
+    tensors = {"a": tied, "b": tied, "step": torch.tensor(3), "h": torch.ones(2).bfloat16()}
+    kept = Checkpoints(tmp_path, {"run": 1})
+    kept.save(Checkpoint(5, tensors, {"names": ["x"], "value": 0.1 + 0.2}))
+    found = kept.latest()
+    assert (found.step, found.plain) == (5, {"names": ["x"], "value": 0.1 + 0.2})
+    assert found.tensors.keys() == tensors.keys()
+    assert all(torch.equal(found.tensors[name], tensors[name]) for name in tensors)
+
+
+def test_files_are_safetensors_and_json_that_others_can_read(tmp_path):
+    train(folder=tmp_path, **EVERY)
+    record = json.loads(newest(tmp_path).with_suffix(".json").read_bytes())
+    assert record["step"] == 12
+    assert record["identity"]["training"]["learning_rate"] == 0.01
+    header = newest(tmp_path).read_bytes()
+    names = json.loads(header[8 : 8 + int.from_bytes(header[:8], "little")])
+    assert "model/encoder.conv1.weight" in names
+    assert "optimiser/head.weight/exp_avg_sq" in names
+    assert not any("teacher" in name for name in names if name.startswith("optimiser"))
+    assert "model/teacher.weight" in names
+
+
+def test_the_state_of_an_optimiser_keeps_the_order_in_memory():
+    module = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+    optimiser = optimisers.build("adamw", [{"params": list(module.parameters())}])
+    module(torch.ones(1, 3, 5, 5)).sum().backward()
+    optimiser.step()
+    state = {
+        name: value.contiguous()
+        for name, value in optimisers.state_tensors(optimiser, module).items()
+    }
+    other = optimisers.build("adamw", [{"params": list(module.parameters())}])
+    optimisers.load_state_tensors(other, module, state)
+    for quantity, value in optimiser.state[module.weight].items():
+        again = other.state[module.weight][quantity]
+        assert torch.equal(again, value)
+        assert (again.stride(), again.dtype) == (value.stride(), value.dtype)
+
+
+def test_state_of_an_unknown_parameter_is_refused():
+    module = nn.Linear(2, 2)
+    optimiser = optimisers.build("sgd", [{"params": list(module.parameters())}])
+    with pytest.raises(FeatlearnError, match="'wieght/momentum_buffer' is no parameter"):
+        optimisers.load_state_tensors(
+            optimiser, module, {"wieght/momentum_buffer": torch.ones(2, 2)}
+        )
+
+
+def test_a_loss_that_is_not_finite_is_never_kept(tmp_path):
+    class Lost(TinyClassifier):
+        def forward(self, images, labels, draws):
+            scalars = super().forward(images, labels, draws)
+            factor = float("nan") if draws.step == 7 else 1.0
+            return {**scalars, "loss": scalars["loss"] * factor}
+
+    with pytest.raises(FeatlearnError, match="step 8 of 12"):
+        train(Lost(), folder=tmp_path, record_every="epoch", **EVERY)
+    assert newest(tmp_path).name.endswith("000000006.safetensors")
+
+
+# ------------------------------------------------------------------------------- signals
+
+
+@pytest.fixture
+def job_like_handler():
+    """As :class:`featlearn.core.job.Job` sets it."""
+
+    def end(*_):
+        raise SystemExit("ended by SIGTERM")
+
+    before = signal.signal(signal.SIGTERM, end)
+    yield end
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_training_that_is_told_to_end_saves_and_leaves(tmp_path, job_like_handler, undisturbed):
+    def report(step, see):
+        if step == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.05)
+
+    kept = tmp_path / "kept"
+    seldom = {"checkpoint_every": {"seconds": 1e9}}
+    with pytest.raises(SystemExit, match="SIGTERM"):
+        train(folder=kept, report=report, **seldom)
+    assert signal.getsignal(signal.SIGTERM) is job_like_handler
+    assert newest(kept).name.endswith("000000005.safetensors")
+    assert equal_bytes(train(folder=kept, **seldom), undisturbed, tmp_path)
+
+
+@pytest.mark.usefixtures("job_like_handler")
+def test_without_a_folder_a_training_ends_at_once():
+    made = []
+
+    def report(step, see):
+        made.append(step)
+        if step == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(60)  # is interrupted
+
+    with pytest.raises(SystemExit, match="SIGTERM"):
+        train(report=report)
+    assert made == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_the_handler_is_put_back_after_a_good_end(tmp_path, job_like_handler):
+    train(folder=tmp_path)
+    assert signal.getsignal(signal.SIGTERM) is job_like_handler
+
+
+VICTIM = """
+    import sys, time
+    sys.path[:0] = {path!r}
+    from unit.tiny_training import train
+    def report(step, see):
+        print(step, flush=True)
+        time.sleep(0.02)
+    train(folder={folder!r}, report=report, checkpoint_every={{"steps": 1}})
+"""
+
+
+def test_a_process_that_is_killed_for_real_is_taken_up(tmp_path, undisturbed):
+    kept = tmp_path / "kept"
+    path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
+    source = textwrap.dedent(VICTIM.format(path=path, folder=str(kept)))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    victim = subprocess.Popen(
+        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        for line in victim.stdout:
+            if int(line) == 5:
+                break
+        victim.kill()
+        assert victim.wait(timeout=60) == -signal.SIGKILL
+    finally:
+        victim.kill()
+        victim.wait()
+        victim.stdout.close()
+    made = []
+    found = train(folder=kept, report=lambda step, see: made.append(step))
+    assert made[0] >= 5
+    assert equal_bytes(found, undisturbed, tmp_path)

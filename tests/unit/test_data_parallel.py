@@ -1,0 +1,159 @@
+"""Two processes on the CPU train as one process on the same batches does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.files import read_parquet, read_tensors
+from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.images.distributed import Processes, joined, running_statistics
+from featlearn.images.loop import _check_smallest
+from featlearn.images.plan import Plan, Training
+from unit.tiny_training import TinyClassifier, train
+
+#: Batches of 8, the last one of 5: three images in one process and two in the other.
+CASES = {
+    "plain": {"norm": False},
+    "accumulated": {"norm": False, "accumulate": 2, "clip": 0.5},
+    "sgd": {"norm": False, "optimiser": "sgd", "nesterov": True},
+    # SGD: a bias before a batch norm has no gradient but rounding, which AdamW would blow up
+    "batch_norm": {"norm": True, "sync_batch_norm": True, "optimiser": "sgd"},
+    "own_batch_norm": {"norm": True, "optimiser": "lars"},
+}
+
+PROGRAM = """
+    import os, signal, sys
+    sys.path[:0] = {path!r}
+    import torch
+    from unit.test_data_parallel import CASES
+    from unit.tiny_training import TinyClassifier, train
+    from featlearn.core.files import write_parquet, write_tensors
+    from featlearn.images.distributed import joined
+
+    torch.use_deterministic_algorithms(True)
+
+    def run(name, out, folder=None, report=None):
+        settings = dict(CASES[name])
+        # the second process starts from other weights: those of the first one count
+        model = TinyClassifier(settings.pop("norm"), dropout=0, seed=processes.rank)
+        history, _ = train(model, folder=folder, report=report, **settings)
+        if processes.first:
+            write_parquet(history, f"{{out}}.parquet")
+            write_tensors(model.state_dict(), f"{{out}}.safetensors")
+        else:
+            write_tensors(model.state_dict(), f"{{out}}.second.safetensors")
+
+    with joined(torch.device("cpu")) as (processes, _):
+        for name in CASES:
+            run(name, f"{folder}/{{name}}")
+
+        # the second process is told to end: both leave at one step, and go on from there
+        def told(step, see):
+            if step == 5 and not processes.first:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        def end(*_):
+            raise SystemExit
+
+        signal.signal(signal.SIGTERM, end)
+        # only the first process can see the checkpoints
+        kept = f"{folder}/kept-{{processes.rank}}"
+        try:
+            run("own_batch_norm", f"{folder}/interrupted", kept, told)
+        except SystemExit:
+            run("own_batch_norm", f"{folder}/resumed", kept)
+"""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """What two processes wrote, started by torchrun over the loopback."""
+    folder = tmp_path_factory.mktemp("processes")
+    path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
+    program = folder / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM.format(path=path, folder=folder)))
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
+    # a store on a free port of this machine, so that runs beside this one do not meet it
+    place = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run(
+        [*launcher, *place, str(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return folder
+
+
+@pytest.mark.parametrize("case", ["plain", "accumulated", "sgd", "batch_norm"])
+def test_losses_and_weights_are_those_of_one_process(case, trained):
+    settings = dict(CASES[case])
+    history, model = train(TinyClassifier(norm=settings.pop("norm"), dropout=0), **settings)
+    found = read_parquet(trained / f"{case}.parquet")
+    assert list(found) == list(history)
+    torch.testing.assert_close(found.to_numpy(), history.to_numpy(), rtol=1e-4, atol=1e-5)
+    weights = read_tensors(trained / f"{case}.safetensors")
+    for name, value in model.state_dict().items():
+        torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_processes_end_with_the_same_bytes(case, trained):
+    first = read_tensors(trained / f"{case}.safetensors")
+    second = read_tensors(trained / f"{case}.second.safetensors")
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_processes_leave_together_and_go_on_to_the_same_bytes(trained):
+    assert not (trained / "interrupted.parquet").exists()
+    for kind in ("parquet", "safetensors"):
+        resumed = (trained / f"resumed.{kind}").read_bytes()
+        assert resumed == (trained / f"own_batch_norm.{kind}").read_bytes()
+    assert list((trained / "kept-0").iterdir())
+    assert not (trained / "kept-1").exists()
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+@pytest.mark.parametrize(("count", "parts"), [(1, 1), (2, 1), (3, 2)])
+def test_rows_of_all_parts_make_the_batch(size, count, parts):
+    rows = [
+        row
+        for rank in range(count)
+        for part in range(parts)
+        for row in range(size)[Processes(rank, count).rows(size, part, parts)]
+    ]
+    assert rows == list(range(size))
+
+
+def test_a_batch_with_fewer_images_than_processes_is_refused():
+    plan = Plan(Training(batch_size=8, learning_rate=1, epochs=1), 25)
+    with pytest.raises(ConfigError, match=r"smallest batch has 1, .* each of the 2 processes"):
+        _check_smallest(plan, Processes(0, 2))
+
+
+def test_without_torchrun_there_is_one_process(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with joined(torch.device("cpu")) as (processes, device):
+        assert processes == Processes(0, 1)
+        assert device == torch.device("cpu")
+        tensor = torch.ones(3)
+        processes.sum_([tensor])
+        processes.copy_first_([tensor])
+        assert torch.equal(tensor, torch.ones(3))
+
+
+def test_running_statistics_are_found():
+    found = running_statistics(nn.Sequential(nn.BatchNorm2d(3), nn.Linear(3, 3)))
+    assert [tensor.tolist() for tensor in found] == [[0.0] * 3, [1.0] * 3]

@@ -1,0 +1,94 @@
+"""The learning rate of every step, to its closed forms and to PyTorch's own."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from featlearn.images.plan import Plan, Training
+from featlearn.images.schedules import Schedule, scaled
+
+
+def test_a_cosine_starts_at_the_peak_is_half_way_in_the_middle_and_nears_its_end():
+    schedule = Schedule("cosine", steps=100, peak=1.0, end=0.2)
+    assert schedule.rate(0) == 1.0
+    assert schedule.rate(50) == pytest.approx(0.6)
+    assert schedule.rate(99) == pytest.approx(0.2 + 0.8 * (1 + math.cos(math.pi * 0.99)) / 2)
+    assert schedule.rate(100) == pytest.approx(0.2)
+
+
+def test_a_cosine_is_the_one_of_pytorch():
+    weight = torch.nn.Parameter(torch.zeros(1))
+    optimiser = torch.optim.SGD([weight], lr=0.3)
+    rival = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=40, eta_min=0.01)
+    schedule = Schedule("cosine", steps=40, peak=0.3, end=0.01)
+    for step in range(40):
+        assert schedule.rate(step) == pytest.approx(optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        rival.step()
+
+
+@pytest.mark.parametrize("kind", ["cosine", "constant", "step"])
+def test_a_warm_up_leads_in_equal_steps_to_the_peak(kind):
+    schedule = Schedule(kind, steps=100, peak=1.0, start=0.5, warmup=4)
+    assert [schedule.rate(step) for step in range(5)] == pytest.approx([0.6, 0.7, 0.8, 0.9, 1.0])
+
+
+def test_after_the_warm_up_a_cosine_takes_the_rest_of_the_steps():
+    schedule = Schedule("cosine", steps=30, peak=1.0, warmup=10)
+    assert schedule.rate(20) == pytest.approx(0.5)
+    assert schedule.rate(30) == pytest.approx(0.0)
+
+
+def test_a_constant_rate_stays_and_a_step_falls_at_its_milestones():
+    constant = Schedule("constant", steps=10, peak=0.3)
+    assert {constant.rate(step) for step in range(10)} == {0.3}
+    falling = Schedule("step", steps=10, peak=1.0, milestones=(3, 7), factor=0.1)
+    rates = [falling.rate(step) for step in range(10)]
+    assert rates == pytest.approx([1.0] * 3 + [0.1] * 4 + [0.01] * 3)
+
+
+def test_a_warm_up_as_long_as_the_training_is_no_error():
+    assert Schedule("cosine", steps=3, peak=1.0, warmup=3).rate(2) == pytest.approx(0.75)
+
+
+def test_rates_scale_with_the_batch():
+    assert scaled(2e-4, 2048, 512) == pytest.approx(8e-4)
+    assert scaled(0.1, 64, None) == 0.1
+
+
+def test_all_three_rates_of_a_plan_scale_and_lengths_are_in_epochs():
+    training = Training(
+        batch_size=128,
+        learning_rate=0.4,
+        warmup_learning_rate=0.2,
+        min_learning_rate=0.1,
+        scale_from=512,
+        epochs=20,
+        warmup=2,
+        milestones=(5, 10.5),
+    )
+    plan = Plan(training, images=1000)
+    schedule = plan.schedule()
+    assert plan.per_epoch == 8
+    assert (schedule.steps, schedule.warmup, schedule.milestones) == (160, 16, (40, 84))
+    assert (schedule.peak, schedule.start, schedule.end) == pytest.approx((0.1, 0.05, 0.025))
+
+
+def test_lengths_are_in_steps_where_the_training_is():
+    training = Training(batch_size=10, learning_rate=1, steps=50, warmup=5, milestones=(20,))
+    schedule = Plan(training, images=100).schedule()
+    assert (schedule.steps, schedule.warmup, schedule.milestones) == (50, 5, (20,))
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("images", [24, 25, 29])
+def test_a_plan_counts_what_was_seen(images, drop_last):
+    plan = Plan(Training(batch_size=8, learning_rate=1, epochs=3, drop_last=drop_last), images)
+    sizes = [plan.place(step)[2] for step in range(plan.steps)]
+    assert [plan.seen(step + 1) for step in range(plan.steps)] == torch.tensor(sizes).cumsum(
+        0
+    ).tolist()
+    assert sum(sizes) == 3 * (24 if drop_last else images)

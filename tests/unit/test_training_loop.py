@@ -1,0 +1,434 @@
+"""The training loop: order of the data, steps, precision, history, messages."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
+from featlearn.core.files import write_parquet
+from featlearn.images import optimisers
+from featlearn.images.batches import Batches
+from featlearn.images.distributed import Processes
+from featlearn.images.loop import fit
+from featlearn.images.objective import Objective, layers, parameter_groups
+from featlearn.images.plan import Plan, Training
+from unit.tiny_training import NAME, SETTINGS, TinyClassifier, data, noisy, plain, same, train
+
+# ------------------------------------------------------------------------------- data order
+
+
+ALONE = Processes()
+
+
+def batches(processes=ALONE, images=29, **settings):
+    plan = Plan(Training(**{"batch_size": 8, "learning_rate": 1, "epochs": 2, **settings}), images)
+    pictures = torch.arange(images).view(-1, 1, 1, 1).expand(-1, 3, 2, 2).to(torch.uint8)
+    made = Batches(pictures, torch.arange(images), plan, NAME, processes, torch.device("cpu"))
+    return list(made.steps(0))
+
+
+def test_each_image_is_seen_once_an_epoch_in_another_order_each_time():
+    seen = [part.labels for step in batches() for part in step]
+    first, second = torch.cat(seen[:4]), torch.cat(seen[4:])
+    for epoch in (first, second):
+        assert sorted(epoch.tolist()) == list(range(29))
+        assert epoch.tolist() != list(range(29))
+    assert not torch.equal(first, second)
+    assert [len(part) for part in seen] == [8, 8, 8, 5] * 2
+
+
+def test_images_and_labels_belong_together():
+    for step in batches():
+        for part in step:
+            assert torch.equal(part.images[:, 0, 0, 0].long(), part.labels)
+
+
+def test_the_last_batch_can_be_dropped():
+    sizes = [len(part.labels) for step in batches(drop_last=True) for part in step]
+    assert sizes == [8, 8, 8] * 2
+
+
+@pytest.mark.parametrize("accumulate", [1, 3])
+@pytest.mark.parametrize("count", [2, 3])
+def test_parts_and_processes_split_a_batch_without_rest(count, accumulate):
+    whole = batches()
+    split = [batches(Processes(rank, count), accumulate=accumulate) for rank in range(count)]
+    for step, own in zip(whole, zip(*split, strict=True), strict=True):
+        parts = [part for process in own for part in process]
+        assert torch.equal(torch.cat([part.labels for part in parts]), step[0].labels)
+        assert sum(part.share for part in parts) == pytest.approx(1)
+        drawn = torch.cat([part.draws.uniform("crop") for part in parts])
+        assert torch.equal(drawn, step[0].draws.uniform("crop"))
+
+
+def test_an_order_depends_on_the_name_alone():
+    orders = [
+        Batches(*data(), Plan(Training(8, 1, epochs=1), 29), name, ALONE, "cpu").order(0)
+        for name in ((0, "a"), (0, "a"), (1, "a"))
+    ]
+    assert torch.equal(orders[0], orders[1])
+    assert not torch.equal(orders[0], orders[2])
+
+
+# ------------------------------------------------------------------------------- steps
+
+
+def test_a_run_repeats_itself_to_the_byte(tmp_path):
+    torch.manual_seed(1)
+    first, one = train()
+    torch.manual_seed(2)  # what was drawn elsewhere before does not matter
+    second, two = train()
+    for name, history in (("a", first), ("b", second)):
+        write_parquet(history, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert same(one, two)
+
+
+def test_the_streams_of_others_stay_where_they_are():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train()
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_training_is_the_plain_loop_of_pytorch():
+    """Written out with PyTorch's single-tensor AdamW and clipping."""
+    # no batch norm: behind it a bias has no gradient but rounding, which AdamW blows up
+    ours, theirs = (TinyClassifier(norm=False, dropout=0) for _ in range(2))
+    train(ours, augment=plain, weight_decay=0.1, clip=0.05)
+    plan = Plan(Training(**SETTINGS), 29)
+    images, labels = data()
+    order = Batches(images, labels, plan, NAME, ALONE, torch.device("cpu")).order
+    groups = theirs.parameter_groups(0.1)
+    optimiser = torch.optim.AdamW(groups, foreach=False, fused=False)
+    for step in range(plan.steps):
+        epoch, start, size = plan.place(step)
+        rows = order(epoch)[start : start + size]
+        for group in optimiser.param_groups:
+            group["lr"] = 0.005 * (1 + np.cos(np.pi * step / plan.steps))
+        optimiser.zero_grad()
+        theirs(plain(images[rows], None), labels[rows], None)["loss"].backward()
+        nn.utils.clip_grad_norm_(theirs.parameters(), 0.05)
+        optimiser.step()
+        theirs.after_step(step + 1, plan.steps)
+    for name, value in ours.state_dict().items():
+        torch.testing.assert_close(value, theirs.state_dict()[name], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd", "lars"])
+def test_accumulated_parts_make_the_step_of_the_whole_batch(optimiser):
+    """Without batch norm and dropout, which see a part only."""
+    runs = [
+        train(TinyClassifier(norm=False, dropout=0), optimiser=optimiser, accumulate=parts, clip=1)
+        for parts in (1, 3)
+    ]
+    torch.testing.assert_close(runs[0][0].to_numpy(), runs[1][0].to_numpy(), rtol=1e-4, atol=1e-5)
+    for one, two in zip(runs[0][1].parameters(), runs[1][1].parameters(), strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-5)
+
+
+def test_the_objective_is_told_every_step():
+    _, objective = train()
+    assert objective.steps == [(step, 12) for step in range(1, 13)]
+    assert not objective.training
+
+
+def test_a_training_can_be_given_in_steps():
+    history, _ = train(epochs=None, steps=7, record_every=3)
+    assert history["step"].tolist() == [3, 6, 7]
+    assert history["images"].tolist() == [24, 29 + 16, 29 + 24]
+
+
+def test_weights_stay_in_float32_under_bfloat16():
+    seen = []
+
+    class Watched(TinyClassifier):
+        def forward(self, images, labels, draws):
+            seen.append((self.encoder.conv1(images).dtype, images.is_contiguous()))
+            return super().forward(images, labels, draws)
+
+    history, objective = train(Watched(), precision="bfloat16")
+    assert {dtype for dtype, _ in seen} == {torch.bfloat16}
+    assert {value.dtype for value in objective.parameters()} == {torch.float32}
+    single, _ = train()
+    assert history["loss"].to_numpy() == pytest.approx(single["loss"].to_numpy(), abs=0.05)
+    assert not any(plain_order for _, plain_order in seen)  # channels last
+
+
+def test_labels_are_optional_and_images_may_be_mapped_from_a_file(tmp_path):
+    images, _ = data()
+    mapped = np.lib.format.open_memmap(
+        tmp_path / "images.npy", mode="w+", dtype=np.uint8, shape=tuple(images.shape)
+    )
+    mapped[:] = images.numpy()
+
+    class Reconstruction(Objective):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Conv2d(3, 3, 1)
+
+        def forward(self, images, labels, draws):
+            assert labels is None
+            return {"loss": (self.encoder(images) - images).abs().mean()}
+
+    torch.manual_seed(0)
+    objective = Reconstruction()
+    other = copy.deepcopy(objective)
+    runs = [
+        fit(model, source, None, noisy, SETTINGS, NAME)
+        for model, source in ((objective, images), (other, torch.from_numpy(mapped)))
+    ]
+    assert runs[0].equals(runs[1])
+
+
+def test_without_a_compiler_a_training_goes_on_uncompiled(monkeypatch, capsys):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    history, _ = train(compile=True)
+    assert "no C++ compiler" in capsys.readouterr().err
+    assert history.equals(train()[0])
+
+
+# ------------------------------------------------------------------------------- history
+
+
+def test_a_history_has_means_over_images_not_over_batches():
+    class Numbers(TinyClassifier):
+        def forward(self, images, labels, draws):
+            scores = super().forward(images, labels, draws)
+            return {**scores, "label": labels.double().mean()}
+
+    history, _ = train(Numbers(), record_every="epoch")
+    _, labels = data()
+    assert history["label"].to_numpy() == pytest.approx([float(labels.double().mean())] * 3)
+
+
+def test_a_history_says_where_the_training_is():
+    history, _ = train(epochs=2, record_every=3, clip=1.0)
+    assert list(history) == [
+        *("step", "epoch", "images", "learning_rate", "loss", "accuracy", "gradient_norm")
+    ]
+    assert history["step"].tolist() == [3, 6, 8]
+    assert history["epoch"].tolist() == [0.75, 1.5, 2.0]
+    assert history["images"].tolist() == [24, 45, 58]
+    rates = 0.005 * (1 + np.cos(np.pi * np.array([2, 5, 7]) / 8))
+    assert history["learning_rate"].to_numpy() == pytest.approx(rates)
+    assert history["step"].dtype == "int64"
+
+
+def test_a_progress_line_can_be_asked_for_at_any_step():
+    said = []
+    train(report=lambda step, see: said.append((step, see())))
+    assert [step for step, _ in said] == list(range(1, 13))
+    assert said[-1][1]["epoch"] == "3.0/3"
+    assert set(said[0][1]) == {"epoch", "loss", "images/s"}
+    assert float(said[0][1]["loss"]) > 0
+
+
+def test_scalars_that_come_and_go_are_refused():
+    class Fickle(TinyClassifier):
+        def forward(self, images, labels, draws):
+            scalars = super().forward(images, labels, draws)
+            return scalars if draws.step < 2 else {"loss": scalars["loss"]}
+
+    with pytest.raises(FeatlearnError, match=r"step 2: the objective gave \['loss'\]"):
+        train(Fickle())
+
+
+# ------------------------------------------------------------------------------- messages
+
+
+class Lost(TinyClassifier):
+    """Its loss is not a number at step 5."""
+
+    def forward(self, images, labels, draws):
+        scalars = super().forward(images, labels, draws)
+        factor = float("nan") if draws.step == 4 else 1.0
+        return {**scalars, "loss": scalars["loss"] * factor}
+
+
+@pytest.mark.parametrize("every", [1, 4, "epoch", 100])
+def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
+    rate = 0.005 * (1 + np.cos(np.pi * 4 / 12))
+    expected = rf"step 5 of 12: the loss is not finite, at learning rate {rate:.3g}\. Lower"
+    with pytest.raises(DivergedError, match=expected):
+        train(Lost(), record_every=every)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"epoch": 3}, "unknown key 'epoch'"),
+        ({"steps": 3}, "one of epochs and steps"),
+        ({"epochs": None}, "one of epochs and steps"),
+        ({"epochs": 0}, "epochs: 0; expected more than 0"),
+        ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
+        ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
+        ({"optimiser": "adam"}, "optimiser: 'adam'; expected adamw, sgd or lars"),
+        ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
+        ({"precision": "float16"}, "precision: 'float16'; expected float32"),
+        ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
+        ({"clip": 0}, "clip: 0; expected more than 0"),
+        ({"record_every": "step"}, "record_every: 'step'; expected a number of steps, or epoch"),
+        ({"checkpoint_every": {"minutes": 1}}, "checkpoint_every: .*; expected steps: n or"),
+    ],
+)
+def test_an_impossible_setting_is_named(settings, told):
+    with pytest.raises(ConfigError, match=told):
+        train(**settings)
+
+
+def test_a_missing_setting_is_named():
+    with pytest.raises(ConfigError, match="learning_rate is missing"):
+        Training.of({"epochs": 1, "batch_size": 4})
+
+
+def test_a_parameter_without_a_group_is_named():
+    class Forgetful(TinyClassifier):
+        def parameter_groups(self, weight_decay, layer_decay=None):
+            return parameter_groups(self.encoder, weight_decay)
+
+    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
+        train(Forgetful())
+
+
+# ------------------------------------------------------------------------------- groups
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Module()
+        self.encoder.cls_token = nn.Parameter(torch.zeros(1, 1, 4))
+        self.encoder.pos_embed = nn.Parameter(torch.zeros(1, 5, 4))
+        self.encoder.patch_embed = nn.Sequential(nn.Linear(12, 4))
+        self.encoder.blocks = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4))
+        self.encoder.norm = nn.LayerNorm(4)
+        self.head = nn.Linear(4, 2)
+
+
+def of_names(module, groups) -> dict[str, dict]:
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    return {names[id(p)]: group for group in groups for p in group["params"]}
+
+
+def test_norms_biases_and_tokens_are_not_decayed():
+    module = Deep()
+    found = of_names(module, parameter_groups(module, 0.05))
+    decayed = {name for name, group in found.items() if group["weight_decay"] == 0.05}
+    assert decayed == {
+        *("encoder.patch_embed.0.weight", "encoder.blocks.0.weight", "encoder.blocks.2.weight"),
+        "head.weight",
+    }
+    assert set(found) == {name for name, _ in module.named_parameters()}
+    assert {group["lr_scale"] for group in found.values()} == {1.0}
+
+
+def test_layer_decay_slows_a_layer_by_its_depth_below_the_head():
+    module = Deep()
+    found = of_names(module, parameter_groups(module, 0.05, layer_decay=0.5))
+    scales = {name: group["lr_scale"] for name, group in found.items()}
+    assert scales["encoder.cls_token"] == scales["encoder.patch_embed.0.bias"] == 0.5**4
+    assert [scales[f"encoder.blocks.{n}.weight"] for n in range(3)] == [0.5**3, 0.5**2, 0.5]
+    assert scales["encoder.norm.weight"] == scales["head.bias"] == 1.0
+
+
+def test_blocks_of_residual_stages_follow_one_another():
+    names = [
+        "encoder.conv1.weight",
+        "encoder.layer1.0.conv1.weight",
+        "encoder.layer1.0.downsample.0.weight",
+        "encoder.layer1.1.conv1.weight",
+        "encoder.layer2.0.conv1.weight",
+        "encoder.encoder_layer_7.mlp.0.weight",
+        "head.0.weight",
+    ]
+    found, head = layers(names)
+    assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
+    assert head == 5
+
+
+def test_frozen_parameters_are_in_no_group():
+    model = TinyClassifier()
+    assert not any(
+        name.startswith("teacher") for name in of_names(model, model.parameter_groups(0))
+    )
+
+
+def test_the_rate_of_a_group_follows_its_scale():
+    module = Deep()
+    optimiser = optimisers.build("sgd", parameter_groups(module, 0.0, layer_decay=0.5))
+    optimisers.set_rate(optimiser, 0.8)
+    rates = {group["lr"] for group in optimiser.param_groups}
+    assert rates == {0.8 * 0.5**n for n in range(5)}
+
+
+# ------------------------------------------------------------------------------- optimisers
+
+
+def stepped(kind, steps=5, **options):
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.Linear(3, 2)).double()
+    start = {name: value.detach().clone() for name, value in module.named_parameters()}
+    groups = parameter_groups(module, 0.1)
+    optimiser = optimisers.build(kind, groups, **options)
+    gradients = []
+    for step in range(steps):
+        optimisers.set_rate(optimiser, 0.1 / (step + 1))
+        for parameter in module.parameters():
+            parameter.grad = torch.randn_like(parameter)
+        gradients.append({name: p.grad.clone() for name, p in module.named_parameters()})
+        optimiser.step()
+    return module, start, gradients
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "rival", "theirs"),
+    [
+        ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
+        ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
+        ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
+    ],
+)
+def test_adamw_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):
+    module, start, gradients = stepped(kind, **options)
+    for name, value in module.named_parameters():
+        single = nn.Parameter(start[name].clone())
+        decay = 0.1 if value.ndim > 1 else 0.0
+        optimiser = rival([single], lr=0.1, weight_decay=decay, foreach=False, **theirs)
+        for step, gradient in enumerate(gradients):
+            optimiser.param_groups[0]["lr"] = 0.1 / (step + 1)
+            single.grad = gradient[name]
+            optimiser.step()
+        torch.testing.assert_close(value, single, rtol=1e-12, atol=1e-12)
+
+
+def test_lars_is_the_algorithm_of_its_paper():
+    """Algorithm 1 of You, Gitman and Ginsburg (2017), a weight at a time in NumPy."""
+    module, start, gradients = stepped("lars", momentum=0.9, trust=0.02)
+    for name, value in module.named_parameters():
+        w, v = start[name].numpy().copy(), np.zeros(start[name].shape)
+        for step, gradient in enumerate(gradients):
+            g, rate = gradient[name].numpy(), 0.1 / (step + 1)
+            if value.ndim > 1:
+                length = np.linalg.norm(w)
+                local = 0.02 * length / (np.linalg.norm(g) + 0.1 * length)
+                v = 0.9 * v + rate * local * (g + 0.1 * w)
+            else:
+                v = 0.9 * v + rate * g
+            w = w - v
+        np.testing.assert_allclose(value.detach().numpy(), w, rtol=1e-10)
+
+
+def test_lars_moves_weights_that_are_zero():
+    weight = nn.Parameter(torch.zeros(2, 2))
+    optimiser = optimisers.Lars([{"params": [weight], "weight_decay": 0.1}])
+    optimisers.set_rate(optimiser, 0.5)
+    weight.grad = torch.ones(2, 2)
+    optimiser.step()
+    assert torch.equal(weight.detach(), torch.full((2, 2), -0.5))
