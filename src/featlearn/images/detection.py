@@ -1,0 +1,363 @@
+"""Object detection: Faster R-CNN (Ren et al. 2015) on one of our encoders, and its precision.
+
+The region proposal network and the heads are torchvision's. What is around them is ours: images of
+one size in one batch, already normalised, and random numbers by name, so that
+:func:`featlearn.images.loop.fit` trains a detector as any other objective, and resumes it exactly.
+
+On CUDA with deterministic algorithms torchvision pools regions with a slower operation in place of
+its kernel, whose gradient sums in no fixed order.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torchvision.models.detection import FasterRCNN
+from torchvision.models.detection.anchor_utils import AnchorGenerator
+from torchvision.models.detection.faster_rcnn import TwoMLPHead
+from torchvision.models.detection.image_list import ImageList
+from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.seeds import derive_seed
+from featlearn.images.draws import Draws
+from featlearn.images.encoders.base import Encoder
+from featlearn.images.encoders.convolutional import ResidualNet
+from featlearn.images.features import Preprocess, evaluating
+from featlearn.images.objective import Objective
+
+#: Anchors of a single map: sides as shares of the image's side.
+ANCHOR_SHARES = (0.15, 0.3, 0.5)
+#: Anchors of a pyramid: side in cells of each map (torchvision: 32 pixels at stride 4).
+ANCHOR_CELLS = 8
+
+
+def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None) -> Tensor:
+    """Boxes and classes as one tensor, the ``labels`` of :func:`featlearn.images.loop.fit`.
+
+    Parameters
+    ----------
+    boxes : (N, M, 4)
+        ``x0, y0, x1, y1`` in pixels, half-open; anything where there is no object.
+    labels : int64 (N, M)
+        Class; -1 for no object.
+    difficult : bool (N, M) or None
+        Objects that VOC calls difficult: trained on, but neither wanted nor wrong in evaluation.
+
+    Returns
+    -------
+    Tensor
+        float32 (N, M, 6): box, class, 1 if difficult.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or the box of an object is empty.
+    """
+    if boxes.shape != (*labels.shape, 4):
+        raise ValueError(
+            f"boxes: {tuple(boxes.shape)}; expected {(*labels.shape, 4)}, as labels have it"
+        )
+    empty = (boxes[..., 2:] <= boxes[..., :2]).any(-1) & (labels >= 0)
+    if empty.any():
+        image, number = empty.nonzero()[0].tolist()
+        box = boxes[image, number].tolist()
+        raise ValueError(f"boxes: object {number} of image {image} is empty: {box}")
+    spared = torch.zeros_like(labels) if difficult is None else difficult
+    return torch.cat([boxes.float(), torch.stack([labels, spared], -1).float()], -1)
+
+
+class Detector(Objective):
+    """Faster R-CNN on an encoder.
+
+    Parameters
+    ----------
+    encoder
+        Any encoder; a pyramid needs a residual network.
+    classes
+        Number of classes, without the background.
+    image_size
+        Side of the images in pixels.
+    pyramid
+        False: proposals and regions from the encoder's last map. True: from a feature pyramid over
+        all its stages (Lin et al. 2017).
+    pyramid_width
+        Channels of the pyramid.
+    anchor_sizes
+        Sides of anchors in pixels: all of them on a single map, one for each map of a pyramid.
+        None: :data:`ANCHOR_SHARES` of the image, or :data:`ANCHOR_CELLS` cells of each map.
+    anchor_ratios
+        Heights over widths of anchors.
+    roi_size
+        A region is pooled to ``roi_size x roi_size`` cells.
+    head_width
+        Width of the two layers on a pooled region.
+    proposals
+        Most proposals of an image.
+    sampled_anchors, sampled_regions
+        Anchors and regions of an image that enter the losses.
+    most_detections, least_score
+        Most detections of an image, and the lowest score that is kept.
+    flip
+        Mirror every other image of a batch in training, at random.
+    frozen_norms
+        Batch norms keep the statistics and the scale that the encoder came with, as is usual with
+        few images a batch.
+    """
+
+    encoder: Encoder
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        classes: int,
+        image_size: int,
+        *,
+        pyramid: bool = False,
+        pyramid_width: int = 64,
+        anchor_sizes: Sequence[float] | None = None,
+        anchor_ratios: Sequence[float] = (0.5, 1.0, 2.0),
+        roi_size: int = 5,
+        head_width: int = 128,
+        proposals: int = 100,
+        sampled_anchors: int = 64,
+        sampled_regions: int = 64,
+        most_detections: int = 20,
+        least_score: float = 0.05,
+        flip: bool = True,
+        frozen_norms: bool = False,
+    ):
+        super().__init__()
+        self.encoder, self.classes, self.flip = encoder, classes, flip
+        self.frozen_norms = frozen_norms
+        maps = _Maps(encoder, image_size, pyramid_width if pyramid else None)
+        pooled = MultiScaleRoIAlign(maps.names, roi_size, sampling_ratio=2)
+        parts = FasterRCNN(
+            maps,
+            num_classes=None,
+            rpn_anchor_generator=_anchors(maps, image_size, anchor_sizes, anchor_ratios),
+            rpn_pre_nms_top_n_train=3 * proposals,
+            rpn_pre_nms_top_n_test=3 * proposals,
+            rpn_post_nms_top_n_train=proposals,
+            rpn_post_nms_top_n_test=proposals,
+            rpn_batch_size_per_image=sampled_anchors,
+            box_roi_pool=pooled,
+            box_head=TwoMLPHead(maps.out_channels * roi_size**2, head_width),
+            box_predictor=_Predictor(head_width, classes + 1),
+            box_batch_size_per_image=sampled_regions,
+            box_detections_per_img=most_detections,
+            box_score_thresh=least_score,
+        )
+        # of torchvision's detector all but its transform, which resizes images one by one
+        self.pyramid, self.rpn, self.roi_heads = maps.pyramid, parts.rpn, parts.roi_heads
+        self._maps = (maps,)  # in a tuple: its modules are registered above, once
+        if frozen_norms:
+            for norm in self._norms():
+                norm.requires_grad_(False)
+
+    def _norms(self) -> Iterator[nn.Module]:
+        return (m for m in self.encoder.modules() if isinstance(m, nn.BatchNorm2d))
+
+    def train(self, mode: bool = True) -> Detector:
+        """Training mode; frozen norms stay in evaluation mode."""
+        super().train(mode)
+        if self.frozen_norms:
+            for norm in self._norms():
+                norm.eval()
+        return self
+
+    def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
+        """The sum of the four losses of Faster R-CNN, and each of them.
+
+        Parameters
+        ----------
+        images : (B, 3, S, S)
+            Normalised.
+        labels : (B, M, 6)
+            As :func:`pack_targets` gives them.
+        """
+        if labels is None:
+            raise ValueError("labels: expected boxes and classes, got none")
+        if self.flip:
+            chosen = (draws.uniform("flip") < 0.5).to(images.device)
+            images, labels = flipped(images, labels, chosen)
+        targets = [
+            {"boxes": one[there, :4], "labels": one[there, 4].long() + 1}  # 0 is the background
+            for one, there in zip(labels, labels[..., 4] >= 0, strict=True)
+        ]
+        with _named_sampling(draws, images.device):
+            losses = self._run(images, targets)[1]
+        return {"loss": torch.stack(list(losses.values())).sum(), **losses}
+
+    def detect(self, images: Tensor) -> list[dict[str, Tensor]]:
+        """Detections in normalised images (B, 3, S, S), in evaluation mode.
+
+        Returns
+        -------
+        list of dict
+            ``boxes`` (m, 4), ``scores`` (m,) from the highest, ``labels`` (m,) from 0.
+        """
+        found = self._run(images, None)[0]
+        return [{**one, "labels": one["labels"] - 1} for one in found]
+
+    def _run(
+        self, images: Tensor, targets: list[dict[str, Tensor]] | None
+    ) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
+        sizes = [(images.shape[-2], images.shape[-1])] * len(images)
+        maps = self._maps[0](images)
+        proposals, losses = self.rpn(ImageList(images, sizes), maps, targets)
+        found, more = self.roi_heads(maps, proposals, sizes, targets)
+        return found, {**more, **losses}
+
+
+class _Maps(nn.Module):
+    """Maps of the encoder by name, which torchvision's parts read."""
+
+    def __init__(self, encoder: Encoder, image_size: int, width: int | None):
+        super().__init__()
+        self.encoder, self.pyramid = encoder, None
+        if width is not None and not isinstance(encoder, ResidualNet):
+            raise ConfigError(
+                "detection.pyramid: true; expected a residual network, "
+                f"not {type(encoder).__name__}"
+            )
+        with evaluating(encoder), torch.no_grad():
+            device = next(encoder.parameters()).device
+            seen = self._seen(torch.zeros(1, 3, image_size, image_size, device=device), width)
+        if width is not None:
+            self.pyramid = FeaturePyramidNetwork([one.shape[1] for one in seen.values()], width)
+        self.names = list(seen)
+        self.strides = [image_size // one.shape[-1] for one in seen.values()]
+        self.out_channels = encoder.width if width is None else width
+
+    def _seen(self, images: Tensor, width: int | None) -> OrderedDict[str, Tensor]:
+        if width is None or not isinstance(self.encoder, ResidualNet):
+            return OrderedDict(last=self.encoder.feature_map(images))
+        seen, last = OrderedDict[str, Tensor](), self.encoder.stem(images)
+        for stage in self.encoder.stages:
+            last = seen[stage] = getattr(self.encoder, stage)(last)
+        return seen
+
+    def forward(self, images: Tensor) -> OrderedDict[str, Tensor]:
+        if self.pyramid is None:
+            return self._seen(images, None)
+        return self.pyramid(self._seen(images, self.out_channels))
+
+
+class _Predictor(nn.Module):
+    """Class scores and box corrections of each region.
+
+    Starts near zero as in the paper: normal with standard deviation 0.01 and 0.001.
+    """
+
+    def __init__(self, width: int, classes: int):
+        super().__init__()
+        self.scores, self.boxes = nn.Linear(width, classes), nn.Linear(width, 4 * classes)
+        nn.init.normal_(self.scores.weight, std=0.01)
+        nn.init.normal_(self.boxes.weight, std=0.001)
+        nn.init.zeros_(self.scores.bias)
+        nn.init.zeros_(self.boxes.bias)
+
+    def forward(self, regions: Tensor) -> tuple[Tensor, Tensor]:
+        return self.scores(regions), self.boxes(regions)
+
+
+def _anchors(
+    maps: _Maps, image_size: int, sizes: Sequence[float] | None, ratios: Sequence[float]
+) -> AnchorGenerator:
+    if maps.pyramid is None:
+        chosen = sizes or [share * image_size for share in ANCHOR_SHARES]
+        of_maps = [tuple(chosen)]
+    else:
+        chosen = sizes or [ANCHOR_CELLS * stride for stride in maps.strides]
+        if len(chosen) != len(maps.names):
+            raise ConfigError(
+                f"detection.anchor_sizes: {list(chosen)}; expected one for each of the "
+                f"{len(maps.names)} maps of the pyramid"
+            )
+        of_maps = [(size,) for size in chosen]
+    return AnchorGenerator(tuple(of_maps), (tuple(ratios),) * len(of_maps))
+
+
+def flipped(images: Tensor, targets: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """Mirror the chosen images (B, 3, S, S) and their targets (B, M, 6), left to right."""
+    mirrored = targets.clone()
+    mirrored[..., 0] = images.shape[-1] - targets[..., 2]
+    mirrored[..., 2] = images.shape[-1] - targets[..., 0]
+    return (
+        torch.where(chosen[:, None, None, None], images.flip(-1), images),
+        torch.where(chosen[:, None, None], mirrored, targets),
+    )
+
+
+@contextmanager
+def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
+    """torchvision samples anchors and regions from PyTorch's own stream: name it for a while."""
+    first = 0 if draws.rows is None else draws.rows.start
+    seed = derive_seed(*draws.name, draws.step, "detection-samples", first)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.default_generator.manual_seed(seed)
+        if device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+        yield
+
+
+# --------------------------------------------------------------------------- evaluation
+
+
+def detect(
+    detector: Detector,
+    images: Tensor,
+    preprocess: Preprocess,
+    *,
+    batch: int = 64,
+    device: torch.device | str = "cpu",
+) -> list[dict[str, Tensor]]:
+    """Detections in uint8 images (N, 3, S, S), on the CPU; see :meth:`Detector.detect`."""
+    detector.to(device)
+    found: list[dict[str, Tensor]] = []
+    with evaluating(detector), torch.inference_mode():
+        for number, start in enumerate(range(0, len(images), batch)):
+            part = images[start : start + batch].to(device)
+            inputs = preprocess(part, Draws(("evaluation",), number, len(part)))
+            found += detector.detect(inputs)
+    return [{name: tensor.cpu() for name, tensor in one.items()} for one in found]
+
+
+def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> dict[str, float]:
+    """Average precision, mean over classes, with COCO's 101 levels of recall.
+
+    Parameters
+    ----------
+    found
+        Detections of each image, as :func:`detect` gives them.
+    targets : (N, M, 6)
+        As :func:`pack_targets` gives them.
+
+    Returns
+    -------
+    dict
+        ``ap50`` and ``ap75``: a detection is right if its intersection over union with an object of
+        its class that no better one has taken is at least 0.5, or 0.75. ``ap``: mean over the
+        thresholds 0.5, 0.55, ..., 0.95.
+    """
+    from torchmetrics.detection import MeanAveragePrecision  # slow to import
+
+    if len(found) != len(targets):
+        raise ValueError(f"found: {len(found)} images; expected {len(targets)}, as targets has")
+    most = max([100, *(len(one["scores"]) for one in found)])
+    metric = MeanAveragePrecision(
+        backend="faster_coco_eval", max_detection_thresholds=[1, 10, most]
+    )
+    wanted = [
+        {"boxes": one[there, :4], "labels": one[there, 4].long(), "iscrowd": one[there, 5].long()}
+        for one, there in zip(targets, targets[..., 4] >= 0, strict=True)
+    ]
+    metric.update(list(found), wanted)
+    values = metric.compute()
+    names = {"ap": "map", "ap50": "map_50", "ap75": "map_75"}
+    return {ours: float(values[theirs]) for ours, theirs in names.items()}
