@@ -23,6 +23,7 @@ EVERY = [
     {"kind": "resnet50", "width_multiplier": 0.125},
     VIT,
     VIT | {"class_token": False, "pooling": "mean", "positions": "sin_cos"},
+    VIT | {"positions": "relative"},
     VIT | {"pooling": "mean", "final_norm": "pooled", "layer_scale": 0.1},
 ]
 

@@ -209,14 +209,21 @@ def from_torchvision_vit(weights: Mapping[str, Tensor]) -> Weights:
 
 
 def from_beit(weights: Mapping[str, Tensor]) -> Weights:
-    """A state dict of BEiT or data2vec, whose names for three things differ from timm's ViT."""
+    """A state dict of BEiT or data2vec, whose names for four things differ from timm's ViT."""
     renamed = {}
     for name, value in weights.items():
+        if name == "rel_pos_bias.relative_position_bias_table":  # one for all blocks
+            blocks = [
+                other for other in weights if re.fullmatch(r"blocks\.\d+\.norm1\.bias", other)
+            ]
+            for block in blocks:
+                renamed[block.replace("norm1.bias", "attn.relative_position_bias_table")] = value
+            continue
         if name.endswith(".attn.q_bias"):
             other = weights[name.replace("q_bias", "v_bias")]
             value = torch.cat([value, torch.zeros_like(value), other])  # keys have no bias
             name = name.replace("q_bias", "qkv.bias")
-        elif name.endswith((".attn.v_bias", ".relative_position_index")):
+        elif name.endswith((".attn.v_bias", "relative_position_index")):
             continue
         renamed[re.sub(r"\.gamma_(\d)$", r".ls\1.gamma", name)] = value
     return renamed

@@ -16,18 +16,27 @@ EPSILON = 1e-6  # of the layer norms; torch's own default is 1e-5
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention: (B, N, D) to (B, N, D)."""
+    """Multi-head self-attention: (B, N, D) to (B, N, D).
 
-    def __init__(self, width: int, heads: int):
+    With ``distances`` > 0, a learned number for each head and each of so many kinds of distance
+    between two tokens is added to their score (BEiT, Bao et al. 2022); ``kinds`` (N, N) says which.
+    """
+
+    def __init__(self, width: int, heads: int, distances: int = 0):
         super().__init__()
         self.heads = heads
+        if distances:
+            self.relative_position_bias_table = nn.Parameter(torch.zeros(distances, heads))
         self.qkv = nn.Linear(width, 3 * width)
         self.proj = nn.Linear(width, width)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, kinds: Tensor | None = None) -> Tensor:
+        bias = None
+        if kinds is not None:
+            bias = self.relative_position_bias_table[kinds].permute(2, 0, 1)[None].to(x.dtype)
         heads = (*x.shape[:2], self.heads, x.shape[2] // self.heads)
         q, k, v = (part.view(heads).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
-        mixed = F.scaled_dot_product_attention(q, k, v)  # (B, heads, N, D / heads), as q, k, v
+        mixed = F.scaled_dot_product_attention(q, k, v, bias)  # (B, heads, N, D / heads)
         return self.proj(mixed.transpose(1, 2).flatten(2))
 
 
@@ -57,17 +66,24 @@ class LayerScale(nn.Module):
 class Block(nn.Module):
     """Pre-norm transformer block: (B, N, D) to (B, N, D)."""
 
-    def __init__(self, width: int, heads: int, mlp_ratio: float = 4.0, layer_scale: float = 0.0):
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        mlp_ratio: float = 4.0,
+        layer_scale: float = 0.0,
+        distances: int = 0,
+    ):
         super().__init__()
         self.norm1 = nn.LayerNorm(width, EPSILON)
-        self.attn = Attention(width, heads)
+        self.attn = Attention(width, heads, distances)
         self.ls1 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
         self.norm2 = nn.LayerNorm(width, EPSILON)
         self.mlp = Mlp(width, round(width * mlp_ratio))
         self.ls2 = LayerScale(width, layer_scale) if layer_scale else nn.Identity()
 
-    def forward(self, x: Tensor) -> Tensor:
-        x = x + self.ls1(self.attn(self.norm1(x)))
+    def forward(self, x: Tensor, kinds: Tensor | None = None) -> Tensor:
+        x = x + self.ls1(self.attn(self.norm1(x), kinds))
         return x + self.ls2(self.mlp(self.norm2(x)))
 
 
@@ -96,7 +112,8 @@ class VisionTransformer(Encoder):
     mlp_ratio
         Hidden features of a block's MLP for each of ``width``.
     positions
-        ``learned``, or ``sin_cos``: fixed, as in MAE.
+        ``learned``, or ``sin_cos``: fixed, as in MAE; or ``relative``: none at the input, but a
+        learned bias in every attention, as in BEiT and data2vec.
     class_token
         Whether a learned token stands before the patches.
     pooling
@@ -109,6 +126,7 @@ class VisionTransformer(Encoder):
     """
 
     pos_embed: Tensor  # (1, leading + N, D); a parameter where positions are learned
+    kinds: Tensor | None  # (leading + N, leading + N) of relative positions
 
     def __init__(
         self,
@@ -125,7 +143,7 @@ class VisionTransformer(Encoder):
         layer_scale: float = 0.0,
     ):
         super().__init__()
-        _expect("positions", positions, ("learned", "sin_cos"))
+        _expect("positions", positions, ("learned", "sin_cos", "relative"))
         _expect("pooling", pooling, ("class_token", "mean") if class_token else ("mean",))
         _expect("final_norm", final_norm, ("tokens", "pooled"))
         if width % heads:
@@ -143,22 +161,30 @@ class VisionTransformer(Encoder):
         self.patch_embed = PatchEmbedding(patch, width)
         if class_token:
             self.cls_token = nn.Parameter(torch.empty(1, 1, width))
-        self._make_positions(positions)
+        distances = self._make_positions(positions)
         self.blocks = nn.ModuleList(
-            Block(width, heads, mlp_ratio, layer_scale) for _ in range(depth)
+            Block(width, heads, mlp_ratio, layer_scale, distances) for _ in range(depth)
         )
         self.norm = nn.LayerNorm(width, EPSILON) if final_norm == "tokens" else nn.Identity()
         self.fc_norm = nn.LayerNorm(width, EPSILON) if final_norm == "pooled" else nn.Identity()
         self._initialise(positions)
 
-    def _make_positions(self, kind: str) -> None:
-        rows, columns = self.grid(self.size)
-        if kind == "learned":
-            self.pos_embed = nn.Parameter(torch.empty(1, self.leading + rows * columns, self.width))
-            return
-        fixed = sin_cos_positions((rows, columns), self.width)
-        before = torch.zeros(self.leading, self.width)  # none for the class token
-        self.register_buffer("pos_embed", torch.cat([before, fixed])[None])
+    def _make_positions(self, positions: str) -> int:
+        """Sets ``pos_embed`` and ``kinds``; returns how many kinds of distance there are."""
+        grid = self.grid(self.size)
+        nowhere = torch.zeros(1, self.leading + grid[0] * grid[1], self.width)
+        self.register_buffer("kinds", None)
+        if positions == "learned":
+            self.pos_embed = nn.Parameter(nowhere)
+        elif positions == "sin_cos":  # none for the class token
+            fixed = sin_cos_positions(grid, self.width)[None]
+            self.register_buffer("pos_embed", torch.cat([nowhere[:, : self.leading], fixed], 1))
+        else:
+            self.register_buffer("pos_embed", nowhere, persistent=False)
+            kinds = relative_positions(grid, self.leading)
+            self.register_buffer("kinds", kinds, persistent=False)
+            return (2 * grid[0] - 1) * (2 * grid[1] - 1) + 3
+        return 0
 
     def _initialise(self, positions: str) -> None:
         """As MAE: Xavier uniform for matrices, standard deviation 0.02 for tokens."""
@@ -187,7 +213,7 @@ class VisionTransformer(Encoder):
         """Patch tokens with positions, all or some (B, n, D), to tokens (B, leading + n, D)."""
         tokens = self._with_class(patches)
         for block in self.blocks:
-            tokens = block(tokens)
+            tokens = block(tokens, self.kinds)
         return self.norm(tokens)
 
     def tokens(self, images: Tensor) -> Tensor:
@@ -201,7 +227,7 @@ class VisionTransformer(Encoder):
     def block_maps(self, stem: Tensor) -> list[Tensor]:
         tokens, outputs = self._with_class(self.embed(stem)), []
         for block in self.blocks:
-            tokens = block(tokens)
+            tokens = block(tokens, self.kinds)
             outputs.append(self._patch_maps(tokens, (stem.shape[-2], stem.shape[-1])))
         return outputs
 
@@ -224,6 +250,28 @@ class VisionTransformer(Encoder):
     def _patch_maps(self, tokens: Tensor, grid: tuple[int, int]) -> Tensor:
         """(B, leading + N, D) to (B, D, h, w) without the leading tokens; a view."""
         return tokens[:, self.leading :].transpose(1, 2).view(len(tokens), self.width, *grid)
+
+
+def relative_positions(grid: tuple[int, int], leading: int) -> Tensor:
+    """The kind of distance between any two tokens, numbered as in BEiT: int64 (T, T).
+
+    Patches by rows and columns between them; three further kinds are from the class token to a
+    patch, from a patch to the class token, and the class token itself.
+    """
+    rows, columns = grid
+    row, column = (
+        place.flatten()
+        for place in torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+    )
+    down = row[:, None] - row + rows - 1
+    right = column[:, None] - column + columns - 1
+    kinds = down * (2 * columns - 1) + right
+    if not leading:
+        return kinds
+    others = (2 * rows - 1) * (2 * columns - 1)
+    framed = F.pad(kinds, (1, 0, 1, 0))
+    framed[0, :], framed[:, 0], framed[0, 0] = others, others + 1, others + 2
+    return framed
 
 
 def initialise_transformer(module: nn.Module) -> None:

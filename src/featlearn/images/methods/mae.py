@@ -58,6 +58,10 @@ class MAE(MaskedObjective):
                 f"pretraining.kind: mae needs a vision transformer, not {type(encoder).__name__}: "
                 "it drops the masked patches (use simmim)"
             )
+        if encoder.kinds is not None:
+            raise ConfigError(
+                "encoder.positions: relative; mae drops patches, expected learned or sin_cos"
+            )
         super().__init__(encoder, encoder.stride, mask_ratio)
         self.normalised_target = normalised_target
         self.embed = nn.Linear(encoder.width, decoder_width)

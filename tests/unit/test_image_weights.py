@@ -1,0 +1,289 @@
+"""Weights from files: names, sizes, faults, and nothing that could run code."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torchvision.models import resnet18
+from torchvision.models.vision_transformer import VisionTransformer as Reference
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.seeds import seeded
+from featlearn.images.encoders import build_encoder
+from featlearn.images.encoders.vit import relative_positions
+from featlearn.images.methods import build_method
+from featlearn.images.weights import find_weights, from_beit, interpolate_positions, load_weights
+
+SMALL = {"kind": "small_resnet", "widths": [4, 8]}
+VIT = {"kind": "vit", "patch": 4, "width": 16, "depth": 2, "heads": 2}
+
+
+def build(settings, size=16, seed=0):
+    with seeded(seed, "weights"):
+        return build_encoder(settings, size)
+
+
+def clones(state):
+    return {name: value.clone() for name, value in state.items()}
+
+
+def equal(encoder, state):
+    return all(torch.equal(value, state[name]) for name, value in encoder.state_dict().items())
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "weights.safetensors"
+
+
+# ------------------------------------------------------------------------------- kinds of files
+
+
+@pytest.mark.parametrize("prefix", ["", "encoder.", "module.encoder.", "backbone."])
+@pytest.mark.parametrize("settings", [SMALL, VIT])
+def test_weights_come_back_from_safetensors_whatever_stands_in_front(path, settings, prefix):
+    state = build(settings, seed=1).state_dict()
+    save_file({prefix + name: value for name, value in clones(state).items()}, path)
+    encoder = build(settings)
+    assert not equal(encoder, state)
+    loaded = load_weights(encoder, path)
+    assert equal(encoder, state)
+    assert (loaded.file, loaded.ignored, loaded.kept, loaded.head) == (path, (), (), {})
+
+
+@pytest.mark.parametrize("group", [None, "model", "state_dict"])
+def test_weights_come_back_from_a_state_dict_of_torch(tmp_path, group):
+    state = build(SMALL, seed=1).state_dict()
+    torch.save(state if group is None else {"epoch": 3, group: state}, tmp_path / "w.pth")
+    encoder = build(SMALL)
+    load_weights(encoder, tmp_path / "w.pth")
+    assert equal(encoder, state)
+
+
+@pytest.mark.parametrize("kind", ["simmim", "data2vec"])
+def test_the_encoder_of_a_pretraining_is_taken_and_the_rest_left(path, kind):
+    with seeded(1, "weights"):
+        method = build_method(
+            {"kind": kind, "mask_size": 4} | ({"top_blocks": 1} if kind == "data2vec" else {}),
+            build_encoder(VIT, 16),
+        )
+    with torch.no_grad():
+        for parameter in method.encoder.parameters():
+            parameter.add_(1)  # apart from its teacher
+    save_file(clones(method.state_dict()), path)
+    encoder = build(VIT)
+    loaded = load_weights(encoder, path)
+    assert equal(encoder, method.encoder.state_dict())
+    assert "mask.token" in loaded.ignored
+    assert not any(name.startswith("encoder.") for name in loaded.ignored)
+
+
+def test_a_head_is_handed_over_and_not_loaded(path):
+    reference = resnet18(num_classes=7)
+    save_file(clones(reference.state_dict()), path)
+    encoder = build({"kind": "resnet18"})
+    loaded = load_weights(encoder, path)
+    assert torch.equal(loaded.head["weight"], reference.fc.weight)
+    assert torch.equal(loaded.head["bias"], reference.fc.bias)
+
+
+def test_torchvision_vision_transformer(path):
+    reference = Reference(16, 4, 2, 2, 16, 64, num_classes=5).eval()
+    torch.nn.init.normal_(reference.class_token)
+    torch.nn.init.normal_(reference.heads.head.weight)
+    save_file(clones(reference.state_dict()), path)
+    encoder = build(VIT).eval()
+    loaded = load_weights(encoder, path)
+    x = torch.randn(3, 3, 16, 16)
+    scores = torch.nn.functional.linear(encoder(x), loaded.head["weight"], loaded.head["bias"])
+    torch.testing.assert_close(scores, reference(x), atol=1e-5, rtol=1e-5)
+
+
+def test_beit_names(path):
+    settings = VIT | {"positions": "relative", "layer_scale": 0.1}
+    state = clones(build(settings, seed=1).state_dict())
+    beit = {}
+    for name, value in state.items():
+        if name.endswith("qkv.bias"):
+            value[16:32] = 0
+            beit[name.replace("qkv", "q")[: -len(".bias")] + "_bias"] = value[:16].clone()
+            beit[name.replace("qkv", "v")[: -len(".bias")] + "_bias"] = value[32:].clone()
+        else:
+            beit[name.replace("ls1.gamma", "gamma_1").replace("ls2.gamma", "gamma_2")] = value
+    beit["blocks.0.attn.relative_position_index"] = relative_positions((4, 4), 1)
+    save_file(beit, path)
+    encoder = build(settings)
+    load_weights(encoder, path)
+    assert equal(encoder, state)
+
+
+def test_a_bias_that_all_blocks_share_goes_to_each():
+    table = torch.randn(52, 2)
+    weights = {"rel_pos_bias.relative_position_bias_table": table}
+    weights |= {f"blocks.{number}.norm1.bias": torch.zeros(16) for number in range(2)}
+    found = from_beit(weights)
+    for number in range(2):
+        assert found[f"blocks.{number}.attn.relative_position_bias_table"] is table
+
+
+def test_relative_positions_are_kinds_of_distance():
+    rows, columns = 3, 4
+    kinds = relative_positions((rows, columns), 1)
+    places = [(r, c) for r in range(rows) for c in range(columns)]
+    seen = {}
+    for i, (r, c) in enumerate(places):
+        for j, (s, d) in enumerate(places):
+            kind = int(kinds[1 + i, 1 + j])
+            assert seen.setdefault(kind, (r - s, c - d)) == (r - s, c - d)
+    assert sorted(seen) == list(range(5 * 7))
+    assert seen[0] == (-2, -3)
+    assert (kinds[0, 1:] == 35).all()
+    assert (kinds[1:, 0] == 36).all()
+    assert kinds[0, 0] == 37
+    assert torch.equal(relative_positions((rows, columns), 0), kinds[1:, 1:])
+
+
+# ------------------------------------------------------------------------------------- positions
+
+
+def test_positions_are_interpolated_for_another_image_size(path):
+    state = clones(build(VIT, 16, seed=1).state_dict())
+    smooth = torch.linspace(0, 1, 4)
+    state["pos_embed"][0, 1:] = smooth.repeat_interleave(4)[:, None]  # rises from row to row
+    save_file(state, path)
+    encoder = build(VIT, (32, 16))
+    load_weights(encoder, path)
+    positions = encoder.pos_embed.detach()
+    assert positions.shape == (1, 33, 16)
+    assert torch.equal(positions[:, :1], state["pos_embed"][:, :1])
+    maps = positions[0, 1:, 0].view(8, 4)
+    torch.testing.assert_close(maps, maps[:, :1].expand(-1, 4), atol=1e-5, rtol=0)
+    assert (maps[1:, 0] > maps[:-1, 0]).all()
+    without = build(VIT | {"class_token": False, "pooling": "mean"}, 32)
+    load_weights(without, path)
+    assert without.pos_embed.shape == (1, 64, 16)
+
+
+def test_the_same_grid_keeps_positions_and_a_grid_without_square_is_refused():
+    positions = torch.randn(1, 25, 8)
+    torch.testing.assert_close(interpolate_positions(positions, (5, 5)), positions)
+    with pytest.raises(FeatlearnError, match="24 positions; expected those of a square grid"):
+        interpolate_positions(positions[:, 1:], (5, 5))
+
+
+def test_fixed_positions_of_another_size_are_not_taken(path):
+    save_file(clones(build(VIT | {"positions": "sin_cos"}, 16, seed=1).state_dict()), path)
+    encoder = build(VIT | {"positions": "sin_cos"}, 32)
+    wanted = encoder.pos_embed.clone()
+    load_weights(encoder, path)
+    assert torch.equal(encoder.pos_embed, wanted)
+
+
+# ---------------------------------------------------------------------------------------- faults
+
+
+def test_missing_unexpected_and_misshapen_names_are_all_told_and_nothing_is_changed(path):
+    state = clones(build(SMALL, seed=1).state_dict())
+    del state["bn1.bias"]
+    state["layer7.weight"] = torch.zeros(2)
+    state["conv1.weight"] = torch.zeros(4, 3, 7, 7)
+    save_file(state, path)
+    encoder = build(SMALL)
+    before = clones(encoder.state_dict())
+    with pytest.raises(FeatlearnError) as caught:
+        load_weights(encoder, path)
+    message = str(caught.value)
+    assert "weights.safetensors: does not fit SmallResNet" in message
+    assert "missing: bn1.bias" in message
+    assert "unexpected: layer7.weight" in message
+    assert "conv1.weight (4x3x7x7 in the file, 4x3x3x3 in the encoder)" in message
+    assert equal(encoder, before)
+
+
+def test_a_long_list_of_names_is_cut(path):
+    save_file({"one": torch.zeros(1)}, path)
+    with pytest.raises(FeatlearnError, match=r"missing: .* and \d+ more"):
+        load_weights(build(VIT), path)
+
+
+def test_names_may_differ_where_that_is_said(path):
+    save_file(clones(build(VIT, seed=1).state_dict()), path)
+    encoder = build(VIT | {"pooling": "mean", "final_norm": "pooled"})
+    with pytest.raises(FeatlearnError, match=r"missing: fc_norm.weight, fc_norm.bias"):
+        load_weights(encoder, path)
+    loaded = load_weights(encoder, path, may_differ=["norm.*", "fc_norm.*"])
+    assert loaded.kept == ("fc_norm.weight", "fc_norm.bias")
+    assert set(loaded.ignored) == {"norm.weight", "norm.bias"}
+
+
+class Hostile:
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.marker),)
+
+
+@pytest.mark.parametrize("way", ["torch", "pickle"])
+def test_a_checkpoint_with_code_is_refused_and_does_not_run(tmp_path, way):
+    marker, file = tmp_path / "ran", tmp_path / "hostile.pth"
+    content = {"conv1.weight": torch.zeros(1), "extra": Hostile(marker)}
+    if way == "torch":
+        torch.save(content, file)
+    else:
+        file.write_bytes(pickle.dumps(content, protocol=2))
+    with pytest.raises(FeatlearnError, match=r"hostile.pth: not read: .* could run code"):
+        load_weights(build(SMALL), file)
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("name", ["w.safetensors", "w.pth"])
+def test_a_damaged_file_is_named(tmp_path, name):
+    (tmp_path / name).write_bytes(b"not a checkpoint")
+    with pytest.raises(FeatlearnError, match=name):
+        load_weights(build(SMALL), tmp_path / name)
+
+
+@pytest.mark.parametrize(("content", "message"), [([1, 2], "holds a list"), ({}, "no tensors")])
+def test_a_file_without_named_tensors(tmp_path, content, message):
+    torch.save(content, tmp_path / "w.pth")
+    with pytest.raises(FeatlearnError, match=message):
+        load_weights(build(SMALL), tmp_path / "w.pth")
+
+
+# ----------------------------------------------------------------------------------------- names
+
+
+def test_a_missing_file_of_a_name_says_which_file_goes_where(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
+    with pytest.raises(FeatlearnError) as caught:
+        find_weights("torchvision:ResNet50_Weights.IMAGENET1K_V1", tmp_path / "mine")
+    for part in ("resnet50-0676ba61.pth", str(tmp_path / "mine"), "checkpoints", "not here"):
+        assert part in str(caught.value)
+    with pytest.raises(FeatlearnError, match=r"deit_tiny.safetensors or deit_tiny.pth"):
+        find_weights("timm:deit_tiny")
+    with pytest.raises(FeatlearnError, match=r"nowhere.pth: no such file"):
+        find_weights(tmp_path / "nowhere.pth")
+
+
+def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
+    cached = tmp_path / "checkpoints" / "resnet50-0676ba61.pth"
+    cached.parent.mkdir()
+    cached.touch()
+    assert find_weights("torchvision:ResNet50_Weights.IMAGENET1K_V1") == cached
+    own = tmp_path / "deit_tiny.safetensors"
+    own.touch()
+    assert find_weights("timm:deit_tiny", tmp_path) == own
+
+
+@pytest.mark.parametrize(
+    "source", ["torchvision:ResNet51_Weights.V1", "torchvision:x", "timm:../x"]
+)
+def test_names_that_cannot_be(source):
+    with pytest.raises(ConfigError, match="expected a name such as"):
+        find_weights(source)
