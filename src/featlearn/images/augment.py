@@ -112,6 +112,8 @@ class Augment:
         if len(images) != len(draws):
             raise ValueError(f"images: {len(images)}; expected {len(draws)}, as many as draws")
         size = self.size or images.shape[-1]
+        if not len(images):
+            return torch.empty(0, 3, size, size, device=images.device)
         for name, step in self.steps:
             images = step(images, draws, f"augment-{view}-{name}", size)
         images = self.normalise(_middle(images, size))
@@ -466,7 +468,8 @@ def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:
     """Standard normal numbers made on the device from one whole number an image.
 
     Drawing them on the CPU for every pixel of a batch would cost more than a training step on a
-    GPU. The numbers are a hash (the finaliser of MurmurHash3) of seed and place, by Box-Muller.
+    GPU. The numbers are a hash (the finaliser of MurmurHash3) of a counter that starts at another
+    place for each image, by Box-Muller.
 
     Parameters
     ----------
@@ -481,8 +484,8 @@ def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:
         ``(n, *shape)`` float32.
     """
     count = math.prod(shape)
-    place = torch.arange(2 * count, device=seeds.device)
-    mixed = _hash32(_hash32(seeds).unsqueeze(1) ^ _hash32(place + 1))
+    counter = torch.arange(2 * count, device=seeds.device) * 0x9E3779B9
+    mixed = _hash32((_hash32(seeds + 1).unsqueeze(1) + counter) & 0xFFFFFFFF)
     unit = ((mixed >> 8).to(torch.float32) + 0.5) / (1 << 24)
     radius = (-2 * unit[:, :count].log()).sqrt()
     return (radius * torch.cos(2 * math.pi * unit[:, count:])).view(-1, *shape)

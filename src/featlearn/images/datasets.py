@@ -28,6 +28,7 @@ from featlearn.images.config_data import given_splits
 from featlearn.images.readers import READERS
 
 ROLES = ("train", "validation", "test")
+SHARES = {"validation": 0.1, "test": 0.2}
 # a made split larger than this is not copied into memory but written to a cache of its own
 COPIED = 1 << 30
 FAULTS_SHOWN = 10
@@ -148,7 +149,8 @@ def open_splits(
     """Training, validation and test images.
 
     A role that the data set has no split of its own for is carved out of the training images, with
-    its share from ``settings["shares"]``, stratified by class, by the random stream ``name``.
+    its share from ``settings["shares"]`` (a tenth and a fifth if absent; 0 for no such part),
+    stratified by class, by the random stream ``name``.
 
     Parameters
     ----------
@@ -165,9 +167,10 @@ def open_splits(
         for role, split in given.items()
         if role != "train"
     }
+    wanted = settings.get("shares")
     shares = {
         role: share
-        for role, share in (settings.get("shares") or {"validation": 0.1, "test": 0.2}).items()
+        for role, share in (SHARES if wanted is None else wanted).items()
         if role not in opened and share > 0
     }
     if shares:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from featlearn.images.readers.binary import (
+    read_cifar10,
+    read_cifar100,
+    read_digits,
+    read_mnist,
+    read_stl10,
+    read_svhn,
+)
 from featlearn.images.readers.common import Reader
 from featlearn.images.readers.folder import read_folder, read_imagenet
 from featlearn.images.readers.parquet import read_parquet_images
+from featlearn.images.readers.voc import voc_reader
 
 READERS: dict[str, Reader] = {
+    "cifar10": read_cifar10,
+    "cifar100": read_cifar100,
+    "digits": read_digits,
     "folder": read_folder,
     "imagenet": read_imagenet,
+    "mnist": read_mnist,
     "parquet": read_parquet_images,
+    "stl10": read_stl10,
+    "svhn": read_svhn,
+    "voc2007": voc_reader(2007),
+    "voc2012": voc_reader(2012),
 }

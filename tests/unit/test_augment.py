@@ -1,0 +1,424 @@
+"""Augmentation: torchvision's pixels at the same parameters, and the same ones in any split."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+import torch
+import torchvision.transforms.functional as reference
+from PIL import Image
+from torchvision.transforms import InterpolationMode
+
+from featlearn.core.errors import ConfigError
+from featlearn.images import colour, randaugment, resample
+from featlearn.images.augment import (
+    ATTEMPTS,
+    STEPS,
+    Augment,
+    PadCrop,
+    RandomErasing,
+    RandomResizedCrop,
+    channel_statistics,
+    pixel_noise,
+)
+from featlearn.images.config_data import PRESETS, augmentation_faults
+from featlearn.images.draws import Draws
+from featlearn.images.mixing import mix
+
+ROUNDING = 2e-6
+
+
+def images(count=6, size=16, seed=0) -> torch.Tensor:
+    stream = torch.Generator().manual_seed(seed)
+    small = torch.rand(count, 3, 5, 5, generator=stream)
+    smooth = torch.nn.functional.interpolate(small, size=(size, size), mode="bicubic")
+    return (smooth + 0.05 * torch.rand(smooth.shape, generator=stream)).clamp(0, 1)
+
+
+def levels(count=6, size=16, seed=0) -> torch.Tensor:
+    return (images(count, size, seed) * 255).round().to(torch.uint8)
+
+
+def draws(count: int, step=0, rows=None) -> Draws:
+    return Draws((0, "augment-test"), step, count, rows)
+
+
+def one_by_one(function, batch, values) -> torch.Tensor:
+    return torch.stack([function(image, value) for image, value in zip(batch, values, strict=True)])
+
+
+# -------------------------------------------------------------------- the same as torchvision
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "values"),
+    [
+        (colour.brightness, reference.adjust_brightness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+        (colour.contrast, reference.adjust_contrast, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+        (colour.saturation, reference.adjust_saturation, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+        (colour.sharpness, reference.adjust_sharpness, [0.0, 0.3, 1.0, 1.4, 1.8, 0.9]),
+        (colour.hue, reference.adjust_hue, [-0.5, -0.2, 0.0, 0.1, 0.33, 0.5]),
+        (colour.solarise, reference.solarize, [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
+    ],
+)
+def test_colours_are_torchvisions(ours, theirs, values):
+    batch = images()
+    expected = one_by_one(theirs, batch, values)
+    torch.testing.assert_close(ours(batch, torch.tensor(values)), expected, atol=1e-5, rtol=0)
+
+
+def test_hue_of_grey_and_pure_colours():
+    pure = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5], [0, 0, 0], [1, 1, 0.0]])
+    batch = pure[:, :, None, None].expand(-1, -1, 4, 4)
+    expected = one_by_one(reference.adjust_hue, batch, [0.25] * 6)
+    torch.testing.assert_close(colour.hue(batch, torch.full((6,), 0.25)), expected)
+
+
+def test_grey_invert_and_autocontrast_are_torchvisions():
+    batch = images()
+    batch[2, 1] = 0.5  # a channel of one value
+    expected = reference.rgb_to_grayscale(batch, 3)
+    torch.testing.assert_close(colour.grey(batch), expected)
+    torch.testing.assert_close(colour.invert(batch), reference.invert(batch))
+    torch.testing.assert_close(
+        colour.autocontrast(batch), reference.autocontrast(batch), atol=1e-5, rtol=0
+    )
+
+
+def test_equalise_and_posterise_are_torchvisions_on_levels():
+    batch = levels(8, 32)
+    batch[3, 0] = 9  # a channel of one value
+    batch[4, 1, :, :30] = 200  # a channel of few values
+    unit = batch.float() / 255
+    assert (colour.equalise(unit) * 255).round().to(torch.uint8).equal(reference.equalize(batch))
+    for bits in (1, 2, 4, 8):
+        got = (colour.posterise(unit, torch.full((8,), bits)) * 255).round().to(torch.uint8)
+        assert got.equal(reference.posterize(batch, bits))
+
+
+@pytest.mark.parametrize("size", [8, 16, 24])
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic"])
+def test_a_resized_crop_is_torchvisions(size, interpolation):
+    batch = images()
+    boxes = torch.tensor(
+        [[0, 0, 16, 16], [2, 3, 5, 9], [0, 7, 16, 9], [5, 5, 1, 1], [3, 0, 13, 4], [8, 8, 8, 8]]
+    )
+    mode = InterpolationMode(interpolation)
+    expected = torch.stack(
+        [
+            reference.resized_crop(image, *box.tolist(), [size, size], mode, antialias=True)
+            for image, box in zip(batch, boxes, strict=True)
+        ]
+    ).clamp(0, 1)
+    got = resample.resized_crop(batch, boxes, size, interpolation)
+    torch.testing.assert_close(got, expected, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("taps", [3, 5, 9])
+def test_blur_is_torchvisions(taps):
+    batch, sigma = images(), [0.1, 0.3, 0.7, 1.0, 1.5, 2.0]
+    expected = one_by_one(lambda x, s: reference.gaussian_blur(x, [taps, taps], [s]), batch, sigma)
+    got = resample.gaussian_blur(batch, torch.tensor(sigma), taps)
+    torch.testing.assert_close(got, expected, atol=ROUNDING, rtol=0)
+
+
+def test_turns_are_torchvisions():
+    batch, share = images(), torch.tensor([0.0, 0.2, 0.5, 0.9, 1.0, 1.0])
+    sign = torch.tensor([1.0, -1, 1, -1, 1, -1])
+    angles = (30 * share * sign).tolist()
+    # without a fill: torchvision's darkens the border twice
+    expected = one_by_one(
+        lambda image, angle: reference.rotate(image, -angle, InterpolationMode.BILINEAR),
+        batch,
+        angles,
+    )
+    got = randaugment.OPERATIONS["rotate"](batch, share, sign, 0.0)
+    torch.testing.assert_close(got, expected, atol=ROUNDING, rtol=0)
+    filled = randaugment.OPERATIONS["rotate"](torch.full_like(batch, 0.5), share, sign, 0.5)
+    torch.testing.assert_close(filled, torch.full_like(batch, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix"),
+    [
+        ("shear_x", (1, 0.27, 0, 0, 1, 0)),
+        ("shear_y", (1, 0, 0, 0.27, 1, 0)),
+        ("translate_x", (1, 0, 0.405 * 16, 0, 1, 0)),
+        ("translate_y", (1, 0, 0, 0, 1, 0.405 * 16)),
+    ],
+)
+def test_shears_and_shifts_are_pillows(name, matrix):
+    batch = images(1)
+    one = torch.ones(1)
+    got = randaugment.OPERATIONS[name](batch, 0.9 * one, one, 0.0)[0]
+    for channel in range(3):
+        image = Image.fromarray(batch[0, channel].numpy())
+        expected = image.transform(
+            (16, 16), Image.Transform.AFFINE, matrix, Image.Resampling.BILINEAR
+        )
+        # Pillow fills a border pixel whose centre is outside, grid_sample fades it out
+        inner = (slice(1, 11), slice(1, 9)) if "x" in name else (slice(1, 9), slice(1, 11))
+        np.testing.assert_allclose(got[channel][inner], np.asarray(expected)[inner], atol=1e-4)
+
+
+# ------------------------------------------------------------------------------------- the steps
+
+
+def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
+    batch = levels(40, 8)
+    top, left = torch.arange(40) % 5, torch.arange(40) // 8
+    padded = torch.nn.functional.pad(batch, (2,) * 4)
+    got = resample.shifted_windows(padded, top, left, 8)
+    for row in range(40):
+        t, x = int(top[row]), int(left[row])
+        assert got[row].equal(padded[row, :, t : t + 8, x : x + 8])
+
+
+def test_reflection_is_torchs():
+    batch = levels(4, 8)
+    padded = torch.nn.functional.pad(batch.float(), (3,) * 4, mode="reflect").to(torch.uint8)
+    step = PadCrop(padding=3, mode="reflect")
+    got = step(batch, draws(4), "x", 14)
+    assert got.equal(padded)
+
+
+def test_pad_and_crop_reaches_every_place_alike():
+    mark = torch.zeros(4000, 3, 8, 8, dtype=torch.uint8)
+    mark[:, :, 4, 4] = 1
+    cropped = PadCrop(padding=1)(mark, draws(4000), "x", 8)
+    places = cropped[:, 0].flatten(1).argmax(1).bincount()
+    counts = places[places > 0]
+    assert len(counts) == 9
+    assert (counts - 4000 / 9).abs().max() < 5 * math.sqrt(4000 / 9)
+
+
+def test_the_windows_of_a_random_resized_crop_are_torchvisions_in_distribution():
+    from torchvision.transforms import RandomResizedCrop as Theirs
+
+    step = RandomResizedCrop((0.2, 0.9), (0.5, 2.0))
+    count = 4000
+    boxes = step.boxes(draws(count).uniform("x", ATTEMPTS, 4), 20, 30).double()
+    torch.manual_seed(0)
+    blank = torch.zeros(3, 20, 30)
+    theirs = torch.tensor(
+        [Theirs.get_params(blank, [0.2, 0.9], [0.5, 2.0]) for _ in range(count)]
+    ).double()
+    for column in range(4):
+        error = 5 * theirs[:, column].std() * math.sqrt(2 / count)
+        assert abs(boxes[:, column].mean() - theirs[:, column].mean()) < error
+        assert abs(boxes[:, column].std() - theirs[:, column].std()) < error
+    assert (boxes[:, 0] + boxes[:, 2]).max() <= 20
+    assert (boxes[:, 1] + boxes[:, 3]).max() <= 30
+
+
+def test_where_no_window_fits_the_middle_is_taken():
+    step = RandomResizedCrop((3.0, 3.0), (0.5, 2.0))
+    boxes = step.boxes(draws(3).uniform("x", ATTEMPTS, 4), 10, 40)
+    assert boxes.tolist() == [[0, 10, 10, 20]] * 3
+
+
+def test_erasing_covers_its_box_and_nothing_else():
+    batch = torch.full((50, 3, 16, 16), 9.0)
+    step = RandomErasing(p=0.5, fill="mean")
+    erased = step(batch.clone(), draws(50), "x", 16) == 0
+    boxes = step.boxes(draws(50).uniform("x-box", ATTEMPTS, 4), 16, 16)
+    chosen = draws(50).uniform("x") < 0.5
+    for row in range(50):
+        top, left, height, width = boxes[row].tolist()
+        expected = torch.zeros(16, 16, dtype=torch.bool)
+        expected[top : top + height, left : left + width] = bool(chosen[row])
+        assert erased[row].equal(expected.expand(3, -1, -1))
+    assert 0 < chosen.sum() < 50
+
+
+def test_noise_of_pixels_is_standard_normal_and_differs_between_images():
+    noise = pixel_noise(torch.arange(200), (3, 16, 16)).double()
+    count = noise.numel()
+    assert abs(noise.mean()) < 5 / math.sqrt(count)
+    assert abs(noise.std() - 1) < 5 / math.sqrt(2 * count)
+    assert abs((noise**4).mean() - 3) < 5 * math.sqrt(96 / count)
+    flat = noise.flatten(1)
+    between = (flat[0::2] * flat[1::2]).mean()
+    assert abs(between) < 5 / math.sqrt(count / 2)
+    assert abs((flat[:, 1:] * flat[:, :-1]).mean()) < 5 / math.sqrt(count)
+
+
+# ---------------------------------------------------------------------------------- composition
+
+
+def test_nothing_but_normalisation():
+    batch = levels(5)
+    augment = Augment({"preset": "none", "mean": [0.1, 0.2, 0.3], "std": [0.5, 0.25, 1.0]})
+    expected = reference.normalize(batch.float() / 255, [0.1, 0.2, 0.3], [0.5, 0.25, 1.0])
+    got = augment(batch, draws(5))
+    torch.testing.assert_close(got, expected, atol=ROUNDING, rtol=0)
+    assert got.is_contiguous(memory_format=torch.channels_last)
+    assert augment.denormalise(got).equal(batch)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_is_the_same_in_any_split_of_the_batch_and_leaves_its_input(preset):
+    batch = levels(32, 24)
+    before = batch.clone()
+    augment = Augment({"preset": preset})
+    whole = augment(batch, draws(32))
+    halves = [augment(batch[rows], draws(32, rows=rows)) for rows in (slice(0, 12), slice(12, 32))]
+    torch.testing.assert_close(torch.cat(halves), whole, atol=1e-5, rtol=0)
+    assert batch.equal(before)
+    assert whole.shape == (32, 3, 24, 24)
+    assert whole.dtype == torch.float32
+    assert whole.isfinite().all()
+    assert whole.is_contiguous(memory_format=torch.channels_last)
+    assert augment(batch, draws(32)).equal(whole)
+
+
+@pytest.mark.parametrize("preset", [preset for preset in PRESETS if preset != "none"])
+def test_steps_and_views_have_random_numbers_of_their_own(preset):
+    batch = levels(16, 24)
+    augment = Augment({"preset": preset})
+    one, two = augment.two_views(batch, draws(16))
+    assert not one.equal(two)
+    assert one.equal(augment(batch, draws(16)))
+    assert not augment(batch, draws(16, step=1)).equal(one)
+
+
+def test_results_are_deterministic_under_torchs_flag():
+    batch = levels(16, 24)
+    torch.use_deterministic_algorithms(True)
+    try:
+        for preset in PRESETS:
+            Augment({"preset": preset})(batch, draws(16))
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def test_sizes_of_the_result():
+    batch = levels(4, 24)
+    crop = Augment({"steps": [{"op": "random_resized_crop"}], "size": 16})
+    assert crop(batch, draws(4)).shape[-1] == 16
+    middle = Augment({"preset": "none", "size": 20, "mean": [0] * 3, "std": [1] * 3})
+    expected = batch[:, :, 2:22, 2:22].float() / 255
+    torch.testing.assert_close(middle(batch, draws(4)), expected)
+    with pytest.raises(ConfigError, match="size: 30; expected at most 24"):
+        Augment({"preset": "none", "size": 30})(batch, draws(4))
+
+
+def test_each_step_alone_and_jitter_orders_differ():
+    batch = levels(64, 16)
+    for op in STEPS:
+        augment = Augment({"steps": [{"op": op}], "size": 16})
+        assert augment(batch, draws(64)).isfinite().all()
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(ConfigError, match=r"augmentation\.preset: 'simsiam'"):
+        Augment({"preset": "simsiam"})
+    with pytest.raises(ConfigError, match=r"augmentation\.steps\.0\.op: 'flop'"):
+        Augment({"steps": [{"op": "flop"}]})
+    with pytest.raises(ConfigError, match=r"steps\.0\.prob: unknown key; expected one of p"):
+        Augment({"steps": [{"op": "flip", "prob": 1}]})
+    settings = {"steps": [{"op": "flip", "p": 2}, {"op": "blur", "sigma": [2, 1]}], "std": [0, 1]}
+    told = list(augmentation_faults(settings, "augmentation"))
+    assert len(told) == 4
+    assert told[-2:] == [
+        "augmentation.steps.0.p: 2; expected a probability, 0 to 1",
+        "augmentation.steps.1.sigma: [2, 1]; expected two numbers above 0, the lower one first",
+    ]
+
+
+def test_wrong_images_are_refused():
+    augment = Augment({"preset": "none"})
+    with pytest.raises(ValueError, match="expected uint8"):
+        augment(images(), draws(6))
+    with pytest.raises(ValueError, match="expected 5, as many as draws"):
+        augment(levels(6), draws(5))
+
+
+def test_statistics_of_channels_are_those_of_the_pixels():
+    batch = levels(600, 8)
+    mean, std = channel_statistics(batch)
+    unit = batch.double() / 255
+    assert mean == pytest.approx(unit.mean((0, 2, 3)).tolist())
+    assert std == pytest.approx(unit.std((0, 2, 3), correction=0).tolist())
+
+
+def test_flip_and_crop_cost_little():
+    batch = levels(256, 32)
+    augment = Augment({"preset": "flip-crop"})
+    times = []
+    for step in range(12):
+        started = time.perf_counter()
+        augment(batch, draws(256, step))
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.02, "measured: 2 to 3 ms on one core"
+
+
+# ---------------------------------------------------------------------------------------- mixing
+
+
+def one_hot(count: int, classes=4) -> torch.Tensor:
+    return torch.nn.functional.one_hot(torch.arange(count) % classes, classes).float()
+
+
+def test_mixup_is_between_neighbours():
+    batch, targets = images(6), one_hot(6)
+    mixed, soft = mix(batch, targets, draws(6), cutmix=0)
+    share = soft.gather(1, (torch.arange(6) % 4)[:, None])[:, 0]
+    for row in range(6):
+        expected = share[row] * batch[row] + (1 - share[row]) * batch[row ^ 1]
+        torch.testing.assert_close(mixed[row], expected)
+    torch.testing.assert_close(soft.sum(1), torch.ones(6))
+
+
+def test_cutmix_pastes_a_box_and_counts_its_pixels():
+    batch = torch.arange(8.0).view(8, 1, 1, 1).expand(-1, 3, 16, 16)
+    mixed, soft = mix(batch, one_hot(8, 8), draws(8), mixup=0)
+    for row in range(8):
+        own = (mixed[row] == row).all(0)
+        other = (mixed[row] == (row ^ 1)).all(0)
+        assert (own ^ other).all()
+        assert soft[row, row] == pytest.approx(own.float().mean().item(), abs=1e-6)
+        rows, columns = other.any(1).nonzero().flatten(), other.any(0).nonzero().flatten()
+        assert other.sum() == len(rows) * len(columns), "a rectangle"
+
+
+def test_the_proportion_of_mixup_is_a_beta_number():
+    count = 4000
+    _, soft = mix(torch.zeros(count, 1, 1, 1), one_hot(count, 2), draws(count), cutmix=0)
+    share = soft.gather(1, (torch.arange(count) % 2)[:, None]).double()
+    assert abs(share.mean() - 0.5) < 5 * 0.31 / math.sqrt(count)
+    variance = 0.25 / (2 * 0.8 + 1)
+    assert share.var().item() == pytest.approx(variance, rel=0.1)
+
+
+def test_a_split_batch_mixes_as_a_whole_one():
+    batch, targets = images(12), one_hot(12)
+    whole = mix(batch, targets, draws(12))
+    parts = [
+        mix(batch[rows], targets[rows], draws(12, rows=rows))
+        for rows in (slice(0, 4), slice(4, 12))
+    ]
+    for index in (0, 1):
+        torch.testing.assert_close(torch.cat([part[index] for part in parts]), whole[index])
+    with pytest.raises(ValueError, match="starts at 3; expected an even place"):
+        mix(batch[3:], targets[3:], draws(12, rows=slice(3, 12)))
+
+
+def test_an_odd_one_out_and_no_mixing_at_all():
+    batch, targets = images(5), one_hot(5)
+    mixed, soft = mix(batch, targets, draws(5))
+    torch.testing.assert_close(mixed[4], batch[4])
+    torch.testing.assert_close(soft[4], targets[4])
+    for options in ({"probability": 0.0}, {"mixup": 0, "cutmix": 0}):
+        same, hard = mix(batch, targets, draws(5), **options)
+        torch.testing.assert_close(same, batch)
+        torch.testing.assert_close(hard, targets)
+
+
+def test_mixing_keeps_channels_last():
+    batch = images(4).contiguous(memory_format=torch.channels_last)
+    mixed, _ = mix(batch, one_hot(4), draws(4))
+    assert mixed.is_contiguous(memory_format=torch.channels_last)

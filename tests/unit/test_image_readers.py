@@ -1,0 +1,739 @@
+"""Readers of images: tiny real files of every kind, and what is wrong with them, by name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from PIL import Image
+from scipy.io import savemat
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import data_faults, given_splits
+from featlearn.images.datasets import fraction_rows, open_images, open_splits, split_rows
+from featlearn.images.readers.common import shown
+from featlearn.images.readers.decode import BrokenImage, decode
+from featlearn.images.readers.voc import read_objects
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+RED, GREEN, BLUE = (220, 30, 40), (20, 200, 60), (30, 60, 210)
+
+
+def encoded(mode="RGB", colour=RED, size=(12, 12), kind="PNG", **options) -> bytes:
+    file = io.BytesIO()
+    Image.new(mode, size, colour).save(file, kind, **options)
+    return file.getvalue()
+
+
+def put(path: Path, content: bytes | None = None) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encoded() if content is None else content)
+    return path
+
+
+def pixels(content: bytes, size=8, resize="crop") -> np.ndarray:
+    return decode(content, size, resize, 10**6)[0]
+
+
+def middle(content: bytes) -> list[int]:
+    return pixels(content)[:, 4, 4].tolist()
+
+
+def class_folders(root: Path, **counts: int) -> Path:
+    for name, count in counts.items():
+        for number in range(count):
+            put(root / name / f"{number}.png", encoded(colour=(number * 7 % 256, 80, 90)))
+    return root
+
+
+def opened(tmp_path: Path, root: Path, **settings):
+    return open_images(
+        {"kind": "folder", "path": str(root), "size": 8, **settings}, tmp_path / "cache"
+    )
+
+
+# ----------------------------------------------------------------------------------- decoding
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (encoded(), RED),
+        (encoded("L", 77), (77, 77, 77)),
+        (encoded("1", 1), (255, 255, 255)),
+        (encoded("I;16", 65535), (255, 255, 255)),
+        (encoded("I;16", 257 * 100), (100, 100, 100)),
+        (encoded("RGBA", (*BLUE, 255)), BLUE),
+        (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
+        (encoded("LA", (10, 0)), (255, 255, 255)),
+        (encoded(kind="GIF"), RED),
+        (encoded(kind="BMP"), RED),
+        (encoded(kind="WEBP", lossless=True), RED),
+        (encoded(kind="TIFF"), RED),
+    ],
+)
+def test_every_kind_of_pixel_becomes_rgb(content, expected):
+    assert middle(content) == pytest.approx(list(expected), abs=1)
+
+
+def test_a_cmyk_jpeg_has_the_colours_of_its_conversion():
+    cmyk = Image.new("CMYK", (12, 12), (0, 200, 200, 20))
+    file = io.BytesIO()
+    cmyk.save(file, "JPEG", quality=95)
+    expected = cmyk.convert("RGB").getpixel((0, 0))
+    assert middle(file.getvalue()) == pytest.approx(list(expected), abs=6)
+
+
+def test_a_palette_with_a_transparent_colour_lies_on_white():
+    image = Image.new("P", (12, 12), 1)
+    image.putpalette([0, 0, 0, *GREEN, *BLUE])
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    assert middle(file.getvalue()) == list(GREEN)
+    file = io.BytesIO()
+    image.save(file, "PNG", transparency=1)
+    assert middle(file.getvalue()) == [255, 255, 255]
+
+
+def test_of_an_animation_the_first_frame_counts():
+    file = io.BytesIO()
+    frames = [Image.new("RGB", (12, 12), colour) for colour in (RED, GREEN)]
+    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
+    assert middle(file.getvalue()) == pytest.approx(list(RED), abs=2)
+
+
+def test_the_exif_orientation_is_followed():
+    image = Image.new("RGB", (16, 16), BLUE)
+    image.paste(RED, (0, 0, 16, 8))  # red above
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter, clockwise: red goes to the right
+    file = io.BytesIO()
+    image.save(file, "PNG", exif=exif)
+    turned = pixels(file.getvalue(), 16)
+    assert turned[:, 8, 12].tolist() == list(RED)
+    assert turned[:, 8, 3].tolist() == list(BLUE)
+
+
+def test_an_image_of_the_wanted_size_keeps_its_pixels():
+    levels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(levels).save(file, "PNG")
+    for resize in ("crop", "pad", "squash"):
+        assert (pixels(file.getvalue(), 8, resize) == levels.transpose(2, 0, 1)).all()
+
+
+def test_resizing_crops_the_middle_or_pads_or_squashes():
+    image = Image.new("RGB", (32, 16), GREEN)
+    image.paste(RED, (0, 0, 8, 16))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    content = file.getvalue()
+    assert (pixels(content)[0, :, 2:] == GREEN[0]).all()  # the red quarter on the left is cut off
+    padded = pixels(content, 8, "pad")
+    assert (padded[:, :2] == 0).all()
+    assert (padded[:, 6:] == 0).all()
+    assert padded[:, 4, 0].tolist() == pytest.approx(list(RED), abs=12)
+    squashed = pixels(content, 8, "squash")
+    assert squashed[:, 4, 0].tolist() == pytest.approx(list(RED), abs=12)
+    assert squashed[:, 0, 7].tolist() == list(GREEN)
+
+
+def test_boxes_move_with_the_pixels():
+    content = encoded(size=(32, 16))
+    box = (8.0, 4.0, 24.0, 12.0)
+    for resize, expected in (
+        ("crop", [0, 2, 8, 6]),
+        ("pad", [2, 3, 6, 5]),
+        ("squash", [2, 2, 6, 6]),
+    ):
+        geometry = decode(content, 8, resize, 10**6)[1]
+        assert geometry.box(box, 8).tolist() == pytest.approx(expected)
+    assert decode(content, 8, "crop", 10**6)[1].box((0.0, 0.0, 8.0, 16.0), 8) is None
+
+
+def test_boxes_of_a_jpeg_that_is_decoded_smaller_are_in_pixels_of_the_file():
+    content = encoded(size=(640, 320), kind="JPEG")
+    geometry = decode(content, 16, "squash", 10**6)[1]
+    assert geometry.box((320.0, 0.0, 640.0, 160.0), 16).tolist() == pytest.approx([8, 0, 16, 8])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"not an image", "known format"),
+        (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
+        (encoded(size=(64, 64))[:60], "cannot be decoded"),
+        (encoded("F", 0.5, kind="TIFF"), "floating-point"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
+    ],
+)
+def test_broken_images_are_refused_with_the_reason(content, reason):
+    with pytest.raises(BrokenImage, match=reason) as caught:
+        pixels(content)
+    assert "0x" not in str(caught.value), "an address in memory is no reason"
+
+
+def test_an_image_of_too_many_pixels_is_not_decoded():
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        import zlib
+
+        body = kind + content
+        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+
+    for side in (2000, 60_000):
+        header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+        bomb = (
+            b"\x89PNG\r\n\x1a\n"
+            + chunk(b"IHDR", header)
+            + chunk(b"IDAT", b"")
+            + chunk(b"IEND", b"")
+        )
+        with pytest.raises(BrokenImage, match="max_pixels"):
+            decode(bomb, 8, "crop", 10**6)
+
+
+# ------------------------------------------------------------------------------------- folders
+
+
+def test_a_folder_of_classes(tmp_path):
+    root = class_folders(tmp_path / "set", zebra=2, ant=3)
+    put(root / "ant" / "deeper" / "x.JPG", encoded(kind="JPEG"))
+    put(root / "ant" / ".hidden.png", b"")
+    put(root / ".cache" / "x.png", b"")
+    put(root / "zebra" / "notes.txt", b"no image")
+    images = opened(tmp_path, root)
+    assert images.classes == ("ant", "zebra")
+    assert images.labels.tolist() == [0, 0, 0, 0, 1, 1]
+    assert images.names.tolist()[3] == "ant/deeper/x.JPG"
+    assert images.images.shape == (6, 3, 8, 8)
+    assert images.images.dtype == torch.uint8
+    assert images.images[1, :, 0, 0].tolist() == [7, 80, 90]
+    assert images.faults.empty
+
+
+def test_a_flat_folder_has_no_labels(tmp_path):
+    put(tmp_path / "set" / "b.png")
+    put(tmp_path / "set" / "a.png")
+    images = opened(tmp_path, tmp_path / "set")
+    assert images.classes == ()
+    assert images.labels.tolist() == [-1, -1]
+    assert images.names.tolist() == ["a.png", "b.png"]
+
+
+def test_a_broken_image_is_told_by_name_and_counted(tmp_path, capsys):
+    root = class_folders(tmp_path / "set", a=3)
+    put(root / "a" / "bad.jpg", encoded(kind="JPEG", size=(64, 64))[:300])
+    put(root / "a" / "none.png", b"")
+    images = opened(tmp_path, root)
+    assert len(images) == 3
+    assert images.faults["file"].tolist() == ["a/bad.jpg", "a/none.png"]
+    assert images.faults["reason"][1] == "the file is empty"
+    told = capsys.readouterr().err
+    assert "2 of 5 images" in told
+    assert "a/bad.jpg: cannot be decoded" in told
+    again = opened(tmp_path, root)  # now from the cache
+    assert again.faults.equals(images.faults)
+    assert "a/bad.jpg" in capsys.readouterr().err
+    with pytest.raises(FeatlearnError, match=r"a/none\.png") as caught:
+        opened(tmp_path, root, broken="refuse")
+    assert "2 of 5" in str(caught.value)
+
+
+def test_an_image_outside_the_class_folders_is_told(tmp_path):
+    root = class_folders(tmp_path / "set", a=1)
+    put(root / "stray.png")
+    faults = opened(tmp_path, root).faults
+    assert faults.to_dict("list") == {
+        "file": ["stray.png"],
+        "reason": ["lies outside the class folders"],
+    }
+
+
+def test_an_empty_class_folder_is_named(tmp_path):
+    root = class_folders(tmp_path / "set", a=1)
+    put(root / "empty" / "notes.txt")
+    with pytest.raises(FeatlearnError, match="set/empty: class folder without images"):
+        opened(tmp_path, root)
+
+
+def test_a_missing_folder_and_one_without_images_are_named(tmp_path):
+    with pytest.raises(FeatlearnError, match="nowhere: no such folder"):
+        opened(tmp_path, tmp_path / "nowhere")
+    (tmp_path / "void").mkdir()
+    with pytest.raises(FeatlearnError, match="void: no images"):
+        opened(tmp_path, tmp_path / "void")
+
+
+def test_a_set_of_broken_images_only_is_an_error_and_leaves_no_cache(tmp_path):
+    put(tmp_path / "set" / "a" / "x.png", b"no")
+    with pytest.raises(FeatlearnError, match=r"a/x\.png: not an image"):
+        opened(tmp_path, tmp_path / "set")
+    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
+
+
+def test_hostile_names_are_only_names(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "set"
+    put(root / "$(touch pwned)" / "; rm -rf x.png")
+    put(root / "line\nbreak" / "`touch pwned`.png")
+    put(root / "line\nbreak" / "\x1b[31mred.png", b"")
+    bytes_name = os.fsencode(root / "line\nbreak") + b"/\xff\xfe.png"
+    Path(os.fsdecode(bytes_name)).write_bytes(encoded())
+    images = opened(tmp_path, root)
+    assert images.classes == ("$(touch pwned)", "line\\nbreak")
+    assert len(images) == 3
+    assert "line\\nbreak/\\xff\\xfe.png" in images.names.tolist()
+    told = capsys.readouterr().err
+    assert "\\x1b[31mred.png" in told
+    assert "\x1b" not in told
+    assert not list(tmp_path.rglob("pwned"))
+    assert shown("plain é 猫.png") == "plain é 猫.png"
+
+
+def test_links_that_leave_the_folder_are_refused(tmp_path):
+    secret = put(tmp_path / "elsewhere" / "secret.png")
+    root = class_folders(tmp_path / "set", a=1)
+    (root / "a" / "inside.png").symlink_to(root / "a" / "0.png")
+    assert len(opened(tmp_path, root)) == 2
+    for link, target in (
+        (root / "a" / "out.png", secret),
+        (root / "b", secret.parent),
+        (root / "a" / "below", secret.parent),
+    ):
+        link.symlink_to(target)
+        with pytest.raises(FeatlearnError, match=f"{link.name}: a link that leaves") as caught:
+            opened(tmp_path, root)
+        assert "follow_links" in str(caught.value)
+        if link.name != "b":
+            assert len(opened(tmp_path, root, follow_links=True)) == 3
+        link.unlink()
+
+
+def test_a_dead_link_and_a_pipe_are_faults(tmp_path):
+    root = class_folders(tmp_path / "set", a=1)
+    (root / "a" / "dead.png").symlink_to(root / "a" / "gone.png")
+    os.mkfifo(root / "a" / "pipe.png")
+    faults = opened(tmp_path, root).faults
+    assert faults["file"].tolist() == ["a/dead.png", "a/pipe.png"]
+    assert faults["reason"].tolist() == ["the file is gone", "not a regular file"]
+
+
+def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
+    root = tmp_path / "imagenet"
+    for wnid in ("n02", "n01"):
+        put(root / "train" / wnid / "x.JPEG", encoded(kind="JPEG"))
+    for name in ("b", "a", "c"):
+        put(root / "val" / f"{name}.JPEG", encoded(kind="JPEG"))
+    settings = {"kind": "imagenet", "path": str(root), "size": 8}
+    with pytest.raises(FeatlearnError, match=r"LOC_val_solution\.csv"):
+        open_splits(settings, tmp_path / "cache", 0)
+    answers = "ImageId,PredictionString\nb,n02 1 2 3 4\na,n01 1 2 3 4 n01 5 6 7 8\n"
+    (root / "LOC_val_solution.csv").write_text(answers)
+    splits = open_splits({**settings, "shares": {}}, tmp_path / "cache", 0)
+    assert splits["train"].classes == splits["test"].classes == ("n01", "n02")
+    assert splits["test"].labels.tolist() == [0, 1]
+    assert splits["test"].faults["file"].tolist() == ["c.JPEG"]
+    with pytest.raises(FeatlearnError, match=r"image-net\.org"):
+        open_images(settings | {"path": str(tmp_path / "no")}, tmp_path / "cache")
+
+
+# ------------------------------------------------------------------------------------- Parquet
+
+
+def parquet(path: Path, contents, labels, image="image", label="label", struct_=True, names=None):
+    if struct_:
+        kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+        contents = [None if c is None else {"bytes": c, "path": "p.png"} for c in contents]
+    else:
+        kind = pa.binary()
+    columns = {image: pa.array(contents, kind)}
+    if label is not None:
+        columns[label] = labels if isinstance(labels, pa.Array) else pa.array(labels, pa.int64())
+    table = pa.table(columns)
+    if names is not None:
+        features = {"features": {label: {"names": names, "_type": "ClassLabel"}}}
+        table = table.replace_schema_metadata({"huggingface": json.dumps({"info": features})})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path)
+    return path
+
+
+def from_parquet(tmp_path, path, **settings):
+    return open_images(
+        {"kind": "parquet", "path": str(path), "size": 8, **settings}, tmp_path / "cache"
+    )
+
+
+@pytest.mark.parametrize("struct_", [True, False])
+def test_parquet_of_the_hub(tmp_path, struct_):
+    contents = [encoded(colour=colour) for colour in (RED, GREEN, BLUE)]
+    path = parquet(tmp_path / "x.parquet", contents, [1, 0, 1], struct_=struct_, names=["n", "y"])
+    images = from_parquet(tmp_path, path)
+    assert images.classes == ("n", "y")
+    assert images.labels.tolist() == [1, 0, 1]
+    assert images.images[:, :, 0, 0].tolist() == [list(RED), list(GREEN), list(BLUE)]
+
+
+def test_wrong_labels_and_missing_bytes_are_faults(tmp_path):
+    contents = [encoded(), encoded(), None, encoded(), encoded()]
+    path = parquet(tmp_path / "x.parquet", contents, [0, 5, 1, None, -1], names=["n", "y"])
+    images = from_parquet(tmp_path, path)
+    assert images.labels.tolist() == [0]
+    assert images.faults["reason"].tolist() == [
+        "label 5; expected 0 to 1",
+        "no bytes in this row",
+        "label None; expected 0 to 1",
+        "label -1; expected 0 to 1",
+    ]
+    assert images.faults["file"][0] == "x.parquet row 1 (p.png)"
+
+
+def test_columns_are_found_or_asked_for(tmp_path):
+    contents = [encoded(), encoded()]
+    path = parquet(tmp_path / "a.parquet", contents, [0, 1], "img", "fine_label")
+    assert from_parquet(tmp_path, path).labels.tolist() == [0, 1]
+    text = parquet(tmp_path / "b.parquet", contents, pa.array(["cat", "dog"]))
+    with pytest.raises(FeatlearnError, match="no column of integer labels found"):
+        from_parquet(tmp_path, text)
+    with pytest.raises(FeatlearnError, match="label_column: 'label' is of type string"):
+        from_parquet(tmp_path, text, label_column="label")
+    assert from_parquet(tmp_path, text, label_column="none").labels.tolist() == [-1, -1]
+    with pytest.raises(FeatlearnError, match="image_column: 'picture'"):
+        from_parquet(tmp_path, path, image_column="picture")
+    floats = parquet(tmp_path / "c.parquet", contents, pa.array([0.0, 1.5]))
+    with pytest.raises(FeatlearnError, match="no column of integer labels"):
+        from_parquet(tmp_path, floats)
+
+
+def test_splits_of_parquet_files_by_their_names(tmp_path):
+    root = tmp_path / "hub"
+    parquet(root / "data" / "train-00000-of-00002.parquet", [encoded()] * 2, [0, 1])
+    parquet(root / "data" / "train-00001-of-00002.parquet", [encoded()] * 2, [2, 0])
+    parquet(root / "data" / "test-00000-of-00001.parquet", [encoded()] * 2, [1, 7])
+    settings = {"kind": "parquet", "path": str(root), "size": 8, "shares": {}}
+    assert given_splits(settings) == {"train": "train", "test": "test"}
+    splits = open_splits(settings, tmp_path / "cache", 0)
+    assert splits["train"].labels.tolist() == [0, 1, 2, 0]
+    assert splits["test"].labels.tolist() == [1], "classes are those of the training images"
+    assert splits["test"].faults["reason"].tolist() == ["label 7; expected 0 to 2"]
+
+
+def test_a_damaged_or_missing_parquet_file_is_named(tmp_path):
+    bad = put(tmp_path / "bad.parquet", b"PAR1 no")
+    with pytest.raises(FeatlearnError, match=r"bad\.parquet: cannot be read as Parquet"):
+        from_parquet(tmp_path, bad)
+    with pytest.raises(FeatlearnError, match="no file"):
+        from_parquet(tmp_path, tmp_path / "nowhere")
+    whole = parquet(tmp_path / "cut.parquet", [encoded(size=(50, 50))] * 40, [0] * 40)
+    content = bytearray(whole.read_bytes())
+    content[60:400] = bytes(340)  # the footer is whole, the pages are not
+    whole.write_bytes(content)
+    with pytest.raises(FeatlearnError, match=r"cut\.parquet|can be used"):
+        from_parquet(tmp_path, whole)
+
+
+@pytest.mark.skipif(not (SHARED / "cifar10").is_dir(), reason="no shared data beside the project")
+def test_cifar10_as_parquet(tmp_path):
+    settings = {"kind": "parquet", "path": str(SHARED / "cifar10"), "size": 32, "workers": 2}
+    test = open_images(settings, tmp_path, "test")
+    assert test.images.shape == (10_000, 3, 32, 32)
+    assert torch.bincount(test.labels).tolist() == [1000] * 10
+    assert test.faults.empty
+
+
+@pytest.mark.skipif(not (SHARED / "photos").is_dir(), reason="no shared data beside the project")
+def test_photographs_of_many_sizes(tmp_path):
+    images = opened(tmp_path, SHARED / "photos", size=64)
+    assert images.images.shape == (16, 3, 64, 64)
+    assert images.faults.empty
+
+
+# -------------------------------------------------------------------------------------- arrays
+
+
+def random_levels(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 256, shape, np.uint8)
+
+
+def test_cifar10_binary(tmp_path):
+    images = random_levels(20, 3, 32, 32)
+    labels = np.arange(20, dtype=np.uint8) % 10
+    labels[19] = 11
+    rows = np.concatenate([labels[:, None], images.reshape(20, -1)], 1)
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    for number in range(5):
+        rows[4 * number : 4 * number + 4].tofile(folder / f"data_batch_{number + 1}.bin")
+    rows[:3].tofile(folder / "test_batch.bin")
+    settings = {"kind": "cifar10", "path": str(tmp_path), "size": 32}
+    train = open_images(settings, tmp_path / "cache")
+    assert (train.images.numpy() == images[:19]).all()
+    assert train.labels.tolist() == labels[:19].tolist()
+    assert train.classes[9] == "truck"
+    assert train.faults.iloc[0].tolist() == [
+        "data_batch_5.bin image 3",
+        "label 11; expected 0 to 9",
+    ]
+    (folder / "data_batch_2.bin").write_bytes(rows[:1].tobytes()[:-5])
+    with pytest.raises(FeatlearnError, match=r"data_batch_2\.bin: 3068 bytes; expected a multiple"):
+        open_images(settings, tmp_path / "cache")
+
+
+def test_a_pickled_cifar_is_not_opened(tmp_path):
+    put(tmp_path / "cifar-10-batches-py" / "data_batch_1", b"cos\nsystem\n")
+    with pytest.raises(FeatlearnError, match="pickles, which are never read") as caught:
+        open_images({"kind": "cifar10", "path": str(tmp_path), "size": 32}, tmp_path / "cache")
+    assert "cifar-10-batches-bin/test_batch.bin" in str(caught.value)
+
+
+def test_cifar100_has_fine_labels(tmp_path):
+    images = random_levels(4, 3072)
+    labels = np.array([[1, 50], [2, 99], [3, 0], [4, 7]], np.uint8)
+    np.concatenate([labels, images], 1).tofile(tmp_path / "train.bin")
+    np.concatenate([labels, images], 1).tofile(tmp_path / "test.bin")
+    (tmp_path / "fine_label_names.txt").write_text("\n".join(f"c{i}" for i in range(100)))
+    settings = {"kind": "cifar100", "path": str(tmp_path), "size": 32}
+    train = open_images(settings, tmp_path / "cache")
+    assert train.labels.tolist() == [50, 99, 0, 7]
+    assert train.classes[99] == "c99"
+
+
+def test_stl10_is_stored_by_columns(tmp_path):
+    images = random_levels(3, 3, 96, 96)
+    folder = tmp_path / "stl10_binary"
+    folder.mkdir()
+    for part in ("train", "test", "unlabeled"):
+        images.transpose(0, 1, 3, 2).tofile(folder / f"{part}_X.bin")
+    np.array([1, 10, 3], np.uint8).tofile(folder / "train_y.bin")
+    np.array([1, 10], np.uint8).tofile(folder / "test_y.bin")
+    settings = {"kind": "stl10", "path": str(tmp_path), "size": 96}
+    train = open_images(settings, tmp_path / "cache")
+    assert (train.images.numpy() == images).all()
+    assert train.labels.tolist() == [0, 9, 2]
+    assert open_images(settings, tmp_path / "cache", "unlabeled").labels.tolist() == [-1] * 3
+    with pytest.raises(FeatlearnError, match=r"test_y\.bin: 2 labels; expected 3"):
+        open_images(settings, tmp_path / "cache", "test")
+    with pytest.raises(FeatlearnError, match="no split 'val'"):
+        open_images(settings, tmp_path / "cache", "val")
+
+
+def test_svhn_calls_its_zero_ten(tmp_path):
+    images = random_levels(4, 32, 32, 3)
+    savemat(
+        tmp_path / "train_32x32.mat",
+        {"X": images.transpose(1, 2, 3, 0), "y": np.array([[10], [1], [9], [3]], np.uint8)},
+    )
+    settings = {"kind": "svhn", "path": str(tmp_path), "size": 32}
+    train = open_images(settings, tmp_path / "cache")
+    assert (train.images.numpy() == images.transpose(0, 3, 1, 2)).all()
+    assert train.labels.tolist() == [0, 1, 9, 3]
+    with pytest.raises(FeatlearnError, match=r"expected .*test_32x32\.mat"):
+        open_images(settings, tmp_path / "cache", "test")
+    put(tmp_path / "test_32x32.mat", b"MATLAB 5.0")
+    with pytest.raises(FeatlearnError, match=r"test_32x32\.mat: cannot be read as SVHN"):
+        open_images(settings, tmp_path / "cache", "test")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_mnist_idx(tmp_path, packed):
+    images, labels = random_levels(3, 28, 28), np.array([7, 0, 9], np.uint8)
+    files = {
+        "train-images-idx3-ubyte": struct.pack(">IIII", 0x803, 3, 28, 28) + images.tobytes(),
+        "train-labels-idx1-ubyte": struct.pack(">II", 0x801, 3) + labels.tobytes(),
+    }
+    for name, content in files.items():
+        content = gzip.compress(content) if packed else content
+        put(tmp_path / "MNIST" / "raw" / (name + ".gz" * packed), content)
+    settings = {"kind": "mnist", "path": str(tmp_path), "size": 28}
+    train = open_images(settings, tmp_path / "cache")
+    assert (train.images.numpy() == images[:, None]).all()
+    assert train.labels.tolist() == [7, 0, 9]
+    name = "train-labels-idx1-ubyte" + ".gz" * packed
+    bad = files["train-labels-idx1-ubyte"][:-1]
+    put(tmp_path / "MNIST" / "raw" / name, gzip.compress(bad) if packed else bad)
+    with pytest.raises(FeatlearnError, match="expected the idx format"):
+        open_images(settings, tmp_path / "cache")
+
+
+def test_digits_of_scikit_learn(tmp_path):
+    pytest.importorskip("sklearn")
+    settings = {"kind": "digits", "size": 8}
+    splits = open_splits(settings, tmp_path, 0, "test")
+    assert {role: len(part) for role, part in splits.items()} == {
+        "train": 1797 - 179 - 359,
+        "validation": 179,
+        "test": 359,
+    }
+    assert int(splits["train"].images.max()) == 255
+
+
+def test_without_scikit_learn_it_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(FeatlearnError, match="pip install scikit-learn"):
+        open_images({"kind": "digits", "size": 8}, tmp_path)
+
+
+# ----------------------------------------------------------------------------------------- VOC
+
+ANNOTATION = (
+    """<annotation><size><width>32</width><height>16</height></size>{objects}</annotation>"""
+)
+
+
+def voc_object(name, box, difficult=0) -> str:
+    corners = "".join(
+        f"<{key}>{value}</{key}>"
+        for key, value in zip(("xmin", "ymin", "xmax", "ymax"), box, strict=True)
+    )
+    return (
+        f"<object><name>{name}</name><difficult>{difficult}</difficult>"
+        f"<bndbox>{corners}</bndbox></object>"
+    )
+
+
+def voc(root: Path, notes: dict[str, str]) -> Path:
+    folder = root / "VOCdevkit" / "VOC2007"
+    for name, note in notes.items():
+        put(folder / "JPEGImages" / f"{name}.jpg", encoded(size=(32, 16), kind="JPEG"))
+        put(folder / "Annotations" / f"{name}.xml", ANNOTATION.format(objects=note).encode())
+    put(folder / "ImageSets" / "Main" / "trainval.txt", "\n".join(notes).encode())
+    return root
+
+
+def test_voc_has_several_classes_an_image_and_boxes(tmp_path):
+    root = voc(
+        tmp_path,
+        {
+            "000005": voc_object("dog", (9, 5, 24, 12)) + voc_object("cat", (1, 1, 4, 4), 1),
+            "000007": "",
+        },
+    )
+    settings = {"kind": "voc2007", "path": str(root), "size": 8, "resize": "squash"}
+    train = open_images(settings, tmp_path / "cache")
+    assert train.labels.shape == (2, 20)
+    dog, cat = train.classes.index("dog"), train.classes.index("cat")
+    assert train.labels[0, dog] == 1
+    assert train.labels[0, cat] == -1
+    assert train.labels[1].abs().sum() == 0
+    boxes, labels, difficult = train.boxes(0)
+    assert boxes.tolist() == [[2, 2, 6, 6], [0, 0, 1, 2]]
+    assert labels.tolist() == [dog, cat]
+    assert difficult.tolist() == [False, True]
+    assert train.boxes(1)[0].shape == (0, 4)
+    turned = train.subset(torch.tensor([1, 0]))
+    assert turned.boxes(1)[0].equal(boxes)
+    assert len(turned.boxes(0)[0]) == 0
+
+
+@pytest.mark.parametrize(
+    ("note", "reason"),
+    [
+        (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
+        (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
+        (voc_object("dog", ("nan", 1, 2, 2)), "expected xmin"),
+        ("<object><name>dog</name></object>", "without bndbox"),
+        ("<object>", "mismatched tag"),
+    ],
+)
+def test_a_wrong_annotation_is_a_fault(tmp_path, note, reason):
+    root = voc(tmp_path, {"good": "", "bad": note})
+    images = open_images({"kind": "voc2007", "path": str(root), "size": 8}, tmp_path / "cache")
+    assert images.faults["file"].tolist() == ["bad.jpg"]
+    assert reason in images.faults["reason"][0]
+
+
+def test_an_annotation_with_entities_is_refused():
+    bomb = b'<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;&x;">]><annotation>&y;</annotation>'
+    for content in (bomb, bomb.decode().encode("utf-16")):
+        with pytest.raises(ValueError, match="document type"):
+            read_objects(content)
+
+
+def test_a_missing_voc_says_which_file_goes_where(tmp_path):
+    with pytest.raises(FeatlearnError, match=r"VOCdevkit/VOC2012/ImageSets/Main/train\.txt"):
+        open_images({"kind": "voc2012", "path": str(tmp_path), "size": 8}, tmp_path / "cache")
+
+
+# -------------------------------------------------------------------------------------- splits
+
+
+def test_given_splits_of_folders_share_their_classes(tmp_path):
+    root = tmp_path / "set"
+    class_folders(root / "train", a=2, b=1, c=1)
+    class_folders(root / "val", c=2)
+    settings = {"kind": "folder", "path": str(root), "size": 8, "shares": {}}
+    splits = open_splits(settings, tmp_path / "cache", 0)
+    assert list(splits) == ["train", "validation"]
+    assert splits["validation"].labels.tolist() == [2, 2]
+    class_folders(root / "val", d=1)
+    with pytest.raises(FeatlearnError, match="val/d: unknown class; expected one of a, b, c"):
+        open_splits(settings, tmp_path / "cache", 0)
+
+
+def test_made_splits_are_stratified_named_and_disjoint(tmp_path):
+    root = class_folders(tmp_path / "set", a=20, b=30, c=10)
+    settings = {"kind": "folder", "path": str(root), "size": 8}
+    splits = open_splits(settings, tmp_path / "cache", 0, "mrp")
+    names = [name for part in splits.values() for name in part.names]
+    assert sorted(names) == sorted(set(names))
+    assert len(names) == 60
+    counts = {role: torch.bincount(part.labels).tolist() for role, part in splits.items()}
+    assert counts["test"] == [4, 6, 2]
+    assert counts["validation"] == [2, 3, 1]
+    again = open_splits(settings, tmp_path / "cache", 0, "mrp")
+    assert all(again[role].images.equal(splits[role].images) for role in splits)
+    other = open_splits(settings, tmp_path / "cache", 1, "mrp")
+    assert other["test"].names.tolist() != splits["test"].names.tolist()
+
+
+def test_label_fractions_are_nested_and_stratified():
+    labels = torch.arange(3000) % 10
+    few, more = (fraction_rows(labels, share, 0, "labels") for share in (0.01, 0.1))
+    assert set(few.tolist()) < set(more.tolist())
+    assert torch.bincount(labels[few]).tolist() == [3] * 10
+    assert torch.bincount(labels[more]).tolist() == [30] * 10
+    assert len(fraction_rows(labels, 0.0001, 0, "labels")) == 10, "at least one a class"
+    assert fraction_rows(labels, 1.0, 0).equal(torch.arange(3000))
+
+
+def test_shares_that_leave_nothing_are_named():
+    with pytest.raises(FeatlearnError, match="leave none for validation"):
+        split_rows(torch.zeros(5, dtype=torch.long), {"validation": 0.1}, 0)
+
+
+# -------------------------------------------------------------------------------------- config
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "cifar"}, "data.kind: 'cifar'"),
+        ({"path": None}, "data.path: missing"),
+        ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
+        ({"shares": {"train": 0.7}}, "data.shares.train: unknown key"),
+        ({"splits": {"test": "val"}}, "expected train among them"),
+        ({"label_column": "label"}, "only with kind: parquet"),
+        ({"extensions": ["jpg"]}, "expected a point first"),
+        ({"classes": ["a", "a"]}, "each name once"),
+    ],
+)
+def test_faults_of_a_config_name_the_key(change, told):
+    settings = {"kind": "folder", "path": "x", "size": 32, **change}
+    assert any(told in fault for fault in data_faults(settings, "data"))
+
+
+def test_a_sound_config_has_no_faults():
+    settings = {"kind": "folder", "path": "x", "size": 32, "shares": {"test": 0.2}}
+    assert not list(data_faults(settings, "data"))
+    assert not list(data_faults({"kind": "digits", "size": 8}, "data"))
