@@ -102,9 +102,13 @@ class MaskToken(nn.Module):
         """The encoder's stem output for images (B, 3, H, W) under a mask over cells (B, h, w)."""
         hidden = upsample(mask, self.factor)[:, None]
         if self.in_stem:
-            seen = encoder.stem(images)
-            return torch.where(hidden, self.token.to(seen.dtype), seen)
-        return encoder.stem(torch.where(hidden, self.token.to(images.dtype), images))
+            return self._placed(encoder.stem(images), hidden)
+        return encoder.stem(self._placed(images, hidden))
+
+    def _placed(self, maps: Tensor, hidden: Tensor) -> Tensor:
+        # the same numbers as torch.where, whose gradient takes three times as long
+        share = hidden.to(maps.dtype)
+        return torch.addcmul(maps * (1 - share), self.token.to(maps.dtype), share)
 
 
 def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:

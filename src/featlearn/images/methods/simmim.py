@@ -55,7 +55,7 @@ class SimMIM(MaskedObjective):
         decoder: str = "transformer",
         decoder_depth: int = 4,
         decoder_width: int = 64,
-        decoder_heads: int = 4,
+        decoder_heads: int = 2,
         decoder_mlp_ratio: float = 2.0,
         decoder_stride: int | None = None,
     ):
@@ -78,9 +78,9 @@ class SimMIM(MaskedObjective):
 
     def loss(self, images: Tensor, mask: Tensor) -> Tensor:
         predicted = self.reconstruct(images, mask)
-        hidden = upsample(mask, self.mask_size)[:, None]
-        errors = (predicted.float() - images).abs() * hidden
-        return errors.sum() / (hidden.sum() * images.shape[1])
+        hidden = upsample(mask, self.mask_size)[:, None].to(images.dtype)
+        errors = (predicted.float() - images) * hidden
+        return errors.abs().sum() / (hidden.sum() * images.shape[1])
 
 
 class LinearDecoder(nn.Module):
