@@ -65,7 +65,7 @@ class BEiT(MaskedObjective):
         rounds: int = 20,
     ):
         super().__init__(encoder, mask_size, mask_ratio)
-        if teacher is None:
+        if not isinstance(teacher, Encoder):  # nor the settings of one
             raise ConfigError("pretraining.kind: beit needs a teacher, a pretrained encoder")
         if encoder.stride % teacher.stride:
             raise ConfigError(
