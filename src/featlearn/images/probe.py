@@ -29,6 +29,8 @@ from featlearn.core.errors import FeatlearnError
 PENALTIES = tuple(10.0 ** (-half / 2) for half in range(0, 15))
 #: Half the Newton decrement (the estimated distance to the optimum) over the objective, at the end.
 TOLERANCE = 1e-5
+#: The same for the first, single-precision part of the way.
+ROUGH = 1e-4
 NEWTON_STEPS = 100
 CG_STEPS = 250
 #: A Newton step is solved until its squared residual has fallen to this share: of the shares tried
@@ -67,6 +69,10 @@ class Problem:
     y: Tensor
     counted: Tensor | None
     several: bool
+
+    def in_float32(self) -> Problem:
+        counted = None if self.counted is None else self.counted.float()
+        return Problem(self.x.float(), self.y.float(), counted, self.several)
 
     def loss(self, z: Tensor) -> Tensor:
         """Mean over images of the loss at scores ``z`` (N, K); a scalar."""
@@ -256,7 +262,7 @@ class LinearProbe:
     objective
         Its smallest value.
     steps
-        Newton steps that it took.
+        Newton steps in the final precision.
     """
 
     weight: Tensor
@@ -319,8 +325,13 @@ def fit_path(
     problem = _problem(x, labels.to(x.device), classes)
     theta = x.new_zeros(classes, x.shape[1])
     theta[:, -1] = _log_odds(problem)
+    rough = None if precision == "float32" else problem.in_float32()
     fitted = []
     for penalty in penalties:
+        if rough is not None:  # most of the way in half the bytes; how far it came does not matter
+            way = solve(rough, penalty, theta.float(), tolerance=ROUGH)
+            if way.parameters.isfinite().all():
+                theta = way.parameters.to(dtype)
         optimum = solve(problem, penalty, theta, tolerance=tolerance)
         if not optimum.converged:
             raise NotConvergedError(
