@@ -20,7 +20,7 @@ from featlearn.images.loop import _check_smallest
 from featlearn.images.plan import Plan, Training
 from unit.tiny_training import TinyClassifier, train
 
-#: Batches of 8, the last one of 5: three images in one process and two in the other.
+#: Batches of 8, the last one of 5: two images in one process and three in the other.
 CASES = {
     "plain": {"norm": False},
     "accumulated": {"norm": False, "accumulate": 2, "clip": 0.5},
@@ -137,9 +137,26 @@ def test_rows_of_all_parts_make_the_batch(size, count, parts):
     assert rows == list(range(size))
 
 
+@pytest.mark.parametrize(("count", "parts"), [(1, 1), (2, 1), (3, 2), (4, 1)])
+def test_neighbours_that_are_mixed_stay_together(count, parts):
+    for size in range(1, 30):
+        for rank in range(count):
+            for part in range(parts):
+                assert Processes(rank, count).rows(size, part, parts).start % 2 == 0
+
+
+def test_the_smallest_batch_that_is_allowed_leaves_no_process_without_an_image():
+    for count in range(1, 6):
+        for size in range(2 * count - 1, 30):
+            rows = [Processes(rank, count).rows(size) for rank in range(count)]
+            assert all(len(range(size)[own]) > 0 for own in rows)
+
+
 def test_a_batch_with_fewer_images_than_processes_is_refused():
     plan = Plan(Training(batch_size=8, learning_rate=1, epochs=1), 25)
-    with pytest.raises(ConfigError, match=r"smallest batch has 1, .* each of the 2 processes"):
+    with pytest.raises(
+        ConfigError, match="smallest batch has 1, expected at least 3 for 2 processes"
+    ):
         _check_smallest(plan, Processes(0, 2))
 
 

@@ -72,7 +72,7 @@ class Batches:
     def _gather(self, step: int) -> list[Batch]:
         epoch, start, size = self.plan.place(step)
         order = self.order(epoch)[start : start + size]
-        parts = min(self.plan.training.accumulate, size // self.processes.count)
+        parts = min(self.plan.training.accumulate, (size + 1) // 2 // self.processes.count)
         return [self._part(step, order, part, parts) for part in range(parts)]
 
     def _part(self, step: int, order: Tensor, part: int, parts: int) -> Batch:

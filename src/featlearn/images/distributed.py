@@ -37,9 +37,13 @@ class Processes:
         return self.rank == 0
 
     def rows(self, size: int, part: int = 0, parts: int = 1) -> slice:
-        """The rows of a batch of ``size`` that this process takes in ``part`` of its ``parts``."""
-        number, of = self.rank * parts + part, self.count * parts
-        return slice(number * size // of, (number + 1) * size // of)
+        """The rows of a batch of ``size`` that this process takes in ``part`` of its ``parts``.
+
+        They begin at even places, because mixup and CutMix mix neighbours.
+        """
+        number, of, pairs = self.rank * parts + part, self.count * parts, (size + 1) // 2
+        first, end = 2 * (number * pairs // of), 2 * ((number + 1) * pairs // of)
+        return slice(first, min(end, size))
 
     def sum_(self, tensors: Sequence[Tensor]) -> None:
         """Replace each floating-point tensor by its sum over all processes."""

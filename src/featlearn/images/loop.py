@@ -365,12 +365,13 @@ def _say(text: str) -> None:
 
 
 def _check_smallest(plan: Plan, processes: Processes) -> None:
-    """Every process needs an image of every batch."""
+    """Every process needs an image of every batch; batches are split between pairs."""
+    least = 2 * processes.count - 1
     smallest = min(plan.place(step)[2] for step in (0, plan.per_epoch - 1))
-    if smallest < processes.count:
+    if smallest < least:
         raise ConfigError(
             f"training: batch_size: {plan.training.batch_size}; of {plan.images} images the "
-            f"smallest batch has {smallest}, expected at least one for each of the "
+            f"smallest batch has {smallest}, expected at least {least} for "
             f"{processes.count} processes: change it, or set drop_last: true"
         )
 
