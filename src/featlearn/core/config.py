@@ -129,7 +129,10 @@ def _resolve(schema: Mapping[str, Any], top: Mapping[str, Any]) -> Mapping[str, 
 
 
 def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any]) -> Any:
-    """``value`` with every absent key that has a ``default`` in the schema put in."""
+    """``value`` with every absent key that has a ``default`` in the schema put in.
+
+    An absent group comes in with its defaults too, unless it has keys that only a user can give.
+    """
     schema = _resolve(schema, top)
     if not isinstance(value, Mapping) or "properties" not in schema:
         return value
@@ -142,7 +145,7 @@ def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any])
             filled[key] = fill_defaults(below["default"], below, top)
         elif below.get("type") == "object" and "properties" in below:
             inner = fill_defaults({}, below, top)
-            if inner:
+            if inner and inner.keys() >= set(below.get("required", ())):
                 filled[key] = inner
     return filled
 

@@ -176,6 +176,10 @@ class Job:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
+    def tell(self, words: str) -> None:
+        """Say in the log and on the terminal what is done next."""
+        print(f"{self.rule}: {words}", file=sys.stderr, flush=True)
+
     def files(self, name: str) -> list[Path]:
         """The input files under ``name``, which the rule gives as a list."""
         return [Path(str(file)) for file in self._inputs.get(name)]

@@ -1,0 +1,188 @@
+"""What a section of the ``images`` config means: pictures, networks and their named streams.
+
+Pictures are drawn anew in each job that needs them: they are a pure function of config and seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import derive_seed, seeded
+from featlearn.images.augment import Augment
+from featlearn.images.classifier import Classifier
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.loop import Report, fit
+from featlearn.images.methods import build_method
+from featlearn.images.pictures import Pictures
+from featlearn.images.world import World
+
+Weights = Mapping[str, Tensor]
+#: Pictures that a method may look at before its first step (the codebook of ``beit``).
+PREPARED = 4096
+
+
+class PictureExperiment:
+    """One replicate of an experiment on part-composed images.
+
+    Each replicate has an alphabet of parts of its own, and draws of its own for all pictures and
+    initial weights; methods and numbers of labels share them, so that they compare in pairs.
+
+    Parameters
+    ----------
+    name
+        Names the random streams, e.g. ``"images"`` for what is reported and
+        ``"images-validation"`` for what dials are chosen on.
+    config
+        Groups ``world``, ``samples``, ``encoders`` and ``augmentation`` of the ``images`` section.
+    seed
+        Base seed of the run.
+    replicate
+        Which replicate.
+    device
+        Where networks are trained.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        seed: int,
+        replicate: int,
+        device: torch.device | str = "cpu",
+    ):
+        self.config, self.device, self.replicate = config, torch.device(device), replicate
+        self.name = (seed, "mrp", name, replicate)
+        self.looks = derive_seed(*self.name, "alphabet") % 2**31
+        self.world = World({**config["world"], "alphabet": self.looks})
+        self.plain = Augment({"preset": "none"})
+        self.augment = Augment(config["augmentation"])
+
+    # ------------------------------------------------------------------------------- pictures
+
+    def other_world(self, **dials: Any) -> World:
+        """A world whose parts look alike, with other dials."""
+        return World({**self.config["world"], **dials, "alphabet": self.looks})
+
+    @cached_property
+    def train(self) -> Pictures:
+        """The training pictures: unlabelled in pre-training, the first of them labelled after."""
+        return balanced(self.world.sample(self.config["samples"]["train"], (*self.name, "train")))
+
+    @cached_property
+    def test(self) -> list[Pictures]:
+        """Fresh pictures: multi-view ones, then single-view ones of each part."""
+        return self.tests_of(self.world)
+
+    def tests_of(self, world: World) -> list[Pictures]:
+        """The same of another world."""
+        count = self.config["samples"]["test"]
+        multi = world.sample(count, (*self.name, "test-multi-view"), single_view_share=0.0)
+        single = [
+            world.sample(
+                count, (*self.name, f"test-view-{view + 1}"), single_view_share=1.0, view=view
+            )
+            for view in range(world.dials.parts_per_class)
+        ]
+        return [multi, *single]
+
+    def inputs(self, count: int) -> Tensor:
+        """The first training pictures as a network sees them, without augmentation."""
+        images = self.train.images[:count].to(self.device)
+        return self.plain(images, Draws((*self.name, "inputs"), 0, len(images)))
+
+    # ------------------------------------------------------------------------------- networks
+
+    def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
+        """Encoder ``kind`` of the config, at its random start or with ``weights``."""
+        with seeded(*self.name, "encoder", kind):
+            made = build_encoder(self.config["encoders"][kind], self.world.dials.image_size)
+        if weights is not None:
+            made.load_state_dict(dict(weights))
+        return made
+
+    def pretrain(
+        self,
+        method: str,
+        settings: Mapping[str, Any],
+        folder: Path | None = None,
+        report: Report | None = None,
+        teacher: Weights | None = None,
+    ) -> tuple[Encoder, pd.DataFrame]:
+        """An encoder trained without labels, and the history of its training.
+
+        Parameters
+        ----------
+        method
+            Names the streams.
+        settings
+            ``encoder`` (a kind), ``objective`` (see :func:`build_method`) and ``training``.
+        teacher
+            Weights of the fixed teacher of ``beit``, an encoder of the same kind.
+        """
+        encoder = self.encoder(settings["encoder"])
+        fixed = None if teacher is None else self.encoder(settings["encoder"], teacher)
+        with seeded(*self.name, method, "objective"):
+            objective = build_method(settings["objective"], encoder, fixed)
+        objective.prepare(self.inputs(PREPARED), (*self.name, method, "prepare"))
+        history = fit(
+            objective,
+            self.train.images,
+            None,
+            self.augment,
+            settings["training"],
+            (*self.name, method),
+            self.device,
+            folder,
+            report,
+            identity=settings,
+        )
+        return encoder, history
+
+    def classifier(
+        self,
+        encoder: Encoder,
+        pictures: Pictures,
+        settings: Mapping[str, Any],
+        stream: tuple[object, ...],
+        report: Report | None = None,
+    ) -> tuple[Classifier, pd.DataFrame]:
+        """Train ``encoder`` with a new head on labelled pictures.
+
+        From scratch and fine-tuned differ in the encoder alone; ``stream`` is the same for both, so
+        that the pictures come in the same order.
+        """
+        classes = len(pictures.parts_of_class)
+        classifier = Classifier(encoder, classes, **settings["objective"])
+        history = fit(
+            classifier,
+            pictures.images,
+            pictures.labels,
+            self.augment,
+            settings["training"],
+            (*self.name, *stream),
+            self.device,
+            report=report,
+        )
+        return classifier, history
+
+
+def balanced(pictures: Pictures) -> Pictures:
+    """The same pictures in an order in which the first ones hold all classes alike.
+
+    The first ``n`` are then a balanced labelled subset, and a smaller one lies in a larger one.
+    """
+    labels = pictures.labels
+    classes = int(labels.max()) + 1
+    rank = torch.zeros_like(labels)
+    for label in range(classes):
+        rows = labels == label
+        rank[rows] = torch.arange(int(rows.sum()))
+    return pictures.subset((rank * classes + labels).argsort())

@@ -1,0 +1,77 @@
+"""Where pre-training helps on pictures, and where there is nothing to gain or nothing to predict.
+
+Dials are looked at on validation replicates, whose streams have another name than those reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.config import merge
+from featlearn.mrp.images.downstream import fine_tuned
+from featlearn.mrp.images.experiment import PictureExperiment
+
+#: Name of the streams of all validation replicates.
+VALIDATION = "images-validation"
+
+SUPERVISED, PRETRAINED = "supervised", "SimMIM, fine-tuned"
+
+
+def turned(dial: str, position: float) -> dict[str, Any]:
+    """What a dial at ``position`` changes in the ``images`` section.
+
+    ``mask_size``: side of a mask cell in pixels. ``second_contrast``: of the second part of each
+    class, against the first. ``sparsity``: distractors. ``epochs``: length of the pre-training.
+    ``part_size``: diameter in pixels. ``rotation``: largest turn of a part in degrees.
+    """
+    if dial == "mask_size":
+        return {"pretraining": {"simmim": {"objective": {"mask_size": int(position)}}}}
+    if dial == "epochs":
+        return {"pretraining": {"simmim": {"training": {"epochs": int(position)}}}}
+    if dial == "second_contrast":
+        return {"world": {"part_contrasts": [1.0, position]}}
+    return {"world": {dial: position}}
+
+
+def cell(
+    config: Mapping[str, Any],
+    change: Mapping[str, Any],
+    seed: int,
+    replicate: int,
+    device: Any,
+    tell: Callable[[str], None] = lambda _: None,
+) -> pd.DataFrame:
+    """Both ways to train at one setting of the dials, by number of labels.
+
+    Parameters
+    ----------
+    config
+        The ``images`` section; its ``phase_diagram`` gives the numbers of labels.
+    change
+        What this cell changes in it.
+    tell
+        Is told what is done next.
+
+    Returns
+    -------
+    DataFrame
+        Columns method, labels, quantity, value, replicate.
+    """
+    config = merge(config, change)
+    experiment = PictureExperiment(VALIDATION, config, seed, replicate, device)
+    settings = config["pretraining"]["simmim"]
+    tell("pre-training")
+    pretrained, _ = experiment.pretrain("simmim", settings)
+    starts = {SUPERVISED: None, PRETRAINED: pretrained.state_dict()}
+    frames = []
+    for count in config["phase_diagram"]["labels"]:
+        for method, weights in starts.items():
+            tell(f"{method}, {count} labels")
+            encoder = experiment.encoder(settings["encoder"], weights)
+            values, _ = fine_tuned(experiment, encoder, count, config["comparison"]["finetuning"])
+            long = {"quantity": list(values), "value": list(values.values())}
+            frames.append(pd.DataFrame({"method": method, "labels": count, **long}))
+    return pd.concat(frames, ignore_index=True).assign(replicate=replicate)
