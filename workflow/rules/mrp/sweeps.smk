@@ -29,6 +29,7 @@ rule mrp_sweeps:
         config=config["mrp"]["sweeps"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/sweeps.py"

@@ -35,6 +35,7 @@ rule mrp_teacher_student_pretrain:
         config=config["mrp"]["teacher_student"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/teacher_student_pretrain.py"
@@ -61,6 +62,7 @@ rule mrp_teacher_student_evaluate:
         config={name: config["mrp"][name] for name in ("teacher_student", "headline")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/teacher_student_evaluate.py"
