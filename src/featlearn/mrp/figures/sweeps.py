@@ -19,6 +19,7 @@ PARAMETERS = {
     "q": "exponent of the\nactivation, $q$",
     "kernels_per_class": "kernels a class, $m$",
     "feature_noise": r"feature noise, $\gamma$",
+    "theta": "probability that a\npatch is kept, $\\theta$",
     "sigma_0": "standard deviation of the\ninitial kernels, $\\sigma_0$",
 }
 #: Rows of the figure, with the quantity of each line: what, of which model, in which style.
