@@ -7,6 +7,7 @@ there is no C++ compiler, the plain code runs and says so once.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +38,8 @@ def wanted(work: float) -> bool:
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """``torch.compile`` of a function on tensors of any size, compiled at its first call."""
+    # it would tell that there is no CUDA, which nobody asked for
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     import torch._dynamo.config
     import torch._inductor.config
     import torch.fx.experimental._config
