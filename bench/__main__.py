@@ -1,25 +1,32 @@
 """Run the benchmarks: tables in ``results/bench/``, the ratios on the terminal.
 
-python -m bench
+python -m bench             all
+python -m bench mrp         those of one module
+
+A module of benchmarks holds ``BENCHMARKS``: a function that returns a table, by the table's name;
+and may hold ``FIGURES``: a function that draws a table, by the same name. List it in ``MODULES``.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import time
+from importlib import import_module
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in a training job
 
-import numpy as np
 import pandas as pd
 import torch
 
-from bench import mrp, workflow
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
-from featlearn.core.plots import COLOURS, figure, save
+from featlearn.core.plots import save
 
 OUT = Path("results/bench")
+#: Modules of this folder, in the order in which they run.
+MODULES = ["mrp", "workflow"]
 
 
 def keep(name: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -29,35 +36,24 @@ def keep(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def draw_growth(timed: pd.DataFrame) -> None:
-    """Cost over size, log-log, beside the slope that the matrix products have."""
-    sizes = list(dict.fromkeys(timed["size"]))
-    drawn = figure(8.2, 2.4)
-    for ax, size in zip(drawn.subplots(1, len(sizes), sharey=True), sizes, strict=True):
-        own = timed[timed["size"] == size]
-        value, seconds = own["value"].to_numpy(), own["seconds"].to_numpy()
-        slope = own["expected_slope"].iloc[0]
-        ax.loglog(value, 1e3 * seconds, "o-", color=COLOURS["blue"], label="measured")
-        reference = 1e3 * seconds[-1] * (value / value[-1]) ** slope
-        ax.loglog(value, reference, "--", color=COLOURS["grey"], label=f"slope {slope}")
-        ax.set_xticks(value, [str(v) for v in value])
-        ax.set_xticks([], minor=True)
-        fitted = np.polyfit(np.log(value), np.log(seconds), 1)[0]
-        ax.set(title=f"{size}: {fitted:.2f}", xlabel=size)
-        ax.legend(fontsize=8)
-    drawn.axes[0].set_ylabel("a MAE step (ms)")
-    save(drawn, OUT / "growth.svg", OUT / "growth.png")
-
-
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("modules", nargs="*", choices=[[], *MODULES], metavar="module",
+                        help=f"of {', '.join(MODULES)}; all if none is named")  # fmt: skip
+    chosen = parser.parse_args().modules or MODULES
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)  # as in a training job
     OUT.mkdir(parents=True, exist_ok=True)
-    print(f"{processor()}, {workflow.cores()} cores, torch {torch.__version__}, one thread")
-    keep("step-ratios", mrp.step_ratios())
-    keep("sampled-masks", mrp.sampled_masks())
-    draw_growth(keep("growth", mrp.growth()))
-    keep("workflow-overhead", workflow.smoke_overhead())
-    keep("dag-of-10000-jobs", workflow.many_jobs())
+    cores = os.cpu_count()
+    print(f"{processor()}, {cores} cores, torch {torch.__version__}, one thread", flush=True)
+    started = time.monotonic()
+    for name in chosen:
+        module = import_module(f"bench.{name}")
+        for table, benchmark in module.BENCHMARKS.items():
+            frame = keep(table, benchmark())
+            if draw := getattr(module, "FIGURES", {}).get(table):
+                save(draw(frame), OUT / f"{table}.svg", OUT / f"{table}.png")
+    print(f"\n{time.monotonic() - started:.0f} s in all")
 
 
 if __name__ == "__main__":

@@ -8,11 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import torch
+from matplotlib.figure import Figure
 from torch import Tensor
 
 from bench.timing import ratio, side_by_side
+from featlearn.core import compiling
+from featlearn.core.plots import COLOURS, figure
+from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
     classification_descent,
     mae_descent,
@@ -49,11 +54,22 @@ class Problem:
 
 
 def steps(p: Problem) -> dict[str, Callable[[], object]]:
-    """The three kinds of training step of this paper."""
+    """The three kinds of training step of this paper, uncompiled."""
     return {
         "mae": lambda: mae_descent(p.x, p.w, THETA, ACTIVATION),
         "teacher-student": lambda: teacher_student_descent(p.x, p.w, THETA, ACTIVATION, tau=TAU),
         "supervised": lambda: classification_descent(p.x, p.y, p.w, p.u, ACTIVATION),
+    }
+
+
+def compiled_steps(p: Problem) -> dict[str, Callable[[], object]]:
+    """Those that have compiled passes, on samples laid out for them."""
+    x = fused.patch_major(p.x)
+    if not compiling.works(lambda: fused.summed(x.new_zeros((2, 3, 32)), ACTIVATION.q)):
+        return {}
+    return {
+        "teacher-student": lambda: teacher_student_descent(x, p.w, THETA, ACTIVATION, tau=TAU),
+        "supervised": lambda: classification_descent(x, p.y, p.w, p.u, ACTIVATION),
     }
 
 
@@ -111,15 +127,86 @@ def autograd(p: Problem) -> dict[str, Callable[[], object]]:
 def step_ratios() -> pd.DataFrame:
     """One row a kind of step: times its own products, and how much faster than autograd."""
     p = Problem(**DESK)
-    ours, floor, rival = steps(p), products(p), autograd(p)
+    ours, compiled, floor, rival = steps(p), compiled_steps(p), products(p), autograd(p)
     rows = []
     for kind in ours:
-        timed = side_by_side({"step": ours[kind], "products": floor[kind], "autograd": rival[kind]})
-        rows += [
-            (f"{kind}: step / its matrix products", ratio(timed, "step", "products"), "<= 1.5"),
-            (f"{kind}: autograd one by one / step", ratio(timed, "autograd", "step"), ">= 4"),
-        ]
-    return pd.DataFrame(rows, columns=["what", "ratio", "wanted"])
+        variants = {"plain": ours[kind]}
+        if kind in compiled:
+            variants["compiled"] = compiled[kind]
+        timed = side_by_side({**variants, "products": floor[kind], "autograd": rival[kind]})
+        for name in variants:
+            counts = name == list(variants)[-1]  # the plain step is the fallback of a compiled one
+            to_floor, to_rival = ratio(timed, name, "products"), ratio(timed, "autograd", name)
+            rows += [
+                (kind, name, "step / its matrix products", to_floor, "<= 1.5" if counts else ""),
+                (kind, name, "autograd one by one / step", to_rival, ">= 4" if counts else ""),
+            ]
+    return pd.DataFrame(rows, columns=["training", "passes", "what", "ratio", "wanted"])
+
+
+#: Vector operations an entry in a compiled pass, counted in its formula at q = 4; reads and writes
+#: of the responses.
+PASSES = {
+    "sum over patches": (8, 1),
+    "weigh patches": (7, 2),
+    "teacher-student, both at once": (28, 3),
+}
+
+
+def passes() -> pd.DataFrame:
+    """Each part of a compiled step by itself: arithmetic, traffic, and the share of the step.
+
+    ``to_products`` is the time to that of the step's two matrix products: what the parts add to the
+    ratio of the step. ``call`` is a compiled pass over next to nothing.
+    """
+    p = Problem(**DESK)
+    x, kernels, q = fused.patch_major(p.x), p.w.shape[1], ACTIVATION.q
+    if not compiled_steps(p):
+        return pd.DataFrame(columns=["part", "flops_per_entry", "bytes_per_entry", "to_products"])
+    block = next(fused.responses(x, p.w, ACTIVATION.varrho))
+    replicates, _, width = block.t.shape
+    push = torch.randn((replicates, width))
+    each = torch.ones((replicates, 1, 1))
+    few, few_push = torch.randn((2, 3, 16)), torch.randn((2, 16))
+    seen, total = torch.zeros((3, replicates)), torch.zeros_like(p.w[:replicates])
+    scores = torch.randn((replicates, DESK["classes"], DESK["samples"]))
+    products_flops = 4.0 * p.x.shape[-1]
+
+    def products_of_block() -> None:
+        for n, (rows, w) in enumerate(zip(block.x, p.w, strict=False)):
+            rows @ w.T
+            block.t[n].view(-1, kernels).T @ rows
+
+    runs = {
+        "two matrix products": products_of_block,
+        "sum over patches": lambda: fused.summed(block.t, q),
+        "weigh patches": lambda: fused.weigh(block.t, push, q),
+        "teacher-student, both at once": lambda: fused.teacher_student(block.t, each, each, q),
+        "softmax and counts": lambda: fused.judge(scores, p.y[:replicates], seen),
+        "gradient of the block": lambda: block.add_to(total),
+        "call": lambda: fused.weigh(few, few_push, q),
+    }
+    timed = side_by_side(runs, turns=40)
+    rows = []
+    for name in runs:
+        operations, moves = PASSES.get(name, (float("nan"), float("nan")))
+        if name == "two matrix products":
+            operations, moves = products_flops, 2
+        share = ratio(timed, name, "two matrix products")
+        best = timed.loc[timed["rival"] == name, "seconds"].min()
+        rate = operations * block.t.numel() / best / 1e9
+        rows.append((name, operations, 4 * moves, 1e3 * best, rate, share))
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "part",
+            "flops_per_entry",
+            "bytes_per_entry",
+            "milliseconds",
+            "gflops",
+            "to_products",
+        ],
+    )
 
 
 def sampled_masks() -> pd.DataFrame:
@@ -165,6 +252,35 @@ def growth() -> pd.DataFrame:
 
 
 def _seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     run()
-    return time.perf_counter() - started
+    return time.process_time() - started
+
+
+def draw_growth(timed: pd.DataFrame) -> Figure:
+    """Cost over size, log-log, beside the slope that the matrix products have."""
+    sizes = list(dict.fromkeys(timed["size"]))
+    drawn = figure(8.2, 2.4)
+    for ax, size in zip(drawn.subplots(1, len(sizes), sharey=True), sizes, strict=True):
+        own = timed[timed["size"] == size]
+        value, seconds = own["value"].to_numpy(), own["seconds"].to_numpy()
+        slope = own["expected_slope"].iloc[0]
+        ax.loglog(value, 1e3 * seconds, "o-", color=COLOURS["blue"], label="measured")
+        reference = 1e3 * seconds[-1] * (value / value[-1]) ** slope
+        ax.loglog(value, reference, "--", color=COLOURS["grey"], label=f"slope {slope}")
+        ax.set_xticks(value, [str(v) for v in value])
+        ax.set_xticks([], minor=True)
+        fitted = np.polyfit(np.log(value), np.log(seconds), 1)[0]
+        ax.set(title=f"{size}: {fitted:.2f}", xlabel=size)
+        ax.legend(fontsize=8)
+    drawn.axes[0].set_ylabel("a MAE step (ms)")
+    return drawn
+
+
+BENCHMARKS = {
+    "step-ratios": step_ratios,
+    "passes": passes,
+    "sampled-masks": sampled_masks,
+    "growth": growth,
+}
+FIGURES = {"growth": draw_growth}

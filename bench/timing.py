@@ -1,4 +1,7 @@
-"""Timing on machines that are noisy: rivals take turns, and the ratio of a turn is what counts."""
+"""Timing on machines that are noisy: rivals take turns, and the ratio of a turn is what counts.
+
+Seconds are those of the processor, so that waiting for a turn on a busy machine does not count.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import pandas as pd
 
 
 def side_by_side(rivals: Mapping[str, Callable[[], object]], turns: int = 15) -> pd.DataFrame:
-    """Seconds of every rival in every turn; the first turn (warm-up) is left out.
+    """Processor seconds of every rival in every turn; the first turn (warm-up) is left out.
 
     Returns
     -------
@@ -19,10 +22,10 @@ def side_by_side(rivals: Mapping[str, Callable[[], object]], turns: int = 15) ->
     rows = []
     for turn in range(turns + 1):
         for name, run in rivals.items():
-            started = time.perf_counter()
+            started = time.process_time()
             run()
             if turn:
-                rows.append((turn, name, time.perf_counter() - started))
+                rows.append((turn, name, time.process_time() - started))
     return pd.DataFrame(rows, columns=["turn", "rival", "seconds"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -77,6 +76,4 @@ def many_jobs() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", "value"])
 
 
-def cores() -> int:
-    """Processor cores of this machine."""
-    return os.cpu_count() or 1
+BENCHMARKS = {"workflow-overhead": smoke_overhead, "dag-of-10000-jobs": many_jobs}

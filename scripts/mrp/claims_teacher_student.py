@@ -5,11 +5,12 @@ from featlearn.core.job import Job
 with Job(snakemake) as job:
     from featlearn.core.claims import ledger
     from featlearn.core.files import read_parquet, write_parquet
-    from featlearn.mrp.claims.teacher_student import CLAIMS, scales
+    from featlearn.mrp.claims.noise import scales
+    from featlearn.mrp.claims.teacher_student import CLAIMS
 
     frames = {
         "evaluation": read_parquet(job.input.evaluation),
         "noise": read_parquet(job.input.noise),
-        "scales": scales(job.config),
+        "scales": scales(job.config["teacher_student"]),
     }
     write_parquet(ledger(CLAIMS, frames, job.config), job.output[0])

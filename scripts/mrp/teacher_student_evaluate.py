@@ -10,7 +10,7 @@ with Job(snakemake) as job:
     from featlearn.mrp.classify import Task
     from featlearn.mrp.experiment import Experiment
     from featlearn.mrp.measure import EVALUATION_COLUMNS, capture
-    from featlearn.mrp.noise import NOISE_COLUMNS, noise_rows
+    from featlearn.mrp.noise import NOISE_COLUMNS, noise_of
     from featlearn.mrp.teacher_student import (
         MATRIX_COLUMNS,
         kernel_rows,
@@ -43,14 +43,7 @@ with Job(snakemake) as job:
     seen += rows("pretrained", {"steps": pretrained["stopped"], "first_hit": hit.amin(1)})
     write_parquet(pd.DataFrame(seen, columns=EVALUATION_COLUMNS), job.output.evaluation)
 
-    fresh = task.multi_view, experiment.test_samples(single_view=False, noiseless=True)
-    training = task.train, experiment.train_samples(noiseless=True)
-    noise = [
-        row
-        for when, w in {"before": initial, "after": pretrained["w"]}.items()
-        for which, (noisy, clean) in {"training": training, "fresh": fresh}.items()
-        for row in noise_rows(when, which, w, features, noisy, clean, activation.varrho)
-    ]
+    noise = noise_of(experiment, pretrained["w"])
     write_parquet(pd.DataFrame(noise, columns=NOISE_COLUMNS), job.output.noise)
 
     mae = Experiment("headline", headline, job.params.seed, device)

@@ -236,10 +236,15 @@ class Job:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         import torch
 
+        from featlearn.core import compiling
+
         torch.set_num_threads(self.threads)
         torch.use_deterministic_algorithms(True)
+        # new buffers are written before they are read: filling them first would cost a pass
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         # powers of small activations would fall into denormal numbers, a hundred times slower
         torch.set_flush_denormal(True)
+        compiling.configure(self.params.get("compile", "never"))
         if wanted == "auto":
             wanted = "cuda" if torch.cuda.is_available() else "cpu"
         if wanted == "cuda" and not torch.cuda.is_available():

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from featlearn.mrp import fused
 from featlearn.mrp.blocks import activate, responses
 from featlearn.mrp.model import Activation, smoothed_relu, smoothed_relu_slope
 
@@ -159,6 +160,8 @@ def teacher_student_descent(
     """
     if (tau is None) == (target is None):
         raise ValueError("expected exactly one of tau and target")
+    if fused.is_patch_major(x):
+        return _teacher_student_fused(x, w, theta, activation, tau, target)
     patches = x.shape[2]
     pull = 1 / per_replicate(theta, w) - 1
     total = torch.zeros_like(w)
@@ -178,6 +181,31 @@ def teacher_student_descent(
         block.s.mul_(block.slope)
         total[chosen].baddbmm_(block.s.transpose(1, 2), block.x)
     return total / x.shape[1]
+
+
+def _teacher_student_fused(
+    x: Tensor,
+    w: Tensor,
+    theta: float | Tensor,
+    activation: Activation,
+    tau: float | Tensor | None,
+    target: Tensor | None,
+) -> Tensor:
+    """The same with compiled passes."""
+    q, varrho = activation.q, activation.varrho
+    each = w.new_ones((w.shape[0], 1, 1))
+    pull = each * (1 / per_replicate(theta, w) - 1)
+    factor = each if tau is None else each * per_replicate(tau, w)
+    total = torch.zeros_like(w)
+    for block in fused.responses(x, w, varrho):
+        own = block.replicates
+        if target is None:
+            fused.teacher_student(block.t, factor[own], pull[own], q)
+        else:
+            seen = target[own, block.samples] / varrho
+            fused.student(block.t, seen.flatten(1), pull[own], q)
+        block.add_to(total[own])
+    return total * (varrho / x.shape[1])
 
 
 def teacher_student_descent_sampled(
@@ -283,6 +311,8 @@ def classification_descent(
     Descent
         All of it before the step.
     """
+    if fused.is_patch_major(x):
+        return _classification_fused(x, y, w, u, activation)
     samples, patches = x.shape[1], x.shape[2]
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
     seen = x.new_zeros((3, x.shape[0]))
@@ -296,6 +326,26 @@ def classification_descent(
         down_w[own].baddbmm_(block.slope.transpose(1, 2), block.x)
         seen[:, own] += block_seen
     return Descent(down_w / samples, down_u / samples, *(seen / samples))
+
+
+def _classification_fused(
+    x: Tensor, y: Tensor, w: Tensor, u: Tensor, activation: Activation
+) -> Descent:
+    """The same with compiled passes."""
+    samples, kernels, varrho = x.shape[1], w.shape[1], activation.varrho
+    down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
+    seen = x.new_zeros((3, x.shape[0]))
+    scaled = u * varrho  # the blocks count in units of varrho
+    for block in fused.responses(x, w, varrho):
+        own = block.replicates
+        h = fused.summed(block.t, activation.q).view(own.stop - own.start, -1, kernels)
+        residual = torch.bmm(scaled[own], h.transpose(1, 2))
+        fused.judge(residual, y[own, block.samples], seen[:, own])
+        down_u[own].baddbmm_(residual, h)
+        push = torch.bmm(residual.transpose(1, 2), u[own])
+        fused.weigh(block.t, push.flatten(1), activation.q)
+        block.add_to(down_w[own])
+    return Descent(down_w / samples, down_u * (varrho / samples), *(seen / samples))
 
 
 def head_descent(h: Tensor, y: Tensor, u: Tensor) -> Descent:

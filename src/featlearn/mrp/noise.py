@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.data import Samples
+from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.train import correlations
 
 #: Columns of ``noise.parquet``: largest and root-mean-square alignment over kernels and patches.
@@ -55,6 +56,26 @@ def alignment(
         kind: tuple(torch.tensor(part, dtype=torch.float64) for part in zip(*rows, strict=True))  # type: ignore[misc]
         for kind, rows in found.items()
     }
+
+
+def noise_of(
+    experiment: Experiment, w: Tensor
+) -> list[tuple[str, str, str, int, float, float, int]]:
+    """Rows of :data:`NOISE_COLUMNS` for the initial kernels and for trained ones, ``w``."""
+    data = {
+        "training": [experiment.train_samples(noiseless=clean) for clean in (False, True)],
+        "fresh": [
+            experiment.test_samples(single_view=False, noiseless=clean) for clean in (False, True)
+        ],
+    }
+    kernels = {"before": experiment.initial_kernels(), "after": w}
+    varrho = experiment.activation.varrho
+    return [
+        row
+        for when, own in kernels.items()
+        for which, (noisy, clean) in data.items()
+        for row in noise_rows(when, which, own, experiment.features, noisy, clean, varrho)
+    ]
 
 
 def noise_rows(

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.mrp import fused
 from featlearn.mrp.data import Samples
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation
@@ -85,7 +86,7 @@ def fit(
         If a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
     """
     w = w.clone()
-    batch = [(part.x, part.y) for part in parts]
+    batch = [(fused.prepared(part.x, w.shape[1], max_steps, activation), part.y) for part in parts]
     replicates = w.shape[0]
     loss, accuracy = w.new_zeros(replicates), w.new_zeros(replicates)
     steps = torch.zeros(replicates, dtype=torch.int64, device=w.device)
@@ -112,7 +113,7 @@ def fit(
         live = live + learning_rate * down.w
         if not going.all():
             running, live, head = running[going], live[going], head[going]
-            batch = [(x[going], y[going]) for x, y in batch]
+            batch = [(fused.select(x, going), y[going]) for x, y in batch]
     return Fitted(w, loss, accuracy, steps, _fitted(loss, accuracy, tolerance))
 
 

@@ -24,6 +24,7 @@ PARAMETERS = {
     "kernels_per_class": ("network", "kernels_per_class"),
     "q": ("network", "q"),
     "sigma_0": ("network", "sigma_0"),
+    "theta": ("pretraining", "theta"),
 }
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
     TeacherFactor,
     classification_descent,
@@ -81,6 +82,11 @@ def _pick(value: float | Tensor, chosen: Tensor) -> float | Tensor:
 class Pretraining(Protocol):
     """A way to pre-train: gives the negative gradient of its masked loss."""
 
+    @property
+    def fusible(self) -> Activation | None:
+        """Its activation, if it has compiled passes (see :mod:`featlearn.mrp.fused`)."""
+        ...
+
     def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
         """For the ``chosen`` replicates, with their samples ``x`` and kernels ``w``."""
         ...
@@ -101,6 +107,8 @@ class MaskedAutoencoder:
     activation: Activation
     theta: float | Tensor
     gradient: Literal["true", "as_printed"] = "true"
+    # four matrix products a step, plain passes in cache-sized blocks: compiled ones gain nothing
+    fusible: ClassVar[None] = None
 
     def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
         formula = mae_descent if self.gradient == "true" else mae_descent_as_printed
@@ -113,6 +121,10 @@ class TeacherStudent:
 
     activation: Activation
     factor: TeacherFactor
+
+    @property
+    def fusible(self) -> Activation:
+        return self.activation
 
     def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
         return teacher_student_descent(
@@ -138,6 +150,7 @@ class FixedTeacher:
     def __init__(self, activation: Activation, theta: float, x: Tensor, teacher: Tensor):
         self.activation, self.theta = activation, theta
         self.target = encode_in_blocks(x, teacher, activation)
+        self.fusible = activation
 
     def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
         return teacher_student_descent(
@@ -230,7 +243,8 @@ def pretrain(
     seen = dict(observe(w, features)) if observe else {}
     trace.add(0, strength=strength, **seen)
     running = torch.arange(replicates, device=w.device)
-    batch, live, own, rate = x, w, features, _rate(learning_rate, running)
+    batch = fused.prepared(x, w.shape[1], max_steps, method.fusible)
+    live, own, rate = w, features, _rate(learning_rate, running)
     at_capture = w.clone()
     for step in range(1, max_steps + 1):
         following = live + rate * method.descent(batch, live, step - 1, running)
@@ -258,7 +272,8 @@ def pretrain(
             running, live = running[~done], live[~done]
             if running.numel() == 0:
                 break
-            batch, own, rate = x[running], features[running], _rate(learning_rate, running)
+            batch = fused.select(batch, ~done)
+            own, rate = features[running], _rate(learning_rate, running)
     if trace.steps[-1] != step:
         trace.add(step, strength=strength, **seen)
     never = (hit < 0).flatten(1).any(1)
@@ -348,12 +363,13 @@ def train_classifier(
     """
     w, u = w.clone(), u.clone()
     frozen = encode_in_blocks(x, w, activation) if encoder_rate == 0 else None
+    batch = x if frozen is not None else fused.prepared(x, w.shape[1], steps, activation)
     trace = Trace()
     for step in range(steps + 1):
         if frozen is not None:
             down = head_descent(frozen, y, u)
         else:
-            down = classification_descent(x, y, w, u, activation)
+            down = classification_descent(batch, y, w, u, activation)
         if step % record_every == 0 or step == steps:
             if not float(w.abs().max()) < OVERFLOW:
                 _raise_diverged(w, step)
@@ -370,7 +386,7 @@ def train_classifier(
         if head_rate:
             u = u + head_rate * down.u
             if order == "u_then_w" and frozen is None:
-                down = classification_descent(x, y, w, u, activation)
+                down = classification_descent(batch, y, w, u, activation)
         if down.w is not None:
             w = w + encoder_rate * down.w
     return Classifier(w, u, trace)

@@ -27,6 +27,7 @@ rule mrp_classes:
         config=config["mrp"]["classes"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/classes.py"
@@ -48,6 +49,7 @@ rule mrp_training_length:
         config=config["mrp"]["classes"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/training_length.py"

@@ -25,6 +25,7 @@ rule mrp_equal_start:
         config=config["mrp"]["equal_start"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/equal_start.py"

@@ -32,6 +32,7 @@ rule mrp_finetune:
         config={key: config["mrp"][key] for key in ("headline", "finetuning")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/finetune.py"
@@ -59,6 +60,7 @@ rule mrp_evaluate_finetuning:
         config={key: config["mrp"][key] for key in ("headline", "finetuning")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/evaluate_finetuning.py"

@@ -26,6 +26,7 @@ rule mrp_fixed_teacher:
         config={name: config["mrp"][name] for name in ("fixed_teacher", "headline")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/fixed_teacher.py"

@@ -32,6 +32,7 @@ rule mrp_growth:
         config=config["mrp"]["growth"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/growth.py"

@@ -38,6 +38,7 @@ rule mrp_pretrain:
         config=parts(HEADLINE, "replicates", "data", "network", "pretraining"),
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/pretrain.py"
@@ -61,6 +62,7 @@ rule mrp_supervise:
         config=parts(HEADLINE, "replicates", "data", "network", "supervised"),
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/supervise.py"
@@ -85,6 +87,7 @@ rule mrp_downstream:
         config=parts(HEADLINE, "replicates", "data", "network", "probe", "finetuning"),
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/downstream.py"
@@ -111,6 +114,7 @@ rule mrp_evaluate:
         config=parts(HEADLINE, "replicates", "data", "network"),
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/evaluate.py"

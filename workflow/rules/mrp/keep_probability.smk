@@ -29,6 +29,7 @@ rule mrp_keep_probability:
         config=config["mrp"]["keep_probability"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/keep_probability.py"

@@ -31,6 +31,7 @@ rule mrp_localise:
         config={key: config["mrp"][key] for key in ("headline", "localisation")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/localise.py"

@@ -53,6 +53,7 @@ rule mrp_training_controls:
         config=config["mrp"]["oracles"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/training_controls.py"

@@ -29,6 +29,7 @@ rule mrp_phase_diagram:
         config=config["mrp"]["phase_diagram"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/phase_diagram.py"

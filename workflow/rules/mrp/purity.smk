@@ -26,6 +26,7 @@ rule mrp_purity:
         config={key: config["mrp"][key] for key in ("headline", "purity")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/purity.py"

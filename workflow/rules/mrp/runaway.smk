@@ -31,6 +31,7 @@ rule mrp_runaway:
         config=config["mrp"]["runaway"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/runaway.py"

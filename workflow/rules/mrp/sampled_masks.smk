@@ -24,6 +24,7 @@ rule mrp_sampled_masks:
         config=config["mrp"]["sampled_masks"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/sampled_masks.py"

@@ -1,4 +1,5 @@
-# One parameter at a time: q, kernels a class, feature noise; sigma_0 comes from the phase diagram.
+# One parameter at a time: q, kernels a class, feature noise, theta; sigma_0 comes from the phase
+# diagram.
 
 MRP_FILES += publish(
     "mrp",
@@ -29,6 +30,7 @@ rule mrp_sweeps:
         config=config["mrp"]["sweeps"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/sweeps.py"

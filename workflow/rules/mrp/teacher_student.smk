@@ -1,9 +1,8 @@
 # Teacher-student pre-training, stopped at capture: what its kernels hold, and fine-tuning.
 
-TS_DATA = config["mrp"]["teacher_student"]["data"]
 MRP_FILES += publish(
     "mrp",
-    figures=["kernel-matrix", "winners-and-losers", "noise-alignment"],
+    figures=["kernel-matrix", "winners-and-losers"],
     tables=["teacher-student"],
     ledgers=["teacher-student"],
     artefacts=[
@@ -35,6 +34,7 @@ rule mrp_teacher_student_pretrain:
         config=config["mrp"]["teacher_student"],
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/teacher_student_pretrain.py"
@@ -61,6 +61,7 @@ rule mrp_teacher_student_evaluate:
         config={name: config["mrp"][name] for name in ("teacher_student", "headline")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/teacher_student_evaluate.py"
@@ -112,23 +113,6 @@ rule mrp_figure_winners_and_losers:
         varrho=config["mrp"]["teacher_student"]["network"]["varrho"],
     script:
         "../../../scripts/mrp/figure_winners_and_losers.py"
-
-
-rule mrp_figure_noise_alignment:
-    input:
-        noise=rules.mrp_teacher_student_evaluate.output.noise,
-    output:
-        **figure("mrp", "noise-alignment"),
-    log:
-        f"{RESULTS}/logs/mrp/figure-noise-alignment.log",
-    conda:
-        "../../../environment.yml"
-    params:
-        code=code("mrp/figure_noise_alignment.py"),
-        sigma_0=config["mrp"]["teacher_student"]["network"]["sigma_0"],
-        gamma_k=TS_DATA["feature_noise"] * TS_DATA["classes"],
-    script:
-        "../../../scripts/mrp/figure_noise_alignment.py"
 
 
 rule mrp_claims_teacher_student:

@@ -27,6 +27,7 @@ rule mrp_transfer:
         config={key: config["mrp"][key] for key in ("headline", "transfer")},
         seed=config["seed"],
         device=config["device"],
+        compile=config["compile"],
         threads=config["threads"],
     script:
         "../../../scripts/mrp/transfer.py"

@@ -5,7 +5,6 @@ Bands rest on the theory and on pilot runs with other random streams.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +13,10 @@ import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
 from featlearn.mrp.claims.headline import values
+from featlearn.mrp.claims.noise import TEACHER_STUDENT
 from featlearn.mrp.claims.reach import at_least
 
 EVALUATION = "mrp/measurements/teacher-student/evaluation.parquet"
-NOISE = "mrp/measurements/teacher-student/noise.parquet"
 
 
 def _read(model: str, quantity: str) -> Measure:
@@ -26,40 +25,6 @@ def _read(model: str, quantity: str) -> Measure:
 
 def _features_kept(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return values(frames, "finetuned", "captured") - values(frames, "pretrained", "captured")
-
-
-def _noise(
-    frames: Mapping[str, pd.DataFrame], patches: str, column: str, samples: str = "training"
-) -> np.ndarray:
-    frame = frames["noise"]
-    chosen = frame[
-        (frame["when"] == "after") & (frame["samples"] == samples) & (frame["patches"] == patches)
-    ]
-    return chosen.sort_values("replicate")[column].to_numpy()
-
-
-def _largest_noise(patches: str, unit: str) -> Measure:
-    """Largest alignment in units of ``unit`` (a constant column) times ``sqrt(2 ln pairs)``."""
-
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        pairs = _noise(frames, patches, "pairs")
-        leading = np.array([math.sqrt(2 * math.log(max(2, count))) for count in pairs])
-        scale = float(frames["scales"][unit].iloc[0])
-        return _noise(frames, patches, "largest") / leading / scale
-
-    return measure
-
-
-def _memory(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    return _noise(frames, "own", "rms") / _noise(frames, "own", "rms", "fresh")
-
-
-def scales(config: Mapping[str, Any]) -> pd.DataFrame:
-    """The units of Lemma F.6, one row: ``sigma_0`` and ``sigma_0 * gamma * k``."""
-    settings = config["teacher_student"]
-    sigma_0 = settings["network"]["sigma_0"]
-    gamma_k = settings["data"]["feature_noise"] * settings["data"]["classes"]
-    return pd.DataFrame([{"sigma_0": sigma_0, "sigma_0_gamma_k": sigma_0 * gamma_k}])
 
 
 def _claim(name: str, artefact: str = EVALUATION, **parts: Any) -> Claim:
@@ -111,53 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
         "cross term, so a failure is expected; the runaway experiment shows the mechanism.",
         measure=_read("pretrained", "impure_share"),
     ),
-    _claim(
-        "t14-noise-own-patches",
-        NOISE,
-        source="Lemma F.6 (E.6 in the first version)",
-        statement="On the patches of its feature a winner's alignment with the noise stays below "
-        "sigma_0.",
-        quantity="max |<w_r, xi_p>| / (sigma_0 sqrt(2 ln pairs)) over winners and own patches",
-        low=0.0,
-        high=0.5,
-        reason="o(sigma_0): the initial kernels have |w| sigma_p / sigma_0 = 0.02; half of "
-        "sigma_0 leaves room for kernels that grow fivefold and for the largest of many.",
-        measure=_largest_noise("own", "sigma_0"),
-    ),
-    _claim(
-        "t14-noise-other-patches",
-        NOISE,
-        source="Lemma F.6 (E.6 in the first version)",
-        statement="On patches of other features the alignment is at most of the order of sigma_0.",
-        quantity="max |<w_r, xi_p>| / (sigma_0 sqrt(2 ln pairs)) over all other feature patches",
-        low=0.0,
-        high=1.0,
-        reason="O(sigma_0), with the constant at 1.",
-        measure=_largest_noise("other", "sigma_0"),
-    ),
-    _claim(
-        "t14-noise-background",
-        NOISE,
-        source="Lemma F.6 (E.6 in the first version)",
-        statement="On patches without a feature the alignment is of the order of sigma_0 gamma k.",
-        quantity="max |<w_r, xi_p>| / (sigma_0 gamma k sqrt(2 ln pairs)) over background patches",
-        low=0.0,
-        high=3.0,
-        reason="The initial kernels give 1; O(.) allows for kernels whose norm grows threefold.",
-        measure=_largest_noise("background", "sigma_0_gamma_k"),
-    ),
-    _claim(
-        "t14-noise-not-memorised",
-        NOISE,
-        source="Lemma F.6 (E.6 in the first version)",
-        statement="Training does not align winners with the noise of their training samples.",
-        quantity="r.m.s. alignment on own patches, training noise over fresh noise",
-        low=0.9,
-        high=1.1,
-        reason="The proof's alignment a step is of order eta / N: equal sizes are expected, up to "
-        "the sampling error of a few thousand pairs.",
-        measure=_memory,
-    ),
+    *TEACHER_STUDENT,
     _claim(
         "t15-teacher-student-multi-view",
         source="Theorem 2; Theorem G.2 (teacher-student)",

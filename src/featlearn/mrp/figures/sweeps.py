@@ -19,7 +19,8 @@ PARAMETERS = {
     "q": "exponent of the\nactivation, $q$",
     "kernels_per_class": "kernels a class, $m$",
     "feature_noise": r"feature noise, $\gamma$",
-    "sigma_0": "standard deviation of the\ninitial kernels, $\\sigma_0$",
+    "theta": "probability that a\npatch is kept, $\\theta$",
+    "sigma_0": "size of the initial\nkernels, $\\sigma_0$",
 }
 #: Rows of the figure, with the quantity of each line: what, of which model, in which style.
 ROWS = {
@@ -76,15 +77,20 @@ def sweeps(frame: pd.DataFrame) -> Figure:
             ax.set_ylim(-0.05, 1.07)
             if column == 0:
                 ax.set_ylabel(label)
-        axes[-1, column].set_xticks(range(len(points)), [f"{point:g}" for point in points])
+        names = [f"{point:g}" for point in points]
+        axes[-1, column].set_xticks(range(len(points)), names, rotation=45 * (len(points) > 3))
         axes[-1, column].set_xlim(-0.35, len(points) - 0.65)
         axes[-1, column].set_xlabel(words)
     handles = {
         style: axes[1, 0].plot([], [], color=colour, marker=marker, linestyle=dash, markersize=5)[0]
         for style, (_, colour, marker, dash) in STYLES.items()
     }
-    names = [STYLES[style][0] for style in handles]
-    drawn.legend(handles.values(), names, loc="outside lower center", ncols=3)
+    drawn.legend(
+        handles.values(),
+        [STYLES[style][0] for style in handles],
+        loc="outside lower center",
+        ncols=3,
+    )
     return drawn
 
 

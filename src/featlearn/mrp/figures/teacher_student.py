@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,14 +117,31 @@ def _threshold(ax: Axes, varrho: float) -> None:
     )  # fmt: skip
 
 
-def noise_alignment(noise: pd.DataFrame, sigma_0: float, gamma_k: float) -> Figure:
-    """Largest alignment of a kernel with the noise, by kind of patch, before and after."""
-    drawn = figure(8.2, 3.4)
-    ax = drawn.subplots()
+def noise_alignment(panels: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
+    """Largest alignment of a kernel with the noise, by kind of patch, before and after.
+
+    Parameters
+    ----------
+    panels
+        By title: the measurements, and the units of the lemma in one row (``claims.noise.scales``).
+    """
+    drawn = figure(8.2, 3.6)
+    axes = drawn.subplots(1, len(panels), sharey=True)
+    for ax, (title, (noise, units)) in zip(axes, panels.items(), strict=True):
+        _noise_panel(ax, noise, units)
+        ax.set_title(title)
+    axes[0].set_ylabel(r"largest $|\langle w_r, \xi_p\rangle|$ (log scale)")
+    drawn.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
+    )
+    return drawn
+
+
+def _noise_panel(ax: Axes, noise: pd.DataFrame, units: pd.DataFrame) -> None:
     kinds = {
-        "own": "patches of the\nwinner's own feature",
-        "other": "patches of\nother features",
-        "background": "patches without\na feature",
+        "own": "patches of\nwinner's own\nfeature",
+        "other": "patches of\nother\nfeatures",
+        "background": "patches\nwithout a\nfeature",
     }
     styles = {
         ("before", "training"): ("o", COLOURS["grey"], "initial kernels, training noise"),
@@ -140,12 +158,11 @@ def noise_alignment(noise: pd.DataFrame, sigma_0: float, gamma_k: float) -> Figu
             spread = np.linspace(-0.07, 0.07, values.size)
             ax.plot(place + 0.24 * (shift - 1) + spread, values, marker, color=colour,
                     markersize=4, alpha=0.8, label=None if place else label)  # fmt: skip
-    for value, text in ((sigma_0, r"$\sigma_0$"), (sigma_0 * gamma_k, r"$\sigma_0\gamma k$")):
+    names = {"sigma_0": r"$\sigma_0$", "sigma_0_gamma_k": r"$\sigma_0\gamma k$"}
+    for unit, text in names.items():
+        value = float(units[unit].iloc[0])
         ax.axhline(value, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
         ax.annotate(text, (1.01, value), xycoords=("axes fraction", "data"), va="center")
     ax.set_xticks(range(len(kinds)), list(kinds.values()))
     ax.set(yscale="log", xlim=(-0.5, len(kinds) - 0.5))
-    ax.set_ylabel(r"largest $|\langle w_r, \xi_p\rangle|$ (log scale)")
     ax.grid(axis="x", visible=False)
-    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    return drawn

@@ -1,0 +1,194 @@
+"""The elementwise passes of a training step, each fused into one loop by ``torch.compile``.
+
+Beside its two matrix products a step of teacher-student or supervised training looks at every
+response ``<w_r, x_p>`` twice: to sum over the patches, and to weigh the patches. Plain PyTorch
+needs a dozen passes over memory for that, which cost several times the products. Compiled, it is
+two.
+
+Responses are laid out **patch-major**, (R, P, N * K): the sum over the patches then adds long
+contiguous rows. So patches are laid out patch-major too, once before a training:
+:func:`prepared` returns ``x`` of the same shape (R, N, P, d) with other strides. An ``x`` with
+these strides is what makes :mod:`featlearn.mrp.gradients` take the compiled passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from featlearn.core import compiling
+from featlearn.mrp.model import Activation
+
+#: Responses of a block, in bytes: a part of the processor's last cache, and few enough calls.
+BLOCK_BYTES = 1 << 23
+
+
+def prepared(x: Tensor, kernels: int, steps: int, activation: Activation | None) -> Tensor:
+    """``x`` (R, N, P, d) laid out for compiled passes, if compiling is worth it; else as it is.
+
+    Parameters
+    ----------
+    kernels, steps
+        The work is counted for one replicate, so that a replicate alone gives what it gives in a
+        batch.
+    activation
+        None if the training has no compiled passes.
+    """
+    if activation is None:
+        return x
+    work = x.shape[1] * x.shape[2] * kernels * steps
+    if x.device.type != "cpu" or not compiling.wanted(work):
+        return x
+    trial = x.new_zeros((2, 3, 32))
+
+    def attempt() -> None:
+        summed(trial, activation.q)
+
+    return patch_major(x) if compiling.works(attempt) else x
+
+
+def patch_major(x: Tensor) -> Tensor:
+    """The same numbers and shape (R, N, P, d), stored as (R, P, N, d)."""
+    return x.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+def is_patch_major(x: Tensor) -> bool:
+    return not x.is_contiguous() and x.transpose(1, 2).is_contiguous()
+
+
+def select(x: Tensor, chosen: Tensor) -> Tensor:
+    """The chosen replicates of (R, N, P, d), stored in the same way."""
+    if is_patch_major(x):
+        return x.transpose(1, 2)[chosen].transpose(1, 2)
+    return x[chosen]
+
+
+@dataclass(frozen=True)
+class FusedBlock:
+    """Some replicates and consecutive samples, and what their kernels see.
+
+    Attributes
+    ----------
+    replicates, samples
+        Which ones: r and B of them.
+    x : (r, P * B, d)
+        Patches, patch after patch.
+    t : (r, P, B * K)
+        Responses in units of ``varrho``. A buffer: passes write into it.
+    """
+
+    replicates: slice
+    samples: slice
+    x: Tensor
+    t: Tensor
+
+    def add_to(self, total: Tensor) -> None:
+        """Add ``sum_p t_rp x_p`` to ``total`` (r, K, d), with what a pass left in ``t``."""
+        t = self.t.view(self.t.shape[0], -1, total.shape[1])
+        total.baddbmm_(t.transpose(1, 2), self.x)
+
+
+def responses(x: Tensor, w: Tensor, varrho: float) -> Iterator[FusedBlock]:
+    """Run kernels over patch-major samples, block by block."""
+    replicates, samples, patches, dimension = x.shape
+    kernels = w.shape[1]
+    fitting = BLOCK_BYTES // (patches * kernels * x.element_size())
+    together = min(replicates, max(1, fitting // samples))
+    size = min(samples, max(1, fitting))
+    buffer = x.new_empty(together * patches * size * kernels)
+    stored, scaled = x.transpose(1, 2), (w / varrho).transpose(1, 2)
+    for first in range(0, replicates, together):
+        chosen = slice(first, min(first + together, replicates))
+        for start in range(0, samples, size):
+            part = slice(start, min(start + size, samples))
+            rows = stored[chosen, :, part].reshape(chosen.stop - first, -1, dimension)
+            t = buffer[: rows.shape[0] * rows.shape[1] * kernels]
+            torch.bmm(rows, scaled[chosen], out=t.view(rows.shape[0], -1, kernels))
+            yield FusedBlock(chosen, part, rows, t.view(rows.shape[0], patches, -1))
+
+
+# --------------------------------------------------------------------------- the passes
+# All in units of varrho; t (R, P, B * K).
+
+
+def _activated(t: Tensor, q: int) -> tuple[Tensor, Tensor]:
+    """Smoothed ReLU and its derivative.
+
+    ``a = clamp(t, 0, 1)`` is written as ``relu(t) - relu(t - 1)``: two instructions, where a clamp
+    takes six to pass NaN on.
+    """
+    over = torch.relu(t - 1)
+    a = torch.relu(t) - over
+    slope = a
+    for _ in range(q - 2):
+        slope = slope * a
+    return over + slope * a * (1 / q), slope
+
+
+def _sum(t: Tensor, q: int) -> Tensor:
+    return _activated(t, q)[0].sum(1)
+
+
+def _weigh(t: Tensor, push: Tensor, q: int) -> None:
+    t.copy_(_activated(t, q)[1] * push.unsqueeze(1))
+
+
+def _teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
+    s, slope = _activated(t, q)
+    phi = (_activated(t * tau, q)[0] - s).sum(1, keepdim=True)
+    t.copy_((phi - pull * s) * slope)
+
+
+def _student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
+    s, slope = _activated(t, q)
+    t.copy_((target.unsqueeze(1) - s.sum(1, keepdim=True) - pull * s) * slope)
+
+
+def _judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
+    own = torch.arange(scores.shape[1]).view(1, -1, 1) == y.unsqueeze(1)
+    top = scores.amax(1, keepdim=True)
+    shares = torch.exp(scores - top)
+    mass = shares.sum(1)
+    shares = shares / mass.unsqueeze(1)
+    loss = torch.log(mass) - torch.where(own, scores - top, 0.0).sum(1)
+    first = scores.argmax(1)
+    seen[0] += loss.sum(1)
+    seen[1] += (first == y).to(seen.dtype).sum(1)
+    seen[2] += torch.where(own, 0.0, shares).sum((1, 2))
+    scores.copy_(own.to(scores.dtype) - shares)
+
+
+_compiled = cache(compiling.compiled)
+
+
+def summed(t: Tensor, q: int) -> Tensor:
+    """The responses after the activation, summed over the patches (R, B * K)."""
+    h: Tensor = _compiled(_sum)(t, q)
+    return h
+
+
+def weigh(t: Tensor, push: Tensor, q: int) -> None:
+    """``t`` becomes the activation's derivative times ``push`` (R, B * K)."""
+    _compiled(_weigh)(t, push, q)
+
+
+def teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
+    """``t`` becomes ``(Phi - pull S) R'``; ``tau`` and ``pull`` (R, 1, 1)."""
+    _compiled(_teacher_student)(t, tau, pull, q)
+
+
+def student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
+    """The same for given outputs of a teacher, (R, B * K)."""
+    _compiled(_student)(t, target, pull, q)
+
+
+def judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
+    """``scores`` (R, k, B) become ``1{i=y} - softmax_i``; ``y`` (R, B) are the labels.
+
+    Adds to ``seen`` (3, R) the summed loss, the correct predictions and the mass on wrong classes.
+    """
+    _compiled(_judge)(scores, y, seen)
