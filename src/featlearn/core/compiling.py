@@ -14,7 +14,7 @@ from typing import Any
 
 #: Planned work, in entries passed over, from which on ``auto`` compiles: what compiling costs
 #: (seconds, or less where its disk cache knows the code) is then won back several times.
-WORTH = 5 * 10**8
+WORTH = 5 * 10**9
 
 _mode = "never"
 _broken = False

@@ -12,6 +12,7 @@ from featlearn.core.plots import COLOURS, figure
 from featlearn.mrp.images.tables import HEADS, STARTS, means, task_name
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -29,7 +30,11 @@ METHOD_COLOURS = {
     "supervised": COLOURS["orange"],
     "SimMIM": COLOURS["blue"],
 }
-PANELS = ("multi_view", "single_view", "worst_view")
+PANELS = {
+    "multi_view": "all parts shown",
+    "single_view": "one part shown",
+    "worst_view": "the worse part alone",
+}
 
 
 def comparison(frame: pd.DataFrame) -> Figure:
@@ -37,24 +42,20 @@ def comparison(frame: pd.DataFrame) -> Figure:
     encoders = [kind for kind in ENCODERS if kind in set(frame["encoder"])]
     drawn = figure(8.2, 2.9 * len(encoders) + 0.4)
     axes = drawn.subplots(len(encoders), len(PANELS), squeeze=False, sharey=True, sharex=True)
+    entries: dict[str, Artist] = {}
     for row, kind in zip(axes, encoders, strict=True):
         own = frame[frame["encoder"] == kind]
         for ax, quantity in zip(row, PANELS, strict=True):
             _accuracies(ax, own[own["quantity"] == quantity])
-            ax.set_title(_panel_title(quantity) if row is axes[0] else "")
         row[0].set_ylabel(f"{ENCODERS[kind]}\naccuracy on fresh images")
-        row[-1].legend(loc="lower right", fontsize=7.5)
+        handles, labels = row[0].get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    for ax, title in zip(axes[0], PANELS.values(), strict=True):
+        ax.set_title(title)
     for ax in axes[-1]:
         ax.set_xlabel("labelled training images")
+    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
     return drawn
-
-
-def _panel_title(quantity: str) -> str:
-    return {
-        "multi_view": "all parts shown",
-        "single_view": "one part shown",
-        "worst_view": "the worse part alone",
-    }[quantity]
 
 
 def _accuracies(ax: Axes, frame: pd.DataFrame) -> None:
