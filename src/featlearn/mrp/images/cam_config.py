@@ -1,0 +1,39 @@
+"""What a valid ``eigencam`` config must also satisfy, beyond types and ranges. No torch in here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def faults(config: Mapping[str, Any]) -> Iterator[str]:
+    """Values that contradict each other: one line each, with the key and what was expected."""
+    cams, images = config["eigencam"], config["images"]
+    test, classes = images["samples"]["test"], images["world"]["classes"]
+    if cams["pictures"] > test:
+        yield (
+            f"eigencam.pictures: {cams['pictures']}; expected at most images.samples.test, {test}"
+        )
+    if cams["shown"]["class"] > classes:
+        yield (
+            f"eigencam.shown.class: {cams['shown']['class']}; expected at most "
+            f"images.world.classes, {classes}"
+        )
+    photographs = cams["photographs"]
+    if (photographs["folder"] is None) != (photographs["weights_folder"] is None):
+        yield (
+            "eigencam.photographs: folder and weights_folder: one of them is not given; expected "
+            "both, or neither"
+        )
+
+
+def label_counts(config: Mapping[str, Any]) -> list[int]:
+    """The numbers of labels whose classifiers are looked at: the most, and the fewest if asked."""
+    counts = config["images"]["comparison"]["labels"]
+    wanted = {"fewest": min(counts), "most": max(counts)}
+    return sorted({wanted[name] for name in config["eigencam"]["labels"]})
+
+
+def supervised_start(start: str, encoders: Mapping[str, str]) -> str:
+    """The random start of the same network: what supervised training begins with."""
+    return f"random-{encoders[start]}"

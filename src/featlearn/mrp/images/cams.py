@@ -1,0 +1,351 @@
+"""Which parts a classifier uses: what its Eigen-CAM maps point at, and what erasing a part does.
+
+A map shows where a layer's strongest direction lies; whether the prediction rests on it is another
+question. Part-composed pictures answer both: the pixels of each part are known, and a picture can
+be drawn again without the part, everything else the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.images.classifier import Classifier
+from featlearn.images.eigencam import eigen_cam, heat
+from featlearn.images.features import extract
+from featlearn.images.part_use import PartUse, part_use
+from featlearn.images.pictures import Pictures, erase
+from featlearn.mrp.images.experiment import PictureExperiment, Weights
+
+#: Pictures whose masks are made at a time: all parts of the alphabet come with each.
+MASKED_AT_ONCE = 64
+
+
+def trained_classifier(
+    experiment: PictureExperiment, kind: str, classifiers: Weights, labels: int
+) -> Classifier:
+    """One of the classifiers that :func:`~featlearn.mrp.images.downstream.evaluate` trained.
+
+    Parameters
+    ----------
+    kind
+        Its encoder, of the config.
+    classifiers
+        Weights named ``<labels>/<parameter>``.
+    labels
+        With how many labels it was trained.
+
+    Raises
+    ------
+    KeyError
+        If none was trained with so many.
+    """
+    prefix = f"{labels}/"
+    own = {k.removeprefix(prefix): v for k, v in classifiers.items() if k.startswith(prefix)}
+    if not own:
+        there = sorted({int(name.partition("/")[0]) for name in classifiers})
+        raise KeyError(f"classifier of {labels} labels; there are those of {there}")
+    classifier = Classifier(experiment.encoder(kind), len(experiment.world.parts_of_class))
+    classifier.load_state_dict(own)
+    return classifier
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a classifier makes of N pictures.
+
+    Attributes
+    ----------
+    scores : (N, classes)
+    heat : (N, S, S)
+        Eigen-CAM of the encoder's ``cam_layer``, in [0, 1].
+    """
+
+    scores: Tensor
+    heat: Tensor
+
+
+def look(experiment: PictureExperiment, classifier: Classifier, images: Tensor) -> Seen:
+    """Scores and maps in one pass over ``images`` (N, 3, S, S) uint8."""
+    encoder = classifier.encoder
+    layer = encoder.get_submodule(encoder.cam_layer)
+    size = (images.shape[-2], images.shape[-1])
+
+    def outputs(inputs: Tensor) -> Tensor:
+        activations: list[Tensor] = []
+        handle = layer.register_forward_hook(lambda _, __, output: activations.append(output))
+        try:
+            scores = classifier.scores(inputs)
+        finally:
+            handle.remove()
+        maps = eigen_cam(encoder.as_maps(activations[-1], size)).maps
+        shape.append((maps.shape[1], maps.shape[2]))
+        return torch.cat([scores, maps.flatten(1)], 1)
+
+    shape: list[tuple[int, int]] = []
+    found = extract(classifier, images, experiment.plain, outputs=outputs, device=experiment.device)
+    scores, maps = found[:, : classifier.classes], found[:, classifier.classes :]
+    return Seen(scores, heat(maps.reshape(len(maps), *shape[0]), size))
+
+
+# --------------------------------------------------------------------------- pictures to erase from
+
+
+@dataclass(frozen=True)
+class Erasures:
+    """Pictures, and the same with parts of their class erased.
+
+    Attributes
+    ----------
+    name
+        ``multi_view``, or ``single_view_1``, ... by the part that is shown.
+    pictures
+        N of them.
+    parts : (N, P) int64
+        Numbers of the parts that are looked at: of a multi-view picture all of its class, of a
+        single-view picture the one that is shown.
+    masks : (N, P, S, S) bool
+        Their pixels.
+    without : (P, N, 3, S, S) uint8
+        The pictures without each of them.
+    bare : (N, 3, S, S) uint8
+        The pictures without any part of their class.
+    """
+
+    name: str
+    pictures: Pictures
+    parts: Tensor
+    masks: Tensor
+    without: Tensor
+    bare: Tensor
+
+
+def erasures(name: str, pictures: Pictures) -> Erasures:
+    """Pictures of one kind (all multi-view, or all single-view) with their parts erased."""
+    parts = pictures.parts_of_class[pictures.labels]
+    if bool(pictures.single_view.any()):
+        parts = parts.gather(1, pictures.view[:, None])
+    without = torch.stack([erase(pictures, part) for part in parts.unbind(1)])
+    return Erasures(name, pictures, parts, own_masks(pictures, parts), without,
+                    erase(pictures, pictures.own))  # fmt: skip
+
+
+def own_masks(pictures: Pictures, parts: Tensor) -> Tensor:
+    """Pixels (N, P, S, S) of the parts with the numbers (N, P)."""
+    found = []
+    for start in range(0, len(parts), MASKED_AT_ONCE):
+        rows = slice(start, start + MASKED_AT_ONCE)
+        masks, wanted = pictures.part_masks(rows), parts[rows]
+        found.append(masks[torch.arange(len(wanted))[:, None], wanted])
+    return torch.cat(found)
+
+
+def erasures_of_tests(experiment: PictureExperiment, count: int) -> list[Erasures]:
+    """The first ``count`` test pictures of each kind."""
+    multi, *single = experiment.test
+    kinds = {"multi_view": multi}
+    kinds |= {f"single_view_{view + 1}": pictures for view, pictures in enumerate(single)}
+    return [erasures(name, own.subset(slice(count))) for name, own in kinds.items()]
+
+
+# --------------------------------------------------------------------------- effects of erasing
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What erasing does to the prediction; each (N, P) but the last.
+
+    Attributes
+    ----------
+    drop
+        In the probability of the true class.
+    margin_drop
+        In the score of the true class over the best other one: unlike a probability it does not
+        saturate, so it still tells which part counts more where the network is certain.
+    flipped : bool
+        A right prediction becomes a wrong one.
+    right : bool (N,)
+        The prediction for the whole picture.
+    """
+
+    drop: Tensor
+    margin_drop: Tensor
+    flipped: Tensor
+    right: Tensor
+
+
+def effects(whole: Tensor, without: Tensor, labels: Tensor) -> Effects:
+    """From the scores of the whole pictures (N, C) and of those without each part (P, N, C)."""
+    probability, margin = _certainty(whole, labels)
+    probabilities, margins = _certainty(without, labels.expand(len(without), -1))
+    right = whole.argmax(1) == labels
+    still = without.argmax(2) == labels
+    return Effects(
+        drop=(probability - probabilities).T,
+        margin_drop=(margin - margins).T,
+        flipped=(right & ~still).T,
+        right=right,
+    )
+
+
+def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Probability of the true class and its margin, for scores (..., C) and labels (...)."""
+    true = scores.gather(-1, labels[..., None])
+    others = scores.scatter(-1, labels[..., None], -torch.inf)
+    margin = true[..., 0] - others.amax(-1)
+    return scores.softmax(-1).gather(-1, labels[..., None])[..., 0], margin
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+def measured(
+    experiment: PictureExperiment, classifier: Classifier, tests: list[Erasures]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How a classifier uses the parts of each kind of pictures.
+
+    Returns
+    -------
+    DataFrame
+        Columns test_set, quantity (see :func:`use_values`, :func:`effect_values` and
+        :func:`agreement_values`), value.
+    DataFrame
+        One row a class and part, over the multi-view pictures: columns class, part (its number in
+        the class, both counted from 1), name, quantity (``heat``, ``hit``, ``drop``,
+        ``margin_drop``, ``flipped``), value.
+    """
+    rows, by_part = [], []
+    for test in tests:
+        seen = look(experiment, classifier, test.pictures.images)
+        without = torch.stack(
+            [_scores(experiment, classifier, images) for images in (*test.without, test.bare)]
+        )
+        use = part_use(seen.heat, test.masks)
+        done = effects(seen.scores, without[:-1], test.pictures.labels)
+        bare_right = without[-1].argmax(1) == test.pictures.labels
+        values = {
+            **use_values(use, test.masks),
+            **effect_values(done),
+            "accuracy_without_parts": float(bare_right.double().mean()),
+            **agreement_values(use.density, done.margin_drop, test.pictures.labels),
+        }
+        rows += [(test.name, quantity, value) for quantity, value in values.items()]
+        if test.name == "multi_view":
+            by_part.append(_by_part(test, use, done))
+    columns = ["test_set", "quantity", "value"]
+    return pd.DataFrame(rows, columns=columns), pd.concat(by_part, ignore_index=True)
+
+
+def _scores(experiment: PictureExperiment, classifier: Classifier, images: Tensor) -> Tensor:
+    return extract(
+        classifier, images, experiment.plain, outputs=classifier.scores, device=experiment.device
+    )
+
+
+def use_values(use: PartUse, masks: Tensor) -> dict[str, float]:
+    """Means over pictures of what maps point at.
+
+    ``hits``: parts hit a picture; ``all_hit``: share of pictures with all parts hit;
+    ``heat_share``: of the heat on the parts; ``density``: that share over the parts' share of the
+    pixels; ``pointed``: share of pictures whose hottest pixel lies on a part; ``entropy`` of the
+    heat over the parts, 0 where none lies on any (only with two parts or more).
+    """
+    covered = masks.any(1).double().mean((1, 2))
+    share = use.share.double().sum(1)
+    values = {
+        "hits": use.hits.double().mean(),
+        "all_hit": use.hit.all(1).double().mean(),
+        "heat_share": share.mean(),
+        "density": (share / covered.clamp_min(1 / masks[0, 0].numel())).mean(),
+        "pointed": use.pointed.any(1).double().mean(),
+    }
+    if masks.shape[1] > 1:
+        values["entropy"] = use.entropy.nan_to_num(0.0).double().mean()
+    return {name: float(value) for name, value in values.items()}
+
+
+def effect_values(done: Effects) -> dict[str, float]:
+    """Means over pictures of what erasing one part does.
+
+    ``accuracy`` on whole pictures; ``drop`` and ``margin_drop``, the mean over the parts;
+    ``largest_drop``, of the part that counts most; ``flipped``: of right predictions, the share
+    that becomes wrong, mean over the parts; ``robust``: the share that stays right whichever part
+    is erased (both 0 where no prediction is right).
+    """
+    count = done.right.sum().clamp_min(1)
+    flipped = done.flipped.double()
+    return {
+        "accuracy": float(done.right.double().mean()),
+        "drop": float(done.drop.double().mean()),
+        "largest_drop": float(done.drop.double().amax(1).mean()),
+        "margin_drop": float(done.margin_drop.double().mean()),
+        "flipped": float(flipped.mean(1).sum() / count),
+        "robust": float((done.right & ~done.flipped.any(1)).sum() / count),
+    }
+
+
+def agreement_values(hot: Tensor, hurting: Tensor, labels: Tensor) -> dict[str, float]:
+    """Whether maps know which part counts; nothing with fewer than two parts.
+
+    Parameters
+    ----------
+    hot, hurting : (N, P)
+        Heat on each part for its size, and what erasing it does.
+    labels : (N,)
+        Class of each picture.
+
+    Returns
+    -------
+    dict
+        ``matched``: share of pictures whose hottest part is the one that hurts most, 1 / P by
+        chance; ``matched_by_class``: what a map would reach that knows of each class how often a
+        part is hottest, but nothing of the picture; ``rank_correlation`` over all parts of all
+        pictures (Spearman; 0 where one of the two is the same everywhere).
+    """
+    parts = hot.shape[1]
+    if parts < 2:
+        return {}
+    hottest, worst = hot.argmax(1), hurting.argmax(1)
+    expected = 0.0
+    for label in torch.unique(labels):
+        own = labels == label
+        shares = [_shares(one[own], parts) for one in (hottest, worst)]
+        expected += float(own.double().mean() * (shares[0] * shares[1]).sum())
+    rank = pd.Series(hot.flatten().double().numpy()).rank()
+    correlation = rank.corr(pd.Series(hurting.flatten().double().numpy()).rank())
+    return {
+        "matched": float((hottest == worst).double().mean()),
+        "matched_by_class": expected,
+        "rank_correlation": 0.0 if pd.isna(correlation) else float(correlation),
+    }
+
+
+def _shares(chosen: Tensor, parts: int) -> Tensor:
+    return torch.bincount(chosen, minlength=parts).double() / len(chosen)
+
+
+def _by_part(test: Erasures, use: PartUse, done: Effects) -> pd.DataFrame:
+    values: Mapping[str, Tensor] = {
+        "heat": use.density,
+        "hit": use.hit,
+        "drop": done.drop,
+        "margin_drop": done.margin_drop,
+        "flipped": done.flipped,
+    }
+    columns = ["class", "part", "name", "quantity", "value"]
+    return pd.DataFrame(list(_part_rows(test.pictures, values)), columns=columns)
+
+
+def _part_rows(
+    pictures: Pictures, values: Mapping[str, Tensor]
+) -> Iterator[tuple[int, int, str, str, float]]:
+    for label in torch.unique(pictures.labels).tolist():
+        own = pictures.labels == label
+        for place, part in enumerate(pictures.parts_of_class[label].tolist()):
+            for quantity, each in values.items():
+                mean = float(each[own, place].double().mean())
+                yield label + 1, place + 1, pictures.part_names[part], quantity, mean
