@@ -36,6 +36,16 @@ def wanted(work: float) -> bool:
     return not _broken and (_mode == "always" or (_mode == "auto" and work >= WORTH))
 
 
+def tell_compiler() -> None:
+    """Make what is compiled as deterministic as the rest: :class:`Job` leaves the compiler out."""
+    import torch
+
+    torch.use_deterministic_algorithms(
+        torch.are_deterministic_algorithms_enabled(),
+        warn_only=torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """``torch.compile`` of a function on tensors of any size, compiled at its first call."""
     # it would tell that there is no CUDA, which nobody asked for
@@ -44,6 +54,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     import torch._inductor.config
     import torch.fx.experimental._config
 
+    tell_compiler()
     # one function serves several exponents, precisions, and one or several replicates
     torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
     # two sizes that happen to be equal at first are not taken for one: no second compilation

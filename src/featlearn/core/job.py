@@ -239,7 +239,9 @@ class Job:
         from featlearn.core import compiling
 
         torch.set_num_threads(self.threads)
-        torch.use_deterministic_algorithms(True)
+        # as use_deterministic_algorithms(True), which would import torch.compile's machinery too:
+        # seconds of every job
+        torch.set_deterministic_debug_mode("error")
         # new buffers are written before they are read: filling them first would cost a pass
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         # powers of small activations would fall into denormal numbers, a hundred times slower

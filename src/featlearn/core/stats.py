@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 #: What the ``spread`` of an :class:`Estimate` is, in words, for tables and the ledger.
 SPREAD_KIND = "half-width of the 95 % t-interval over replicates"
@@ -50,5 +49,7 @@ def estimate(values: np.ndarray) -> Estimate:
     mean = float(values.mean())
     if values.size == 1:
         return Estimate(mean, math.nan, 1)
+    from scipy.special import stdtrit  # slow to import
+
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
     return Estimate(mean, float(stdtrit(values.size - 1, 0.975)) * error, values.size)

@@ -22,6 +22,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from featlearn.core.compiling import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.seeds import derive_seed
 from featlearn.images import optimisers
@@ -228,6 +229,7 @@ def _checked(objective: Objective, training: Training) -> optimisers.Groups:
 def _compile(objective: Objective) -> None:
     compiler = os.environ.get("CXX")
     if any(shutil.which(name) for name in ([compiler] if compiler else ["c++", "g++", "clang++"])):
+        tell_compiler()
         objective.compile()
         return
     _say("training.compile: found no C++ compiler (CXX, c++, g++, clang++); goes on without")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from scipy.special import betaincinv
 from torch import Tensor
 
 from featlearn.images.draws import Draws
@@ -100,6 +99,8 @@ def _beta(uniform: Tensor, parameter: float) -> Tensor:
     """Symmetric Beta numbers from uniform ones, by the inverse distribution function."""
     if parameter in (0.0, 1.0):
         return uniform
+    from scipy.special import betaincinv  # slow to import
+
     drawn = betaincinv(parameter, parameter, uniform.numpy().astype(np.float64))
     return torch.from_numpy(drawn).to(uniform.dtype)
 

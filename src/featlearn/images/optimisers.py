@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -39,9 +39,9 @@ def build(
         Of LARS: length of a step relative to the length of the weights, at rate 1.
     """
     if kind == "adamw":
-        return torch.optim.AdamW(groups, lr=0.0, betas=betas, fused=True)
+        return _AdamW(groups, lr=0.0, betas=betas, fused=True)
     if kind == "sgd":
-        return torch.optim.SGD(groups, lr=0.0, momentum=momentum, nesterov=nesterov, fused=True)
+        return _Sgd(groups, lr=0.0, momentum=momentum, nesterov=nesterov, fused=True)
     return Lars(groups, momentum=momentum, trust=trust)
 
 
@@ -51,7 +51,31 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate * group.get("lr_scale", 1.0)
 
 
-class Lars(torch.optim.Optimizer):
+def _bare(method: Any) -> Any:
+    """A method of PyTorch without the decorator that shields it from ``torch.compile``.
+
+    No step of an optimiser is compiled here, and the shield imports the whole compiler at its first
+    call: seconds of every job.
+    """
+    return getattr(method, "__wrapped__", method)
+
+
+class _Light:
+    """For an optimiser of PyTorch: the same methods, without their decorators."""
+
+    add_param_group: ClassVar[Any] = _bare(torch.optim.Optimizer.add_param_group)
+    zero_grad: ClassVar[Any] = _bare(torch.optim.Optimizer.zero_grad)
+
+
+class _AdamW(_Light, torch.optim.AdamW):
+    step = torch.no_grad()(_bare(torch.optim.AdamW.step))
+
+
+class _Sgd(_Light, torch.optim.SGD):
+    step = torch.no_grad()(_bare(torch.optim.SGD.step))
+
+
+class Lars(_Light, torch.optim.Optimizer):
     """Layer-wise adaptive rate scaling (You, Gitman, Ginsburg 2017, algorithm 1).
 
     For weights ``w`` with gradient ``g`` and decay ``b``: the local rate is

@@ -2,18 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from torch import Tensor, nn
-from torchvision.models.resnet import BasicBlock, Bottleneck
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder, initialise_convolutions, normalisation
 
 
+class BasicBlock(nn.Module):
+    """Two 3x3 convolutions beside a shortcut: (B, channels_in, H, W) to (B, planes, h, w).
+
+    Here and in :class:`Bottleneck`, names, arithmetic and the order in which weights are drawn are
+    torchvision's (held to it by a test), whose import alone would take seconds of every job.
+    """
+
+    expansion = 1
+
+    def __init__(
+        self,
+        channels_in: int,
+        planes: int,
+        stride: int = 1,
+        shortcut: nn.Module | None = None,
+        make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
+    ):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels_in, planes, 3, stride, 1, bias=False)
+        self.bn1 = make_norm(planes)
+        self.relu = nn.ReLU(inplace=True)
+        self.conv2 = nn.Conv2d(planes, planes, 3, 1, 1, bias=False)
+        self.bn2 = make_norm(planes)
+        self.downsample = shortcut
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        out += x if self.downsample is None else self.downsample(x)
+        return self.relu(out)
+
+    @property
+    def last_norm(self) -> nn.Module:
+        """The norm before the shortcut is added."""
+        return self.bn2
+
+
+class Bottleneck(nn.Module):
+    """Convolutions 1x1, 3x3 (with the stride) and 1x1 beside a shortcut, to 4 planes channels."""
+
+    expansion = 4
+
+    def __init__(
+        self,
+        channels_in: int,
+        planes: int,
+        stride: int = 1,
+        shortcut: nn.Module | None = None,
+        make_norm: Callable[[int], nn.Module] = nn.BatchNorm2d,
+    ):
+        super().__init__()
+        channels = planes * self.expansion
+        self.conv1 = nn.Conv2d(channels_in, planes, 1, bias=False)
+        self.bn1 = make_norm(planes)
+        self.conv2 = nn.Conv2d(planes, planes, 3, stride, 1, bias=False)
+        self.bn2 = make_norm(planes)
+        self.conv3 = nn.Conv2d(planes, channels, 1, bias=False)
+        self.bn3 = make_norm(channels)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = shortcut
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        out += x if self.downsample is None else self.downsample(x)
+        return self.relu(out)
+
+    @property
+    def last_norm(self) -> nn.Module:
+        """The norm before the shortcut is added."""
+        return self.bn3
+
+
+Block = type[BasicBlock] | type[Bottleneck]
+#: Block and number of blocks of each stage, by the number of layers.
+LAYOUTS: dict[int, tuple[Block, tuple[int, ...]]] = {
+    18: (BasicBlock, (2, 2, 2, 2)),
+    50: (Bottleneck, (3, 4, 6, 3)),
+}
+
+
 def _stage(
-    block: type[BasicBlock | Bottleneck],
+    block: Block,
     channels_in: int,
     planes: int,
     blocks: int,
@@ -28,8 +109,8 @@ def _stage(
         shortcut = nn.Sequential(
             nn.Conv2d(channels_in, channels, 1, stride, bias=False), make_norm(channels)
         )
-    parts = [block(channels_in, planes, stride, shortcut, norm_layer=make_norm)]
-    parts += [block(channels, planes, norm_layer=make_norm) for _ in range(blocks - 1)]
+    parts = [block(channels_in, planes, stride, shortcut, make_norm)]
+    parts += [block(channels, planes, make_norm=make_norm) for _ in range(blocks - 1)]
     return nn.Sequential(*parts)
 
 
@@ -49,10 +130,8 @@ class ResidualNet(Encoder):
         initialise_convolutions(self)
         if zero_init_last:
             for part in self.modules():
-                if isinstance(part, BasicBlock):
-                    nn.init.zeros_(part.bn2.weight)
-                elif isinstance(part, Bottleneck):
-                    nn.init.zeros_(part.bn3.weight)
+                if isinstance(part, BasicBlock | Bottleneck):
+                    nn.init.zeros_(part.last_norm.weight)  # type: ignore[arg-type]
         self.depth = sum(depths)
         self.cam_layer = self.stages[-1]
 
@@ -140,7 +219,7 @@ class ResNet(ResidualNet):
         zero_init_last: bool = False,
     ):
         super().__init__()
-        block, counts = {18: (BasicBlock, (2, 2, 2, 2)), 50: (Bottleneck, (3, 4, 6, 3))}[layers]
+        block, counts = LAYOUTS[layers]
         if stem not in ("imagenet", "cifar"):
             raise ConfigError(f"encoder.stem: {stem!r}; expected imagenet or cifar")
         planes = round(64 * width_multiplier)

@@ -1,0 +1,66 @@
+"""What a light job must not import: a second or more of each of a hundred jobs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = {
+    "PIL",
+    "matplotlib",
+    "scipy",
+    "sklearn",
+    "sympy",
+    "torch._dynamo",
+    "torch._inductor",
+    "torchmetrics",
+    "torchvision",
+}
+#: Two steps of pre-training, two of fine-tuning, a probe.
+TRAINING = """
+from featlearn.core.job import Job
+from featlearn.mrp.images.downstream import evaluate
+from featlearn.mrp.images.experiment import PictureExperiment
+
+class Frame:
+    threads, params = 1, {}
+
+device = Job.device(Frame(), "cpu")
+training = {"steps": 2, "batch_size": 8, "learning_rate": 0.001}
+encoder = {"kind": "small_resnet", "small_resnet": {"widths": [4, 8], "stem_stride": 2}}
+simmim = {"kind": "simmim", "simmim": {"mask_size": 4, "decoder_depth": 1, "decoder_width": 8}}
+config = {
+    "world": {"classes": 2, "image_size": 16, "part_size": 6, "variants": 2},
+    "samples": {"train": 16, "test": 8},
+    "augmentation": {"preset": "flip-crop"},
+    "encoders": {"cnn": encoder},
+}
+experiment = PictureExperiment("images", config, 0, 0, device)
+settings = {"encoder": "cnn", "objective": simmim, "training": training}
+trained, _ = experiment.pretrain("simmim", settings)
+downstream = {
+    "labels": [8],
+    "finetuning": {"objective": {}, "training": training},
+    "probe": {"validation_share": 0.25},
+    "neighbours": {"count": 3, "temperature": 0.1},
+}
+evaluate(experiment, "cnn", trained.state_dict(), downstream)
+"""
+
+
+def loaded(code: str) -> set[str]:
+    """Those of :data:`HEAVY` that a fresh interpreter has in memory after ``code``."""
+    code += "\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return HEAVY & set(done.stdout.split())
+
+
+def test_a_training_on_pictures_imports_nothing_that_it_does_not_need():
+    assert loaded(TRAINING) == set()
+
+
+def test_claims_and_tables_of_pictures_import_no_torch():
+    code = "import featlearn.mrp.claims.images, featlearn.mrp.images.tables, sys\n"
+    code += "assert 'torch' not in sys.modules"
+    assert loaded(code) == set()
