@@ -116,6 +116,22 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     assert given == kept
 
 
+def test_groups_under_free_keys_are_filled_each():
+    group = {"type": "object", "properties": {"size": {"$ref": "#/$defs/size", "default": 64}}}
+    schema = {
+        "type": "object",
+        "default": {},
+        "properties": {"named": {"type": "integer", "default": 1}},
+        "additionalProperties": group,
+        "$defs": {"size": {"type": "integer"}},
+    }
+    given = {"one": {}, "two": {"size": 8}, "three": 5}
+    filled = fill_defaults(given, schema, schema)
+    assert filled == {"named": 1, "one": {"size": 64}, "two": {"size": 8}, "three": 5}
+    assert given == {"one": {}, "two": {"size": 8}, "three": 5}
+    assert fill_defaults({}, {"properties": {"free": schema}}, schema) == {"free": {"named": 1}}
+
+
 def test_an_absent_group_is_made_of_its_defaults_and_one_without_any_is_not():
     filled = fill_defaults(valid(), SCHEMA, SCHEMA)
     assert filled["training"] == {"rate": 0.5, "inner": {"record_every": 20}}

@@ -22,6 +22,7 @@ include: "images/comparison.smk"
 include: "images/phase_diagram.smk"
 include: "images/transfer.smk"
 include: "images/detection.smk"
+include: "images/real.smk"
 
 
 rule images:

@@ -84,7 +84,13 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     scale = user.get("scale", common["scale"])
     if not isinstance(scale, str) or scale not in scales:
         raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
-    merged = merge(merge(common, read_yaml(scales[scale])), user)
+    sizes = read_yaml(scales[scale])
+    if "based_on" in sizes:
+        # the file of a scale may be the user's as well: then it says the same again
+        if user.get("based_on") == sizes["based_on"]:
+            user = {key: value for key, value in user.items() if key != "based_on"}
+        sizes = merge(read_yaml(scales[sizes.pop("based_on")]), sizes)
+    merged = merge(merge(common, sizes), user)
     # on the command line, run=7 is a number and run= nothing
     merged["run"] = "" if merged["run"] is None else str(merged["run"])
     schema = read_schema(root / "workflow" / "schemas")
@@ -132,12 +138,18 @@ def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any])
     """``value`` with every absent key that has a ``default`` in the schema put in.
 
     An absent group comes in with its defaults too, unless it has keys that only a user can give.
+    Under keys that are free to choose (``additionalProperties``), every group that is there is
+    filled.
     """
     schema = _resolve(schema, top)
-    if not isinstance(value, Mapping) or "properties" not in schema:
+    if not isinstance(value, Mapping):
         return value
     filled = dict(value)
-    for key, below in schema["properties"].items():
+    named, others = schema.get("properties", {}), schema.get("additionalProperties")
+    if isinstance(others, Mapping):
+        for key in filled.keys() - named.keys():
+            filled[key] = fill_defaults(filled[key], others, top)
+    for key, below in named.items():
         below = _resolve(below, top)
         if key in filled:
             filled[key] = fill_defaults(filled[key], below, top)

@@ -1,0 +1,381 @@
+"""Real images through the comparison: pre-train without labels, then probe and fine-tune.
+
+A user's own folder of images, CIFAR-10, and all that :mod:`featlearn.images.datasets` opens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import seeded
+from featlearn.images.accuracy import accuracies
+from featlearn.images.augment import Augment
+from featlearn.images.cache import read_meta
+from featlearn.images.classifier import Classifier
+from featlearn.images.datasets import ImageSet, fraction_rows, open_images, open_splits, split_rows
+from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.features import extract
+from featlearn.images.loop import Report, fit
+from featlearn.images.methods import build_method
+from featlearn.images.neighbours import nearest_neighbours
+from featlearn.images.plan import Plan, Training
+from featlearn.images.probe import choose_probe, score
+from featlearn.images.weights import load_weights
+from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
+from featlearn.mrp.images.experiment import Weights
+from featlearn.mrp.images.real_config import as_opened
+
+#: Starts of an encoder; ``GIVEN`` are the weights that the config names.
+RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
+#: Images that the statistics of the channels are taken of.
+LOOKED_AT = 10_000
+#: Sets up to this many bytes are kept on a GPU: nothing then waits for copies.
+RESIDENT = 8 << 30
+#: Makes a progress report for ``(label, steps)``.
+Reporter = Callable[[str, int], Report]
+
+ACCURACY, PRECISION = "accuracy", "mean average precision"
+
+
+# --------------------------------------------------------------------------- data
+
+
+def open_roles(
+    data: Mapping[str, Any], cache: PathLike, seed: int, name: str
+) -> dict[str, ImageSet]:
+    """Training and test images of the data set ``name``; the same ones for all replicates.
+
+    Raises
+    ------
+    FeatlearnError
+        If files are missing, no image can be used, or there are no labels of two classes.
+    """
+    opened = open_splits(as_opened(data), cache, seed, "mrp", "real-images", name)
+    classes = opened["train"].classes
+    if len(classes) < 2:
+        found = f"one, {classes[0]!r}" if classes else "none"
+        raise FeatlearnError(
+            f"real_images.{name}.data: classes: {found}; expected two or more, as one folder a "
+            "class"
+        )
+    return opened
+
+
+def describe(
+    data: Mapping[str, Any], cache: PathLike, seed: int, name: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What was decoded, and what could not be.
+
+    Returns
+    -------
+    summary : DataFrame
+        Columns role (``train``, ``test``), class, images, and pixels: a digest of all pixels that
+        the role's images were taken from.
+    faults : DataFrame
+        Columns split, file, reason: one row an image that is left out.
+    """
+    settings = as_opened(data)
+    opened = open_roles(data, cache, seed, name)
+    pixels, frames = {}, []
+    for split in dict.fromkeys(settings["splits"].values()):
+        whole = open_images(settings, cache, split, opened["train"].classes)
+        assert whole.folder is not None
+        blocks = json.dumps(read_meta(whole.folder)["blocks"])
+        pixels[split] = hashlib.sha256(blocks.encode()).hexdigest()[:16]
+        frames.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
+    rows = [
+        (role, label, count, pixels[settings["splits"].get(role, settings["splits"]["train"])])
+        for role, images in opened.items()
+        for label, count in zip(images.classes, _counts(images), strict=True)
+    ]
+    summary = pd.DataFrame(rows, columns=["role", "class", "images", "pixels"])
+    return summary, pd.concat(frames, ignore_index=True)
+
+
+def _counts(images: ImageSet) -> list[int]:
+    """Images of each class."""
+    if images.labels.dim() > 1:
+        return (images.labels != 0).sum(0).tolist()
+    kept = images.labels[images.labels >= 0]
+    return torch.bincount(kept, minlength=len(images.classes)).tolist()
+
+
+def channel_statistics(images: Tensor) -> dict[str, list[float]]:
+    """Mean and standard deviation of each channel, values in [0, 1].
+
+    Parameters
+    ----------
+    images : (N, 3, S, S) uint8
+        Of more than ``LOOKED_AT``, so many at even distances count.
+
+    Returns
+    -------
+    dict
+        ``mean`` and ``std``, as :class:`Augment` takes them; a channel that does not vary has the
+        std of one level.
+    """
+    count = min(len(images), LOOKED_AT)
+    rows = torch.arange(count) * len(images) // count
+    levels = torch.arange(256, dtype=torch.float64) / 255
+    seen = torch.zeros(3, 256, dtype=torch.float64)
+    for start in range(0, count, 1024):
+        for channel, own in enumerate(images[rows[start : start + 1024]].unbind(1)):
+            seen[channel] += torch.bincount(own.flatten(), minlength=256)
+    seen /= seen.sum(1, keepdim=True)
+    mean = (seen * levels).sum(1)
+    variance = (seen * (levels - mean[:, None]) ** 2).sum(1)
+    return {"mean": mean.tolist(), "std": variance.sqrt().clamp(min=1 / 255).tolist()}
+
+
+# --------------------------------------------------------------------------- experiment
+
+
+class RealExperiment:
+    """One replicate on a data set of real images.
+
+    All replicates share training and test images. They differ in initial weights, in the order of
+    the images, and in which training images keep their labels.
+
+    Parameters
+    ----------
+    name
+        Of the data set; names the random streams.
+    settings
+        A group of the ``real_images`` section.
+    cache
+        Folder of decoded images.
+    seed
+        Base seed of the run.
+    replicate
+        Which replicate.
+    device
+        Where networks are trained.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        cache: PathLike,
+        seed: int,
+        replicate: int,
+        device: torch.device | str = "cpu",
+    ):
+        self.settings, self.cache, self.device = settings, cache, torch.device(device)
+        self.name = (seed, "mrp", "real-images", name, replicate)
+        opened = open_roles(settings["data"], cache, seed, name)
+        self.train, self.test = opened["train"], opened["test"]
+        most = settings["train_images"]
+        if most is not None and most < len(self.train):
+            stream = (seed, "mrp", "real-images", name, "train-images")
+            rows = fraction_rows(self.train.labels, most / len(self.train), *stream)
+            self.train = self.train.subset(rows, cache)
+        self.classes = len(self.train.classes)
+        self.several = self.train.labels.dim() > 1
+        augmentation = dict(settings["augmentation"])
+        if settings["normalisation"] == "own":
+            augmentation |= channel_statistics(self.train.images)
+        self.augment = Augment(augmentation)
+        kept = {key: augmentation.get(key) for key in ("mean", "std", "size")}
+        self.plain = Augment({"preset": "none", **kept})
+        self.image_size: int = augmentation.get("size") or settings["data"]["size"]
+
+    def placed(self, images: Tensor) -> Tensor:
+        """The images on the device if they are small against its memory, else as they are."""
+        return images.to(self.device) if images.nbytes <= RESIDENT else images
+
+    # ------------------------------------------------------------------------------- encoder
+
+    def encoder(self, weights: Weights | None = None) -> Encoder:
+        """The encoder at its random start, or with ``weights``."""
+        with seeded(*self.name, "encoder"):
+            made = build_encoder(self.settings["encoder"], self.image_size)
+        if weights is not None:
+            made.load_state_dict(dict(weights))
+        return made
+
+    def started(self, start: str, weights: Weights | None = None) -> Encoder:
+        """The encoder at ``start``; ``weights`` are those of the pre-training."""
+        made = self.encoder(weights if start == PRETRAINED else None)
+        if start == GIVEN:
+            source = self.settings["weights"]
+            load_weights(made, source if ":" in source else Path(source).expanduser())
+        return made
+
+    def pretrain(
+        self, folder: Path | None = None, reporter: Reporter | None = None
+    ) -> tuple[Encoder, pd.DataFrame]:
+        """An encoder trained on all training images without labels, and the training's history."""
+        settings = self.settings["pretraining"]
+        encoder = self.encoder()
+        with seeded(*self.name, "objective"):
+            objective = build_method(settings["objective"], encoder)
+        history = fit(
+            objective,
+            self.placed(self.train.images),
+            None,
+            self.augment,
+            settings["training"],
+            (*self.name, "pretraining"),
+            self.device,
+            folder,
+            _report(reporter, "pre-training", settings["training"], len(self.train)),
+            identity={"real_images": self.settings},
+        )
+        return encoder, history
+
+    # ------------------------------------------------------------------------------- labels
+
+    @cached_property
+    def labelled_rows(self) -> dict[float, Tensor]:
+        """Sorted training rows that keep their labels, by fraction; smaller sets lie in larger."""
+        return {
+            fraction: fraction_rows(self.train.labels, fraction, *self.name, "labels")
+            for fraction in self.settings["label_fractions"]
+        }
+
+    def labelled(self, fraction: float) -> ImageSet:
+        """The training images whose labels are used."""
+        rows = self.labelled_rows[fraction]
+        return self.train if len(rows) == len(self.train) else self.train.subset(rows, self.cache)
+
+    def fine_tuned(
+        self, encoder: Encoder, fraction: float, report: Report | None = None
+    ) -> Classifier:
+        """Train encoder and head on a share of the labels.
+
+        From scratch and fine-tuned differ in the encoder alone: the images, their order, the
+        augmentation and the number of steps are the same.
+        """
+        settings = self.settings["finetuning"]
+        images = self.labelled(fraction)
+        with seeded(*self.name, "head"):
+            made = Classifier(encoder, self.classes, several=self.several, **settings["objective"])
+        fit(
+            made,
+            self.placed(images.images),
+            self.placed(images.labels),
+            self.augment,
+            settings["training"],
+            (*self.name, "fine-tuning", fraction),
+            self.device,
+            report=report,
+        )
+        return made
+
+    def evaluate(
+        self, encoder: Callable[[], Encoder], tell: Told, reporter: Reporter | None = None
+    ) -> tuple[pd.DataFrame, Weights]:
+        """Quality on the test images: frozen and fine-tuned, for every share of the labels.
+
+        Parameters
+        ----------
+        encoder
+            Makes the encoder at its start, anew at each call.
+
+        Returns
+        -------
+        DataFrame
+            Columns evaluation, fraction, labels (images that keep theirs), quantity, value.
+        dict
+            Weights of the fine-tuned classifier with most labels.
+        """
+        frozen = Frozen(self, encoder())
+        rows: list[tuple[str, float, int, float]] = []
+        trained: dict[float, Classifier] = {}
+        for fraction, own in self.labelled_rows.items():
+            tell(f"{len(own)} labels")
+            label = f"{len(own)} labels"
+            training = self.settings["finetuning"]["training"]
+            report = _report(reporter, label, training, len(own))
+            trained[fraction] = self.fine_tuned(encoder(), fraction, report)
+            rows.append((FINE_TUNED, fraction, len(own), self.tested(trained[fraction])))
+            rows += [(how, fraction, len(own), value) for how, value in frozen.seen(fraction)]
+        frame = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
+        quantity = PRECISION if self.several else ACCURACY
+        return frame.assign(quantity=quantity), trained[max(trained)].state_dict()
+
+    def tested(self, classifier: Classifier) -> float:
+        """Quality of a classifier on the test images."""
+        scores = extract(
+            classifier, self.test.images, self.plain, outputs=classifier.scores, device=self.device
+        )
+        return self.quality(scores)
+
+    def quality(self, scores: Tensor) -> float:
+        """Accuracy of scores (test images, classes); mean average precision of several labels."""
+        labels = self.test.labels
+        if self.several:
+            return score(scores.cpu(), labels)
+        return accuracies(scores.argmax(1).cpu()[labels >= 0], labels[labels >= 0])["all"]
+
+
+class Frozen:
+    """Features of a frozen encoder, computed once for all shares of the labels."""
+
+    def __init__(self, experiment: RealExperiment, encoder: Encoder):
+        self.experiment = experiment
+        self.widest = max(experiment.labelled_rows)
+        images = experiment.labelled(self.widest)
+        self.labels = images.labels
+        self.train, self.test = (
+            extract(encoder, part.images, experiment.plain, device=experiment.device)
+            for part in (images, experiment.test)
+        )
+
+    def seen(self, fraction: float) -> list[tuple[str, float]]:
+        """Quality of the linear probe and, with one label an image, of the nearest neighbours."""
+        rows = self.experiment.labelled_rows
+        # smaller sets lie in larger ones, and both are sorted
+        own = torch.searchsorted(rows[self.widest], rows[fraction])
+        features, labels = self.train[own], self.labels[own]
+        found = [(PROBE, self._probe(features, labels, fraction))]
+        if not self.experiment.several:
+            found.append((NEIGHBOURS, self._neighbours(features, labels)))
+        return found
+
+    def _probe(self, features: Tensor, labels: Tensor, fraction: float) -> float:
+        """The penalty is chosen on a part of the labelled images, of each class its share."""
+        experiment = self.experiment
+        share = experiment.settings["probe"]["validation_share"]
+        # of very few images at least one
+        share = max(share, 1 / len(labels))
+        rows = split_rows(labels, {"chosen": share}, *experiment.name, "probe", fraction)
+        fitted, chosen = (
+            (features[rows[part]].to(experiment.device), labels[rows[part]].to(experiment.device))
+            for part in ("train", "chosen")
+        )
+        probe = choose_probe(fitted, chosen, experiment.classes).probe
+        return experiment.quality(probe.scores(self.test.to(experiment.device)))
+
+    def _neighbours(self, features: Tensor, labels: Tensor) -> float:
+        settings, device = self.experiment.settings["neighbours"], self.experiment.device
+        predicted = nearest_neighbours(
+            (features.to(device), labels.to(device)),
+            self.test.to(device),
+            self.experiment.classes,
+            [min(settings["count"], len(labels))],
+            temperature=settings["temperature"],
+        )[0]
+        return self.experiment.quality(
+            torch.nn.functional.one_hot(predicted, self.experiment.classes)
+        )
+
+
+def _report(
+    reporter: Reporter | None, label: str, training: Mapping[str, Any], images: int
+) -> Report | None:
+    if reporter is None:
+        return None
+    return reporter(label, Plan(Training.of(training), images).steps)

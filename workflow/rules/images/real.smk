@@ -1,0 +1,188 @@
+# Real images: a user's own, CIFAR-10 and others. Nothing is made unless the config names some.
+#
+#   snakemake real_images --cores 2 --configfile mine.yaml
+
+from featlearn.mrp.images import real_config
+
+REAL_IMAGES = config["real_images"]
+REAL_FILES = []
+# what a data set that is not there lacks is told before any job
+try:
+    refuse(real_config.faults(REAL_IMAGES))
+    REAL_STATES = real_config.state(REAL_IMAGES)
+except FeatlearnError as error:
+    raise WorkflowError(str(error))
+
+REAL_CACHE = ".cache/images"
+REAL_WEIGHTS = f"{MRP}/weights/real_images"
+REAL_MEASUREMENTS = f"{MRP}/measurements/real_images"
+
+
+def real_starts(name):
+    """What the encoder of a data set starts from."""
+    return ["random", "pretrained", *(["given"] if REAL_IMAGES[name]["weights"] else [])]
+
+
+def real_evaluations():
+    """The evaluation of every data set, start and replicate."""
+    return [
+        f"{REAL_MEASUREMENTS}/{name}/{start}-{replicate}.parquet"
+        for name, settings in REAL_IMAGES.items()
+        for start in real_starts(name)
+        for replicate in range(settings["replicates"])
+    ]
+
+
+if REAL_IMAGES:
+    REAL_FILES += publish(
+        "mrp",
+        figures=["real-images"],
+        tables=["real-images"],
+        artefacts=[
+            f"{REAL_MEASUREMENTS}/evaluations.parquet",
+            *expand(
+                f"{REAL_MEASUREMENTS}/{{image_set}}/{{what}}.parquet",
+                image_set=REAL_IMAGES,
+                what=["summary", "faults"],
+            ),
+        ],
+    )
+
+
+wildcard_constraints:
+    image_set="|".join(REAL_IMAGES) or "none",
+
+
+rule real_images:
+    input:
+        REAL_FILES,
+
+
+rule images_real_data:
+    output:
+        summary=f"{REAL_MEASUREMENTS}/{{image_set}}/summary.parquet",
+        faults=f"{REAL_MEASUREMENTS}/{{image_set}}/faults.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-data-{{image_set}}.log",
+    conda:
+        "../../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=3000,
+        runtime=120,
+    params:
+        code=code("images/real_data.py"),
+        config=lambda wildcards: REAL_IMAGES[wildcards.image_set]["data"],
+        seed=config["seed"],
+        cache=REAL_CACHE,
+        # files that changed since are decoded again
+        state=lambda wildcards: REAL_STATES[wildcards.image_set],
+        threads=config["threads"],
+    script:
+        "../../../scripts/images/real_data.py"
+
+
+rule images_real_pretrain:
+    input:
+        rules.images_real_data.output.summary,
+    output:
+        weights=f"{REAL_WEIGHTS}/{{image_set}}/pretrained-{{replicate}}.safetensors",
+        history=f"{REAL_MEASUREMENTS}/{{image_set}}/pretraining-{{replicate}}.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-pretrain-{{image_set}}-{{replicate}}.log",
+    conda:
+        "../../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=600,
+    params:
+        code=code("images/real_pretrain.py"),
+        config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
+        seed=config["seed"],
+        device=config["device"],
+        cache=REAL_CACHE,
+        threads=config["threads"],
+    script:
+        "../../../scripts/images/real_pretrain.py"
+
+
+def real_pretrained(wildcards):
+    """The weights that a start needs, if a rule makes them."""
+    if wildcards.start != "pretrained":
+        return {}
+    name, replicate = wildcards.image_set, wildcards.replicate
+    return {"weights": f"{REAL_WEIGHTS}/{name}/pretrained-{replicate}.safetensors"}
+
+
+rule images_real_downstream:
+    input:
+        unpack(real_pretrained),
+        summary=rules.images_real_data.output.summary,
+    output:
+        weights=f"{REAL_WEIGHTS}/{{image_set}}/classifier-{{start}}-{{replicate}}.safetensors",
+        evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-downstream-{{image_set}}-{{start}}-{{replicate}}.log",
+    wildcard_constraints:
+        start="random|pretrained|given",
+    conda:
+        "../../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=600,
+    params:
+        code=code("images/real_downstream.py"),
+        config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
+        seed=config["seed"],
+        device=config["device"],
+        cache=REAL_CACHE,
+        threads=config["threads"],
+    script:
+        "../../../scripts/images/real_downstream.py"
+
+
+rule images_real_evaluations:
+    input:
+        parts=real_evaluations(),
+    output:
+        f"{REAL_MEASUREMENTS}/evaluations.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-evaluations.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("core/concatenate.py"),
+    script:
+        "../../../scripts/core/concatenate.py"
+
+
+rule images_real_table:
+    input:
+        rules.images_real_evaluations.output[0],
+    output:
+        **table("mrp", "real-images"),
+    log:
+        f"{RESULTS}/logs/images/table-real.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("images/table_real.py"),
+    script:
+        "../../../scripts/images/table_real.py"
+
+
+rule images_real_figure:
+    input:
+        rules.images_real_table.output.parquet,
+    output:
+        **figure("mrp", "real-images"),
+    log:
+        f"{RESULTS}/logs/images/figure-real.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("images/figure_real.py"),
+    script:
+        "../../../scripts/images/figure_real.py"
