@@ -20,6 +20,10 @@ mrp:
     pretraining: {learning_rate: 5e-4}
     supervised: {steps: -5}
     finetuning: {stepz: 20}
+images:
+  world: {classes: 1}
+  encoders: {cnn: {kind: resnet19}}
+  comparison: {finetuning: {training: {batchsize: 8}}}
 """
 #: How a run is started, and the lines that it must tell.
 FAULTS = {
@@ -35,6 +39,11 @@ FAULTS = {
             "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
             "mrp.headline.supervised.steps: -5; expected at least 1",
             "mrp.headline.finetuning.stepz: unknown key; did you mean 'steps'?",
+            "images.world.classes: 1; expected at least 2",
+            "images.encoders.cnn.kind: 'resnet19'; expected one of small_resnet, resnet18, "
+            "resnet50, vit_tiny, vit_small, vit_base, vit",
+            "images.comparison.finetuning.training.batchsize: unknown key; did you mean "
+            "'batch_size'?",
         ],
     ),
     "empty value": (
@@ -48,9 +57,16 @@ FAULTS = {
             "a feature = 8: a sample may hold every feature"
         ],
     ),
+    "more labels than pictures": (
+        {"changes": {"images": {"comparison": {"labels": [12, 25]}}}},
+        [
+            "images.comparison.labels: 25; expected from 6 (two a class) to 24, the training "
+            "pictures"
+        ],
+    ),
     "unknown scale": (
         {"changes": "scale: huge"},
-        ["scale: 'huge'; expected one of desk, paper, smoke"],
+        ["scale: 'huge'; expected one of desk, gpu, paper, smoke"],
     ),
     "run with a slash": (
         {"changes": "run: trials/one"},

@@ -37,34 +37,44 @@ def _too_small(config: Mapping[str, Any]) -> str | None:
     )
 
 
-def _values(frame: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:
-    """One number a replicate, in their order."""
+def _values(frame: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
+    """One number a replicate, by replicate."""
     chosen = frame[frame["quantity"] == quantity]
     for column, value in where.items():
         chosen = chosen[chosen[column] == value]
     if chosen.empty or chosen["replicate"].duplicated().any():
         raise KeyError(f"{quantity} at {where}: expected one row a replicate")
-    return chosen.sort_values("replicate")["value"].to_numpy()
+    return chosen.set_index("replicate")["value"].sort_index()
 
 
-def _accuracy(
-    start: str, quantity: str, evaluation: str = "fine-tuned", most: bool = True
-) -> Measure:
+def _paired(values: pd.Series, reference: pd.Series) -> np.ndarray:
+    """Differences: a replicate has the same pictures and labels for both."""
+    if list(values.index) != list(reference.index):
+        raise KeyError(
+            f"replicates {list(values.index)} and {list(reference.index)}; expected the same"
+        )
+    return (values - reference).to_numpy()
+
+
+def _accuracies(
+    frames: Frames, start: str, quantity: str, evaluation: str, most: bool
+) -> pd.Series:
     """With the most labels, or with the fewest."""
+    frame = frames["comparison"]
+    labels = frame["labels"].max() if most else frame["labels"].min()
+    return _values(frame, quantity, start=start, evaluation=evaluation, labels=labels)
 
-    def measure(frames: Frames) -> np.ndarray:
-        frame = frames["comparison"]
-        labels = frame["labels"].max() if most else frame["labels"].min()
-        return _values(frame, quantity, start=start, evaluation=evaluation, labels=labels)
 
-    return measure
+def _accuracy(start: str, quantity: str) -> Measure:
+    """Fine-tuned with the most labels."""
+    return lambda frames: _accuracies(frames, start, quantity, "fine-tuned", True).to_numpy()
 
 
 def _gain(start: str, reference: str, quantity: str, most: bool, evaluation: str) -> Measure:
-    """Paired: a replicate has the same pictures and labels for both."""
-    one = _accuracy(start, quantity, evaluation, most)
-    other = _accuracy(reference, quantity, evaluation, most)
-    return lambda frames: one(frames) - other(frames)
+    return lambda frames: _paired(
+        _accuracies(frames, start, quantity, evaluation, most),
+        _accuracies(frames, reference, quantity, evaluation, most),
+    )
 
 
 def _better(name: str, start: str, reference: str, quantity: str, most: bool, words: str) -> Claim:
@@ -166,8 +176,9 @@ COMPARISON_CLAIMS: tuple[Claim, ...] = (
 def _transfer_gain(frame: str, quantity: str, **where: Any) -> Measure:
     def measure(frames: Frames) -> np.ndarray:
         own = frames[frame]
-        return _values(own, quantity, method="SimMIM", **where) - _values(
-            own, quantity, method="supervised", **where
+        return _paired(
+            _values(own, quantity, method="SimMIM", **where),
+            _values(own, quantity, method="supervised", **where),
         )
 
     return measure

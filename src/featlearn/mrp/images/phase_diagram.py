@@ -28,7 +28,8 @@ def turned(dial: str, position: float) -> dict[str, Any]:
     ``part_size``: diameter in pixels. ``rotation``: largest turn of a part in degrees.
     """
     if dial == "mask_size":
-        return {"pretraining": {"simmim": {"objective": {"mask_size": int(position)}}}}
+        objective = {"simmim": {"mask_size": int(position)}}
+        return {"pretraining": {"simmim": {"objective": objective}}}
     if dial == "epochs":
         return {"pretraining": {"simmim": {"training": {"epochs": int(position)}}}}
     if dial == "second_contrast":

@@ -1,0 +1,574 @@
+"""The experiments on part-composed images: their streams, evaluations, claims, tables, figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.claims import FAILS, HOLDS, ledger
+from featlearn.core.config import load, merge
+from featlearn.core.errors import ConfigError
+from featlearn.images.methods import build_method
+from featlearn.images.plan import Plan, Training
+from featlearn.images.world import World
+from featlearn.mrp.claims.images import COMPARISON_CLAIMS, TRANSFER_CLAIMS
+from featlearn.mrp.images import experiment as room
+from featlearn.mrp.images import downstream, figures
+from featlearn.mrp.images.config import faults
+from featlearn.mrp.images.detection import detected
+from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
+from featlearn.mrp.images.experiment import PictureExperiment, balanced
+from featlearn.mrp.images.phase_diagram import VALIDATION, cell, turned
+from featlearn.mrp.images.tables import (
+    EVALUATIONS,
+    STARTS,
+    comparison_table,
+    transfer_table,
+    wide_comparison,
+    wide_transfer,
+)
+from featlearn.mrp.images.transfer import transferred
+
+ROOT = Path(__file__).resolve().parents[2]
+QUANTITIES = ("multi_view", "single_view", "single_view_1", "single_view_2", "worst_view")
+
+
+@pytest.fixture(scope="module")
+def config() -> dict:
+    """The images of the smoke scale, with its defaults."""
+    return load({"scale": "smoke"}, ROOT)["images"]
+
+
+@pytest.fixture
+def experiment(config) -> PictureExperiment:
+    return PictureExperiment("images", config, 0, 0)
+
+
+def same(one, other) -> bool:
+    return list(one) == list(other) and all(torch.equal(one[name], other[name]) for name in one)
+
+
+# ------------------------------------------------------------------------------- pictures
+
+
+def test_every_job_of_a_replicate_sees_the_same_pictures(experiment, config):
+    again = PictureExperiment("images", config, 0, 0)
+    assert torch.equal(experiment.train.images, again.train.images)
+    assert torch.equal(experiment.train.labels, again.train.labels)
+    for one, other in zip(experiment.test, again.test, strict=True):
+        assert torch.equal(one.images, other.images)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "replicate"), [(VALIDATION, 0, 0), ("images", 1, 0), ("images", 0, 1)]
+)
+def test_validation_seeds_and_replicates_have_pictures_parts_and_weights_of_their_own(
+    experiment, config, name, seed, replicate
+):
+    other = PictureExperiment(name, config, seed, replicate)
+    assert experiment.looks != other.looks
+    assert not torch.equal(experiment.world.stamps.pixels, other.world.stamps.pixels)
+    assert not torch.equal(experiment.train.images, other.train.images)
+    assert not torch.equal(experiment.test[0].images, other.test[0].images)
+    ours, theirs = experiment.encoder("cnn"), other.encoder("cnn")
+    assert not torch.equal(ours.conv1.weight, theirs.conv1.weight)
+
+
+def test_test_pictures_are_fresh_and_show_what_they_are_said_to(experiment):
+    multi, *single = experiment.test
+    assert not multi.single_view.any()
+    assert [set(own.view.tolist()) for own in single] == [{0}, {1}]
+    train = {image.numpy().tobytes() for image in experiment.train.images}
+    for own in experiment.test:
+        assert train.isdisjoint(image.numpy().tobytes() for image in own.images)
+
+
+def test_labelled_subsets_are_balanced_and_nested():
+    pictures = balanced(World({"classes": 5, "image_size": 16, "part_size": 6}).sample(200, (0,)))
+    least = int(pictures.labels.bincount().min())
+    for count in (5, 10, 5 * least):
+        assert set(pictures.labels[:count].bincount().tolist()) == {count // 5}
+    for count in (7, 13):  # no multiple of the classes: as even as can be
+        found = pictures.labels[:count].bincount(minlength=5)
+        assert int(found.max() - found.min()) == 1
+
+
+def test_balancing_only_reorders(experiment, config):
+    drawn = experiment.world.sample(config["samples"]["train"], (*experiment.name, "train"))
+    rows = experiment.train.recipe.number
+    assert sorted(rows.tolist()) == list(range(len(drawn)))
+    assert torch.equal(drawn.images[rows], experiment.train.images)
+    assert torch.equal(drawn.labels[rows], experiment.train.labels)
+
+
+def test_other_worlds_have_the_same_parts(experiment):
+    other = experiment.other_world(class_parts="mixed")
+    assert other.names == experiment.world.names
+    assert torch.equal(other.stamps.pixels, experiment.world.stamps.pixels)
+    assert not torch.equal(other.parts_of_class, experiment.world.parts_of_class)
+
+
+# ------------------------------------------------------------------------------- trainings
+
+
+class Recorder:
+    """In the place of ``fit``: keeps what it was given, trains nothing."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, objective, images, labels, augment, settings, name, *_, **__):
+        weights = {key: value.clone() for key, value in objective.state_dict().items()}
+        self.calls.append((weights, images, labels, settings, name))
+        return pd.DataFrame()
+
+
+@pytest.fixture
+def recorder(monkeypatch) -> Recorder:
+    made = Recorder()
+    monkeypatch.setattr(room, "fit", made)
+    return made
+
+
+def test_pre_training_begins_with_the_weights_of_supervised_training(experiment, config, recorder):
+    for method, settings in config["pretraining"].items():
+        teacher = experiment.encoder("vit").state_dict() if settings["teacher"] else None
+        encoder, _ = experiment.pretrain(method, settings, teacher=teacher)
+        assert same(encoder.state_dict(), experiment.encoder(settings["encoder"]).state_dict())
+    names = [call[4] for call in recorder.calls]
+    assert len(set(names)) == len(names)
+    for _, images, labels, _, _ in recorder.calls:
+        assert torch.equal(images, experiment.train.images)
+        assert labels is None
+
+
+def test_fine_tuning_differs_between_starts_in_the_encoder_alone(experiment, config, recorder):
+    settings = config["comparison"]["finetuning"]
+    random = experiment.encoder("cnn")
+    trained = {name: value + 1 for name, value in random.state_dict().items()}
+    fine_tuned(experiment, random, 12, settings)
+    fine_tuned(experiment, experiment.encoder("cnn", trained), 12, settings)
+    fine_tuned(experiment, experiment.encoder("cnn"), 24, settings)
+    (one, *alike), (other, *too), (_, _, _, _, name) = recorder.calls
+    assert torch.equal(alike[0], too[0])
+    assert torch.equal(alike[1], too[1])
+    assert alike[2:] == too[2:]
+    assert name != alike[3]
+    assert torch.equal(one["head.weight"], other["head.weight"])
+    assert not torch.equal(one["encoder.conv1.weight"], other["encoder.conv1.weight"])
+
+
+class Killed(Exception):
+    pass
+
+
+def test_an_interrupted_pre_training_goes_on_to_the_same_bytes(experiment, config, tmp_path):
+    settings = merge(
+        config["pretraining"]["data2vec"], {"training": {"checkpoint_every": {"steps": 1}}}
+    )
+    settings["training"]["checkpoint_every"] = {"steps": 1}
+    whole, history = experiment.pretrain("data2vec", settings)
+    seen = []
+
+    def kill(step, _):
+        seen.append(step)
+        if step == 4:
+            raise Killed
+
+    with pytest.raises(Killed):
+        experiment.pretrain("data2vec", settings, tmp_path, kill)
+    resumed, again = experiment.pretrain(
+        "data2vec", settings, tmp_path, lambda step, _: seen.append(step)
+    )
+    assert seen == [1, 2, 3, 4, 4, 5, 6]
+    assert same(whole.state_dict(), resumed.state_dict())
+    pd.testing.assert_frame_equal(history, again)
+
+
+# ------------------------------------------------------------------------------- evaluation
+
+
+def test_an_evaluation_holds_every_number(experiment, config):
+    found, trained = evaluate(experiment, "cnn", None, config["comparison"])
+    assert list(found) == ["evaluation", "labels", "quantity", "value"]
+    rows = set(found[["evaluation", "labels", "quantity"]].itertuples(index=False, name=None))
+    wanted = {(e, n, q) for e in EVALUATIONS for n in (12, 24) for q in QUANTITIES}
+    assert rows == wanted
+    assert len(found) == len(wanted)
+    assert found["value"].between(0, 1).all()
+    one, other = (encoder_of(trained, count) for count in (12, 24))
+    assert not torch.equal(one["conv1.weight"], other["conv1.weight"])
+    loaded = experiment.encoder("cnn", one)
+    assert same(loaded.state_dict(), one)
+    assert encoder_of(trained, 6) == {}
+
+
+def test_an_evaluation_says_the_same_twice_and_depends_on_the_weights(experiment, config):
+    settings = config["comparison"] | {"labels": [12]}
+    found, weights = evaluate(experiment, "vit", None, settings)
+    again, too = evaluate(experiment, "vit", None, settings)
+    pd.testing.assert_frame_equal(found, again)
+    assert same(weights, too)
+    _, other = evaluate(experiment, "vit", encoder_of(weights, 12), settings)
+    assert not same(weights, other)
+
+
+def test_a_classifier_that_reads_the_parts_is_right(experiment):
+    """Accuracies belong to the pictures: multi-view ones first, then each part alone."""
+
+    class Oracle(torch.nn.Module):
+        classes = experiment.world.dials.classes
+
+        def scores(self, images):
+            start = self.seen
+            self.seen += len(images)
+            labels = torch.cat([own.labels for own in experiment.test])[start : self.seen]
+            view = torch.cat([own.view for own in experiment.test])[start : self.seen]
+            wrong = (labels + (view == 1)) % self.classes  # the second part is taken for another
+            return torch.nn.functional.one_hot(wrong, self.classes).float()
+
+    oracle = Oracle()
+    oracle.seen = 0
+    assert downstream.tested(experiment, oracle, experiment.test) == {
+        "multi_view": 1.0,
+        "single_view": 0.5,
+        "single_view_1": 1.0,
+        "single_view_2": 0.0,
+        "worst_view": 0.0,
+    }
+
+
+def test_transfer_and_detection_hold_every_number(experiment, config):
+    weights = experiment.encoder("cnn").state_dict()
+    found = transferred(experiment, weights, weights, config)
+    methods = ["from scratch", "supervised", "SimMIM"]
+    assert found.groupby(["classes", "method"])["quantity"].agg(set).to_dict() == {
+        ("mixed", method): set(QUANTITIES) for method in methods
+    }
+    # the three start from the same weights here, and nothing else may differ between them
+    wide = found.pivot_table(index="quantity", columns="method", values="value")
+    assert (wide["SimMIM"] == wide["supervised"]).all()
+    assert (wide["SimMIM"] == wide["from scratch"]).all()
+    precision = detected(experiment, weights, weights, config)
+    assert precision.groupby("method", sort=False)["quantity"].agg(list).to_dict() == {
+        method: ["ap", "ap50", "ap75"] for method in methods
+    }
+    assert precision["value"].between(-1, 1).all()
+
+
+# ------------------------------------------------------------------------------- phase diagram
+
+
+def dials_of(config: dict) -> dict:
+    """What a cell of the phase diagram trains with, read off what is built."""
+    experiment = PictureExperiment(VALIDATION, config, 0, 0)
+    settings = config["pretraining"]["simmim"]
+    method = build_method(settings["objective"], experiment.encoder("cnn"))
+    dials = experiment.world.dials
+    return {
+        "mask_size": method.mask_size,
+        "epochs": Plan(Training.of(settings["training"]), 8).steps,  # a step an epoch
+        "second_contrast": dials.of_view(dials.part_contrasts, 1),
+        "sparsity": dials.sparsity,
+        "part_size": dials.part_size,
+        "rotation": dials.rotation,
+    }
+
+
+@pytest.mark.parametrize(
+    ("dial", "position"),
+    [
+        ("mask_size", 8.0),
+        ("epochs", 7),
+        ("second_contrast", 0.5),
+        ("sparsity", 0.25),
+        ("part_size", 7),
+        ("rotation", 90.0),
+    ],
+)
+def test_a_dial_turns_what_it_is_named_after_and_nothing_else(config, dial, position):
+    before, after = dials_of(config), dials_of(merge(config, turned(dial, position)))
+    assert before[dial] != position
+    assert after == before | {dial: position}
+
+
+def test_an_unknown_dial_is_refused(config):
+    with pytest.raises(ConfigError, match="sparsitty: unknown key; did you mean 'sparsity'"):
+        cell(config, turned("sparsitty", 1.0), 0, 0, "cpu")
+
+
+def test_a_cell_holds_both_ways_to_train(config):
+    told = []
+    found = cell(config, turned("mask_size", 8), 0, 0, "cpu", told.append)
+    assert list(found) == ["method", "labels", "quantity", "value", "replicate"]
+    assert set(found["method"]) == {"supervised", "SimMIM, fine-tuned"}
+    assert len(found) == 2 * len(QUANTITIES)
+    assert len(told) == 3
+
+
+# ------------------------------------------------------------------------------- claims
+
+GRID = [(start, "vit" if start in ("mae", "data2vec", "beit", "random-vit") else "cnn")
+        for start in STARTS]  # fmt: skip
+CLAIMED = {"comparison": {"replicates": 5}, "samples": {"train": 2000}}
+
+
+def comparison_frame(replicates=5, value=lambda **_: 0.5) -> pd.DataFrame:
+    rows = [
+        {"start": s, "encoder": kind, "evaluation": e, "labels": n, "quantity": q, "replicate": r,
+         "value": value(start=s, evaluation=e, labels=n, quantity=q, replicate=r)}
+        for s, kind in GRID
+        for e in EVALUATIONS
+        for n in (12, 60)
+        for q in QUANTITIES
+        for r in range(replicates)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def transfer_frames(replicates=5, value=lambda **_: 0.5) -> dict[str, pd.DataFrame]:
+    def rows(groups, quantities):
+        return pd.DataFrame(
+            [
+                {**group, "method": m, "quantity": q, "replicate": r}
+                | {"value": value(**group, method=m, quantity=q, replicate=r)}
+                for group in groups
+                for m in figures.METHOD_COLOURS
+                for q in quantities
+                for r in range(replicates)
+            ]
+        )
+
+    return {
+        "transfer": rows([{"classes": "mixed"}, {"classes": "half_new"}], QUANTITIES),
+        "detection": rows([{}], ("ap", "ap50", "ap75")),
+    }
+
+
+def measured(frame: pd.DataFrame) -> pd.Series:
+    shuffled = frame.sample(frac=1, random_state=0)
+    found = ledger(COMPARISON_CLAIMS, {"comparison": shuffled}, CLAIMED)
+    return found.set_index("claim")["measured"]
+
+
+#: Claim, and the one accuracy that it is about: start, evaluation, labels, quantity.
+ABOUT = {
+    "supervised-fits": ("random-cnn", "fine-tuned", 60, "multi_view"),
+    "supervised-lottery": ("random-cnn", "fine-tuned", 60, "single_view"),
+    "simmim-single-view-all-labels": ("simmim", "fine-tuned", 60, "single_view"),
+    "simmim-single-view-few-labels": ("simmim", "fine-tuned", 12, "single_view"),
+    "simmim-worse-part": ("simmim", "fine-tuned", 60, "worst_view"),
+    "mae-single-view-few-labels": ("mae", "fine-tuned", 12, "single_view"),
+    "data2vec-single-view-few-labels": ("data2vec", "fine-tuned", 12, "single_view"),
+    "multi-view-not-worse": ("simmim", "fine-tuned", 60, "multi_view"),
+    "simmim-probe": ("simmim", "linear probe", 60, "multi_view"),
+}
+
+
+def test_every_claim_on_pictures_is_tested_here():
+    assert {claim.claim for claim in COMPARISON_CLAIMS} == {f"mrp/images-{name}" for name in ABOUT}
+
+
+@pytest.mark.parametrize("name", ABOUT)
+def test_a_claim_measures_what_it_says(name):
+    about = ABOUT[name]
+
+    def value(start, evaluation, labels, quantity, replicate):
+        raised = (start, evaluation, labels, quantity) == about
+        return 0.5 + 0.01 * replicate + 0.3 * raised
+
+    found = measured(comparison_frame(value=value))
+    base = 0.52 if name in ("supervised-fits", "supervised-lottery") else 0.0
+    assert found[f"mrp/images-{name}"] == pytest.approx(base + 0.3)
+    assert (found > 0.29).sum() - 2 == (base == 0)  # the two levels, and no other claim
+
+
+def test_gains_are_paired():
+    """Accuracies that differ widely between replicates, with a gain that is always the same."""
+    found = ledger(
+        COMPARISON_CLAIMS,
+        {
+            "comparison": comparison_frame(
+                value=lambda start, replicate, **_: 0.1 * replicate + 0.1 * (start == "simmim")
+            )
+        },
+        CLAIMED,
+    ).set_index("claim")
+    gain = found.loc["mrp/images-simmim-single-view-all-labels"]
+    assert gain["measured"] == pytest.approx(0.1)
+    assert gain["spread"] == pytest.approx(0, abs=1e-12)
+    assert gain["verdict"] == HOLDS
+    assert found.loc["mrp/images-mae-single-view-few-labels", "verdict"] == FAILS
+
+
+@pytest.mark.parametrize("lost", [[4], [0, 1, 2, 3], [0]])
+def test_a_lost_replicate_is_told(lost):
+    frame = comparison_frame()
+    gone = (frame["start"] == "simmim") & frame["replicate"].isin(lost)
+    with pytest.raises(ValueError, match=r"cannot be measured: .*expected the same"):
+        measured(frame[~gone])
+    frames = transfer_frames()
+    own = frames["transfer"]
+    gone = (own["method"] == "SimMIM") & own["replicate"].isin(lost)
+    frames["transfer"] = own[~gone]
+    with pytest.raises(ValueError, match=r"cannot be measured: .*expected the same"):
+        ledger(TRANSFER_CLAIMS, frames, CLAIMED)
+
+
+@pytest.mark.parametrize("twice", [True, False])
+def test_rows_that_are_twice_there_or_missing_are_told(twice):
+    frame = comparison_frame()
+    frame = pd.concat([frame, frame]) if twice else frame[frame["start"] != "data2vec"]
+    with pytest.raises(ValueError, match="expected one row a replicate"):
+        measured(frame)
+
+
+def test_transfer_claims_measure_gains_over_supervised_training():
+    gains = {("mixed", "multi_view"): 0.1, ("mixed", "single_view"): 0.2, (None, "ap75"): 0.3}
+
+    def value(method, quantity, replicate, classes=None):
+        gain = gains.get((classes, quantity), 0.7) if method == "SimMIM" else 0.0
+        return 0.01 * replicate + gain + 0.9 * (method == "from scratch")
+
+    found = ledger(TRANSFER_CLAIMS, transfer_frames(value=value), CLAIMED)
+    assert found["measured"].tolist() == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_small_runs_do_not_refute_a_claim():
+    small = {"comparison": {"replicates": 1}, "samples": {"train": 24}}
+    found = ledger(COMPARISON_CLAIMS, {"comparison": comparison_frame(1)}, small)
+    assert FAILS not in set(found["verdict"])
+
+
+# ------------------------------------------------------------------------------- tables
+
+
+def test_the_wide_comparison_has_a_row_a_method_evaluation_and_number_of_labels():
+    table = comparison_table(comparison_frame(value=lambda replicate, **_: 0.1 * replicate))
+    assert len(table) == len(GRID) * len(EVALUATIONS) * 2 * len(QUANTITIES)
+    assert np.allclose(table["mean"], 0.2)
+    wide = wide_comparison(table)
+    assert len(wide) == len(GRID) * len(EVALUATIONS) * 2
+    assert not wide.duplicated(["method", "evaluation", "labels"]).any()
+    assert list(wide)[3:] == [
+        "multi-view", "single-view", "part 1 alone", "part 2 alone", "worse part"
+    ]  # fmt: skip
+    assert wide["multi-view"].str.fullmatch(r"0\.200 ± 0\.\d{3}").all()
+    assert wide["method"].iloc[0] == "supervised (CNN)"
+    frozen = set(wide.loc[wide["evaluation"] == "linear probe", "method"])
+    assert {"random (CNN)", "random (ViT)"} <= frozen
+    assert not any("supervised" in name for name in frozen)
+
+
+def test_the_wide_transfer_table_has_a_row_a_task_and_method():
+    frames = transfer_frames()
+    wide = wide_transfer(transfer_table(frames["transfer"], frames["detection"]))
+    assert wide["task"].unique().tolist() == [
+        "new classes, old parts", "new classes, one old part", "detection"
+    ]  # fmt: skip
+    assert len(wide) == 9
+    assert (wide.loc[wide["task"] == "detection", "multi-view"] == "-").all()
+    assert (wide.loc[wide["task"] != "detection", "AP75"] == "-").all()
+
+
+# ------------------------------------------------------------------------------- figures
+
+
+@pytest.fixture
+def drawn():
+    yield lambda figure: figure.canvas.draw()
+    plt.close("all")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("replicates", [1, 3])
+def test_figures_are_drawn_for_any_number_of_replicates(drawn, replicates):
+    rate = lambda replicate, **_: 0.2 + 0.1 * replicate  # noqa: E731
+    frame = comparison_frame(replicates, rate)
+    drawn(figures.comparison(frame))
+    drawn(figures.comparison(frame[frame["encoder"] == "cnn"]))
+    frames = transfer_frames(replicates, rate)
+    drawn(figures.transfer(frames["transfer"], frames["detection"]))
+    history = pd.DataFrame(
+        [(m, r, e, 1 / e) for m in ("simmim", "mae") for r in range(replicates) for e in (1, 2)],
+        columns=["method", "replicate", "epoch", "loss"],
+    )
+    drawn(figures.pretraining(history))
+    cells = pd.DataFrame(
+        [
+            (dial, position, method, labels, "single_view", 0.5 + 0.1 * len(method) / 20, r)
+            for dial, positions in {"mask_size": (4, 8), "rotation": (30,)}.items()
+            for position in positions
+            for method in ("supervised", "SimMIM, fine-tuned")
+            for labels in (12, 60)
+            for r in range(replicates)
+        ],
+        columns=["dial", "position", "method", "labels", "quantity", "value", "replicate"],
+    )
+    drawn(figures.phase_diagram(cells))
+
+
+# ------------------------------------------------------------------------------- config
+
+BEIT = {"pretraining": {"beit": {"teacher": None}}}
+
+
+def test_the_config_of_every_scale_is_possible():
+    for scale in ("smoke", "desk", "paper"):
+        assert list(faults(load({"scale": scale}, ROOT)["images"])) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"comparison": {"labels": [12, 25]}},
+            "images.comparison.labels: 25; expected from 6 (two a class) to 24, the training "
+            "pictures",
+        ),
+        (
+            {"phase_diagram": {"labels": [5]}},
+            "images.phase_diagram.labels: 5; expected from 6 (two a class) to 24",
+        ),
+        (
+            {"pretraining": {"simmim": {"encoder": "resnet"}}},
+            "images.pretraining.simmim.encoder: 'resnet'; expected one of cnn, vit",
+        ),
+        (BEIT, "images.pretraining.beit.teacher: None; expected the method that trains the fixed "
+               "teacher for beit"),
+        (
+            {"pretraining": {"mae": {"teacher": "data2vec"}}},
+            "images.pretraining.mae.teacher: 'data2vec'; expected nothing for mae",
+        ),
+        (
+            {"pretraining": {"beit": {"teacher": "beit"}}},
+            "images.pretraining.beit.teacher: 'beit'; expected another of ",
+        ),
+        (
+            {"pretraining": {"beit": {"teacher": "moco"}}},
+            "images.pretraining.beit.teacher: 'moco'; expected another of ",
+        ),
+        (
+            {"pretraining": {"beit": {"teacher": "simmim"}}},
+            "images.pretraining.beit.teacher: 'simmim'; expected a method that trains 'vit'",
+        ),
+        ({"world": {"part_size": 16}}, "images.world.part_size: 16; expected room for 2 parts"),
+        (
+            {"detection": {"scenes": {"object_size": [0.6, 0.4]}}},
+            "images.detection.scenes.object_size: [0.6, 0.4]; expected above 0, the lower end",
+        ),
+        (
+            {"augmentation": {"preset": "flip-crop", "steps": [{"op": "flip"}]}},
+            "images.augmentation.steps: beside preset 'flip-crop'; expected one of the two",
+        ),
+    ],
+)  # fmt: skip
+def test_values_that_contradict_each_other_are_named(config, change, message):
+    found = list(faults(merge(config, change)))
+    assert len(found) == 1
+    assert found[0].startswith(message)
