@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+import yaml
 from PIL import Image
 
 from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
+from featlearn.images.methods import build_method
 from featlearn.mrp.images import real
 from featlearn.mrp.images.real import RealExperiment, channel_statistics, describe
 from featlearn.mrp.images.real_config import as_opened, faults, sources, state
@@ -151,6 +158,44 @@ def test_the_gpu_scale_has_other_sections_from_smoke():
 def test_the_config_for_a_processor_is_valid():
     config = load(read_yaml(ROOT / "config" / "cifar10.yaml"), ROOT)
     assert not list(faults(config["real_images"]))
+
+
+PAGE = ROOT / "docs" / "your-own-images.md"
+
+
+def blocks(language: str) -> list[str]:
+    pattern = rf"^```{language}\n(.*?)^```"
+    return re.findall(pattern, PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_five_lines_on_the_page_are_enough():
+    assert len(blocks("yaml")[0].splitlines()) <= 5
+
+
+@pytest.mark.parametrize("text", blocks("yaml"))
+def test_every_config_on_the_page_is_valid(text):
+    sets = load(yaml.safe_load(text), ROOT)["real_images"]
+    assert not list(faults(sets))
+    for settings in sets.values():
+        size = settings["data"]["size"]
+        encoder = build_encoder(settings["encoder"], size)
+        method = build_method(settings["pretraining"]["objective"], encoder)
+        with torch.inference_mode():
+            loss = method(torch.zeros(2, 3, size, size), None, Draws(("page",), 0, 2))["loss"]
+        assert loss.isfinite()
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_every_script_on_the_page_names_what_there_is(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            assert all(hasattr(module, alias.name) for alias in node.names), node.module
+
+
+@pytest.mark.parametrize("group", ["data", "encoder", "pretraining", "finetuning"])
+def test_the_page_tells_of_every_group(group):
+    assert f"| `{group}" in PAGE.read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------- on disk
