@@ -19,6 +19,7 @@ from PIL import Image
 
 from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.datasets import ImageSet
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
@@ -361,6 +362,33 @@ def test_the_probe_learns_what_is_plain_to_see(experiment):
     found, _ = experiment.evaluate(experiment.encoder, lambda _: None)
     probe = found[(found["evaluation"] == "linear probe") & (found["fraction"] == 1.0)]
     assert probe["value"].item() == 1.0
+
+
+def test_one_label_a_class_is_enough(garden, cache):
+    own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
+    found, _ = own.evaluate(own.encoder, lambda _: None)
+    assert found["labels"].tolist() == [3, 3, 3]
+    assert found["value"].between(0, 1).all()
+
+
+def test_images_of_several_classes_have_a_precision(garden, cache, monkeypatch):
+    def several(*_):
+        found = {}
+        for role, count in (("train", 20), ("test", 9)):
+            labels = torch.arange(count)[:, None] % torch.tensor([2, 3, 4]) == 0
+            images = torch.randint(0, 256, (count, 3, 16, 16), dtype=torch.uint8)
+            names = pd.Series([str(number) for number in range(count)])
+            empty = pd.DataFrame({"file": [], "reason": []})
+            found[role] = ImageSet(images, labels.long(), ("a", "b", "c"), names, empty)
+        return found
+
+    monkeypatch.setattr(real, "open_roles", several)
+    own = RealExperiment("garden", tiny(garden), cache, 0, 0)
+    found, _ = own.evaluate(own.encoder, lambda _: None)
+    assert set(found["quantity"]) == {"mean average precision"}
+    assert set(found["evaluation"]) == {"fine-tuned", "linear probe"}
+    assert found["labels"].tolist() == [10, 10, 20, 20]
+    assert found["value"].between(0, 1).all()
 
 
 def test_a_training_is_the_same_each_time(garden, cache):
