@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,8 +15,10 @@ from featlearn.core.files import PathLike
 from featlearn.images.augment import Augment
 from featlearn.images.datasets import open_images
 from featlearn.images.eigencam import eigen_cam, heat
-from featlearn.images.encoders.base import Encoder
+from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.features import extract
+from featlearn.images.overlay import overlay
+from featlearn.images.weights import load_weights
 
 
 def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> Tensor:
@@ -87,6 +90,45 @@ def heat_maps(
 
     seen = preprocess or Augment({"preset": "none"})
     return heat(extract(network, images, seen, outputs=maps, batch=32, device=device), size)
+
+
+def weighted_maps(
+    models: Sequence[Mapping[str, Any]],
+    images: Tensor,
+    folder: PathLike,
+    device: torch.device | str = "cpu",
+) -> dict[str, Tensor]:
+    """Overlays of several encoders with weights from files.
+
+    Parameters
+    ----------
+    models
+        Each with ``name``, ``encoder`` (see :func:`~featlearn.images.encoders.build_encoder`) and
+        ``weights``: a file in ``folder``, or a name; see
+        :func:`~featlearn.images.weights.load_weights`.
+    images : (N, 3, S, S) uint8
+    folder
+        Where the files lie.
+
+    Returns
+    -------
+    dict
+        uint8 (N, 3, S, S) by name.
+
+    Raises
+    ------
+    FeatlearnError
+        If a file is missing (it says which one belongs where) or does not fit its encoder.
+    """
+    found = {}
+    for model in models:
+        encoder = build_encoder(model["encoder"], images.shape[-1])
+        source = str(model["weights"])
+        if ":" not in source:
+            source = str(Path(folder) / source)
+        load_weights(encoder, source, Path(folder))
+        found[str(model["name"])] = overlay(images, heat_maps(encoder, images, device=device))
+    return found
 
 
 def watched(

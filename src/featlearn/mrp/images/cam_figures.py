@@ -55,14 +55,13 @@ class Sheet:
     hit: Mapping[str, Tensor]
     predicted: Mapping[str, Tensor]
 
-    def rows(self, chosen: Sequence[int]) -> Sheet:
-        """Some of the pictures, in this order."""
-        rows = torch.tensor(chosen, dtype=torch.long)
+    def first(self, count: int) -> Sheet:
+        """The first ``count`` of the pictures."""
         return Sheet(
-            self.pictures.subset(rows),
-            self.coverage[rows],
+            self.pictures.subset(slice(count)),
+            self.coverage[:count],
             *(
-                {name: values[rows] for name, values in each.items()}
+                {name: values[:count] for name, values in each.items()}
                 for each in (self.overlays, self.hit, self.predicted)
             ),
         )

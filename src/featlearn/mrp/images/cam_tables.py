@@ -66,7 +66,7 @@ def part_use_table(measured: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _of(measured: pd.DataFrame, start: str, row: Mapping[str, Any]) -> pd.Series[float]:
+def _of(measured: pd.DataFrame, start: str, row: Mapping[Any, Any]) -> pd.Series[float]:
     """One number a replicate of ``start``, for the labels, pictures and quantity of ``row``."""
     own = measured["start"] == start
     for column in ("labels", "test_set", "quantity"):
