@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -22,3 +25,20 @@ def test_no_key_is_described_by_its_own_name():
             key, told = (cell.strip(" `") for cell in line.split("|")[1:3])
             name = key.rpartition(".")[2].replace("_", " ")
             assert told.lower() != name.lower(), line
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "workflow" / "schemas").glob("*.yaml")), ids=lambda file: file.stem
+)
+def test_no_comma_cuts_a_description_in_two(file):
+    """``{ description: one, two }`` is a description and a key ``two`` that nothing reads."""
+
+    def cut(node) -> list[str]:
+        if isinstance(node, list):
+            return [name for one in node for name in cut(one)]
+        if not isinstance(node, dict):
+            return []
+        own = [name for name, value in node.items() if value is None and name != "default"]
+        return own + [name for value in node.values() for name in cut(value)]
+
+    assert cut(yaml.safe_load(file.read_text(encoding="utf-8"))) == []
