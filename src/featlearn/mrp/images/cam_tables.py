@@ -33,7 +33,6 @@ SHORT = {
     "data2vec": "data2vec",
     "beit": "BEiT-style",
 }
-NETWORKS = {"cnn": "CNN", "vit": "ViT"}
 
 
 # --------------------------------------------------------------------------- part use
