@@ -34,17 +34,14 @@ wildcard_constraints:
     replicate="[0-9]+",
 
 
-def fixed_teacher(wildcards):
-    """The weights of the teacher that a method names: another method's encoder."""
-    teacher = IMAGES["pretraining"][wildcards.method]["teacher"]
-    if teacher is None:
-        return {}
-    return {"teacher": f"{IMAGE_WEIGHTS}/{teacher}-{wildcards.replicate}.safetensors"}
-
-
 rule images_pretrain:
     input:
-        unpack(fixed_teacher),
+        # the fixed teacher that a method names: another method's encoder
+        lambda wildcards: [
+            f"{IMAGE_WEIGHTS}/{teacher}-{wildcards.replicate}.safetensors"
+            for teacher in [IMAGES["pretraining"][wildcards.method]["teacher"]]
+            if teacher is not None
+        ],
     output:
         weights=f"{IMAGE_WEIGHTS}/{{method}}-{{replicate}}.safetensors",
         history=f"{IMAGE_MEASUREMENTS}/pretraining/{{method}}-{{replicate}}.parquet",
@@ -69,16 +66,14 @@ rule images_pretrain:
         "../../../scripts/images/pretrain.py"
 
 
-def pretrained_start(wildcards):
-    """The weights that a start needs: none for a random one."""
-    if wildcards.start in IMAGES["pretraining"]:
-        return {"weights": f"{IMAGE_WEIGHTS}/{wildcards.start}-{wildcards.replicate}.safetensors"}
-    return {}
-
-
 rule images_downstream:
     input:
-        unpack(pretrained_start),
+        # the weights that a start needs: none for a random one
+        lambda wildcards: [
+            f"{IMAGE_WEIGHTS}/{start}-{wildcards.replicate}.safetensors"
+            for start in [wildcards.start]
+            if start in IMAGES["pretraining"]
+        ],
     output:
         weights=f"{IMAGE_WEIGHTS}/classifiers/{{start}}-{{replicate}}.safetensors",
         evaluation=f"{IMAGE_MEASUREMENTS}/downstream/{{start}}-{{replicate}}.parquet",
