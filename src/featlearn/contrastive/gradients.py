@@ -20,7 +20,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.contrastive.model import bias_slope, encode, slope, symmetrised_relu
+from featlearn.contrastive.model import bias_slope, encode, slope, soft_threshold, symmetrised_relu
 
 
 class Batch(NamedTuple):
@@ -58,7 +58,7 @@ def codes(batch: Batch, w: Tensor, b: Tensor) -> Codes:
     if negative.dim() == 3:
         encoded = encode(negative, w, b)
     else:
-        encoded = encode(negative.flatten(1, 2), w, b).unflatten(1, negative.shape[1:3])
+        encoded = encode(negative.flatten(1, 2), w, b).view(*negative.shape[:3], -1)
     return Codes(u, symmetrised_relu(u, b), encode(batch.positive, w, b), encoded)
 
 
@@ -120,9 +120,11 @@ def descent(batch: Batch, w: Tensor, b: Tensor, tau: float) -> Descent:
 def weight_descent(batch: Batch, w: Tensor, b: Tensor, tau: float) -> Tensor:
     """``descent(...).w`` alone, (R, m, D), for thresholds ``b >= 0``: the step of training.
 
-    The gate ``|u| >= b`` is read off the anchor's features, which are zero elsewhere.
+    The gate ``|u| >= b`` is read off the anchor's features, which are zero elsewhere; negatives
+    are shared.
     """
-    seen = codes(batch, w, b)
+    anchor, positive, negative = (soft_threshold(torch.bmm(x, w.mT), b) for x in batch)
+    seen = Codes(anchor, anchor, positive, negative)
     positive, negative = _pull(seen, tau)
     base = positive.sub_(negative)
     base.mul_(seen.anchor != 0)
@@ -189,7 +191,8 @@ def gradient_terms(
     alpha = torch.bmm(w, atoms)
     u_positive = torch.bmm(batch.positive, w.mT)
     u_negative = torch.bmm(batch.negative, w.mT)
-    psi, phi = [], []
+    psi: list[Tensor] = []
+    phi: list[Tensor] = []
     for j in range(atoms.shape[-1]):
         own = [_own_part(u, alpha[..., j], zj[..., j], b)
                for u, zj in ((u_positive, z_anchor), (u_negative, z_negative))]  # fmt: skip

@@ -18,6 +18,12 @@ def symmetrised_relu(u: Tensor, b: Tensor) -> Tensor:
     return torch.relu(u - b) - torch.relu(-u - b)
 
 
+def soft_threshold(u: Tensor, b: Tensor) -> Tensor:
+    """``symmetrised_relu`` for ``b >= 0`` in half the passes over memory; ``u`` is overwritten."""
+    b = b.unsqueeze(-2)
+    return u.sub_(torch.clamp(u, -b, b))
+
+
 def slope(u: Tensor, b: Tensor) -> Tensor:
     """``dh/du = 1{u > b} + 1{u < -b}``."""
     b = b.unsqueeze(-2)
