@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from bench import mrp, workflow
+from bench import contrastive, mrp, workflow
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
 from featlearn.core.plots import COLOURS, figure, save
@@ -56,6 +56,8 @@ def main() -> None:
     keep("step-ratios", mrp.step_ratios())
     keep("sampled-masks", mrp.sampled_masks())
     draw_growth(keep("growth", mrp.growth()))
+    keep("contrastive-step-ratios", contrastive.step_ratios())
+    keep("contrastive-growth", contrastive.growth())
     keep("workflow-overhead", workflow.smoke_overhead())
     keep("dag-of-10000-jobs", workflow.many_jobs())
 

@@ -83,8 +83,7 @@ def growth_rates(streams: Streams, rounds: int) -> Iterator[Row]:
         total = torch.zeros_like(w)
         for _ in range(rounds):
             total += weight_descent(_batch(spec, atoms, training, own), w, _zeros(w), 1.0)
-        exact = (tensor.double() for tensor in (atoms, w))
-        formula = forms.next_order_descent(spec, *exact, negatives, 1.0)
+        formula = forms.next_order_descent(spec, atoms.double(), w.double(), negatives, 1.0)
         signal = torch.bmm(torch.bmm(w, atoms), atoms.mT)
         for name, part in (("rate_signal", signal), ("rate_dense", w - signal)):
             measured = _along(total / rounds, part)
@@ -110,11 +109,13 @@ def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[Ro
     )  # fmt: skip
     own = Learner(spec, atoms, w, training, Thresholds("zero"), streams("growth-samples"))
     done = train(own, record_every=training.steps)
-    rates = forms.stage_one_rates(
-        spec, training.masking, training.negatives, training.shrinkage
-    )
+    rates = forms.stage_one_rates(spec, training.masking, training.negatives, training.shrinkage)
     for name, rate, start, end in zip(
-        ("growth_signal", "growth_dense"), rates, _parts(w, atoms), _parts(done.w, atoms), strict=True
+        ("growth_signal", "growth_dense"),
+        rates,
+        _parts(w, atoms),
+        _parts(done.w, atoms),
+        strict=True,
     ):
         predicted = (1 + training.learning_rate * rate) ** training.steps
         yield from rows(name, training.steps, end / start, predicted)
