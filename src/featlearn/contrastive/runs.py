@@ -46,14 +46,12 @@ def arms(config: Mapping[str, Any]) -> dict[str, Arm]:
 
 
 def trained_threshold_arms(config: Mapping[str, Any]) -> dict[str, Arm]:
-    """Algorithm C with and without RandomMask, thresholds free or kept at zero or above."""
+    """Algorithm C with and without RandomMask."""
     training, norm = config["training"], config["network"]["norm"]
-    rate = config["threshold_rate"]
-    free, clamped = (Thresholds("trained", learning_rate=rate, clamp=c) for c in (False, True))
+    rule = Thresholds("trained", learning_rate=config["threshold_rate"])
     return {
-        "masked": Arm(settings(training), free, norm),
-        "masked-clamped": Arm(settings(training), clamped, norm),
-        "unmasked": Arm(settings(training, masking="none"), free, norm),
+        "masked": Arm(settings(training), rule, norm),
+        "unmasked": Arm(settings(training, masking="none"), rule, norm),
     }
 
 

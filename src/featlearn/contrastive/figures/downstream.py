@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MODELS = {
-    "raw": ("samples\nthemselves", COLOURS["grey"]),
+    "raw": ("raw\nsamples", COLOURS["grey"]),
     "initial": ("random\nweights", COLOURS["grey"]),
-    "unmasked": ("no augmen-\ntation", COLOURS["orange"]),
-    "zero-thresholds": ("RandomMask,\nb = 0", COLOURS["sky"]),
-    "masked": ("RandomMask,\nb raised", COLOURS["blue"]),
+    "unmasked": ("no augm.", COLOURS["orange"]),
+    "zero-thresholds": ("mask,\nb = 0", COLOURS["sky"]),
+    "masked": ("mask, b\nraised", COLOURS["blue"]),
     "bayes": ("Bayes\nestimate", COLOURS["green"]),
 }
 
@@ -33,7 +33,7 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     ):
         for x, (model, (_, colour)) in enumerate(MODELS.items()):
             bar(ax, x, values(evaluation, model, quantity), colour)
-        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=7)
+        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
         ax.grid(axis="x", visible=False)
         ax.set_title(title)
     exact = {

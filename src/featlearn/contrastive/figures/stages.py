@@ -52,8 +52,8 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
-    for ax in axes[1, :2]:
-        ax.legend(fontsize=7.5, loc="center right")
+    axes[1, 0].legend(fontsize=7.5, loc="center right")
+    axes[1, 1].legend(fontsize=7.5, loc="upper left")
     axes[1, 2].legend(fontsize=7.5, loc="upper left")
     axes[1, 3].legend(fontsize=7.5, loc="upper right")
     floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 TRAINED = {
     "masked": ("RandomMask", COLOURS["blue"]),
-    "masked-clamped": ("RandomMask, kept at 0 or above", COLOURS["sky"]),
     "unmasked": ("no augmentation", COLOURS["orange"]),
 }
 
@@ -39,7 +38,8 @@ def trained(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     for name, label in (("linear", "best linear"), ("bayes", "Bayes floor")):
         at = values(evaluation, f"{name}-exact", "nmse").mean()
         third.axhline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
-        third.annotate(label, (-0.45, at), ha="left", va="bottom", fontsize=7.5, zorder=5)
+        third.annotate(label, (0.99, at), xycoords=("axes fraction", "data"), ha="right",
+                       va="bottom", fontsize=7.5, zorder=5)  # fmt: skip
     third.set_xticks([])
     third.set(title="Probe", ylabel="NMSE")
     third.grid(axis="x", visible=False)
