@@ -100,7 +100,8 @@ def moments(frame: pd.DataFrame) -> pd.DataFrame:
 
 def moments_for_reading(table: pd.DataFrame) -> pd.DataFrame:
     """A row an arm and quantity, a column a moment."""
-    shown = _labelled(table, "quantity", MOMENT_QUANTITIES)
+    came = (table["quantity"] != "step") | (table["mean"] >= 0)  # no T1 without thresholds
+    shown = _labelled(table[came], "quantity", MOMENT_QUANTITIES)
     order = [
         arm for arm in ("masked", "zero-thresholds", "unmasked") if (shown["arm"] == arm).any()
     ]
