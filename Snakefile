@@ -12,6 +12,7 @@ min_version("9.0")
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/mrp.smk"
+include: "workflow/rules/noncontrastive.smk"
 include: "workflow/rules/results.smk"
 
 

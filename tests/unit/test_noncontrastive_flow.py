@@ -25,10 +25,27 @@ def decay(y, which):
 def test_a_stiff_linear_system_follows_its_solution():
     times = torch.tensor([0.0, 0.1, 1.0, 3.0], dtype=torch.float64)
     y = torch.zeros(1, 2, dtype=torch.float64)
-    found = integrate.integrate(decay, y, times.expand(1, -1), rtol=1e-7, atol=1e-9)
+    found = integrate.integrate(decay, y, times.expand(1, -1), rtol=1e-7, atol=1e-9).states
     wanted = 1 - torch.exp(-times)
     assert (found[0, :, 0] - wanted).abs().max() < 1e-5
     assert found[0, 0].tolist() == [0, 0]
+
+
+def test_levels_are_timed_and_end_a_system():
+    def field(y, which):
+        return torch.stack([y[:, 0], 0 * y[:, 1]], 1)
+
+    y = torch.tensor([[1.0, 0.0], [0.5, 0.0]], dtype=torch.float64)
+    times = torch.linspace(0, 5, 11, dtype=torch.float64).expand(2, -1)
+    path = integrate.integrate(
+        field, y, times, watch=lambda y, _: y - 2, until=lambda y, _: y[:, 0] > 10, rtol=1e-8
+    )
+    assert path.hits[:, 0].tolist() == pytest.approx([math.log(2), math.log(4)], rel=1e-6)
+    assert path.hits[:, 1].isinf().all()
+    assert path.at_hits[:, 0, 0].tolist() == pytest.approx([2, 2], rel=1e-6)
+    assert (path.stopped < 5).all()
+    assert (path.states[:, -1, 0] > 10).all()
+    assert path.states[0, 2, 0].item() == pytest.approx(math.e, rel=1e-6)
 
 
 def test_the_method_has_order_four():
@@ -82,17 +99,17 @@ def test_a_state_survives_packing():
 def test_the_flow_conserves_what_it_must():
     start, kappa = random_starts(6)
     times = flow.log_times(1e5, 40, 1e-2)
-    path = flow.trajectory(start, LAW, kappa, times)
+    path = flow.trajectory(start, LAW, kappa, times).states
     held = forms.invariants(path, kappa.unsqueeze(1))
     assert (held - held[:, :1]).abs().max() < 1e-4
-    alone = flow.trajectory(start, LAW, 0 * kappa, times, head=False)
+    alone = flow.trajectory(start, LAW, 0 * kappa, times, head=False).states
     assert (alone.square_norm - start.square_norm.unsqueeze(1)).abs().max() < 1e-4
 
 
 def test_without_a_head_each_neuron_ends_where_the_rule_says():
     start, kappa = random_starts(40, neurons=3)
     path = flow.trajectory(start, LAW, kappa, torch.tensor([1e7], dtype=torch.float64), head=False)
-    end = path.b[:, -1].abs()
+    end = path.states.b[:, -1].abs()
     strong = forms.winner_score(start.b, LAW) > 0
     assert torch.equal(end[..., 0] > end[..., 1], strong)
     wanted = forms.lone_neuron_end(start.b, start.square_norm, LAW)
@@ -102,9 +119,9 @@ def test_without_a_head_each_neuron_ends_where_the_rule_says():
 def test_a_trajectory_is_the_same_alone_and_in_company():
     start, kappa = random_starts(5)
     times = flow.log_times(100.0, 10, 0.1)
-    together = flow.trajectory(start, LAW, kappa, times)
+    together = flow.trajectory(start, LAW, kappa, times).states
     one = State(start.b[3:4], start.g[3:4], start.e[3:4])
-    alone = flow.trajectory(one, LAW, kappa[3:4], times)
+    alone = flow.trajectory(one, LAW, kappa[3:4], times).states
     torch.testing.assert_close(together.b[3], alone.b[0], rtol=1e-9, atol=1e-11)
 
 

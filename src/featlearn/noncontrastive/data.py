@@ -119,9 +119,8 @@ class Samples:
     owner: Tensor
 
 
-def _owners(spec: PatchData, present: Tensor, places: Tensor) -> Tensor:
-    """Which feature lies on which patch: feature patches come first in the order ``places``."""
-    rank = places.argsort(-1)
+def _owners(spec: PatchData, present: Tensor, rank: Tensor) -> Tensor:
+    """Which feature lies on which patch: the patches of lowest ``rank`` hold the features."""
     first, second = spec.feature_patches, 2 * spec.feature_patches
     owner = torch.full_like(rank, -1)
     if spec.presence == "both":
@@ -163,7 +162,7 @@ def _sample_one(
     sign = torch.randint(0, 2, (count, FEATURES), generator=stream).to(dtype) * 2 - 1
     owner = _owners(spec, present, torch.rand(count, spec.patches, generator=stream).argsort(-1))
     x = _noise(spec, count, stream, dtype)
-    x[owner >= 0] = 0  # a feature patch holds no noise
+    x *= (owner < 0).unsqueeze(-1)  # a feature patch holds no noise
     for feature, strength in enumerate(spec.strengths):
         own = (owner == feature).to(dtype)
         x[..., feature] = own * (strength * sign[:, feature : feature + 1])
@@ -178,7 +177,8 @@ def views(
     The second view keeps the others.
     """
     drawn = torch.stack([torch.rand(count, patches, generator=stream) for stream in streams])
-    return (drawn.argsort(-1).argsort(-1) < patches // 2).to(dtype)
+    # a random order of the patches is as good a random ranking of them
+    return (drawn.argsort(-1) < patches // 2).to(dtype)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,26 @@ def velocity(
     return State(down.b, turned + turned.transpose(-1, -2), kappa[..., None, None] * down.e)
 
 
+@dataclass(frozen=True)
+class Trajectory:
+    """What :func:`trajectory` returns; see :class:`featlearn.noncontrastive.integrate.Path`.
+
+    Attributes
+    ----------
+    states
+        With axes (S, T) in front.
+    hits, at_hits
+        (S, K) times of the watched levels, and the states there.
+    stopped
+        (S,).
+    """
+
+    states: State
+    hits: Tensor
+    at_hits: State
+    stopped: Tensor
+
+
 def trajectory(
     start: State,
     law: Law,
@@ -99,8 +119,10 @@ def trajectory(
     *,
     head: bool = True,
     stop_gradient: bool = True,
+    watch: Callable[[State, Tensor], Tensor] | None = None,
+    until: Callable[[State, Tensor], Tensor] | None = None,
     **options: Any,
-) -> State:
+) -> Trajectory:
     """The flow from many starts.
 
     Parameters
@@ -115,34 +137,33 @@ def trajectory(
         (S, T) or (T,), rising, in units of ``eta * steps``.
     head
         False freezes the head at the identity: the paper's "no prediction head".
+    watch, until
+        Levels (S, K) whose rise to zero is timed, and a condition (S,) that ends a trajectory, of
+        a state and of which starts it belongs to.
     options
         For :func:`featlearn.noncontrastive.integrate.integrate`.
-
-    Returns
-    -------
-    State
-        With axes (S, T) in front.
     """
     layout = Layout(start.neurons, head)
     count = start.b.shape[0]
     if law.noise.dim() == 0:
         law = Law(law.both.expand(count, 2), law.square.expand(count, 2), law.noise.expand(count))
 
-    field = _field(layout, law, kappa, objective, stop_gradient)
-    at = times.expand(count, -1) if times.dim() == 1 else times
-    return layout.unpack(integrate(field, layout.pack(start), at, **options))
-
-
-def _field(
-    layout: Layout, law: Law, kappa: Tensor, objective: Objective, stop_gradient: bool
-) -> Callable[[Tensor, Tensor], Tensor]:
     def field(y: Tensor, which: Tensor) -> Tensor:
-        moved = velocity(
-            layout.unpack(y), law[which], kappa[which], objective, stop_gradient=stop_gradient
-        )
+        state = layout.unpack(y)
+        moved = velocity(state, law[which], kappa[which], objective, stop_gradient=stop_gradient)
         return layout.pack(moved)
 
-    return field
+    path = integrate(
+        field,
+        layout.pack(start),
+        times.expand(count, -1) if times.dim() == 1 else times,
+        watch=(lambda y, which: watch(layout.unpack(y), which)) if watch else None,
+        until=(lambda y, which: until(layout.unpack(y), which)) if until else None,
+        **options,
+    )
+    return Trajectory(
+        layout.unpack(path.states), path.hits, layout.unpack(path.at_hits), path.stopped
+    )
 
 
 def log_times(end: float, points: int, begin: float) -> Tensor:

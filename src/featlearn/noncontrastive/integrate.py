@@ -9,6 +9,7 @@ trajectory is the same alone and in company, up to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -84,16 +85,76 @@ def _hermite(share: Tensor, h: Tensor, y: Tensor, v: Tensor, z: Tensor, u: Tenso
     )
 
 
+@dataclass(frozen=True)
+class Path:
+    """What :func:`integrate` returns, for S systems of n variables.
+
+    Attributes
+    ----------
+    states
+        (S, T, n) at the wanted times; a system that stopped early stays where it stopped.
+    hits
+        (S, K): first time at which each watched level rose to zero, infinite if it never did.
+    at_hits
+        (S, K, n): the state at that time, not a number if there was none.
+    stopped
+        (S,): time at which a system stopped, its last wanted time if it did not.
+    steps
+        Attempts made, all systems in lock-step.
+    """
+
+    states: Tensor
+    hits: Tensor
+    at_hits: Tensor
+    stopped: Tensor
+    steps: int
+
+
+@dataclass
+class _Piece:
+    """One accepted step of some systems: from ``y`` (velocity ``v``) at ``t`` to ``z`` (``u``)."""
+
+    t: Tensor
+    h: Tensor
+    y: Tensor
+    v: Tensor
+    z: Tensor
+    u: Tensor
+
+    def at(self, share: Tensor, rows: Tensor) -> Tensor:
+        """States at a share of the step, for some rows."""
+        return _hermite(share, self.h[rows], self.y[rows], self.v[rows], self.z[rows], self.u[rows])
+
+
+def _crossings(piece: _Piece, which: Tensor, fresh: Tensor, watch: Field, path: Path) -> None:
+    """Note the levels that rose to zero within a step, their times found by bisection."""
+    rose = (watch(piece.z, which) >= 0) & fresh
+    if not bool(rose.any()):
+        return
+    rows, levels = rose.nonzero(as_tuple=True)
+    low = torch.zeros_like(piece.h[rows])
+    high = torch.ones_like(low)
+    for _ in range(40):
+        middle = (low + high) / 2
+        above = watch(piece.at(middle, rows), which[rows]).gather(1, levels.unsqueeze(1)) >= 0
+        above = above.squeeze(1)
+        low, high = torch.where(above, low, middle), torch.where(above, middle, high)
+    path.hits[which[rows], levels] = piece.t[rows] + high * piece.h[rows]
+    path.at_hits[which[rows], levels] = piece.at(high, rows)
+
+
 def integrate(
     field: Field,
     y: Tensor,
     times: Tensor,
     *,
+    watch: Field | None = None,
+    until: Field | None = None,
     rtol: float = 1e-6,
     atol: float = 1e-10,
     first_step: float = 1e-3,
     max_steps: int = 20000,
-) -> Tensor:
+) -> Path:
     """States of every system at given times.
 
     Parameters
@@ -104,6 +165,10 @@ def integrate(
         (S, n) states at time 0, float64.
     times
         (S, T), rising along the second axis, not negative.
+    watch
+        Gives levels (S, K) of states; the first time at which each rises to zero is noted.
+    until
+        Gives (S,) bool: a system for which it is true stops.
     rtol, atol
         Tolerated error of a step, relative to a component and absolute.
     first_step
@@ -111,28 +176,24 @@ def integrate(
     max_steps
         Attempts, over all systems together in lock-step.
 
-    Returns
-    -------
-    Tensor
-        (S, T, n).
-
     Raises
     ------
     ArithmeticError
         If a system needs more steps, or its step shrinks to nothing.
     """
-    count, n = y.shape
-    out = torch.empty(count, times.shape[1], n, dtype=y.dtype, device=y.device)
+    count = y.shape[0]
     which = torch.arange(count, device=y.device)
+    levels = watch(y, which).shape[1] if watch else 0
+    never = torch.full((count, levels), torch.inf, dtype=y.dtype, device=y.device)
+    nowhere = torch.full((count, levels, y.shape[1]), torch.nan, dtype=y.dtype, device=y.device)
+    states = y.unsqueeze(1).repeat(1, times.shape[1], 1)
+    path = Path(states, never, nowhere, times[:, -1].clone(), 0)
     t = torch.zeros(count, dtype=y.dtype, device=y.device)
     end = times[:, -1]
     h = first_step * end.clone()
-    column = torch.arange(times.shape[1], device=y.device)
-    filled = (times <= 0).sum(1)
-    out[:] = y.unsqueeze(1)
-    for _ in range(max_steps):
+    for attempt in range(max_steps):
         if len(which) == 0:
-            return out
+            return replace(path, steps=attempt)
         h = torch.minimum(h, end[which] - t)
         new, error, velocity = _step(field, y, h, which)
         tolerance = atol + rtol * torch.maximum(y.abs(), new.abs())
@@ -140,21 +201,36 @@ def integrate(
         size = torch.where(size.isfinite(), size, torch.full_like(size, 1e8))
         good = size <= 1
         if bool(good.any()):
-            ahead = field(new, which)
-            wanted = good.unsqueeze(1) & (column >= filled[which].unsqueeze(1))
-            wanted &= times[which] <= (t + h).unsqueeze(1) * (1 + 1e-12)
-            row, place = wanted.nonzero(as_tuple=True)
-            share = ((times[which[row], place] - t[row]) / h[row]).clamp(0, 1)
-            out[which[row], place] = _hermite(
-                share, h[row], y[row], velocity[row], new[row], ahead[row]
-            )
-            filled[which] += wanted.sum(1)
+            own = which[good]
+            ahead = field(new[good], own)
+            piece = _Piece(t[good], h[good], y[good], velocity[good], new[good], ahead)
+            _fill(piece, own, times, path)
+            if watch:
+                _crossings(piece, own, path.hits[own].isinf(), watch, path)
             y = torch.where(good.unsqueeze(1), new, y)
             t = torch.where(good, t + h, t)
-        if bool((h < 1e-14 * t.clamp_min(1e-300)).any() & ~good.all()):
+        if bool((~good & (h < 1e-14 * t)).any()):
             raise ArithmeticError("integrate: the step of a system shrank to nothing")
         h = h * (0.9 * size.clamp_min(1e-10) ** -0.25).clamp(0.1, 5.0)
         going = t < end[which] * (1 - 1e-12)
+        if until:
+            done = going & until(y, which)
+            path.stopped[which[done]] = t[done]
+            late = times[which[done]] > t[done].unsqueeze(1)
+            path.states[which[done]] = torch.where(
+                late.unsqueeze(2), y[done].unsqueeze(1), path.states[which[done]]
+            )
+            going &= ~done
         if not bool(going.all()):
             y, t, h, which = y[going], t[going], h[going], which[going]
     raise ArithmeticError(f"integrate: not at the end after {max_steps} steps")
+
+
+def _fill(piece: _Piece, which: Tensor, times: Tensor, path: Path) -> None:
+    """Write the wanted states that lie within a step."""
+    wanted = times[which]
+    reached = piece.t + piece.h * (1 + 1e-12)
+    within = (wanted > piece.t.unsqueeze(1)) & (wanted <= reached.unsqueeze(1))
+    rows, places = within.nonzero(as_tuple=True)
+    share = ((wanted[rows, places] - piece.t[rows]) / piece.h[rows]).clamp(0, 1)
+    path.states[which[rows], places] = piece.at(share, rows)

@@ -13,6 +13,13 @@ from torch import Tensor
 Normalisation = Literal["batch", "l2", "none"]
 
 
+def _cubes(x: Tensor, w: Tensor) -> Tensor:
+    """``<w_j, X_p>**3``, (..., N, P, m); one matrix product a leading index."""
+    products = x.flatten(-3, -2) @ w.transpose(-1, -2)
+    products = products.view(*products.shape[:-2], *x.shape[-3:-1], w.shape[-2])
+    return products * products * products
+
+
 def encode(x: Tensor, w: Tensor) -> Tensor:
     """``f_j(X) = sum_p <w_j, X_p>**3``.
 
@@ -28,7 +35,7 @@ def encode(x: Tensor, w: Tensor) -> Tensor:
     Tensor
         (..., N, m).
     """
-    return (x @ w.unsqueeze(-3).transpose(-1, -2)).pow(3).sum(-2)
+    return _cubes(x, w).sum(-2)
 
 
 def encode_views(x: Tensor, first: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
@@ -36,8 +43,8 @@ def encode_views(x: Tensor, first: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
 
     A masked patch is zero and adds nothing, so both come from one set of products.
     """
-    cubes = (x @ w.unsqueeze(-3).transpose(-1, -2)).pow(3)
-    one = torch.einsum("...npm,...np->...nm", cubes, first)
+    cubes = _cubes(x, w)
+    one = (cubes.transpose(-1, -2) @ first.unsqueeze(-1)).squeeze(-1)
     return one, cubes.sum(-2) - one
 
 

@@ -88,7 +88,10 @@ def gradients(
     The gradients of w and E are both taken at the old (w, E).
     """
     w, e = w.detach().requires_grad_(), e.detach().requires_grad_()
-    f, g = encode_views(x, first, w)
+    # all variants see the same samples: one product with the neurons of all of them
+    count, neurons = w.shape[0], w.shape[2]
+    outputs = encode_views(x, first, w.transpose(0, 1).flatten(1, 2))
+    f, g = (y.view(*y.shape[:-1], count, neurons).movedim(-2, 0) for y in outputs)
     losses = torch.stack([v.objective(*parts) for v, *parts in zip(variants, f, g, e, strict=True)])
     by_w, by_e = torch.autograd.grad(losses.sum(), (w, e))
     return losses.detach(), by_w, by_e
