@@ -15,7 +15,7 @@ from torch import Tensor
 
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import PatchData
-from featlearn.noncontrastive.flow import Trajectory, canonical_start, log_times, trajectory
+from featlearn.noncontrastive.flow import Trajectory, canonical_start, trajectory
 from featlearn.noncontrastive.population import (
     Law,
     State,
@@ -120,11 +120,9 @@ class Phases:
 
     def run(self) -> Trajectory:
         """Integrate; the grid of times is logarithmic, from 10**-3 of the predicted ``T_1`` on."""
-        points = self.config["points"]
-        grid = log_times(1.0, points, 1e-3)
-        first = forms.first_phase_time(self.start, self.law)
-        times = first.unsqueeze(1) * (self.end / first).unsqueeze(1) ** (grid.log10() / 3 + 1)
-        self.times = times
+        share = torch.linspace(0, 1, self.config["points"], dtype=torch.float64).to(self.end.device)
+        begin = 1e-3 * forms.first_phase_time(self.start, self.law).unsqueeze(1)
+        self.times = times = begin * (self.end.unsqueeze(1) / begin) ** share
         return trajectory(
             self.start, self.law, self.kappa, times, rtol=self.config["rtol"],
             watch=lambda state, which: levels(self.law, self.start, self.kappa, state, which),

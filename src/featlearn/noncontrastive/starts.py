@@ -94,20 +94,23 @@ def settled(state: State, _: Tensor) -> Tensor:
 
 
 def follow(
-    cases: Mapping[str, Case], start: State, mode: str, *, end: float, rtol: float
+    cases: Mapping[str, Case], starts: Mapping[str, State], mode: str, *, end: float, rtol: float
 ) -> dict[str, tuple[State, Tensor]]:
-    """The states in which the same starts end in each case, and when they got there.
+    """The states in which the starts of each case end, and when they got there.
 
-    All cases run in one batch; ``end`` is in units of ``d**2``.
+    All cases run in one batch, so they have the same number of neurons and of starts; ``end`` is in
+    units of ``d**2``.
     """
-    count = start.b.shape[0]
+    count = next(iter(starts.values())).b.shape[0]
+    device = next(iter(starts.values())).b.device
     law = Law.stack([Law.of(case.spec) for case in cases.values() for _ in range(count)])
-    law = Law(*(part.to(start.b.device) for part in (law.both, law.square, law.noise)))
+    law = Law(*(part.to(device) for part in (law.both, law.square, law.noise)))
     kappa = torch.tensor([case.kappa for case in cases.values()], dtype=torch.float64)
-    kappa = kappa.repeat_interleave(count).to(start.b.device)
+    kappa = kappa.repeat_interleave(count).to(device)
     last = torch.tensor([end * case.dimension**2 for case in cases.values()], dtype=torch.float64)
-    last = last.repeat_interleave(count).unsqueeze(1).to(start.b.device)
-    many = State(*(part.repeat(len(cases), 1, 1) for part in (start.b, start.g, start.e)))
+    last = last.repeat_interleave(count).unsqueeze(1).to(device)
+    parts = ((starts[name].b, starts[name].g, starts[name].e) for name in cases)
+    many = State(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
     done = trajectory(
         many, law, kappa, last, head=mode != "frozen", stop_gradient=mode != "live-target",
         until=settled, rtol=rtol, atol=1e-9,
@@ -177,14 +180,16 @@ def all_rows(
     device: Any = "cpu",
 ) -> Iterator[tuple[Any, ...]]:
     """Every case in every mode; ``config`` holds replicates, starts, end and rtol."""
-    groups: dict[tuple[int, int], dict[str, Case]] = {}
+    groups: dict[int, dict[str, Case]] = {}
+    starts: dict[str, State] = {}
     for name, case in cases.items():
-        groups.setdefault((case.dimension, case.neurons), {})[name] = case
-    for (dimension, neurons), group in groups.items():
-        draws = streams(f"starts-{dimension}-{neurons}")
-        start = random_starts(dimension, neurons, config["starts"], draws)
-        start = State(*(part.to(device) for part in (start.b, start.g, start.e)))
+        groups.setdefault(case.neurons, {})[name] = case
+        draws = streams(f"starts-{case.dimension}-{case.neurons}")
+        drawn = random_starts(case.dimension, case.neurons, config["starts"], draws)
+        starts[name] = State(drawn.b.to(device), drawn.g.to(device), drawn.e.to(device))
+    for group in groups.values():
         for mode in modes:
-            ends = follow(group, start, mode, end=config["end"], rtol=config["rtol"])
+            ends = follow(group, starts, mode, end=config["end"], rtol=config["rtol"])
             for name, ended in ends.items():
-                yield from rows(name, group[name], mode, start, ended, config["replicates"])
+                case, start = group[name], starts[name]
+                yield from rows(name, case, mode, start, ended, config["replicates"])
