@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from bench import mrp, workflow
+from bench import mrp, noncontrastive, workflow
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
 from featlearn.core.plots import COLOURS, figure, save
@@ -55,6 +55,8 @@ def main() -> None:
     print(f"{processor()}, {workflow.cores()} cores, torch {torch.__version__}, one thread")
     keep("step-ratios", mrp.step_ratios())
     keep("sampled-masks", mrp.sampled_masks())
+    keep("noncontrastive-step-ratios", noncontrastive.step_ratios())
+    keep("noncontrastive-flow", noncontrastive.flow_ratios())
     draw_growth(keep("growth", mrp.growth()))
     keep("workflow-overhead", workflow.smoke_overhead())
     keep("dag-of-10000-jobs", workflow.many_jobs())

@@ -97,18 +97,19 @@ def test_a_state_survives_packing():
 
 
 def test_the_flow_conserves_what_it_must():
-    start, kappa = random_starts(6)
-    times = flow.log_times(1e5, 40, 1e-2)
-    path = flow.trajectory(start, LAW, kappa, times).states
+    start, kappa = random_starts(3)
+    times = flow.log_times(1e3, 20, 1e-2)
+    path = flow.trajectory(start, LAW, kappa, times, rtol=1e-5).states
     held = forms.invariants(path, kappa.unsqueeze(1))
     assert (held - held[:, :1]).abs().max() < 1e-4
-    alone = flow.trajectory(start, LAW, 0 * kappa, times, head=False).states
+    alone = flow.trajectory(start, LAW, 0 * kappa, times, head=False, rtol=1e-5).states
     assert (alone.square_norm - start.square_norm.unsqueeze(1)).abs().max() < 1e-4
 
 
 def test_without_a_head_each_neuron_ends_where_the_rule_says():
-    start, kappa = random_starts(40, neurons=3)
-    path = flow.trajectory(start, LAW, kappa, torch.tensor([1e7], dtype=torch.float64), head=False)
+    start, kappa = random_starts(20, neurons=2)
+    end = torch.tensor([1e7], dtype=torch.float64)
+    path = flow.trajectory(start, LAW, kappa, end, head=False, rtol=1e-4, atol=1e-9)
     end = path.states.b[:, -1].abs()
     strong = forms.winner_score(start.b, LAW) > 0
     assert torch.equal(end[..., 0] > end[..., 1], strong)
@@ -179,7 +180,7 @@ def test_variants_and_replicates_do_not_touch_each_other():
 
 
 def test_a_step_descends_the_population_objective_on_average():
-    snapshots = run({"head": train.Variant(1e-3, 5e-4)}, replicates=4, steps=1, samples=100000)
+    snapshots = run({"head": train.Variant(1e-3, 5e-4)}, replicates=4, steps=1, samples=30000)
     before, after = snapshots[0].state, snapshots[-1].state
     moved = (after.b - before.b)[0].mean(0) / 1e-3
     wanted = descent(flow.canonical_start(SPEC.dimension), LAW)
