@@ -109,16 +109,6 @@ def _imbalance(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return (mean[ratio.max()] - mean[ratio.min()]).to_numpy()
 
 
-def _slow_heads(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    """Diverse at the speed with most of it minus diverse at the slowest head, all ratios."""
-    frame = frames["diagram"]
-    kappa = frame["case"].str.rpartition("/")[2].astype(float)
-    hit = frame.assign(kappa=kappa, hit=(frame["outcome"] == "diverse").astype(float))
-    mean = hit.pivot_table(index="replicate", columns="kappa", values="hit")
-    best = mean.mean().idxmax()
-    return (mean[best] - mean[kappa.min()]).to_numpy()
-
-
 def _claim(
     name: str, source: str, statement: str, quantity: str, low: float, high: float, reason: str,
     measure: Measure, **more: Any,
@@ -181,8 +171,4 @@ CLAIMS: tuple[Claim, ...] = (
            "share diverse at the mildest minus at the strongest imbalance", 0.0, 1.0,
            "A weaker weak feature needs longer, and neuron 2 has longer to take the strong one.",
            _imbalance, artefact=DIAGRAM),
-    _claim("speed-of-the-head", "Theorem 4.1", "The head may be slower than the encoder, but not "
-           "arbitrarily.", "share diverse at the best speed minus at the slowest", 0.0, 1.0,
-           "The range of eta_E has a lower end: a head that is too slow comes after neuron 2 has "
-           "taken the strong feature.", _slow_heads, artefact=DIAGRAM),
 )  # fmt: skip

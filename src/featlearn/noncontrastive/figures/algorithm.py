@@ -33,17 +33,16 @@ TITLES = {
 }
 
 
-def _bands(
+def _curves(
     ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]], across: str = "step"
 ) -> None:
-    """Mean over replicates with the range from the smallest to the largest."""
+    """Every replicate thin, the first one bold: a switch that comes earlier or later has no mean."""
     for quantity, (colour, line, label) in styles.items():
-        grouped = frame[frame["quantity"] == quantity].groupby(across)["value"]
-        mean = grouped.mean()
-        if mean.empty:
-            continue
-        ax.plot(mean.index, mean, line, color=colour, label=label)
-        ax.fill_between(mean.index, grouped.min(), grouped.max(), color=colour, alpha=0.15, lw=0)
+        for replicate, own in frame[frame["quantity"] == quantity].groupby("replicate"):
+            first = replicate == 0
+            ax.plot(own[across], own["value"], line, color=colour, label=label if first else None,
+                    linewidth=1.6 if first else 0.6, alpha=1 if first else 0.35,
+                    zorder=3 if first else 2)  # fmt: skip
 
 
 def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
@@ -53,9 +52,9 @@ def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figu
     axes = drawn.subplots(1, 2, sharey=True)
     for ax, name, panel in zip(axes, ("head", "frozen"), "ab", strict=True):
         own = history[history["variant"] == name]
-        _bands(ax, own, PRODUCTS)
+        _curves(ax, own, PRODUCTS)
         if name == "head":
-            _bands(ax, own, {"e21": HEAD["e21"]})
+            _curves(ax, own, {"e21": HEAD["e21"]})
         ax.set_title(f"({panel}) {TITLES[name]}")
         ax.set(xlabel="step of SGD", ylim=(0, None))
     axes[0].set_ylabel(r"$|\langle w_j, v_l \rangle|$")
@@ -64,7 +63,7 @@ def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figu
 
 
 def sgd_and_flow(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """SGD (bands) and the nine-variable flow (thin black) from the same start."""
+    """SGD and the nine-variable flow (black) from the same start."""
     history, flow = frames["history"], frames["flow"]
     drawn = figure(8.2, 3.6)
     axes = drawn.subplots(1, 2, sharey=True)
@@ -72,7 +71,7 @@ def sgd_and_flow(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) 
     for ax, name in zip(axes, ("head", "frozen"), strict=True):
         own = history[history["variant"] == name]
         shown = styles if name == "head" else PRODUCTS
-        _bands(ax, own, shown, "time")
+        _curves(ax, own, shown, "time")
         for number, quantity in enumerate(shown):
             line = flow[(flow["variant"] == name) & (flow["quantity"] == quantity)]
             ax.plot(line["time"], line["value"], color=COLOURS["ink"], linewidth=0.8,
@@ -97,10 +96,10 @@ def ablations(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> 
         parts = []
         for quantity in PRODUCTS:
             share = own[quantity] / own[f"norm{quantity[1]}"] ** 0.5
-            parts.append(own[["step"]].assign(quantity=quantity, value=share))
-        _bands(ax, pd.concat(parts), PRODUCTS)
+            parts.append(own[["replicate", "step"]].assign(quantity=quantity, value=share))
+        _curves(ax, pd.concat(parts), PRODUCTS)
         norms = own.assign(quantity="norm", value=own[["norm1", "norm2"]].mean(axis=1) ** 0.5)
-        _bands(ax, norms, {"norm": (COLOURS["grey"], ":", r"mean norm $\|w_j\|$")})
+        _curves(ax, norms, {"norm": (COLOURS["grey"], ":", r"mean norm $\|w_j\|$")})
         ax.set_title(title.replace(", ", ",\n").replace(" (", "\n("), fontsize=8.5)
         ax.set(xlabel="step", ylim=(0, 1.25))
     axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle| \, / \, \|w_j\|$")

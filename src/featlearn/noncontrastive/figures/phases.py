@@ -91,19 +91,17 @@ def exponents(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> 
         own = times[times["quantity"] == quantity].groupby("dimension")["value"]
         middle = own.median()
         d = middle.index.to_numpy(dtype=float)
-        left.loglog(d, middle, "o", color=colour, markersize=4.5, label=label)
+        power = rf"{label}, $d^{{{slope:g}}}$"
+        left.loglog(d, middle, "o", color=colour, markersize=4.5, label=power)
         left.vlines(d, own.min(), own.max(), color=colour, linewidth=1.0)
         reference = middle.iloc[-1] * (d / d[-1]) ** slope
         left.loglog(d, reference, "--", color=colour, linewidth=0.9)
-        left.annotate(
-            rf"$d^{{{slope:g}}}$", (d[-1] * 1.25, middle.iloc[-1]), color=colour, va="center"
-        )
         if len(d) > 1:
             local = np.diff(np.log(middle)) / np.diff(np.log(d))
             right.semilogx((d[1:] * d[:-1]) ** 0.5, local, "o-", color=colour, markersize=4.5)
             right.axhline(slope, color=colour, linestyle="--", linewidth=0.9)
     left.set(xlabel="dimension $d$", ylabel=r"length in $\eta \times$ steps")
-    left.set_xlim(right=d[-1] * 8)
+    left.set_ylim(top=1e13)  # room for the legend
     left.set_title("Length of the phases")
     left.legend(loc="upper left")
     right.set(xlabel="dimension $d$", ylabel="local exponent")
@@ -128,7 +126,7 @@ def invariants(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) ->
                 label=r"$(3/\kappa)\,(E_{j,k}^2 - E_{k,j}^2)$")  # fmt: skip
         ax.plot(wide.index, wide[f"invariant{j}"], color=COLOURS["ink"], label="their sum")
         ax.set(
-            xscale="log", xlabel=r"time $\eta \times$ step", xlim=(0.05 * at["t1"], 10 * at["t4"])
+            xscale="log", xlabel=r"time $\eta \times$ step", xlim=(0.05 * at["t1"], 3 * at["t4"])
         )
         ax.set_title(f"Neuron {j}")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
