@@ -36,7 +36,7 @@ TITLES = {
 def _curves(
     ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]], across: str = "step"
 ) -> None:
-    """Every replicate thin, the first one bold: a switch that comes earlier or later has no mean."""
+    """Every replicate thin, the first one bold: switches at different times have no mean."""
     for quantity, (colour, line, label) in styles.items():
         for replicate, own in frame[frame["quantity"] == quantity].groupby("replicate"):
             first = replicate == 0
