@@ -26,7 +26,7 @@ from featlearn.core.plots import save
 
 OUT = Path("results/bench")
 #: Modules of this folder, in the order in which they run.
-MODULES = ["mrp", "contrastive", "workflow"]
+MODULES = ["mrp", "contrastive", "noncontrastive", "workflow"]
 
 
 def keep(name: str, frame: pd.DataFrame) -> pd.DataFrame:
