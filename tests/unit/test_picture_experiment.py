@@ -17,8 +17,8 @@ from featlearn.images.methods import build_method
 from featlearn.images.plan import Plan, Training
 from featlearn.images.world import World
 from featlearn.mrp.claims.images import COMPARISON_CLAIMS, TRANSFER_CLAIMS
-from featlearn.mrp.images import experiment as room
 from featlearn.mrp.images import downstream, figures
+from featlearn.mrp.images import experiment as room
 from featlearn.mrp.images.config import faults
 from featlearn.mrp.images.detection import detected
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.workflow
 SUFFIXES = {".parquet", ".safetensors", ".svg", ".png", ".md"}
 CHANGED = "mrp/tables/headline.parquet"
 #: Made again in the same folder, with all that they need: theory, and trainings on images.
-AGAIN = ("results/smoke/mrp/figures/headline.svg", "results/smoke/mrp/figures/images-comparison.svg")
+AGAIN = (
+    "results/smoke/mrp/figures/headline.svg",
+    "results/smoke/mrp/figures/images-comparison.svg",
+)
 
 
 def forced(checkout):
