@@ -225,6 +225,14 @@ def test_a_dead_encoder_predicts_nothing():
     assert seen.accuracy.item() == 0.5
 
 
+def test_a_prediction_of_zero_is_half_right():
+    train = torch.eye(2, dtype=torch.float64).repeat(10, 1).unsqueeze(0)
+    y = torch.tensor([[1.0, -1.0]]).repeat(1, 10)
+    test = torch.tensor([[[1.0, 0.0], [0.0, 0.0]]])
+    seen = probe(Task(train, y, test, torch.tensor([[1.0, 1.0]])))
+    assert seen.accuracy.item() == 0.75
+
+
 # ------------------------------------------------------------------------------- measurements
 
 

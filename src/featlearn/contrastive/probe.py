@@ -39,8 +39,9 @@ class Task(NamedTuple):
 def probe(task: Task) -> Probe:
     """Fit both probes and test them; a replicate without any feature predicts nothing.
 
-    The accuracy leaves out samples with ``y = 0``, whose sign is undefined. Where all features
-    are zero (all neurons dead) the NMSE is 1 and the accuracy 1/2, that of a fair coin.
+    The accuracy leaves out samples with ``y = 0``, whose sign is undefined. A prediction of 0, of a
+    sample on which no neuron fires, counts as half right: that of a fair coin. Where all features
+    are zero (all neurons dead) the NMSE is 1 and the accuracy 1/2.
     """
     found = []
     for rows in zip(*task, strict=True):
@@ -54,8 +55,8 @@ def probe(task: Task) -> Probe:
         nmse = float((test @ w - y_test).square().mean() / y_test.square().mean())
         known, asked = y_train != 0, y_test != 0
         v = logistic(train[known], y_train[known].sign(), w)
-        right = (test[asked] @ v).sign() == y_test[asked].sign()
-        found.append((nmse, float(right.double().mean())))
+        agreement = (test[asked] @ v).sign() * y_test[asked].sign()
+        found.append((nmse, float((1 + agreement).mean() / 2)))
     nmse_all, accuracy = torch.tensor(found, dtype=torch.float64).T
     return Probe(nmse_all, accuracy)
 
