@@ -13,6 +13,7 @@ min_version("9.0")
 include: "workflow/rules/common.smk"
 include: "workflow/rules/mrp.smk"
 include: "workflow/rules/images.smk"
+include: "workflow/rules/eigencam.smk"
 include: "workflow/rules/contrastive.smk"
 include: "workflow/rules/noncontrastive.smk"
 include: "workflow/rules/results.smk"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from bench.timing import ratio, side_by_side
+from bench.timing import peak_memory, ratio, side_by_side
+from featlearn.images.augment import Augment
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
@@ -17,7 +19,7 @@ from featlearn.images.objective import Objective
 
 PIXELS, CLASSES, BATCH, STEPS = 32, 10, 128, 5
 #: Names of the encoders tried, with their options: that of the desk scale.
-ENCODERS = {"small_resnet": {"widths": [16, 32, 64]}}
+ENCODERS = {"small_resnet": {"widths": [16, 32, 64], "stem_stride": 2}}
 SETTINGS = {
     "steps": STEPS,
     "batch_size": BATCH,
@@ -25,6 +27,8 @@ SETTINGS = {
     "clip": 5.0,
     "schedule": "constant",
 }
+#: The loop with bytes turned to numbers and nothing else, and with an augmentation, by preset.
+LOOPS = {"loop": "none", "loop, crops and flips": "simmim"}
 
 
 class Supervised(Objective):
@@ -38,9 +42,9 @@ class Supervised(Objective):
         return {"loss": nn.functional.cross_entropy(self.head(self.encoder(images)), labels)}
 
 
-def normalised(images: Tensor, draws: Draws) -> Tensor:
-    """Bytes to numbers, and nothing else."""
-    return images.float().div_(127.5).sub_(1)
+def device() -> torch.device:
+    """CUDA where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def objectives(kind: str) -> dict[str, Objective]:
@@ -48,19 +52,20 @@ def objectives(kind: str) -> dict[str, Objective]:
     torch.manual_seed(0)
     encoder = build_encoder({"kind": kind, **ENCODERS[kind]}, PIXELS)
     masked = build_encoder({"kind": kind, **ENCODERS[kind]}, PIXELS)
-    settings = {"kind": "simmim", "mask_size": 4, "mask_ratio": 0.6}
+    settings = {"kind": "simmim", "mask_size": 4, "mask_ratio": 0.6, "decoder_depth": 3}
     return {
         "fine-tuning": Supervised(encoder, encoder.width),
-        "pre-training (SimMIM)": build_method(settings, masked),
+        "pre-training (SimMIM)": build_method(settings | {"decoder_width": 32}, masked),
     }
 
 
-def bare(objective: Objective, device: torch.device) -> Callable[[], object]:
+def bare(objective: Objective) -> Callable[[], object]:
     """The steps of PyTorch alone, again and again on one batch that is on the device."""
-    images = torch.randn(BATCH, 3, PIXELS, PIXELS, device=device)
+    where = device()
+    images = torch.randn(BATCH, 3, PIXELS, PIXELS, device=where)
     images = images.contiguous(memory_format=torch.channels_last)
-    labels = torch.randint(CLASSES, (BATCH,), device=device)
-    objective.to(device).to(memory_format=torch.channels_last).train()
+    labels = torch.randint(CLASSES, (BATCH,), device=where)
+    objective.to(where).to(memory_format=torch.channels_last).train()
     optimiser = torch.optim.AdamW(objective.parameters(), lr=1e-4, fused=True)
 
     def run() -> None:
@@ -69,31 +74,52 @@ def bare(objective: Objective, device: torch.device) -> Callable[[], object]:
             objective(images, labels, Draws((0, "bench"), step, BATCH))["loss"].backward()
             nn.utils.clip_grad_norm_(objective.parameters(), 5.0)
             optimiser.step()
-        if device.type == "cuda":
+        if where.type == "cuda":
             torch.cuda.synchronize()
 
     return run
 
 
-def loop(objective: Objective, device: torch.device) -> Callable[[], object]:
+def loop(objective: Objective, preset: str) -> Callable[[], object]:
     """As many steps of the loop, from bytes in memory, with its history."""
     images = torch.randint(256, (8 * BATCH, 3, PIXELS, PIXELS), dtype=torch.uint8)
     labels = torch.randint(CLASSES, (8 * BATCH,))
+    augment = Augment({"preset": preset})
 
     def run() -> None:
-        fit(objective, images, labels, normalised, SETTINGS, (0, "bench"), device)
+        fit(objective, images, labels, augment, SETTINGS, (0, "bench"), device())
 
     return run
 
 
+def rivals(kind: str, name: str) -> dict[str, Callable[[], object]]:
+    """The bare step, and :data:`LOOPS`, of one training."""
+    objective = objectives(kind)[name]
+    loops = {rival: loop(objective, preset) for rival, preset in LOOPS.items()}
+    return {"bare step": bare(objective), **loops}
+
+
 def loop_ratios(turns: int = 7) -> pd.DataFrame:
-    """One row a training: images a second of the loop, over those of the bare step."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """Images a second of the loop over those of the bare step, and peak memory of each.
+
+    Returns
+    -------
+    DataFrame
+        Columns what, ratio, wanted, peak_mb, peak_mb_bare_step.
+    """
+    clock = time.perf_counter if device().type == "cuda" else time.process_time
     rows = []
     for kind in ENCODERS:
-        for name, objective in objectives(kind).items():
-            rivals = {"bare": bare(objective, device), "loop": loop(objective, device)}
-            timed = side_by_side(rivals, turns)
-            share = ratio(timed, "bare", "loop")
-            rows.append((f"{name}, {kind}, {PIXELS} px: loop / bare step", share, ">= 0.9"))
-    return pd.DataFrame(rows, columns=["what", "ratio", "wanted"])
+        for name in objectives(kind):
+            runs = rivals(kind, name)
+            timed = side_by_side(runs, turns, clock)
+            code = f"from bench.images import rivals\nrivals({kind!r}, {name!r})"
+            peaks = {rival: peak_memory(f"{code}[{rival!r}]()") for rival in runs}
+            for rival in LOOPS:
+                what = f"{name}, {kind}, {PIXELS} px: {rival} / bare step"
+                share = ratio(timed, "bare step", rival)
+                rows.append((what, share, ">= 0.9", peaks[rival], peaks["bare step"]))
+    return pd.DataFrame(rows, columns=["what", "ratio", "wanted", "peak_mb", "peak_mb_bare_step"])
+
+
+BENCHMARKS = {"loop-ratios": loop_ratios}

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn import functional
 
+from bench.timing import peak_memory
 from featlearn.core.seeds import generator
 from featlearn.images.probe import fit_path
 
@@ -108,6 +109,14 @@ def best_rate(problem: Problem) -> Callable[[], Fitted]:
     return lambda: sgd(problem, rate)
 
 
+#: Each solver at some setting of its own; memory does not depend on which.
+ONCE = {
+    "featlearn": "ours(problem)",
+    "scikit-learn": "scikit_learn(problem, 1e-4)",
+    "SGD, 100 epochs": "sgd(problem, 0.03)",
+}
+
+
 def probe_rivals(turns: int = 3) -> pd.DataFrame:
     """Seconds of each solver at one penalty, where it ends, and its accuracy.
 
@@ -117,7 +126,7 @@ def probe_rivals(turns: int = 3) -> pd.DataFrame:
     -------
     DataFrame
         Columns size, solver, seconds (fewest of ``turns``), to_ours, above_optimum (relative),
-        accuracy.
+        accuracy, peak_mb (of the whole process, features included).
     """
     rows = []
     for size, (images, width) in SIZES.items():
@@ -133,8 +142,12 @@ def probe_rivals(turns: int = 3) -> pd.DataFrame:
             seconds, fitted = _fewest_seconds(run, turns)
             base = base or seconds
             above = problem.objective(fitted) / optimum - 1
-            rows.append((size, name, seconds, seconds / base, above, problem.accuracy(fitted)))
-    columns = ["size", "solver", "seconds", "to_ours", "above_optimum", "accuracy"]
+            made = f"from bench.probes import *\nproblem = Problem.made({images}, {width})\n"
+            peak = peak_memory(made + ONCE[name])
+            rows.append(
+                (size, name, seconds, seconds / base, above, problem.accuracy(fitted), peak)
+            )
+    columns = ["size", "solver", "seconds", "to_ours", "above_optimum", "accuracy", "peak_mb"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -145,3 +158,6 @@ def _fewest_seconds(run: Callable[[], Fitted], turns: int) -> tuple[float, Fitte
         fitted = run()
         seconds.append(time.perf_counter() - started)
     return min(seconds), fitted
+
+
+BENCHMARKS = {"probe-rivals": probe_rivals}

@@ -14,13 +14,29 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.config import merge, read_yaml
+from featlearn.core.config import merge, read_schema
 
 PAGE = ROOT / "docs" / "configuration.md"
 BEGIN, END = "<!-- keys of {paper}: made from its schema -->\n", "<!-- end of keys -->\n"
-#: Groups that the page describes once, under the headline.
-DESCRIBED = {"multi_view": "mrp.headline.data", "kernels": "mrp.headline.network"}
-WORDS = {"integer": "whole number", "number": "number", "string": "text", "object": "group"}
+#: Groups that the page describes once, and where.
+DESCRIBED = {
+    "multi_view": "mrp.headline.data",
+    "kernels": "mrp.headline.network",
+    "encoder": "images.encoders.cnn",
+    "pretraining_run": "images.pretraining.simmim",
+    "training": "images.pretraining.simmim.training",
+}
+#: Sections of the config that have tables, each with the groups that are described by hand.
+SECTIONS: dict[str, tuple[str, ...]] = {"mrp": ("headline",), "images": ()}
+WORDS = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "group",
+    "null": "nothing",
+}
 
 
 def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,14 +51,28 @@ def values(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Type and range in words."""
     node = resolved(node, schema)
     if "enum" in node:
-        return "one of " + ", ".join(map(str, node["enum"]))
+        return "one of " + ", ".join("nothing" if v is None else str(v) for v in node["enum"])
+    if "const" in node:
+        return str(node["const"])
+    for choice in ("oneOf", "anyOf"):
+        if choice in node and "type" not in node:
+            return " or ".join(values(one, schema) for one in node[choice])
     if node.get("type") == "array":
         item = resolved(node["items"], schema)
         words = values(item, schema)
         return "list of groups" if item.get("type") == "object" else f"list of {words}"
-    limits = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most"}
+    limits = {
+        "minimum": "at least",
+        "exclusiveMinimum": "more than",
+        "maximum": "at most",
+        "exclusiveMaximum": "less than",
+    }
     parts = [f"{word} {node[key]}" for key, word in limits.items() if key in node]
-    return ", ".join([WORDS[node.get("type", "object")], *parts])
+    if "properties" in node:
+        return "group of " + " or ".join(node["properties"])
+    kinds = node.get("type", "object")
+    told = " or ".join(WORDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return ", ".join([told, *parts])
 
 
 def meaning(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
@@ -57,18 +87,24 @@ def meaning(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> st
     return str(text).replace("|", "\\|")
 
 
-def rows(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
-    """Lines of a table: all keys below ``node``, deepest groups included."""
+def rows(
+    path: str, node: Mapping[str, Any], schema: Mapping[str, Any], needed: bool = True
+) -> Iterator[str]:
+    """Lines of a table: all keys below ``node``, deepest groups included.
+
+    A key that is ``needed`` and has no default must stand in the file of the scale.
+    """
     name = node.get("$ref", "").rpartition("/")[2]
-    if name in DESCRIBED:
+    if DESCRIBED.get(name, path) != path:
         yield f"| `{path}` | as `{DESCRIBED[name]}` | group |  |"
         return
     node = resolved(node, schema)
-    if "properties" in node:
+    if "properties" in node and "default" not in node:
         for key, part in node["properties"].items():
-            yield from rows(f"{path}.{key}", part, schema)
+            must = key in node.get("required", ())
+            yield from rows(f"{path}.{key}", part, schema, must)
         return
-    default = f"`{node['default']}`" if "default" in node else "scale"
+    default = shown(node["default"]) if "default" in node else ("scale" if needed else "none")
     told = meaning(path, node, schema)
     yield f"| `{path}` | {told} | {values(node, schema)} | {default} |"
     nested = node.get("additionalProperties")
@@ -78,11 +114,20 @@ def rows(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
         yield from rows(f"{path}[]", node["items"], schema)
 
 
+def shown(default: Any) -> str:
+    """A default as YAML has it; nothing is told in words."""
+    if default is None:
+        return "nothing"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
 def tables(paper: str, skip: tuple[str, ...] = ()) -> str:
     """A section for each experiment of a paper."""
-    schema = read_yaml(ROOT / "workflow" / "schemas" / f"{paper}.schema.yaml")
+    whole = read_schema(ROOT / "workflow" / "schemas")
+    section = whole["properties"][paper]
+    schema = {"$defs": whole["$defs"], "meanings": section.get("meanings", {})}
     found = []
-    for name, node in schema["properties"].items():
+    for name, node in section["properties"].items():
         if name not in skip:
             lines = list(rows(f"{paper}.{name}", node, schema))
             told = resolved(node, schema).get("description")
@@ -94,10 +139,14 @@ def tables(paper: str, skip: tuple[str, ...] = ()) -> str:
 
 def page(text: str) -> str:
     """The page with its tables made anew."""
-    begin = BEGIN.format(paper="mrp")
-    before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(END)
-    return before + begin + "\n" + tables("mrp", skip=("headline",)) + END + after
+    for paper, skip in SECTIONS.items():
+        begin = BEGIN.format(paper=paper)
+        before, found, rest = text.partition(begin)
+        if not found:
+            raise SystemExit(f"{PAGE}: has no line {begin.strip()!r}")
+        _, _, after = rest.partition(END)
+        text = before + begin + "\n" + tables(paper, skip) + END + after
+    return text
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ with Job(snakemake) as job:
     device = job.device(job.params.device)
     from featlearn.core.files import read_tensors, write_parquet, write_tensors
     from featlearn.core.progress import Progress
-    from featlearn.mrp.images.real import PRETRAINED, RealExperiment
+    from featlearn.mrp.images.real import RealExperiment
+    from featlearn.mrp.images.real_config import PRETRAINED
 
     name, start = job.wildcards.image_set, job.wildcards.start
     replicate = int(job.wildcards.replicate)

@@ -245,7 +245,7 @@ def test_faults_name_the_key_and_what_was_expected():
         "eigencam": {
             "pictures": 9,
             "labels": ["most"],
-            "shown": {"class": 4},
+            "shown": {"classes": [1, 2, 4]},
             "photographs": {"folder": "photos", "weights_folder": None},
         },
         "images": {
@@ -257,7 +257,7 @@ def test_faults_name_the_key_and_what_was_expected():
     told = list(faults(config))
     assert [line.partition(":")[0] for line in told] == [
         "eigencam.pictures",
-        "eigencam.shown.class",
+        "eigencam.shown.classes",
         "eigencam.photographs",
     ]
     assert label_counts(config) == [12]

@@ -18,20 +18,12 @@ REAL_WEIGHTS = f"{MRP}/weights/real_images"
 REAL_MEASUREMENTS = f"{MRP}/measurements/real_images"
 
 
-def real_starts(name):
-    """What the encoder of a data set starts from."""
-    return ["random", "pretrained", *(["given"] if REAL_IMAGES[name]["weights"] else [])]
-
-
-def real_evaluations():
-    """The evaluation of every data set, start and replicate."""
-    return [
-        f"{REAL_MEASUREMENTS}/{name}/{start}-{replicate}.parquet"
-        for name, settings in REAL_IMAGES.items()
-        for start in real_starts(name)
-        for replicate in range(settings["replicates"])
-    ]
-
+REAL_EVALUATIONS = [
+    f"{REAL_MEASUREMENTS}/{name}/{start}-{replicate}.parquet"
+    for name, settings in REAL_IMAGES.items()
+    for start in real_config.starts(settings)
+    for replicate in range(settings["replicates"])
+]
 
 if REAL_IMAGES:
     REAL_FILES += publish(
@@ -145,7 +137,7 @@ rule images_real_downstream:
 
 rule images_real_evaluations:
     input:
-        parts=real_evaluations(),
+        parts=REAL_EVALUATIONS,
     output:
         f"{REAL_MEASUREMENTS}/evaluations.parquet",
     log:

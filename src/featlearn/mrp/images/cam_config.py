@@ -14,10 +14,10 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"eigencam.pictures: {cams['pictures']}; expected at most images.samples.test, {test}"
         )
-    if cams["shown"]["class"] > classes:
+    highest = max(cams["shown"]["classes"])
+    if highest > classes:
         yield (
-            f"eigencam.shown.class: {cams['shown']['class']}; expected at most "
-            f"images.world.classes, {classes}"
+            f"eigencam.shown.classes: {highest}; expected at most images.world.classes, {classes}"
         )
     photographs = cams["photographs"]
     if (photographs["folder"] is None) != (photographs["weights_folder"] is None):
@@ -32,8 +32,3 @@ def label_counts(config: Mapping[str, Any]) -> list[int]:
     counts = config["images"]["comparison"]["labels"]
     wanted = {"fewest": min(counts), "most": max(counts)}
     return sorted({wanted[name] for name in config["eigencam"]["labels"]})
-
-
-def supervised_start(start: str, encoders: Mapping[str, str]) -> str:
-    """The random start of the same network: what supervised training begins with."""
-    return f"random-{encoders[start]}"

@@ -18,6 +18,7 @@ from featlearn.images.classifier import Classifier
 from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.features import extract
 from featlearn.images.part_use import PartUse, part_use
+from featlearn.images.photographs import watched
 from featlearn.images.pictures import Pictures, erase
 from featlearn.mrp.images.experiment import PictureExperiment, Weights
 
@@ -76,20 +77,16 @@ def look(experiment: PictureExperiment, classifier: Classifier, images: Tensor) 
     size = (images.shape[-2], images.shape[-1])
 
     def outputs(inputs: Tensor) -> Tensor:
-        activations: list[Tensor] = []
-        handle = layer.register_forward_hook(lambda _, __, output: activations.append(output))
-        try:
-            scores = classifier.scores(inputs)
-        finally:
-            handle.remove()
-        maps = eigen_cam(encoder.as_maps(activations[-1], size)).maps
+        scores, activations = watched(classifier.scores, layer, inputs)
+        maps = eigen_cam(encoder.as_maps(activations, size)).maps
         shape.append((maps.shape[1], maps.shape[2]))
         return torch.cat([scores, maps.flatten(1)], 1)
 
     shape: list[tuple[int, int]] = []
     found = extract(classifier, images, experiment.plain, outputs=outputs, device=experiment.device)
     scores, maps = found[:, : classifier.classes], found[:, classifier.classes :]
-    return Seen(scores, heat(maps.reshape(len(maps), *shape[0]), size))
+    maps = maps.reshape(len(maps), *shape[0])
+    return Seen(scores, heat(maps, size))
 
 
 # --------------------------------------------------------------------------- pictures to erase from

@@ -34,10 +34,8 @@ from featlearn.images.probe import choose_probe, score
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.experiment import Weights
-from featlearn.mrp.images.real_config import as_opened
+from featlearn.mrp.images.real_config import GIVEN, PRETRAINED, as_opened
 
-#: Starts of an encoder; ``GIVEN`` are the weights that the config names.
-RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
 #: Images that the statistics of the channels are taken of.
 LOOKED_AT = 10_000
 #: Sets up to this many bytes are kept on a GPU: nothing then waits for copies.

@@ -19,6 +19,14 @@ from featlearn.images.config_data import augmentation_faults, data_faults, given
 if TYPE_CHECKING:
     from featlearn.images.readers.common import Source
 
+#: Starts of an encoder; ``GIVEN`` are the weights that the config names.
+RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
+
+
+def starts(settings: Mapping[str, Any]) -> list[str]:
+    """What the encoder of a data set starts from."""
+    return [RANDOM, PRETRAINED, *([GIVEN] if settings["weights"] else [])]
+
 
 def faults(real_images: Mapping[str, Any]) -> Iterator[str]:
     """Values that contradict each other: one line each, with the key and what was expected."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
+from featlearn.mrp.images.real_config import RANDOM
 from featlearn.mrp.images.tables import EVALUATIONS, means
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RANDOM = "random"
 METHODS = {"simmim": "SimMIM", "mae": "MAE", "data2vec": "data2vec", "given": "given weights"}
 KEYS = ["data_set", "start", "method", "evaluation", "fraction", "labels", "quantity"]
 LOOKS = {"fine-tuned": "-", "linear probe": ":", "nearest neighbours": "--"}

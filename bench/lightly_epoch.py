@@ -1,0 +1,137 @@
+"""An epoch of self-supervised training of a ResNet-18 at 32 px: our loop, and that of lightly.
+
+Encoder, projection head, loss (SimCLR, the latter two lightly's), optimiser and strength of the
+augmentation are the same, so that what differs is the way from bytes in memory to a step. It is
+SimCLR because lightly has no masked image modelling on a convolutional network.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from bench.timing import peak_memory, ratio, side_by_side
+from featlearn.images.augment import Augment
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.loop import fit
+from featlearn.images.objective import Objective
+
+PIXELS = 32
+#: Images of an epoch, batch size and loading processes of lightly: on CUDA, on a processor.
+SIZES = {"cuda": (12800, 512, 8), "cpu": (128, 32, 0)}
+#: As lightly's SimCLRTransform for images of 32 px: without blur.
+STEPS = [
+    {"op": "random_resized_crop", "scale": (0.08, 1.0)},
+    {"op": "flip"},
+    {"op": "colour_jitter", "brightness": 0.8, "contrast": 0.8, "saturation": 0.8, "hue": 0.2},
+    {"op": "grey"},
+]
+
+
+class SimClr(Objective):
+    """Two views of each image, one after the other in the batch; head and loss are lightly's."""
+
+    def __init__(self) -> None:
+        from lightly.loss import NTXentLoss
+        from lightly.models.modules import SimCLRProjectionHead
+
+        super().__init__()
+        self.encoder = build_encoder({"kind": "resnet18", "stem": "cifar"}, PIXELS)
+        self.head = SimCLRProjectionHead(self.encoder.width, 512, 128)
+        self.contrast = NTXentLoss()
+
+    def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
+        return {"loss": self.contrast(*self.head(self.encoder(images)).chunk(2))}
+
+
+def device() -> torch.device:
+    """CUDA where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def pictures() -> Tensor:
+    """Bytes: how long a step takes does not depend on what they show."""
+    stream = torch.Generator().manual_seed(0)
+    count = SIZES[device().type][0]
+    return torch.randint(256, (count, 3, PIXELS, PIXELS), dtype=torch.uint8, generator=stream)
+
+
+def ours() -> Callable[[], object]:
+    """An epoch of our loop, both views augmented in one batch on the device."""
+    images, objective, augment = pictures(), SimClr(), Augment({"steps": STEPS})
+    settings = {"epochs": 1, "batch_size": SIZES[device().type][1], "learning_rate": 1e-3}
+
+    def views(batch: Tensor, draws: Draws) -> Tensor:
+        other = Draws((*draws.name, "other view"), draws.step, draws.size, draws.rows)
+        return torch.cat([augment(batch, draws), augment(batch, other)])
+
+    return lambda: fit(objective, images, None, views, settings, (0, "bench"), device())
+
+
+def theirs() -> Callable[[], object]:
+    """An epoch as lightly's examples write it, from images that are decoded already."""
+    from lightly.transforms import SimCLRTransform
+    from torch.utils.data import DataLoader
+    from torchvision.transforms.functional import to_pil_image
+
+    _, batch, workers = SIZES[device().type]
+    transform = SimCLRTransform(input_size=PIXELS, gaussian_blur=0.0)
+    opened = [to_pil_image(image) for image in pictures()]
+
+    class Views(torch.utils.data.Dataset[list[Tensor]]):
+        def __len__(self) -> int:
+            return len(opened)
+
+        def __getitem__(self, place: int) -> list[Tensor]:
+            return transform(opened[place])
+
+    loader = DataLoader(
+        Views(), batch, shuffle=True, drop_last=True, num_workers=workers, pin_memory=workers > 0
+    )
+    objective = SimClr().to(device()).to(memory_format=torch.channels_last)
+    return lambda: _epoch(objective, loader)
+
+
+def _epoch(objective: nn.Module, loader: torch.utils.data.DataLoader[list[Tensor]]) -> None:
+    where = device()
+    optimiser = torch.optim.AdamW(objective.parameters(), lr=1e-3, fused=True)
+    for step, views in enumerate(loader):
+        images = torch.cat([view.to(where, non_blocking=True) for view in views])
+        images = images.contiguous(memory_format=torch.channels_last)
+        optimiser.zero_grad(set_to_none=True)
+        objective(images, None, Draws((0, "bench"), step, len(images)))["loss"].backward()
+        optimiser.step()
+    if where.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def epochs(turns: int = 3) -> pd.DataFrame:
+    """Images a second of an epoch, ours to lightly's, and peak memory of each.
+
+    Returns
+    -------
+    DataFrame
+        Columns what, ratio, wanted, peak_mb, peak_mb_lightly; without lightly one row that says so.
+    """
+    columns = ["what", "ratio", "wanted", "peak_mb", "peak_mb_lightly"]
+    try:
+        import lightly
+    except ImportError:
+        told = "lightly is not installed, nothing compared: uv pip install --group bench"
+        return pd.DataFrame([(told, *[float("nan")] * 4)], columns=columns)
+    clock = time.perf_counter if device().type == "cuda" else time.process_time
+    timed = side_by_side({"ours": ours(), "theirs": theirs()}, turns, clock)
+    faster = ratio(timed, "theirs", "ours")
+    code = "import bench.lightly_epoch as e\ne."
+    peaks = [peak_memory(f"{code}{rival}()()") for rival in ("ours", "theirs")]
+    what = f"epoch of SimCLR, ResNet-18, {PIXELS} px, {device()}: ours / lightly"
+    row = (f"{what} {lightly.__version__}", faster, "> 1", *peaks)
+    return pd.DataFrame([row], columns=columns)
+
+
+BENCHMARKS = {"lightly-epoch": epochs}

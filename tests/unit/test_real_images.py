@@ -1,0 +1,444 @@
+"""Real images through the comparison: data, faults, nested labels, the same budget for all."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+import yaml
+from PIL import Image
+
+from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.datasets import ImageSet
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.loop import fit
+from featlearn.images.methods import build_method
+from featlearn.mrp.images import real
+from featlearn.mrp.images.real import RealExperiment, channel_statistics, describe
+from featlearn.mrp.images.real_config import as_opened, faults, sources, state
+from featlearn.mrp.images.real_tables import real_figure, real_table, wide_real
+
+ROOT = Path(__file__).parents[2]
+TINY = {
+    "encoder": {"small_resnet": {"widths": [4, 8]}},
+    "pretraining": {
+        "objective": {"simmim": {"mask_size": 4, "decoder_depth": 1, "decoder_width": 8}},
+        "training": {"epochs": 1, "batch_size": 16},
+    },
+    "finetuning": {"training": {"steps": 2, "batch_size": 8}},
+    "label_fractions": [0.5, 1.0],
+}
+
+
+def filled(**settings) -> dict:
+    """Settings of one data set with their defaults."""
+    schema = read_schema(ROOT / "workflow" / "schemas")
+    found = fill_defaults({"own": settings}, schema["properties"]["real_images"], schema)
+    return found["own"]
+
+
+def tiny(root: Path, **more) -> dict:
+    data = {"kind": "folder", "path": str(root), "size": 16}
+    return filled(**merge({**TINY, "data": data}, more))
+
+
+def picture(number: int, colour: tuple[int, int, int]) -> Image.Image:
+    noise = np.random.default_rng(number).integers(0, 80, (20, 24, 3))
+    return Image.fromarray((noise + np.array(colour)).astype(np.uint8))
+
+
+COLOURS = {"daisy": (160, 160, 20), "rose": (170, 10, 30), "tulip": (30, 20, 170)}
+
+
+def grow(root: Path, count: int = 12) -> Path:
+    for name, colour in COLOURS.items():
+        (root / name).mkdir(parents=True)
+        for number in range(count):
+            picture(number, colour).save(root / name / f"{number}.png")
+    return root
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory):
+    root = grow(tmp_path_factory.mktemp("own") / "garden")
+    (root / "rose" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
+    return root
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def experiment(garden, cache):
+    return RealExperiment("garden", tiny(garden), cache, seed=0, replicate=0)
+
+
+# ------------------------------------------------------------------------------- config
+
+
+def test_kind_and_path_are_all_that_a_folder_needs(garden):
+    config = load({"real_images": {"flowers": {"data": {"kind": "folder", "path": "f"}}}}, ROOT)
+    flowers = config["real_images"]["flowers"]
+    assert flowers["data"]["size"] == 64
+    assert flowers["encoder"]["small_resnet"]["stem_stride"] == 2
+    assert flowers["pretraining"]["objective"]["simmim"]["mask_size"] == 8
+    assert flowers["label_fractions"] == [1.0, 0.1]
+    assert not list(faults({"flowers": flowers}))
+
+
+def test_nothing_is_made_unless_the_config_says_so():
+    assert load({}, ROOT)["real_images"] == {}
+
+
+def test_a_name_that_is_no_file_name_is_refused():
+    sets = {"my/flowers": {"data": {"kind": "digits"}}}
+    with pytest.raises(ConfigError, match=r"real_images: 'my/flowers'; expected names of letters"):
+        load({"real_images": sets}, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"data": {"size": 20}},
+            "real_images.own.pretraining.objective.simmim.mask_size: 8; expected a divisor of the "
+            "images' size, 20 pixels",
+        ),
+        (
+            {"pretraining": {"objective": {"kind": "beit"}}},
+            "real_images.own.pretraining.objective.kind: beit; expected simmim, mae or data2vec, "
+            "which need no teacher",
+        ),
+        (
+            {"weights": "no/such/file"},
+            "real_images.own.weights: 'no/such/file'; expected a file, or a name such as "
+            "torchvision:... or timm:...",
+        ),
+        (
+            {"data": {"shares": {"validation": 0.5}}},
+            "real_images.own.data.shares.validation: 0.5; expected none: what is chosen is chosen "
+            "on labelled training images",
+        ),
+    ],
+)
+def test_values_that_contradict_each_other_are_named(change, told):
+    settings = filled(**merge({"data": {"kind": "folder", "path": "f"}}, change))
+    assert list(faults({"own": settings})) == [told]
+
+
+@pytest.mark.parametrize("scale", ["smoke", "desk", "paper", "gpu"])
+def test_a_scale_by_name_is_the_scale_by_file(scale):
+    by_file = load(read_yaml(ROOT / "config" / "scale" / f"{scale}.yaml"), ROOT)
+    assert load({"scale": scale}, ROOT) == by_file
+    assert not list(faults(by_file["real_images"]))
+
+
+def test_the_gpu_scale_has_other_sections_from_smoke():
+    gpu, smoke = load({"scale": "gpu"}, ROOT), load({"scale": "smoke"}, ROOT)
+    assert gpu["mrp"] == smoke["mrp"]
+    assert gpu["images"] == smoke["images"]
+    assert gpu["device"] == "cuda"
+    assert gpu["real_images"]["cifar10"]["encoder"]["resnet"]["stem"] == "cifar"
+    with pytest.raises(ConfigError, match="based_on: unknown key"):
+        load({"based_on": "desk"}, ROOT)
+
+
+def test_the_config_for_a_processor_is_valid():
+    config = load(read_yaml(ROOT / "config" / "cifar10.yaml"), ROOT)
+    assert not list(faults(config["real_images"]))
+
+
+PAGE = ROOT / "docs" / "your-own-images.md"
+
+
+def blocks(language: str) -> list[str]:
+    pattern = rf"^```{language}\n(.*?)^```"
+    return re.findall(pattern, PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_five_lines_on_the_page_are_enough():
+    assert len(blocks("yaml")[0].splitlines()) <= 5
+
+
+@pytest.mark.parametrize("text", blocks("yaml"))
+def test_every_config_on_the_page_is_valid(text):
+    sets = load(yaml.safe_load(text), ROOT)["real_images"]
+    assert not list(faults(sets))
+    for settings in sets.values():
+        size = settings["data"]["size"]
+        encoder = build_encoder(settings["encoder"], size)
+        method = build_method(settings["pretraining"]["objective"], encoder)
+        with torch.inference_mode():
+            loss = method(torch.zeros(2, 3, size, size), None, Draws(("page",), 0, 2))["loss"]
+        assert loss.isfinite()
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_every_script_on_the_page_names_what_there_is(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(node.module)
+            assert all(hasattr(module, alias.name) for alias in node.names), node.module
+
+
+@pytest.mark.parametrize("group", ["data", "encoder", "pretraining", "finetuning"])
+def test_the_page_tells_of_every_group(group):
+    assert f"| `{group}" in PAGE.read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------- on disk
+
+
+def test_data_that_are_not_there_are_told_together(tmp_path):
+    sets = {
+        "one": tiny(tmp_path / "nowhere"),
+        "two": filled(data={"kind": "cifar10", "path": str(tmp_path)}),
+    }
+    with pytest.raises(ConfigError) as told:
+        state(sets)
+    first, second = str(told.value).splitlines()
+    assert first.startswith("real_images.one.data: ")
+    assert first.endswith("nowhere: no such folder; expected one folder a class in it")
+    assert second.startswith("real_images.two.data: cifar10: expected ")
+    assert "cifar-10-batches-bin/test_batch.bin" in second
+
+
+def test_a_changed_file_changes_the_state_and_no_other_setting_does(tmp_path):
+    root = grow(tmp_path / "own", 2)
+    before = state({"own": tiny(root)})
+    assert state({"own": tiny(root, replicates=9)}) == before
+    picture(99, (0, 0, 0)).save(root / "rose" / "1.png")
+    assert state({"own": tiny(root)}) != before
+
+
+def test_test_images_are_the_own_ones_else_validation_else_a_share(tmp_path):
+    settings = {"kind": "folder", "path": str(tmp_path), "shares": {"test": 0.25}}
+    assert as_opened(settings)["splits"] == {"train": "all"}
+    assert as_opened(settings)["shares"] == {"test": 0.25}
+    for name in ("train", "val"):
+        (tmp_path / name).mkdir()
+    assert as_opened(settings)["splits"] == {"train": "train", "test": "val"}
+    assert as_opened(settings)["shares"] == {}
+    (tmp_path / "test").mkdir()
+    assert as_opened(settings)["splits"] == {"train": "train", "test": "test"}
+
+
+def test_no_test_images_at_all_is_refused(garden):
+    with pytest.raises(ConfigError, match=r"shares\.test: expected more than 0"):
+        sources({"kind": "folder", "path": str(garden), "shares": {"test": 0}})
+
+
+def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
+    data = tiny(garden)["data"]
+    summary, broken = describe(data, cache, 0, "garden")
+    assert list(summary.columns) == ["role", "class", "images", "pixels"]
+    assert summary["images"].sum() == 36
+    assert set(summary["class"]) == set(COLOURS)
+    assert summary.groupby("role")["images"].sum().to_dict() == {"train": 29, "test": 7}
+    assert broken[["split", "file"]].to_numpy().tolist() == [["all", "rose/broken.jpg"]]
+    assert broken["reason"].str.len().gt(0).all()
+
+
+def test_broken_images_stop_the_run_if_that_is_wished(garden, cache):
+    data = tiny(garden, data={"broken": "refuse"})["data"]
+    with pytest.raises(FeatlearnError, match=r"rose/broken\.jpg"):
+        describe(data, cache, 0, "garden")
+
+
+def test_images_without_classes_are_refused(tmp_path):
+    root = tmp_path / "flat"
+    root.mkdir()
+    for number in range(8):
+        picture(number, (9, 9, 9)).save(root / f"{number}.png")
+    with pytest.raises(FeatlearnError, match="classes: none; expected two or more"):
+        describe(tiny(root)["data"], tmp_path / "cache", 0, "flat")
+
+
+def test_statistics_are_those_of_the_pixels():
+    images = torch.randint(0, 256, (50, 3, 8, 8), dtype=torch.uint8)
+    images[:, 2] = 7
+    found = channel_statistics(images)
+    values = images.double() / 255
+    assert found["mean"] == pytest.approx(values.mean((0, 2, 3)).tolist())
+    expected = values.std((0, 2, 3), correction=0).tolist()
+    assert found["std"] == pytest.approx([*expected[:2], 1 / 255])
+
+
+# ------------------------------------------------------------------------------- experiment
+
+
+def test_images_are_normalised_by_their_own_statistics_or_by_given_ones(garden, cache, experiment):
+    inputs = experiment.plain.normalise(experiment.train.images)
+    assert inputs.mean((0, 2, 3)).abs().max() < 1e-5
+    given = RealExperiment("garden", tiny(garden, normalisation="given"), cache, 0, 0)
+    assert given.plain.normalise(given.train.images).mean((0, 2, 3)).abs().max() > 0.1
+
+
+def test_smaller_sets_of_labels_lie_in_larger_ones_and_hold_every_class(garden, cache):
+    settings = tiny(garden, label_fractions=[0.1, 1.0, 0.5])
+    rows = RealExperiment("garden", settings, cache, 0, 0).labelled_rows
+    few, half, whole = (set(rows[fraction].tolist()) for fraction in (0.1, 0.5, 1.0))
+    assert few < half < whole == set(range(29))
+    labels = RealExperiment("garden", settings, cache, 0, 0).train.labels
+    assert set(labels[sorted(few)].tolist()) == {0, 1, 2}
+    other = RealExperiment("garden", settings, cache, 0, 1).labelled_rows
+    assert set(other[0.5].tolist()) != half
+
+
+def test_replicates_share_images_and_differ_in_weights(garden, cache, experiment):
+    other = RealExperiment("garden", tiny(garden), cache, 0, 1)
+    assert torch.equal(other.test.images, experiment.test.images)
+    assert torch.equal(other.train.images, experiment.train.images)
+    first, second = experiment.encoder().state_dict(), other.encoder().state_dict()
+    assert any(not torch.equal(first[name], second[name]) for name in first)
+
+
+def test_fewer_training_images_keep_the_shares_of_the_classes(garden, cache):
+    small = RealExperiment("garden", tiny(garden, train_images=9), cache, 0, 0)
+    assert torch.bincount(small.train.labels).tolist() == [3, 3, 3]
+    assert len(small.test) == 7
+
+
+def test_every_start_has_the_same_images_and_steps(experiment, monkeypatch):
+    calls = []
+
+    def noted(objective, images, labels, augment, settings, name, *rest, **options):
+        calls.append((images.clone(), labels.clone(), settings, name))
+        return fit(objective, images, labels, augment, settings, name, *rest, **options)
+
+    monkeypatch.setattr(real, "fit", noted)
+    weights = experiment.encoder().state_dict()
+    for start in ("random", "pretrained"):
+        experiment.evaluate(lambda s=start: experiment.started(s, weights), lambda _: None)
+    scratch, tuned = calls[:2], calls[2:]
+    assert len(scratch) == len(tuned) == 2
+    for one, other in zip(scratch, tuned, strict=True):
+        assert torch.equal(one[0], other[0])
+        assert torch.equal(one[1], other[1])
+        assert one[2:] == other[2:]
+
+
+def test_from_images_to_table_and_figure(experiment):
+    encoder, history = experiment.pretrain()
+    assert len(history) == 1
+    weights = encoder.state_dict()
+    frames = []
+    for start, kind in (("random", "random"), ("pretrained", "simmim")):
+        found, trained = experiment.evaluate(
+            lambda s=start: experiment.started(s, weights), lambda _: None
+        )
+        assert found["labels"].tolist() == [14, 14, 14, 29, 29, 29]
+        assert found["value"].between(0, 1).all()
+        assert trained["head.weight"].shape == (3, 8)
+        own = found.assign(data_set="garden", start=start, method=kind)
+        frames += [own.assign(replicate=0), own.assign(replicate=1, value=own["value"] / 2)]
+    table = real_table(pd.concat(frames))
+    assert len(table) == 2 * 3 * 2
+    assert set(table["method"]) == {"from scratch", "random", "SimMIM"}
+    one = table[(table["start"] == "pretrained") & (table["evaluation"] == "linear probe")]
+    against = table[(table["start"] == "random") & (table["evaluation"] == "linear probe")]
+    difference = one["mean"].to_numpy() - against["mean"].to_numpy()
+    assert one["gain"].to_numpy() == pytest.approx(difference)
+    assert against["gain"].isna().all()
+    wide = wide_real(table)
+    assert list(wide.columns[3:]) == ["100 % of the labels", "50 % of the labels"]
+    assert len(real_figure(table).axes) == 1
+
+
+def test_the_probe_learns_what_is_plain_to_see(experiment):
+    found, _ = experiment.evaluate(experiment.encoder, lambda _: None)
+    probe = found[(found["evaluation"] == "linear probe") & (found["fraction"] == 1.0)]
+    assert probe["value"].item() == 1.0
+
+
+def test_one_label_a_class_is_enough(garden, cache):
+    own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
+    found, _ = own.evaluate(own.encoder, lambda _: None)
+    assert found["labels"].tolist() == [3, 3, 3]
+    assert found["value"].between(0, 1).all()
+
+
+def test_images_of_several_classes_have_a_precision(garden, cache, monkeypatch):
+    def several(*_):
+        found = {}
+        for role, count in (("train", 20), ("test", 9)):
+            labels = torch.arange(count)[:, None] % torch.tensor([2, 3, 4]) == 0
+            images = torch.randint(0, 256, (count, 3, 16, 16), dtype=torch.uint8)
+            names = pd.Series([str(number) for number in range(count)])
+            empty = pd.DataFrame({"file": [], "reason": []})
+            found[role] = ImageSet(images, labels.long(), ("a", "b", "c"), names, empty)
+        return found
+
+    monkeypatch.setattr(real, "open_roles", several)
+    own = RealExperiment("garden", tiny(garden), cache, 0, 0)
+    found, _ = own.evaluate(own.encoder, lambda _: None)
+    assert set(found["quantity"]) == {"mean average precision"}
+    assert set(found["evaluation"]) == {"fine-tuned", "linear probe"}
+    assert found["labels"].tolist() == [10, 10, 20, 20]
+    assert found["value"].between(0, 1).all()
+
+
+def test_a_training_is_the_same_each_time(garden, cache):
+    def weights():
+        own = RealExperiment("garden", tiny(garden), cache, 0, 0)
+        return own.pretrain()[0].state_dict()
+
+    first, second = weights(), weights()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_weights_of_the_user_are_a_start(garden, cache, tmp_path, experiment):
+    encoder = experiment.encoder()
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.add_(1)
+    torch.save(encoder.state_dict(), tmp_path / "own.pt")
+    settings = tiny(garden, weights=str(tmp_path / "own.pt"))
+    started = RealExperiment("garden", settings, cache, 0, 0).started("given")
+    for name, value in encoder.state_dict().items():
+        assert torch.equal(started.state_dict()[name], value)
+
+
+def test_the_gpu_scale_at_smoke_size_on_the_processor(tmp_path):
+    """Its settings, made small, on Parquet files in the layout of CIFAR-10 on the hub."""
+    kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    for split, count in (("train", 40), ("test", 12)):
+        images = []
+        for number in range(count):
+            file = io.BytesIO()
+            colour = list(COLOURS.values())[number % 3]
+            picture(number, colour).resize((32, 32)).save(file, "PNG")
+            images.append({"bytes": file.getvalue(), "path": None})
+        columns = {"img": pa.array(images, kind), "label": [n % 3 for n in range(count)]}
+        pq.write_table(pa.table(columns), tmp_path / f"{split}-00000-of-00001.parquet")
+    small = {
+        "data": {"path": str(tmp_path)},
+        "encoder": {"resnet": {"width_multiplier": 0.125}},
+        "label_fractions": [1.0, 0.1],
+        "pretraining": {
+            "objective": {"simmim": {"decoder_depth": 1, "decoder_width": 8, "decoder_heads": 2}},
+            "training": {"epochs": 1, "batch_size": 20, "warmup": 0},
+        },
+        "finetuning": {"training": {"steps": 2, "batch_size": 8, "warmup": 1}},
+    }
+    gpu = load({"scale": "gpu", "real_images": {"cifar10": small}}, ROOT)["real_images"]["cifar10"]
+    own = RealExperiment("cifar10", gpu, tmp_path / "cache", 0, 0)
+    assert (len(own.train), len(own.test)) == (40, 12)
+    encoder, history = own.pretrain()
+    assert encoder.grid(32) == (4, 4)
+    assert np.isfinite(history["loss"]).all()
+    found, _ = own.evaluate(lambda: own.started("pretrained", encoder.state_dict()), lambda _: None)
+    assert found["labels"].tolist() == [40, 40, 40, 3, 3, 3]

@@ -1,0 +1,119 @@
+"""A user's own folder of images, from a config of a few lines to table and figure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.workflow
+
+#: A shell that gets this name unquoted makes a file.
+HOSTILE = "rose; touch $(touch owned) `touch owned` && touch owned #{x} {y}"
+COLOURS = {"daisy": (160, 160, 20), HOSTILE: (170, 10, 30), "tulip": (30, 20, 170)}
+SIZES = """
+    replicates: 1
+    label_fractions: [1.0, 0.5]
+    encoder: {small_resnet: {widths: [4, 8]}}
+    pretraining:
+      objective: {simmim: {mask_size: 4, decoder_depth: 1, decoder_width: 8}}
+      training: {epochs: 1, batch_size: 8}
+    finetuning: {training: {steps: 2, batch_size: 8}}
+"""
+STATEMENT = (
+    "run: mine\nreal_images:\n  flowers:\n    data: {{kind: folder, path: '{path}'{more}}}\n"
+)
+MADE = "results/mine/mrp"
+
+
+def grow(root) -> None:
+    for name, colour in COLOURS.items():
+        (root / name).mkdir(parents=True)
+        for number in range(8):
+            noise = np.random.default_rng(number).integers(0, 80, (20, 24, 3))
+            picture = Image.fromarray((noise + np.array(colour)).astype(np.uint8))
+            picture.save(root / name / f"{number}.png")
+    (root / HOSTILE / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
+
+
+@pytest.fixture(scope="module")
+def mine(fresh):
+    """A checkout with a folder of images, in which the target was made."""
+    checkout = fresh()
+    grow(checkout / "my own flowers")
+    text = STATEMENT.format(path="my own flowers", more=", size: 16") + SIZES
+    told = checkout.snakemake("real_images", configfile=None, changes=text)
+    return checkout, text, told.well()
+
+
+def test_only_what_belongs_to_the_own_images_is_made(mine):
+    checkout, _, told = mine
+    assert told.finished == {
+        "images_real_data": 1,
+        "images_real_pretrain": 1,
+        "images_real_downstream": 2,
+        "images_real_evaluations": 1,
+        "images_real_table": 1,
+        "images_real_figure": 1,
+        "real_images": 1,
+    }
+    for end in ("svg", "png"):
+        assert (checkout / f"{MADE}/figures/real-images.{end}").is_file()
+
+
+def test_the_table_has_every_start_evaluation_and_share_of_the_labels(mine):
+    checkout, _, _ = mine
+    table = pd.read_parquet(checkout / f"{MADE}/tables/real-images.parquet")
+    keys = table[["data_set", "start", "evaluation", "fraction"]]
+    assert not keys.duplicated().any()
+    assert len(table) == 2 * 3 * 2
+    assert set(table["replicates"]) == {1}
+    assert table["mean"].between(0, 1).all()
+    assert "| flowers" in (checkout / f"{MADE}/tables/real-images.md").read_text()
+
+
+def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
+    checkout, _, told = mine
+    faults = pd.read_parquet(checkout / f"{MADE}/measurements/real_images/flowers/faults.parquet")
+    assert faults["file"].tolist() == [f"{HOSTILE}/broken.jpg"]
+    assert faults["reason"].item()
+    summary = pd.read_parquet(checkout / f"{MADE}/measurements/real_images/flowers/summary.parquet")
+    assert summary["images"].sum() == 24
+    assert set(summary["class"]) == set(COLOURS)
+    assert "1 of 25 images cannot be used" in told.text
+
+
+def test_a_name_of_a_folder_is_never_run(mine):
+    checkout, _, _ = mine
+    assert not list(checkout.root.rglob("owned"))
+
+
+def test_a_second_run_has_nothing_to_do_until_an_image_changes(mine, tmp_path):
+    checkout, text, _ = mine
+    options = {"configfile": None, "changes": text}
+    assert checkout.plan("real_images", **options) == {}
+    copy = checkout.copy(tmp_path)
+    (copy / "my own flowers" / "daisy" / "0.png").unlink()
+    assert copy.plan("real_images", **options)["images_real_data"] == 1
+
+
+def test_images_that_are_not_there_are_told_before_any_job(fresh):
+    checkout = fresh()
+    text = STATEMENT.format(path="no such flowers", more="")
+    told = checkout.snakemake("real_images", configfile=None, changes=text)
+    assert told.code != 0
+    assert (
+        "real_images.flowers.data: no such flowers: no such folder; expected one folder a class"
+    ) in told.text
+    assert not told.planned
+    assert "Traceback" not in told.text
+
+
+def test_five_lines_are_a_plan(mine):
+    checkout, _, _ = mine
+    text = STATEMENT.format(path="my own flowers", more="").replace("mine", "plain")
+    assert len(text.splitlines()) <= 5
+    planned = checkout.plan("real_images", configfile=None, changes=text)
+    assert planned["images_real_pretrain"] == 3
+    assert planned["images_real_downstream"] == 6
