@@ -62,3 +62,6 @@ def forward() -> float:
     with torch.inference_mode():
         timed = side_by_side({"with": with_maps, "without": lambda: model(images)}, turns=5)
     return ratio(timed, "with", "without")
+
+
+BENCHMARKS = {"eigencam": ratios}
