@@ -64,4 +64,4 @@ def forward() -> float:
     return ratio(timed, "with", "without")
 
 
-BENCHMARKS = {"eigencam": ratios}
+BENCHMARKS = {"eigen-cam": ratios}

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.workflow
 RESULTS = "results/smoke"
 CUT = "mrp/weights/headline/downstream.safetensors"
 FLIPPED = "mrp/measurements/headline/features.parquet"
-EMPTIED = "mrp/tables/table-1.parquet"
+EMPTIED = "mrp/tables/appendix-b.parquet"
 HIDDEN = "mrp/measurements/headline/evaluation.parquet"
 TABLE = "mrp/tables/headline.parquet"
 

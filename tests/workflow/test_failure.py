@@ -10,7 +10,7 @@ pytestmark = pytest.mark.workflow
 
 RESULTS = "results/diverged"
 DOWNSTREAM = f"{RESULTS}/mrp/weights/headline/downstream.safetensors"
-QUOTED = f"{RESULTS}/mrp/tables/table-1.parquet"
+QUOTED = f"{RESULTS}/mrp/tables/appendix-b.parquet"
 SCHEMATIC = f"{RESULTS}/mrp/figures/fig-2.svg"
 #: A learning rate at which the very first steps leave all bounds.
 DIVERGES = {
@@ -77,7 +77,7 @@ def test_others_are_finished_with_keep_going(failed):
 
 def test_the_traceback_of_an_unforeseen_error_is_in_the_log(failed):
     checkout, _ = failed
-    text = log(checkout, "table-1")
+    text = log(checkout, "appendix-b")
     assert "Traceback" in text
     assert "ZeroDivisionError" in text
 
@@ -87,4 +87,4 @@ def test_an_unforeseen_error_is_told_with_its_rule_and_log(failed):
     after = told.text.partition("Select jobs")[2]
     assert "ZeroDivisionError" in after
     assert "mrp_table_quoted" in after
-    assert f"{RESULTS}/logs/mrp/table-1.log" in after
+    assert f"{RESULTS}/logs/mrp/appendix-b.log" in after

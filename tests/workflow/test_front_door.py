@@ -12,7 +12,7 @@ from .checkout import SMOKE, Started, at_once, environment
 pytestmark = pytest.mark.workflow
 
 TRIAL = "results/trial/mrp/figures/fig-2.svg"
-TABLE = "results/smoke/mrp/tables/table-1.md"
+TABLE = "results/smoke/mrp/tables/appendix-b.md"
 
 
 def trial(checkout):
@@ -96,7 +96,7 @@ def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, fi
     assert after == before
     made = elsewhere / TABLE
     assert made.read_bytes() == (finished / TABLE).read_bytes()
-    assert (elsewhere / "results/smoke/provenance/mrp/tables/table-1.md.json").is_file()
+    assert (elsewhere / "results/smoke/provenance/mrp/tables/appendix-b.md.json").is_file()
 
 
 def test_the_library_used_is_that_of_the_checkout(sources, tmp_path):

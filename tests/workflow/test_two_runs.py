@@ -24,7 +24,7 @@ def seen(fresh):
         staged = paused.staged()
         second = paused.snakemake(PRETRAINED)
         dry = paused.snakemake("--dry-run", PRETRAINED)
-        other = paused.snakemake("results/other/mrp/tables/table-1.md", changes={"run": "other"})
+        other = paused.snakemake("results/other/mrp/tables/appendix-b.md", changes={"run": "other"})
         still = training.is_running() and paused.staged() == staged and len(staged) == 1
         paused.go_on()
         ended = first.wait()

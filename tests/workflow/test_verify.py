@@ -69,14 +69,14 @@ def test_what_differs_in_the_second_run_is_named(verify, capsys):
         changed = [
             "0" * 64 + line[64:] if line.endswith("mrp/figures/fig-2.png") else line
             for line in lines
-            if not line.endswith("mrp/tables/table-1.md")
+            if not line.endswith("mrp/tables/appendix-b.md")
         ]
         checksums.write_text("\n".join([*changed, "1" * 64 + "  mrp/new.parquet"]) + "\n")
 
     verify.spoil = spoil
     assert verify.main() == 1
     assert capsys.readouterr().out.splitlines() == [
-        "mrp/tables/table-1.md: missing in the second run",
+        "mrp/tables/appendix-b.md: missing in the second run",
         "mrp/new.parquet: only in the second run",
         "mrp/figures/fig-2.png: differs in the second run",
     ]

@@ -34,14 +34,6 @@ wildcard_constraints:
     replicate="[0-9]+",
 
 
-def fixed_teacher(wildcards):
-    """The weights of the teacher that a method names: another method's encoder."""
-    teacher = IMAGES["pretraining"][wildcards.method]["teacher"]
-    if teacher is None:
-        return {}
-    return {"teacher": f"{IMAGE_WEIGHTS}/{teacher}-{wildcards.replicate}.safetensors"}
-
-
 rule images_pretrain:
     input:
         unpack(fixed_teacher),
@@ -67,13 +59,6 @@ rule images_pretrain:
         threads=config["threads"],
     script:
         "../../../scripts/images/pretrain.py"
-
-
-def pretrained_start(wildcards):
-    """The weights that a start needs: none for a random one."""
-    if wildcards.start in IMAGES["pretraining"]:
-        return {"weights": f"{IMAGE_WEIGHTS}/{wildcards.start}-{wildcards.replicate}.safetensors"}
-    return {}
 
 
 rule images_downstream:

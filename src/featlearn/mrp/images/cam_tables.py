@@ -23,7 +23,7 @@ PANELS: dict[str, tuple[str, float | None]] = {
     "entropy": ("evenness of heat\nover the parts", None),
     "heat_share": ("share of heat\non the parts", None),
     "flipped": ("wrong after erasing\na part (share)", None),
-    "matched": ("hottest part is the\none that counts", 0.5),
+    "matched": ("hottest part\ncounts most", 0.5),
 }
 SHORT = {
     "random-cnn": "supervised",

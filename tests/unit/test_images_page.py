@@ -1,0 +1,47 @@
+"""The page about images: its code runs, its links lead somewhere, its files are made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "images.md").read_text(encoding="utf-8")
+
+
+def test_the_code_of_the_page_runs_from_top_to_bottom(capsys):
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/images.md", "exec"), names)
+    assert names["masks"].shape == (200, 8, 32, 32)
+    assert names["features"].shape == (200, 16)
+    assert names["scores"].shape == (200, 4)
+    assert torch.isfinite(names["scores"]).all()
+    changed = (names["without"] != names["pictures"].images).flatten(1).any(1)
+    assert changed.float().mean() > 0.9
+    assert capsys.readouterr().out.startswith("torch.Size([200, 3, 32, 32])\n")
+
+
+def test_the_links_of_the_page_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE):
+        assert (ROOT / "docs" / target).exists(), target
+    for section in re.findall(r"\]\(#([^)]*)\)", PAGE):
+        heads = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+        known = {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
+        assert section in known
+
+
+def test_the_page_names_the_figures_tables_and_ledgers_that_the_rules_make():
+    files = (ROOT / "workflow" / "rules" / "images").glob("*.smk")
+    own = [file for file in files if file.stem != "real"]
+    made = set()
+    for file in own:
+        text = file.read_text(encoding="utf-8")
+        for group in re.findall(r"(?:figures|tables|ledgers)=\[([^]]*)\]", text):
+            made |= set(re.findall(r'"([\w-]+)"', group))
+    assert "images-comparison" in made
+    assert {name for name in made if name.startswith("images")} <= set(
+        re.findall(r"images[\w-]*", PAGE)
+    )

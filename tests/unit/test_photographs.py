@@ -1,0 +1,98 @@
+"""Maps of any network on a folder of photographs, as the documentation promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.files import write_tensors
+from featlearn.images.eigencam import eigen_cam, heat
+from featlearn.images.encoders import build_encoder
+from featlearn.images.overlay import overlay
+from featlearn.images.photographs import heat_maps, photographs, save_pictures, weighted_maps
+from featlearn.mrp.images.cam_figures import photograph_maps
+
+TINY = {"kind": "small_resnet", "widths": [4, 8]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three photographs of other sizes; their names are not in the order of their making."""
+    stream, folder = np.random.default_rng(0), tmp_path / "photographs"
+    folder.mkdir()
+    for name, shape in (("b.png", (40, 60, 3)), ("a.png", (50, 30, 3)), ("c.jpg", (32, 32, 3))):
+        made = stream.integers(0, 256, shape, dtype=np.uint8)
+        made[:, :, 0] = 10 * "abc".index(name[0])
+        Image.fromarray(made).save(folder / name)
+    return folder
+
+
+def test_photographs_come_by_name_and_square(folder):
+    images = photographs(folder, 32, 2)
+    assert images.shape == (2, 3, 32, 32)
+    assert images.dtype == torch.uint8
+    assert images[:, 0].float().mean((1, 2)).round().tolist() == [0, 10]
+    with pytest.raises(FeatlearnError, match="no such folder"):
+        photographs(folder / "missing")
+
+
+def test_four_lines_make_pictures_of_an_own_model(folder, tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(3, 6, 3, 2, 1), nn.ReLU(), nn.Conv2d(6, 5, 3, 2, 1))
+    images = photographs(folder, 64)
+    files = save_pictures(overlay(images, heat_maps(model, images, model[1])), tmp_path / "maps")
+    assert [file.name for file in files] == ["0.png", "1.png", "2.png"]
+    assert Image.open(files[0]).size == (64, 64)
+
+
+def test_maps_are_those_of_the_layer(folder):
+    torch.manual_seed(0)
+    encoder = build_encoder(TINY, 32).eval()
+    images = photographs(folder, 32)
+    mean = torch.tensor([0.485, 0.456, 0.406])[:, None, None]
+    std = torch.tensor([0.229, 0.224, 0.225])[:, None, None]
+    with torch.no_grad():
+        activations = encoder.layer_maps((images / 255 - mean) / std)
+    wanted = heat(eigen_cam(activations).maps, (32, 32))
+    torch.testing.assert_close(heat_maps(encoder, images), wanted, atol=1e-3, rtol=0)
+
+
+def test_tokens_of_an_own_transformer_are_maps(folder):
+    torch.manual_seed(0)
+    encoder = build_encoder({"kind": "vit", "patch": 8, "width": 8, "depth": 2, "heads": 2}, 32)
+    assert heat_maps(encoder, photographs(folder, 32)).shape == (3, 32, 32)
+
+
+def test_what_is_no_layer_is_told(folder):
+    images = photographs(folder, 32)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 2))
+    with pytest.raises(ConfigError, match="expected a module of Sequential, got none"):
+        heat_maps(model, images)
+    with pytest.raises(ConfigError, match="Linear gives no maps"):
+        heat_maps(model, images, model[1])
+    with pytest.raises(ConfigError, match="Linear takes no part"):
+        heat_maps(model, images, nn.Linear(1, 1))
+
+
+def test_models_with_weights_from_a_folder(folder, tmp_path):
+    torch.manual_seed(0)
+    encoder = build_encoder(TINY, 32)
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    write_tensors(encoder.state_dict(), weights / "tiny.safetensors")
+    model = {"name": "tiny", "encoder": TINY, "weights": "tiny.safetensors"}
+    images = photographs(folder, 32)
+    maps = weighted_maps([model], images, weights)
+    assert torch.equal(maps["tiny"], overlay(images, heat_maps(encoder, images)))
+    drawn = photograph_maps(images, maps)
+    assert [ax.get_ylabel() for ax in drawn.axes if ax.get_ylabel()] == ["photograph", "tiny"]
+    with pytest.raises(FeatlearnError, match=r"other\.safetensors: no such file"):
+        weighted_maps([{**model, "weights": "other.safetensors"}], images, weights)
+    official = {**model, "encoder": {"kind": "resnet50"},
+                "weights": "torchvision:ResNet50_Weights.IMAGENET1K_V1"}  # fmt: skip
+    with pytest.raises(FeatlearnError, match=r"put resnet50-0676ba61\.pth .* into"):
+        weighted_maps([official], images, weights)
