@@ -1,4 +1,4 @@
-# What an image rule starts from: the weights of another rule, or nothing.
+# The weights that trainings on images start from, if any.
 
 
 def fixed_teacher(wildcards):
@@ -17,7 +17,7 @@ def pretrained_start(wildcards):
 
 
 def real_pretrained(wildcards):
-    """The same for a user's own images, if a rule makes them."""
+    """The same on a set of real images."""
     if wildcards.start != "pretrained":
         return {}
     name, replicate = wildcards.image_set, wildcards.replicate
