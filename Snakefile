@@ -4,6 +4,7 @@
 #   snakemake --cores 2 mrp                               one paper
 #   snakemake --cores 2 results/desk/mrp/figures/headline.svg
 #   snakemake --cores 2 --configfile config/scale/smoke.yaml
+#   snakemake --cores 2 real_images --configfile mine.yaml    your own images
 
 from snakemake.utils import min_version
 

@@ -10,7 +10,7 @@ from featlearn.images.classifier import Classifier
 from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.part_use import part_use
-from featlearn.mrp.images.cam_config import faults, label_counts
+from featlearn.mrp.images.cam_config import faults
 from featlearn.mrp.images.cams import (
     Effects,
     agreement_values,
@@ -244,14 +244,12 @@ def test_faults_name_the_key_and_what_was_expected():
     config = {
         "eigencam": {
             "pictures": 9,
-            "labels": ["most"],
             "shown": {"classes": [1, 2, 4]},
             "photographs": {"folder": "photos", "weights_folder": None},
         },
         "images": {
             "samples": {"test": 8},
             "world": {"classes": 3},
-            "comparison": {"labels": [6, 12]},
         },
     }
     told = list(faults(config))
@@ -260,6 +258,3 @@ def test_faults_name_the_key_and_what_was_expected():
         "eigencam.shown.classes",
         "eigencam.photographs",
     ]
-    assert label_counts(config) == [12]
-    config["eigencam"]["labels"] = ["most", "fewest"]
-    assert label_counts(config) == [6, 12]

@@ -70,7 +70,7 @@ rule cam_measure:
         code=code("images/cam_measure.py"),
         config=parts(IMAGES, *PICTURES),
         encoders=CAM_ENCODERS,
-        labels=cam_config.label_counts(config),
+        labels=IMAGES["comparison"]["labels"],
         pictures=CAMS["pictures"],
         seed=config["seed"],
         device=config["device"],

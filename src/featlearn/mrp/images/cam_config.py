@@ -25,10 +25,3 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
             "eigencam.photographs: folder and weights_folder: one of them is not given; expected "
             "both, or neither"
         )
-
-
-def label_counts(config: Mapping[str, Any]) -> list[int]:
-    """The numbers of labels whose classifiers are looked at: the most, and the fewest if asked."""
-    counts = config["images"]["comparison"]["labels"]
-    wanted = {"fewest": min(counts), "most": max(counts)}
-    return sorted({wanted[name] for name in config["eigencam"]["labels"]})
