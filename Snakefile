@@ -15,6 +15,8 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/mrp.smk"
 include: "workflow/rules/images.smk"
 include: "workflow/rules/eigencam.smk"
+include: "workflow/rules/contrastive.smk"
+include: "workflow/rules/noncontrastive.smk"
 include: "workflow/rules/results.smk"
 
 

@@ -26,7 +26,16 @@ from featlearn.core.plots import save
 
 OUT = Path("results/bench")
 #: Modules of this folder, in the order in which they run.
-MODULES = ["mrp", "images", "eigencam", "probes", "lightly_epoch", "workflow"]
+MODULES = [
+    "mrp",
+    "contrastive",
+    "noncontrastive",
+    "images",
+    "probes",
+    "eigencam",
+    "lightly_epoch",
+    "workflow",
+]
 
 
 def keep(name: str, frame: pd.DataFrame) -> pd.DataFrame:

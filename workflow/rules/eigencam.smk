@@ -109,14 +109,6 @@ rule cam_values_by_part:
         "../../scripts/core/concatenate.py"
 
 
-def shown_classifiers(wildcards):
-    """Those of the first replicate."""
-    return [
-        f"{IMAGE_WEIGHTS}/classifiers/{start}-0.safetensors"
-        for start in CAM_FIGURES[wildcards.figure]
-    ]
-
-
 rule cam_figure_maps:
     input:
         shown_classifiers,

@@ -17,6 +17,7 @@ PICTURES = ("world", "samples", "encoders", "augmentation")
 IMAGE_REPLICATES = range(IMAGES["comparison"]["replicates"])
 
 
+include: "images/starts.smk"
 include: "images/pictures.smk"
 include: "images/comparison.smk"
 include: "images/phase_diagram.smk"

@@ -99,14 +99,6 @@ rule images_real_pretrain:
         "../../../scripts/images/real_pretrain.py"
 
 
-def real_pretrained(wildcards):
-    """The weights that a start needs, if a rule makes them."""
-    if wildcards.start != "pretrained":
-        return {}
-    name, replicate = wildcards.image_set, wildcards.replicate
-    return {"weights": f"{REAL_WEIGHTS}/{name}/pretrained-{replicate}.safetensors"}
-
-
 rule images_real_downstream:
     input:
         unpack(real_pretrained),

@@ -1,0 +1,1 @@
+"""Wen & Li 2021: how augmentation lets contrastive learning find sparse features."""

@@ -1,0 +1,47 @@
+"""The figure of the closed forms: what sampling measures beside what the formula gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.core.stats import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def closed_forms(sampled: pd.DataFrame) -> Figure:
+    """Growth rates at b = 0, the pull on one atom, on noise, and noise without masks."""
+    drawn = figure(8.2, 3.2)
+    axes = drawn.subplots(1, 3)
+    rates, atom, noise = axes
+    _check(rates, sampled, "rate_signal", COLOURS["blue"], "within span(M)")
+    _check(rates, sampled, "rate_dense", COLOURS["orange"], "outside")
+    rates.axhline(0, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    rates.set(title="Stage I, b = 0", xlabel=r"$\|w\|$", ylabel="growth rate of a weight")
+    _check(atom, sampled, "atom_pull", COLOURS["blue"], "along its atom")
+    _check(atom, sampled, "dense_pull", COLOURS["orange"], "along noise")
+    atom.set(title="One active atom, b > 0", xlabel=r"$\alpha=\langle w,M_j\rangle$",
+             ylabel="pull of the positive", yscale="log")  # fmt: skip
+    _check(noise, sampled, "noise_pull", COLOURS["red"], "no augmentation")
+    _check(noise, sampled, "masked_noise_pull", COLOURS["blue"], "RandomMask")
+    noise.set(title="Noise alone", xlabel=r"$b$ over its value at T1", ylabel="pull along w")
+    for ax in axes:
+        ax.legend(fontsize=7.5)
+    return drawn
+
+
+def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str) -> None:
+    """Means with 95 % intervals as dots, the closed form as a line."""
+    own = sampled[sampled["check"] == check]
+    predicted = own.groupby("setting")["predicted"].mean()
+    ax.plot(predicted.index, predicted, color=colour, linewidth=1.2)
+    for number, setting in enumerate(predicted.index.to_numpy()):
+        seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())
+        first = None if number else label
+        ax.errorbar(float(setting), seen.mean, seen.half_width, fmt="o", color=colour, markersize=4,
+                    label=first)  # fmt: skip

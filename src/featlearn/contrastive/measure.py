@@ -1,0 +1,312 @@
+"""What is read off a learner: alignment with atoms, firing, loss, what a representation encodes.
+
+Quantities are tensors (R,), one number a replicate. A *singleton* is a neuron with more than half
+of its squared norm along one atom; an atom is *covered* if some singleton is aligned with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.contrastive.data import Samples, SparseCoding
+from featlearn.contrastive.gradients import Batch, codes, contrastive_loss, similarities
+from featlearn.contrastive.model import encode
+
+#: Share of the squared norm along one atom from which a neuron counts as a singleton.
+SINGLETON_SHARE = 0.5
+#: Constants of the sets of Lemma B.2 and of Theorem C.1 (the paper: small, gamma < 1/100).
+C0, GAMMA = 0.01, 0.01
+
+#: Columns of measurements: ``arm`` is the training, ``moment`` start, t1, t2 or end.
+MOMENT_COLUMNS = ("arm", "moment", "replicate", "quantity", "value")
+EVALUATION_COLUMNS = ("model", "replicate", "quantity", "value")
+HISTORY_COLUMNS = ("arm", "replicate", "step", "quantity", "value")
+
+
+def tidy(quantities: Mapping[str, Tensor], *key: str) -> Iterator[tuple[object, ...]]:
+    """Rows ``(*key, replicate, quantity, value)``."""
+    for quantity, values in quantities.items():
+        for replicate, value in enumerate(values.tolist()):
+            yield (*key, replicate, quantity, float(value))
+
+
+def history_frame(arm: str, steps: list[int], history: list[Mapping[str, Tensor]]) -> pd.DataFrame:
+    """What was observed during a training, with the columns of :data:`HISTORY_COLUMNS`."""
+    rows = [
+        (arm, replicate, step, quantity, float(value))
+        for step, seen in zip(steps, history, strict=True)
+        for quantity, values in seen.items()
+        for replicate, value in enumerate(values.tolist())
+    ]
+    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
+
+
+# --------------------------------------------------------------------------- weights
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How neurons lie to the atoms.
+
+    Attributes
+    ----------
+    alpha : (R, m, d)
+        ``<w_i, M_j>``.
+    norm : (R, m)
+        ``||w_i||``.
+    """
+
+    alpha: Tensor
+    norm: Tensor
+
+    @classmethod
+    def of(cls, w: Tensor, atoms: Tensor) -> Alignment:
+        return cls(torch.bmm(w, atoms), w.norm(dim=-1))
+
+    @property
+    def share(self) -> Tensor:
+        """(R, m): largest share of a neuron's squared norm along one atom."""
+        return self.alpha.square().amax(-1) / self.norm.square().clamp_min(1e-30)
+
+    @property
+    def best(self) -> Tensor:
+        """(R, m): that atom."""
+        return self.alpha.abs().argmax(-1)
+
+    @property
+    def singleton(self) -> Tensor:
+        """(R, m) bool."""
+        return self.share > SINGLETON_SHARE
+
+    @property
+    def signal_share(self) -> Tensor:
+        """(R, m): share of a neuron's squared norm in ``span(M)``."""
+        return self.alpha.square().sum(-1) / self.norm.square().clamp_min(1e-30)
+
+    def covered(self) -> Tensor:
+        """(R, d) bool: atoms with a singleton."""
+        holds = torch.zeros_like(self.alpha, dtype=torch.bool)
+        holds.scatter_(-1, self.best.unsqueeze(-1), self.singleton.unsqueeze(-1))
+        return holds.any(1)
+
+    def strength(self, tau: float) -> Tensor:
+        """(R, d): ``F_j / (tau log d)`` with ``F_j = sum_i alpha_ij^2``."""
+        return self.alpha.square().sum(1) / (tau * math.log(self.alpha.shape[-1]))
+
+
+def mean_over(values: Tensor, chosen: Tensor, empty: float = 0.0) -> Tensor:
+    """Mean of ``values`` over the ``chosen`` entries of all axes but the first; else ``empty``."""
+    values, chosen = values.flatten(1).double(), chosen.flatten(1)
+    count = chosen.sum(1)
+    total = torch.where(chosen, values, 0.0).sum(1)
+    return torch.where(count > 0, total / count.clamp_min(1), empty)
+
+
+def weight_quantities(w: Tensor, b: Tensor, atoms: Tensor, tau: float) -> dict[str, Tensor]:
+    """What can be read off weights and thresholds alone; cheap enough for every record."""
+    seen = Alignment.of(w, atoms)
+    signal = seen.alpha.norm(dim=-1)
+    dense = (seen.norm.square() - signal.square()).clamp_min(0).sqrt()
+    strength = seen.strength(tau)
+    return {
+        "signal_norm": signal.mean(1),
+        "dense_norm": dense.mean(1),
+        "signal_share": seen.signal_share.mean(1),
+        "least_signal_share": seen.signal_share.amin(1),
+        "largest_share": seen.share.mean(1),
+        "singletons": seen.singleton.double().mean(1),
+        "covered": seen.covered().double().mean(1),
+        "strength_least": strength.amin(1),
+        "strength_mean": strength.mean(1),
+        "strength_largest": strength.amax(1),
+        "bias": b.mean(1),
+        "bias_over_norm": (b / seen.norm.clamp_min(1e-30)).mean(1),
+        "squared_norm": seen.norm.square().sum(1),
+        "largest_norm": seen.norm.amax(1),
+    }
+
+
+# --------------------------------------------------------------------------- behaviour
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Fixed samples on which a learner is watched; watching moves no random stream of training."""
+
+    batch: Batch
+    samples: Samples
+    tau: float
+
+    def behaviour(self, w: Tensor, b: Tensor) -> dict[str, Tensor]:
+        """Loss, logits, firing and what the representation encodes, replicate by replicate."""
+        rows = [self._of_one(w[r : r + 1], b[r : r + 1], slice(r, r + 1)) for r in range(len(w))]
+        return {name: torch.cat([row[name] for row in rows]) for name in rows[0]}
+
+    def _of_one(self, w: Tensor, b: Tensor, row: slice) -> dict[str, Tensor]:
+        batch = Batch(*(part[row] for part in self.batch))
+        seen = codes(batch, w, b)
+        positive, negative = similarities(seen.anchor, seen.positive, seen.negative)
+        weight = torch.softmax(torch.cat([positive, negative], -1) / self.tau, -1)[..., 0]
+        x, z, xi = self.samples.x[row], self.samples.z[row], self.samples.xi[row]
+        f, signal, noise = encode(x, w, b), encode(x - xi, w, b), encode(xi, w, b)
+        fires = f != 0
+        some = (z != 0).any(-1)
+        return {
+            "loss": contrastive_loss(seen, self.tau),
+            "positive_weight": weight.mean(-1),
+            "positive_similarity": positive.flatten(1).mean(1),
+            "retrieval": (positive > negative.amax(-1, keepdim=True)).flatten(1).double().mean(1),
+            "alive": fires.any(1).double().mean(1),
+            "firing": fires.double().mean((1, 2)),
+            "masked_firing": (seen.anchor != 0).double().mean((1, 2)),
+            "cosine_noise": torch.cosine_similarity(f, noise, dim=-1).mean(-1),
+            "cosine_signal": mean_over(torch.cosine_similarity(f, signal, dim=-1), some),
+            "error_to_signal": mean_over((f - signal).norm(dim=-1), some),
+            "signal_response": mean_over(signal.norm(dim=-1), some),
+        }
+
+
+def firing_precision(seen: Alignment, w: Tensor, b: Tensor, samples: Samples) -> dict[str, Tensor]:
+    """Fact E.3: does a singleton fire only where its atom is active, and where it is?
+
+    ``precision``: share of firings with the atom active; ``recall``: share of samples with the
+    atom active in which it fires; means over firings and samples of all living singletons.
+    """
+    fires = encode(samples.x, w, b) != 0
+    index = seen.best.unsqueeze(1).expand(-1, samples.z.shape[1], -1)
+    active = samples.z.gather(-1, index) != 0
+    chosen = seen.singleton.unsqueeze(1)
+    hits = (fires & active & chosen).sum((1, 2)).double()
+    return {
+        "firing_precision": hits / (fires & chosen).sum((1, 2)).clamp_min(1),
+        "firing_recall": hits / (active & chosen).sum((1, 2)).clamp_min(1),
+    }
+
+
+# --------------------------------------------------------------------------- sets at the start
+
+
+@dataclass(frozen=True)
+class Lottery:
+    """The sets of Lemma B.2, read off the initial weights.
+
+    Attributes
+    ----------
+    member : (R, m, d) bool
+        ``i in M_j``: ``alpha_ij(0)^2 >= c2 log d / d ||P w_i(0)||^2``.
+    lucky : (R, m, d) bool
+        ``i in M*_j``: the same with ``c1``, and no other atom reaches ``c2``.
+    """
+
+    member: Tensor
+    lucky: Tensor
+
+    @classmethod
+    def of(cls, alpha: Tensor, c0: float = C0, gamma: float = GAMMA) -> Lottery:
+        d = alpha.shape[-1]
+        c1 = 2 + 2 * (1 - gamma) * c0
+        c2 = c1 - gamma * c0
+        level = math.log(d) / d * alpha.square().sum(-1, keepdim=True)
+        member = alpha.square() >= c2 * level
+        alone = member.sum(-1, keepdim=True) == 1
+        return cls(member, (alpha.square() >= c1 * level) & alone)
+
+
+# --------------------------------------------------------------------------- the theorems
+
+
+def moment_quantities(
+    w: Tensor,
+    b: Tensor,
+    start: Tensor,
+    spec: SparseCoding,
+    atoms: Tensor,
+    dense: Tensor,
+    *,
+    tau: float,
+) -> dict[str, Tensor]:
+    """What Theorems C.1, D.5, 3.4 and Induction Hypotheses D.1 and E.2 bound, at one moment.
+
+    Parameters
+    ----------
+    w, b
+        Weights (R, m, D) and thresholds (R, m) at that moment.
+    start
+        Initial weights, from which the lottery sets follow.
+    dense : (R, D, D - d)
+        A basis of the dense directions.
+    """
+    d, dimension = spec.atoms, spec.dimension
+    seen = Alignment.of(w, atoms)
+    lottery = Lottery.of(torch.bmm(start, atoms))
+    size = seen.alpha.abs()
+    norm = seen.norm.unsqueeze(-1)
+    luck_line = math.sqrt(2 * math.log(d) / d) * norm
+    threshold = b.unsqueeze(-1)
+    many = d / 2 ** math.sqrt(math.log(d))
+    beta = torch.bmm(w, dense).abs().amax(-1)
+    singleton = seen.singleton
+    others = size.scatter(-1, seen.best.unsqueeze(-1), 0.0).amax(-1)
+    level = b * math.sqrt(d) / (seen.norm * math.sqrt(math.log(d)))
+    return {
+        **weight_quantities(w, b, atoms, tau),
+        "lucky_above": mean_over(size >= (1 + GAMMA * C0) * luck_line, lottery.lucky),
+        "others_below": mean_over(size <= (1 - GAMMA * C0) * luck_line, ~lottery.member),
+        "large_atoms": (size >= math.log(d) ** 0.25 / math.sqrt(d) * norm).sum(-1).double().mean(1)
+        / many,
+        "dense_over_norm": (beta / seen.norm).double().mean(1)
+        * math.sqrt(dimension / math.log(dimension)),
+        "lucky_above_bias": mean_over(size >= (1 + C0) * threshold, lottery.lucky),
+        "others_below_bias": mean_over(size <= (1 - C0) * threshold, ~lottery.member),
+        "atoms_near_bias": (size.square() >= threshold.square() / math.sqrt(math.log(d)))
+        .sum(-1)
+        .double()
+        .mean(1)
+        / many,
+        "bias_level": level.amin(1),
+        "lucky_alignment": mean_over(size / norm, lottery.lucky),
+        "within_atom": within_atom(seen),
+        "strength_cubed": seen.strength(tau).amax(1) / math.log(d) ** 2,
+        "others_over_norm": mean_over(others / seen.norm * math.sqrt(d), singleton),
+        "others_absolute": mean_over(others, singleton),
+        "dense_absolute": mean_over(beta, singleton),
+        "singleton_dense_over_norm": mean_over(beta / seen.norm * math.sqrt(dimension), singleton),
+        "singleton_alignment": mean_over(size.amax(-1), singleton),
+        **lottery_outcome(seen, lottery),
+    }
+
+
+def within_atom(seen: Alignment) -> Tensor:
+    """(R,): smallest over largest ``|alpha_ij|`` of an atom's singletons, mean over atoms.
+
+    Atoms with fewer than two singletons are left out.
+    """
+    d = seen.alpha.shape[-1]
+    own = torch.nn.functional.one_hot(seen.best, d).bool() & seen.singleton.unsqueeze(-1)
+    size = seen.alpha.abs()
+    largest = torch.where(own, size, 0.0).amax(1)
+    least = torch.where(own, size, math.inf).amin(1)
+    several = own.sum(1) >= 2
+    ratio = torch.where(several, least / largest.clamp_min(1e-30), 0.0)
+    return mean_over(ratio, several)
+
+
+def lottery_outcome(seen: Alignment, lottery: Lottery) -> dict[str, Tensor]:
+    """Which pairs of the initial lottery came true.
+
+    ``lucky_came_true``: share of pairs ``i in M*_j`` in which neuron i is a singleton of atom j;
+    ``singletons_foreseen``: share of singletons that were lucky for their atom.
+    """
+    d = seen.alpha.shape[-1]
+    own = torch.nn.functional.one_hot(seen.best, d).bool() & seen.singleton.unsqueeze(-1)
+    return {
+        "lucky_came_true": mean_over(own, lottery.lucky),
+        "singletons_foreseen": mean_over(lottery.lucky, own),
+        "lucky_per_atom": lottery.lucky.double().sum((1, 2)) / d,
+    }

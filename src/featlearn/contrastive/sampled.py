@@ -1,0 +1,320 @@
+"""Statements about expectations, by sampling: closed forms of stage I and II, and section 2.
+
+Rows name a check, a setting, a replicate, what was measured and what the closed form predicts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from featlearn.contrastive import closed_forms as forms
+from featlearn.contrastive.data import (
+    SparseCoding,
+    draw_dictionary,
+    positives,
+    random_masks,
+    sample,
+)
+from featlearn.contrastive.gradients import (
+    Batch,
+    codes,
+    contrastive_loss,
+    negative_weights,
+    weight_descent,
+)
+from featlearn.contrastive.measure import Lottery
+from featlearn.contrastive.model import initial_weights, symmetrised_relu
+from featlearn.contrastive.train import Learner, Thresholds, Training, train
+from featlearn.core.seeds import Streams
+
+Row = tuple[str, float, int, float, float]
+COLUMNS = ("check", "setting", "replicate", "measured", "predicted")
+NAN = math.nan
+
+#: Setting of the growth rates at b = 0: data, neurons, negatives.
+RATE_SPEC, RATE_NEURONS, RATE_NEGATIVES = SparseCoding(16, 64), 40, 255
+RATE_SCALES = (0.1, 0.2, 0.3)
+#: Setting of the statements on one atom: ``(alpha, ||perp||)``; b is the threshold at T1.
+ATOM_SPEC = SparseCoding(32, 512)
+ATOM_SETTINGS = ((0.2, 0.98), (0.4, 0.9), (0.7, 0.7), (1.0, 0.0))
+#: Numbers of anchors at which the error of a sampled gradient is measured, and of the reference.
+GRADIENT_ANCHORS, REFERENCE_ANCHORS = (32, 128, 512, 2048), 16384
+LOGIT_SCALES = (0.02, 0.05, 0.1, 0.2)
+#: Threshold of the decoding map of section 4 (ours: halfway between silent and active).
+DECODING_THRESHOLD = 0.5
+#: Norms of the weights in the construction of Lemma F.2.
+DENSE_NORMS = (1.0, 2.0, 4.0, 8.0)
+
+
+def rows(check: str, setting: float, measured: Tensor, predicted: Tensor | float) -> Iterator[Row]:
+    """One row a replicate."""
+    wanted = torch.as_tensor(predicted, dtype=torch.float64).expand(measured.shape)
+    for replicate, (value, expected) in enumerate(
+        zip(measured.tolist(), wanted.tolist(), strict=True)
+    ):
+        yield check, setting, replicate, value, expected
+
+
+def _zeros(w: Tensor) -> Tensor:
+    return torch.zeros(w.shape[:2], dtype=w.dtype)
+
+
+def _along(down: Tensor, part: Tensor) -> Tensor:
+    """(R,): mean rate of growth of the part of the weights in a subspace."""
+    return (down * part).sum((1, 2)) / part.square().sum((1, 2))
+
+
+# --------------------------------------------------------------------------- stage I
+
+
+def growth_rates(streams: Streams, rounds: int) -> Iterator[Row]:
+    """Rates along ``span(M)`` and its complement at b = 0, against the next-order formula."""
+    spec, negatives = RATE_SPEC, RATE_NEGATIVES
+    atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
+    training = Training(negatives + 1, negatives, 1.0, 1)
+    for scale in RATE_SCALES:
+        w = initial_weights(RATE_NEURONS, spec.dimension, scale, streams("rate-weights"))
+        own = streams("rate-samples")
+        total = torch.zeros_like(w)
+        for _ in range(rounds):
+            total += weight_descent(_batch(spec, atoms, training, own), w, _zeros(w), 1.0)
+        formula = forms.next_order_descent(spec, atoms.double(), w.double(), negatives, 1.0)
+        signal = torch.bmm(torch.bmm(w, atoms), atoms.mT)
+        for name, part in (("rate_signal", signal), ("rate_dense", w - signal)):
+            measured = _along(total / rounds, part)
+            yield from rows(name, scale, measured, _along(formula, part.double()))
+
+
+def _batch(
+    spec: SparseCoding, atoms: Tensor, training: Training, streams: Sequence[torch.Generator]
+) -> Batch:
+    drawn = sample(spec, atoms, training.anchors + training.negatives, streams).x
+    views = positives(drawn[:, : training.anchors], streams, training.masking)
+    return Batch(*views, drawn[:, training.anchors :])
+
+
+def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[Row]:
+    """Induction Hypothesis C.4: growth of both parts over many sampled steps, against the map."""
+    spec = SparseCoding.from_config(config)
+    atoms = draw_dictionary(spec, streams("growth-dictionary")).to("cpu").atoms
+    w = initial_weights(config["neurons"], spec.dimension, 0.01, streams("growth-weights"))
+    training = Training(
+        config["anchors"], config["negatives"], config["learning_rate"], config["steps"],
+        exact_stage_one=False,
+    )  # fmt: skip
+    own = Learner(spec, atoms, w, training, Thresholds("zero"), streams("growth-samples"))
+    done = train(own, record_every=training.steps)
+    rates = forms.stage_one_rates(spec, training.masking, training.negatives, training.shrinkage)
+    for name, rate, start, end in zip(
+        ("growth_signal", "growth_dense"),
+        rates,
+        _parts(w, atoms),
+        _parts(done.w, atoms),
+        strict=True,
+    ):
+        predicted = (1 + training.learning_rate * rate) ** training.steps
+        yield from rows(name, training.steps, end / start, predicted)
+
+
+def _parts(w: Tensor, atoms: Tensor) -> tuple[Tensor, Tensor]:
+    """(R,) norms of all weights within ``span(M)`` and outside it."""
+    signal = torch.bmm(torch.bmm(w, atoms), atoms.mT)
+    return signal.norm(dim=(1, 2)), (w - signal).norm(dim=(1, 2))
+
+
+def logit_deviation(streams: Streams) -> Iterator[Row]:
+    """Lemma C.3: ``|B| max |l - 1/|B||`` over ``sum ||w||^2``, as weights grow."""
+    spec = RATE_SPEC
+    atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
+    training = Training(256, 255, 1.0, 1)
+    batch = _batch(spec, atoms, training, streams("logit-samples"))
+    for scale in LOGIT_SCALES:
+        w = initial_weights(RATE_NEURONS, spec.dimension, scale, streams("rate-weights")).double()
+        seen = codes(Batch(*(part.double() for part in batch)), w, _zeros(w))
+        weights = negative_weights(seen, 1.0)
+        size = weights.shape[-1] + 1
+        worst = (size * (weights - 1 / size)).abs().amax((1, 2))
+        yield from rows("logit_deviation", scale, worst, w.square().sum((1, 2)))
+
+
+def gradient_noise(streams: Streams) -> Iterator[Row]:
+    """Fact A.1: relative error of a gradient from K anchors, against one from very many."""
+    spec = RATE_SPEC
+    atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
+    w = initial_weights(RATE_NEURONS, spec.dimension, 0.3, streams("rate-weights"))
+    own = streams("noise-samples")
+    negatives = sample(spec, atoms, 255, own).x
+
+    def gradient(count: int) -> Tensor:
+        views = positives(sample(spec, atoms, count, own).x, own, "complementary")
+        return weight_descent(Batch(*views, negatives), w, _zeros(w), 1.0).flatten(1)
+
+    truth = gradient(REFERENCE_ANCHORS)
+    for count in GRADIENT_ANCHORS:
+        error = (gradient(count) - truth).norm(dim=1) / truth.norm(dim=1)
+        yield from rows("gradient_noise", count, error, NAN)
+
+
+# --------------------------------------------------------------------------- one atom
+
+
+def one_atom(streams: Streams, count: int) -> Iterator[Row]:
+    """Lemmas D.3 and D.4 in closed form: pull on an active atom, and on a dense direction."""
+    spec = ATOM_SPEC
+    drawn = draw_dictionary(spec, streams("atom-dictionary"), complement=True).to("cpu")
+    atom, dense = drawn.atoms[..., 0], drawn.complement()[..., 0]
+    own = streams("atom-samples")
+    b = torch.tensor(forms.bias_at_t1(spec.atoms), dtype=torch.float64)
+    for alpha, perp in ATOM_SETTINGS:
+        w = (alpha * atom + perp * dense).unsqueeze(1)
+        norm = math.hypot(alpha, perp)
+        threshold = (norm * b).float().expand(len(w), 1)
+        noise = torch.stack(
+            [torch.randn((count, spec.dimension), generator=stream) for stream in own]
+        )
+        x = atom.unsqueeze(1) + spec.sigma * noise
+        plus, other = positives(x, own, "complementary")
+        h = symmetrised_relu(torch.bmm(other, w.mT), threshold)
+        fired = (torch.bmm(plus, w.mT).abs() >= threshold.unsqueeze(1)).float()
+        pulled = (h * fired).double()
+        a, s = torch.tensor(alpha).double(), math.sqrt(2) * spec.sigma * norm
+        args = (a, norm * b, torch.tensor(s, dtype=torch.float64))
+        wanted = forms.mean_response(*args) * forms.firing_probability(*args)
+        yield from rows("atom_pull", alpha, pulled.mean((1, 2)), wanted)
+        if perp:
+            along = (pulled * torch.bmm(plus, dense.unsqueeze(-1))).mean((1, 2))
+            dense_wanted = forms.dense_pull(*args, torch.tensor(perp).double(), spec.variance)
+            yield from rows("dense_pull", alpha, along, dense_wanted)
+
+
+def noise_alone(streams: Streams, count: int) -> Iterator[Row]:
+    """A sample of noise alone: its pull without masks (Lemma F.1 for b > 0), and with them."""
+    spec = ATOM_SPEC
+    own = streams("noise-alone")
+    w = initial_weights(1, spec.dimension, 1.0, streams("noise-weight"))
+    w = w / w.norm(dim=-1, keepdim=True)
+    for share in (0.0, 0.5, 1.0):
+        b = share * forms.bias_at_t1(spec.atoms)
+        noise = torch.stack(
+            [torch.randn((count, spec.dimension), generator=stream) for stream in own]
+        )
+        xi = spec.sigma * noise
+        threshold = torch.full((len(w), 1), b)
+        u = torch.bmm(xi, w.mT)
+        one, size = torch.ones((), dtype=torch.float64), torch.tensor(b, dtype=torch.float64)
+        wanted = forms.noise_pull_without_mask(size, one, one, spec.variance)
+        h = symmetrised_relu(u, threshold)
+        yield from rows("noise_pull", share, (h * u).double().mean((1, 2)), wanted)
+        fired = (u.abs() >= threshold.unsqueeze(1)).double()
+        yield from rows("noise_pull_as_printed", share, (h * u).double().mean((1, 2)),
+                        (fired * u**2).mean((1, 2)))  # fmt: skip
+        plus, other = positives(xi, own, "complementary")
+        seen = torch.bmm(plus, w.mT)
+        fired = (seen.abs() >= threshold.unsqueeze(1)).float()
+        h = symmetrised_relu(torch.bmm(other, w.mT), threshold)
+        yield from rows("masked_noise_pull", share, (h * fired * seen).double().mean((1, 2)), 0.0)
+
+
+# --------------------------------------------------------------------------- section 2, lemma B
+
+
+def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iterator[Row]:
+    """Sections 2 and 4 on data of growing d (D = 8 d): significance, individuality, decoding."""
+    for atoms_count in sizes:
+        spec = SparseCoding(atoms_count, 8 * atoms_count)
+        atoms = draw_dictionary(spec, streams(f"size-{atoms_count}-dictionary")).to("cpu").atoms
+        own = streams(f"size-{atoms_count}-samples")
+        seen = sample(spec, atoms, count, own)
+        dense = torch.bmm(seen.xi, atoms)
+        yield from rows("noise_along_atom", atoms_count, dense.flatten(1).std(1), spec.sigma)
+        unit = seen.xi / seen.xi.norm(dim=-1, keepdim=True)
+        cosine = torch.bmm(unit, unit.mT)
+        cosine.diagonal(dim1=1, dim2=2).zero_()
+        level = math.sqrt(4 * math.log(count) / spec.dimension)
+        yield from rows("noise_pairs", spec.dimension, cosine.abs().amax((1, 2)), level)
+        moment = torch.bmm(seen.x, atoms).square().mean((1, 2))
+        ratio = moment / (seen.xi.square().mean((1, 2)))
+        yield from rows("second_moments", atoms_count, ratio, forms.second_moment_ratio(spec))
+        views = positives(seen.x, own, "complementary")
+        codes_seen = [_decode(torch.bmm(view, atoms)) for view in views]
+        right = (codes_seen[0] == seen.z) & (codes_seen[1] == seen.z)
+        yield from rows("decoding", atoms_count, right.double().mean((1, 2)), NAN)
+        yield from rows("masked_noise_variance", atoms_count,
+                        _masked_variance(spec, seen.xi, own), 2.0)  # fmt: skip
+        yield from rows("mask_leak", atoms_count, _leak(spec, atoms, own), 1.0)
+
+
+def _decode(coordinates: Tensor) -> Tensor:
+    return coordinates.sign() * (coordinates.abs() > DECODING_THRESHOLD)
+
+
+def _masked_variance(spec: SparseCoding, xi: Tensor, own: Sequence[torch.Generator]) -> Tensor:
+    """Lemma B.4: variance of ``<w, 2 D xi>`` over ``sigma^2 ||w||^2``, (R,)."""
+    plus, _ = positives(xi, own, "complementary")
+    w = initial_weights(8, spec.dimension, 1.0, own)
+    return (torch.bmm(plus, w.mT).square().mean(1) / w.square().sum(-1)).mean(1) / spec.variance
+
+
+def _leak(spec: SparseCoding, atoms: Tensor, own: Sequence[torch.Generator]) -> Tensor:
+    """Lemma B.3: spread of ``<M_j, (I - 2D) M_j'>`` over masks, times ``sqrt(d_1)``, (R,)."""
+    mask = random_masks(200, spec.dimension, own)
+    products = atoms[..., 0] * atoms[..., 1]
+    leak = torch.bmm(1 - 2 * mask, products.unsqueeze(-1)).squeeze(-1)
+    return leak.square().mean(1).sqrt() * math.sqrt(spec.dimension)
+
+
+def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[Row]:
+    """Lemma B.2 at m = 8 d and at the paper's m = d^1.01.
+
+    The coordinates ``alpha_ij(0)`` are independent Gaussians, so no samples are needed.
+    """
+    for d in sizes:
+        for label, m in (("", 8 * d), ("_paper_width", round(d**1.01))):
+            own = streams(f"lottery-{d}{label}")
+            alpha = torch.stack([torch.randn((m, d), generator=stream) for stream in own])
+            sets = Lottery.of(alpha)
+            lucky, member = sets.lucky.sum(1).double(), sets.member.float()
+            yield from rows(f"lucky_per_atom{label}", d, lucky.mean(1), NAN)
+            yield from rows(f"atoms_without_lucky{label}", d, (lucky == 0).double().mean(1), NAN)
+            if label:
+                continue
+            shared = torch.bmm(member.mT, member)
+            shared.diagonal(dim1=1, dim2=2).zero_()
+            yield from rows("shared_members", d, shared.amax((1, 2)), math.log(d))
+            yield from rows("atoms_of_neuron", d, member.sum(-1).amax(1), NAN)
+            small = (alpha.abs() <= 1 / d).sum(-1).double().mean(1)
+            yield from rows("small_coordinates", d, small, math.sqrt(2 / math.pi))
+            norms = alpha.square().sum(-1) / d
+            yield from rows("norm_spread", d, norms.std(1) * math.sqrt(d / 2), 1.0)
+
+
+def dense_network(streams: Streams) -> Iterator[Row]:
+    """Lemma F.2: weights that are orthogonal and dense; the loss without masks as they grow."""
+    spec = RATE_SPEC
+    drawn = draw_dictionary(spec, streams("rate-dictionary"), complement=True)
+    directions = drawn.complement().mT
+    own = streams("dense-samples")
+    seen = sample(spec, drawn.atoms.clone(), 512, own).x
+    batch = Batch(seen[:, :256], seen[:, :256], seen[:, 256:])
+    for norm in DENSE_NORMS:
+        w = norm * directions
+        loss = contrastive_loss(codes(batch, w, _zeros(w)), 1.0)
+        yield from rows("dense_network_loss", norm, loss, w.square().sum((1, 2)) / spec.atoms)
+
+
+def sampled_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
+    """All checks of this module, with the columns of :data:`COLUMNS`."""
+    yield from growth_rates(streams, config["rate_rounds"])
+    yield from stage_one_growth(streams, config["stage_one"])
+    yield from logit_deviation(streams)
+    yield from gradient_noise(streams)
+    yield from one_atom(streams, config["atom_samples"])
+    yield from noise_alone(streams, config["atom_samples"])
+    yield from sparse_and_dense(streams, config["sizes"], config["size_samples"])
+    yield from lottery_sizes(streams, config["lottery_sizes"])
+    yield from dense_network(streams)

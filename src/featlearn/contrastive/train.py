@@ -1,0 +1,347 @@
+"""The three algorithms of the paper, all replicates in one program.
+
+A  with RandomMask: the subspace of the signal grows at b = 0 until T1 (stage I), thresholds are
+   raised and neurons become singletons until T2 (stage II), and training goes on (stage III).
+B  without augmentation: the same step on identical views, thresholds at zero.
+C  thresholds trained by gradient descent (footnote 4).
+
+Each step draws fresh samples: gradient descent on the population, no data set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from featlearn.contrastive.closed_forms import apply_pair_operator, bias_at_t1
+from featlearn.contrastive.data import Masking, SparseCoding, positives, sample
+from featlearn.contrastive.gradients import (
+    Batch,
+    Descent,
+    descent,
+    descent_as_printed,
+    weight_descent,
+)
+
+#: What a replicate's T1 or T2 is before it has come.
+NOT_YET = -1
+
+Report = Callable[[int, Callable[[], dict[str, str]]], None]
+#: Reads quantities, each (R,), off weights (R, m, D) and thresholds (R, m).
+Observe = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """How the thresholds ``b_i`` move (section 3 and appendix D).
+
+    Parameters
+    ----------
+    rule
+        ``scheduled``: zero until T1, then raised with the norm; ``zero``: always zero;
+        ``trained``: by gradient descent from step 0.
+    growth
+        ``G``: T1 is the first step at which every ``||w_i||`` is ``G`` times its initial value.
+        The paper gives four incompatible definitions of T1; see :func:`printed_growth`.
+    scale
+        ``b0``: ``b_i(T1) = b0 sqrt(2 log d / d) ||w_i(T1)||``.
+    rate
+        ``kb``: a threshold grows by ``kb eta / d`` a step at least. The paper prints 1, which
+        kills every neuron at finite d.
+    cap
+        Thresholds are frozen beyond ``cap log d / sqrt d`` (the paper: polylog(d) / sqrt d).
+    learning_rate
+        ``eta_b`` of trained thresholds.
+    clamp
+        Keep trained thresholds at zero or above.
+    """
+
+    rule: Literal["scheduled", "zero", "trained"] = "scheduled"
+    growth: float = 4.0
+    scale: float = 1.0
+    rate: float = 0.05
+    cap: float = 1.0
+    learning_rate: float = 0.0
+    clamp: bool = False
+
+
+@dataclass(frozen=True)
+class Training:
+    """How weights move.
+
+    Parameters
+    ----------
+    anchors, negatives
+        ``K`` and ``|N|`` of a step.
+    learning_rate
+        ``eta``.
+    steps
+        Number of steps, stage I included.
+    decay
+        ``lambda``.
+    decay_convention
+        ``proof``: weights shrink by ``1 - eta lambda``, as in every recursion of the proofs;
+        ``objective``: by ``1 - 2 eta lambda``, the gradient of ``lambda ||w||^2``.
+    tau
+        Temperature.
+    masking
+        ``complementary`` (RandomMask), ``independent`` or ``none``.
+    gradient
+        ``true``, or ``as_printed`` for the vector of A.1, which is not the gradient.
+    exact_stage_one
+        Replace the steps of stage I by the population map: exact for small weights, and free.
+    shared_negatives
+        All anchors of a step see the same negatives; else each draws its own, as printed.
+    augment_negatives
+        Mask the negatives too (Remark 2.4 says that it adds nothing).
+    """
+
+    anchors: int
+    negatives: int
+    learning_rate: float
+    steps: int
+    decay: float = 0.001
+    decay_convention: Literal["proof", "objective"] = "proof"
+    tau: float = 1.0
+    masking: Masking = "complementary"
+    gradient: Literal["true", "as_printed"] = "true"
+    exact_stage_one: bool = True
+    shared_negatives: bool = True
+    augment_negatives: bool = False
+
+    @property
+    def shrinkage(self) -> float:
+        """What a step of size 1 takes off a weight: ``lambda`` or ``2 lambda``."""
+        return self.decay * (1 if self.decay_convention == "proof" else 2)
+
+
+def printed_growth(c0: float, gamma: float) -> dict[str, float]:
+    """``G`` of the paper's four definitions of T1, by where they stand."""
+    c1 = 2 + 2 * (1 - gamma) * c0
+    return {
+        "main text": 1 / (gamma * c0),
+        "appendix A.2, C": math.sqrt((2 * (1 + gamma * c0) + c1) / c1),
+        "appendix C.2": math.sqrt(2 * (1 + 2 * gamma * c0) / c1),
+        "proof of C.1": 1 + 2 * (1 + 2 * c0) / c1,
+    }
+
+
+@dataclass
+class Trained:
+    """What a training leaves.
+
+    Attributes
+    ----------
+    w : (R, m, D)
+    b : (R, m)
+    t1, t2 : (R,)
+        Steps at which the stages began, :data:`NOT_YET` where they did not.
+    moments
+        Weights and thresholds at ``start``, ``t1``, ``t2`` and ``end``; a moment that never came
+        holds what was there at the end.
+    steps, history
+        Recorded steps, and at each what was observed.
+    """
+
+    w: Tensor
+    b: Tensor
+    t1: Tensor
+    t2: Tensor
+    moments: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    steps: list[int] = field(default_factory=list)
+    history: list[Mapping[str, Tensor]] = field(default_factory=list)
+
+
+def draw_batch(
+    spec: SparseCoding, atoms: Tensor, training: Training, streams: Sequence[torch.Generator]
+) -> Batch:
+    """The anchors, positives and negatives of one step."""
+    k = training.anchors
+    n = training.negatives * (1 if training.shared_negatives else k)
+    drawn = sample(spec, atoms, k + n, streams).x
+    negative = drawn[:, k:]
+    if training.augment_negatives:
+        negative, _ = positives(negative, streams, "independent")
+    if not training.shared_negatives:
+        negative = negative.unflatten(1, (k, training.negatives))  # type: ignore[no-untyped-call]
+    return Batch(*positives(drawn[:, :k], streams, training.masking), negative)
+
+
+class Learner:
+    """The state of a training: one step at a time.
+
+    Parameters
+    ----------
+    spec, atoms
+        The data; ``atoms`` (R, D, d) on the device of the training.
+    w : (R, m, D)
+        Initial weights.
+    training, thresholds
+        How weights and thresholds move.
+    streams
+        One generator a replicate, on the device; advanced by training only.
+    """
+
+    def __init__(
+        self,
+        spec: SparseCoding,
+        atoms: Tensor,
+        w: Tensor,
+        training: Training,
+        thresholds: Thresholds,
+        streams: Sequence[torch.Generator],
+    ):
+        self.spec, self.atoms, self.streams = spec, atoms, streams
+        self.training, self.thresholds = training, thresholds
+        self.w = w.clone()
+        self.b = torch.zeros(w.shape[:2], dtype=w.dtype, device=w.device)
+        self.norm = self.norm_start = w.norm(dim=-1)
+        self.norm_t1 = self.norm.clone()
+        replicates = len(w)
+        self.t1 = torch.full((replicates,), NOT_YET)
+        self.t2 = torch.full((replicates,), NOT_YET)
+        self.moments = {"start": self.state()}
+        self.moments |= {"t1": self.state(), "t2": self.state()}
+
+    def state(self) -> tuple[Tensor, Tensor]:
+        """Copies of weights and thresholds."""
+        return self.w.clone(), self.b.clone()
+
+    def step(self, number: int) -> None:
+        """Step ``number``, counted from 1."""
+        for rows in self._groups():
+            if self._exact(rows):
+                self._population_step(rows)
+            else:
+                self._sampled_step(rows)
+        before, self.norm = self.norm, self.w.norm(dim=-1)
+        if self.thresholds.rule == "scheduled":
+            self._move_thresholds(number, before)
+
+    def _groups(self) -> list[list[int]]:
+        """Replicates that step together: all of a stage on a GPU, one by one on a CPU.
+
+        A CPU's cache holds what a step of one replicate needs; that of all of them would stream
+        through memory.
+        """
+        rows = list(range(len(self.w)))
+        if self.w.device.type == "cpu":
+            return [[row] for row in rows]
+        growing = [row for row in rows if int(self.t1[row]) == NOT_YET]
+        later = [row for row in rows if row not in growing]
+        return [group for group in (growing, later) if group]
+
+    def _exact(self, rows: list[int]) -> bool:
+        return (
+            self.training.exact_stage_one
+            and self.thresholds.rule == "scheduled"
+            and int(self.t1[rows[0]]) == NOT_YET
+        )
+
+    def _population_step(self, rows: list[int]) -> None:
+        """The population map of stage I at b = 0 (Induction Hypothesis C.4, exact form)."""
+        t, w = self.training, self.w[rows]
+        share = 1 - 1 / (t.negatives + 1)
+        pull = apply_pair_operator(self.spec, self.atoms[rows], t.masking, w)
+        w += t.learning_rate * (share * pull - t.shrinkage * w)
+        self.w[rows] = w
+
+    def _sampled_step(self, rows: list[int]) -> None:
+        t = self.training
+        streams = [self.streams[row] for row in rows]
+        batch = draw_batch(self.spec, self.atoms[rows], t, streams)
+        down = self._descent(batch, self.w[rows], self.b[rows])
+        self.w[rows] = self.w[rows] * (1 - t.learning_rate * t.shrinkage) + t.learning_rate * down.w
+        if self.thresholds.rule == "trained":
+            b = self.b[rows] + self.thresholds.learning_rate * down.b
+            self.b[rows] = b.clamp_min(0) if self.thresholds.clamp else b
+
+    def _descent(self, batch: Batch, w: Tensor, b: Tensor) -> Descent:
+        t = self.training
+        if t.gradient == "as_printed":
+            return Descent(descent_as_printed(batch, w, b, t.tau), torch.zeros_like(b))
+        if self.thresholds.rule == "trained" or not t.shared_negatives:
+            return descent(batch, w, b, t.tau)
+        return Descent(weight_descent(batch, w, b, t.tau), torch.zeros_like(b))
+
+    def _move_thresholds(self, number: int, before: Tensor) -> None:
+        """Raise them at T1, let them grow after it, and note T1 and T2."""
+        rule, d = self.thresholds, self.spec.atoms
+        raised = (self.t1 != NOT_YET).to(self.w.device)
+        least = rule.rate * self.training.learning_rate / d
+        growth = (self.norm / before - 1).clamp_min(least)
+        growing = raised.unsqueeze(1) & (self.b <= rule.cap * math.log(d) / math.sqrt(d))
+        self.b = torch.where(growing, self.b * (1 + growth), self.b)
+        grown = ((self.norm >= rule.growth * self.norm_start).all(1) & ~raised).unsqueeze(1)
+        self.b = torch.where(grown, rule.scale * bias_at_t1(d) * self.norm, self.b)
+        self.norm_t1 = torch.where(grown, self.norm, self.norm_t1)
+        reached = raised & (self.norm**2 >= d * self.norm_t1**2).any(1)
+        self._note("t1", self.t1, grown.squeeze(1).cpu(), number)
+        self._note("t2", self.t2, reached.cpu() & (self.t2 == NOT_YET), number)
+
+    def _note(self, name: str, times: Tensor, now: Tensor, number: int) -> None:
+        for row in now.nonzero().flatten().tolist():
+            times[row] = number
+            self.keep(name, row)
+
+    def keep(self, name: str, row: int) -> None:
+        """Remember the state of a replicate as that of a moment."""
+        w, b = self.moments[name]
+        w[row], b[row] = self.w[row], self.b[row]
+
+    def finish(self) -> None:
+        """Give the moments that never came the state of the end."""
+        for name, times in (("t1", self.t1), ("t2", self.t2)):
+            for row in (times == NOT_YET).nonzero().flatten().tolist():
+                self.keep(name, row)
+        self.moments["end"] = self.state()
+
+
+def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
+    pass
+
+
+def train(
+    learner: Learner,
+    *,
+    record_every: int,
+    observe: Observe | None = None,
+    report: Report = _silent,
+) -> Trained:
+    """Train for ``learner.training.steps`` steps.
+
+    Without a schedule there is neither T1 nor T2; the moments of these names are then a third and
+    two thirds of the way.
+    """
+    steps = learner.training.steps
+    thirds = (
+        {} if learner.thresholds.rule == "scheduled" else {"t1": steps // 3, "t2": steps // 3 * 2}
+    )
+    done = Trained(learner.w, learner.b, learner.t1, learner.t2)
+    for number in range(steps + 1):
+        if number:
+            learner.step(number)
+            report(number, lambda: {"norm": f"{float(learner.norm.mean()):.3g}"})
+        for name in (name for name, at in thirds.items() if at == number):
+            for row in range(len(learner.w)):
+                learner.keep(name, row)
+        if observe is not None and (number % record_every == 0 or number == steps):
+            done.steps.append(number)
+            done.history.append(observe(learner.w, learner.b))
+    if thirds:
+        learner.moments["end"] = learner.state()
+    else:
+        learner.finish()
+    done.w, done.b, done.moments = learner.w, learner.b, learner.moments
+    return done
+
+
+def settings(config: Mapping[str, Any], **changes: Any) -> Training:
+    """A :class:`Training` from the group ``training`` of the config, with changes."""
+    known = {name: config[name] for name in Training.__dataclass_fields__ if name in config}
+    return Training(**known | changes)

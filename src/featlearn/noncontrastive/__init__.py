@@ -1,0 +1,1 @@
+"""Wen & Li: how the prediction head keeps non-contrastive learning from collapse."""

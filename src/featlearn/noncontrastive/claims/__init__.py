@@ -1,0 +1,1 @@
+"""What Wen & Li say must hold, a module an experiment; bands are fixed before measuring."""

@@ -1,0 +1,142 @@
+"""Closed forms, printed and corrected, and the roles of StopGrad and normalisation (section 5.3).
+
+Identities must hold to rounding. What is printed is judged by the band that a right formula would
+meet, so that a misprint is reported as failing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.claims import Claim, Measure
+from featlearn.noncontrastive.claims.common import needs_replicates, read
+
+INSTANCES = "noncontrastive/measurements/oracles/instances.parquet"
+ROLES = "noncontrastive/measurements/oracles/roles.parquet"
+
+
+def _identity(name: str, source: str, statement: str, quantity: str) -> Claim:
+    return Claim(
+        f"noncontrastive/{name}",
+        source=source,
+        statement=statement,
+        quantity=f"{quantity}, float64",
+        low=0.0,
+        high=1e-9,
+        reason="An identity: only rounding may remain.",
+        measure=read("instances", name.replace("-", "_")),
+        artefact=INSTANCES,
+    )
+
+
+def _printed(name: str, source: str, statement: str, quantity: str, wanted: float) -> Claim:
+    return Claim(
+        f"noncontrastive/{name}",
+        source=f"{source}, as printed",
+        statement=statement,
+        quantity=quantity,
+        low=wanted - 0.01,
+        high=wanted + 0.01,
+        reason="A right formula is exact; one part in a hundred is allowed. Derived to be a "
+        "misprint of no consequence for orders of magnitude: a failure is expected.",
+        measure=read("instances", name.replace("-", "_")),
+        artefact=INSTANCES,
+    )
+
+
+def _large_batch(name: str, words: str) -> Claim:
+    return Claim(
+        f"noncontrastive/monte-carlo-{name}",
+        source="equation (A.1), with C_2 = (P - |S|) / 2",
+        statement=f"The population objective is the mean over large batches: {words}.",
+        quantity="loss of a batch over the population loss, minus 1",
+        low=-0.015,
+        high=0.015,
+        reason="Sampling error of cubes of a Gaussian over the batch, of the order of half a per "
+        "cent a replicate, and a bias of batch statistics that falls with the batch.",
+        measure=read("instances", f"monte_carlo_{name}"),
+        artefact=INSTANCES,
+        out_of_reach=_needs_samples,
+    )
+
+
+def _needs_samples(config: Mapping[str, Any]) -> str | None:
+    samples = config["oracles"]["samples"]
+    if samples >= 10000:
+        return needs_replicates("oracles")(config)
+    return f"{samples} samples a batch; the band was derived for at least 10000."
+
+
+def _share(variant: str, entry: str) -> Measure:
+    """Weak push over the sum of both sizes: 1 only the weak feature, negative if it shrinks."""
+
+    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
+        roles = frames["roles"][frames["roles"]["variant"] == variant]
+        row = roles.loc[getattr(roles["e21"], entry)()]
+        return np.array([row["weak"] / (abs(row["weak"]) + abs(row["strong"]))])
+
+    return measure
+
+
+def _role(name: str, variant: str, entry: str, low: float, high: float, statement: str) -> Claim:
+    return Claim(
+        f"noncontrastive/roles-{name}",
+        source="section 5.3",
+        statement=statement,
+        quantity="push of neuron 2 along the weak feature, over the sizes of both pushes",
+        low=low,
+        high=high,
+        reason="Exact closed forms at one state: above one half the weak feature wins, below the "
+        "strong one.",
+        measure=_share(variant, entry),
+        artefact=ROLES,
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    _identity("gradient-2", "equation (A.1), section 4", "The closed form of the population "
+              "gradient is exact.", "relative error against automatic differentiation"),
+    _identity("gradient-4", "ours", "It is exact for four neurons.",
+              "relative error against automatic differentiation"),
+    _identity("gradient-2-live-target", "section 5.3", "It is exact without StopGrad.",
+              "relative error against automatic differentiation"),
+    _identity("named-terms", "(A.2), Fact D.2, Claim A.1, corrected", "The appendix's terms, with "
+              "the factors corrected, add up to the gradient.", "relative error"),
+    _identity("radial", "Lemma B.8(a)", "The gradients are orthogonal to the weights in sum.",
+              "radial part of the gradient over its terms"),
+    _identity("batch-radial", "Lemma B.8(a)", "So they are on every single batch.",
+              "largest violation on a batch of samples"),
+    _identity("batch-exchange", "ours, behind Lemma E.7", "Each neuron exchanges norm with its row "
+              "and column of the head only.", "largest violation on a batch of samples"),
+    _identity("batch-frozen", "appendix F", "Without a head each neuron keeps its norm.",
+              "largest violation on a batch of samples"),
+    _printed("printed-signal", "equation (A.2)", "The signal part of the printed gradient is that "
+             "of the objective.", "printed over true signal part", 1.0),
+    _printed("printed-noise", "equation (A.2)", "The noise part of the printed gradient is that of "
+             "the objective.", "printed over true noise part", 1.0),
+    _printed("printed-head", "Fact D.2 and the head's gradient", "The printed gradient of the head "
+             "is that of the objective.", "relative error", 0.0),
+    _printed("printed-xi", "Fact D.2", "The printed Xi is what pulls the head back.",
+             "relative error", 0.0),
+    _printed("printed-view-noise", "C_2 = P - |S(X)|", "The printed C_2 is the number of noise "
+             "patches of a view.", "loss of a large batch over the formula with it, minus 1", 0.0),
+    _printed("printed-radial", "Lemma B.8(a) with (A.2)", "The printed gradient meets the paper's "
+             "own lemma.", "radial part of the printed gradient over its terms", 0.0),
+    _large_batch("gaussian", "Gaussian noise"),
+    _large_batch("sphere", "noise on a sphere, another law of Assumption 3.3"),
+    _large_batch("both", "both features in each sample (Remark 3.2)"),
+    _large_batch("frequent", "the strong feature more often (Remark 3.2)"),
+    _role("both", "batch normalisation, StopGrad", "idxmax", 0.9, 1.0,
+          "Once the head has substituted, neuron 2 learns the weak feature."),
+    _role("start", "batch normalisation, StopGrad", "idxmin", -1.0, 0.5,
+          "Before, it would learn the strong one."),
+    _role("no-stop-gradient", "batch normalisation, no StopGrad", "idxmax", -1.0, 0.5,
+          "Without StopGrad the substitution does not help: the strong feature wins."),
+    _role("no-normalisation", "no normalisation, StopGrad", "idxmax", -1.0, 0.5,
+          "Without normalisation it does not help either."),
+    _role("neither", "neither", "idxmax", -1.0, 0.5, "Without both it does not."),
+)  # fmt: skip

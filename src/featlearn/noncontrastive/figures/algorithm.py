@@ -1,0 +1,110 @@
+"""Algorithm 1: the curves of Figure 7, SGD beside the flow, and the ablations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The four products: colour by feature (blue strong, orange weak), line by neuron.
+PRODUCTS = {
+    "b11": (COLOURS["blue"], "-", "neuron 1, strong feature"),
+    "b21": (COLOURS["blue"], "--", "neuron 2, strong feature"),
+    "b12": (COLOURS["orange"], "-", "neuron 1, weak feature"),
+    "b22": (COLOURS["orange"], "--", "neuron 2, weak feature"),
+}
+HEAD = {
+    "e21": (COLOURS["green"], "-", r"head, $E_{2,1}$"),
+    "e12": (COLOURS["purple"], "-", r"head, $E_{1,2}$"),
+}
+TITLES = {
+    "head": "With the prediction head",
+    "frozen": "Without (head frozen at identity)",
+    "live-target": "Head, but no StopGrad",
+    "l2": r"Head, $\ell_2$ instead of batch norm.",
+    "squared": "Head, no normalisation",
+}
+
+
+def _curves(
+    ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]], across: str = "step"
+) -> None:
+    """Every replicate thin, the first one bold: switches at different times have no mean."""
+    for quantity, (colour, line, label) in styles.items():
+        for replicate, own in frame[frame["quantity"] == quantity].groupby("replicate"):
+            first = replicate == 0
+            ax.plot(own[across], own["value"], line, color=colour, label=label if first else None,
+                    linewidth=1.6 if first else 0.6, alpha=1 if first else 0.35,
+                    zorder=3 if first else 2)  # fmt: skip
+
+
+def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """``|<w_j, v_l>|`` over the steps of SGD, with (a) and without (b) a trained head."""
+    history = frames["history"]
+    drawn = figure(8.2, 3.5)
+    axes = drawn.subplots(1, 2, sharey=True)
+    for ax, name, panel in zip(axes, ("head", "frozen"), "ab", strict=True):
+        own = history[history["variant"] == name]
+        _curves(ax, own, PRODUCTS)
+        if name == "head":
+            _curves(ax, own, {"e21": HEAD["e21"]})
+        ax.set_title(f"({panel}) {TITLES[name]}")
+        ax.set(xlabel="step of SGD", ylim=(0, None))
+    axes[0].set_ylabel(r"$|\langle w_j, v_l \rangle|$")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+def sgd_and_flow(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """SGD and the nine-variable flow (black) from the same start."""
+    history, flow = frames["history"], frames["flow"]
+    drawn = figure(8.2, 3.6)
+    axes = drawn.subplots(1, 2, sharey=True)
+    styles = {**PRODUCTS, "e21": HEAD["e21"]}
+    for ax, name in zip(axes, ("head", "frozen"), strict=True):
+        own = history[history["variant"] == name]
+        shown = styles if name == "head" else PRODUCTS
+        _curves(ax, own, shown, "time")
+        for number, quantity in enumerate(shown):
+            line = flow[(flow["variant"] == name) & (flow["quantity"] == quantity)]
+            ax.plot(line["time"], line["value"], color=COLOURS["ink"], linewidth=0.8,
+                    linestyle=PRODUCTS.get(quantity, HEAD["e21"])[1],
+                    label="population flow" if number == 0 else None)  # fmt: skip
+        ax.set_title(TITLES[name])
+        ax.set(xlabel=r"time $\eta \times$ step", ylim=(0, None))
+    axes[0].set_ylabel(r"$|\langle w_j, v_l \rangle|$, $|E_{2,1}|$")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+def ablations(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """Share of each neuron along each feature, a panel a variant."""
+    history = frames["history"].pivot_table(
+        index=["variant", "replicate", "step"], columns="quantity", values="value"
+    )
+    drawn = figure(9.6, 3.0)
+    axes = drawn.subplots(1, len(TITLES), sharey=True)
+    for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
+        own = history.loc[name].reset_index()
+        parts = []
+        for quantity in PRODUCTS:
+            share = own[quantity] / own[f"norm{quantity[1]}"] ** 0.5
+            parts.append(own[["replicate", "step"]].assign(quantity=quantity, value=share))
+        _curves(ax, pd.concat(parts), PRODUCTS)
+        norms = own.assign(quantity="norm", value=own[["norm1", "norm2"]].mean(axis=1) ** 0.5)
+        _curves(ax, norms, {"norm": (COLOURS["grey"], ":", r"mean norm $\|w_j\|$")})
+        ax.set_title(title.replace(", ", ",\n").replace(" (", "\n("), fontsize=8.5)
+        ax.set(xlabel="step", ylim=(0, 1.25))
+    axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle| \, / \, \|w_j\|$")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+FIGURES = {"fig-7": fig_7, "sgd-and-flow": sgd_and_flow, "ablations": ablations}

@@ -1,0 +1,136 @@
+"""The four phases: curves with predicted times, exponents over the dimension, what is conserved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, figure
+from featlearn.noncontrastive.figures.algorithm import HEAD, PRODUCTS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Phases: name, colour, exponent of the theory.
+PHASES = {
+    "phase_1": ("I: strong feature", COLOURS["blue"], 2.0),
+    "phase_2": ("II: substitution", COLOURS["green"], 1.5),
+    "phase_3": ("III: acceleration", COLOURS["orange"], 1.625),
+    "phase_end": ("head back to identity", COLOURS["purple"], 0.0),
+}
+TIMES = {"t1": "I", "t2": "II", "t3": "III", "t4": "end"}
+
+
+def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """One trajectory: products, head, noise over logarithmic time, with the phases as bands."""
+    dimensions = config["dimensions"]
+    dimension = dimensions[len(dimensions) // 2]
+    curves = frames["curves"]
+    curves = curves[curves["dimension"] == dimension]
+    times = frames["times"]
+    own = times[(times["dimension"] == dimension) & (times["replicate"] == 0)]
+    at = own.set_index("quantity")["value"]
+    drawn = figure(8.2, 5.0)
+    axes = drawn.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 1))
+    panels = (
+        PRODUCTS,
+        HEAD,
+        {
+            "r1": (COLOURS["blue"], ":", r"noise $R_1$"),
+            "r2": (COLOURS["orange"], ":", r"noise $R_2$"),
+            "gap": (COLOURS["ink"], "-", "loss above its optimum"),
+        },
+    )
+    begin, end = 0.02 * at["t1"], 3 * at["t4"]
+    for ax, styles in zip(axes, panels, strict=True):
+        for quantity, (colour, line, label) in styles.items():
+            shown = curves[curves["quantity"] == quantity]
+            ax.plot(shown["time"], shown["value"], line, color=colour, label=label)
+        edge = begin
+        for number, (name, _) in enumerate(TIMES.items()):
+            ax.axvspan(edge, at[name], color=COLOURS["grey"], alpha=0.13 * (number % 2), lw=0)
+            edge = at[name]
+        ax.axvline(at["t1_predicted"], color=COLOURS["blue"], linewidth=0.9, linestyle="-.")
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    bound = (config["kappa"] / 3) ** 0.5
+    axes[1].axhline(bound, color=COLOURS["green"], linewidth=0.9, linestyle="-.")
+    axes[1].annotate(
+        r"bound $\sqrt{\kappa/3}\,\|w_2(0)\|$", (begin * 1.15, bound), fontsize=8, va="bottom"
+    )
+    axes[1].set_ylim(0, 1.35 * bound)
+    edge = begin
+    for name, label in TIMES.items():
+        middle = (edge * at[name]) ** 0.5 if name != "t4" else at[name] * 1.5
+        axes[0].annotate(
+            label, (middle, 1.02), xycoords=("data", "axes fraction"), ha="center", fontsize=9
+        )
+        edge = at[name]
+    axes[0].annotate(
+        "predicted end of I", (at["t1_predicted"], 0.97), xycoords=("data", "axes fraction"),
+        rotation=90, ha="right", va="top", fontsize=8, color=COLOURS["blue"],
+    )  # fmt: skip
+    axes[0].set(xscale="log", xlim=(begin, end), ylim=(0, 1.55))
+    axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle|$")
+    axes[1].set_ylabel(r"$|E_{j,k}|$")
+    axes[2].set(
+        yscale="log", ylim=(1e-7, 5), xlabel=rf"time $\eta \times$ step ($d$ = {dimension:,})"
+    )
+    axes[2].set_ylabel("noise, loss")
+    return drawn
+
+
+def exponents(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """Length of the phases over the dimension beside the exponents of the theory."""
+    times = frames["times"]
+    drawn = figure(8.4, 3.8)
+    left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
+    for quantity, (label, colour, slope) in PHASES.items():
+        own = times[times["quantity"] == quantity].groupby("dimension")["value"]
+        middle = own.median()
+        d = middle.index.to_numpy(dtype=float)
+        power = rf"{label}, $d^{{{slope:g}}}$"
+        left.loglog(d, middle, "o", color=colour, markersize=4.5, label=power)
+        left.vlines(d, own.min(), own.max(), color=colour, linewidth=1.0)
+        reference = middle.iloc[-1] * (d / d[-1]) ** slope
+        left.loglog(d, reference, "--", color=colour, linewidth=0.9)
+        if len(d) > 1:
+            local = np.diff(np.log(middle)) / np.diff(np.log(d))
+            right.semilogx((d[1:] * d[:-1]) ** 0.5, local, "o-", color=colour, markersize=4.5)
+            right.axhline(slope, color=colour, linestyle="--", linewidth=0.9)
+    left.set(xlabel="dimension $d$", ylabel=r"length in $\eta \times$ steps")
+    left.set_ylim(top=1e13)  # room for the legend
+    left.set_title("Length of the phases")
+    left.legend(loc="upper left")
+    right.set(xlabel="dimension $d$", ylabel="local exponent")
+    right.set_title("Exponents, and their limits (dashed)")
+    return drawn
+
+
+def invariants(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
+    """What the flow conserves, beside what it exchanges, a row at the smallest dimension."""
+    curves = frames["curves"]
+    curves = curves[curves["dimension"] == min(config["dimensions"])]
+    at = frames["times"]
+    at = at[(at["dimension"] == min(config["dimensions"])) & (at["replicate"] == 0)]
+    at = at.set_index("quantity")["value"]
+    drawn = figure(8.2, 3.2)
+    axes = drawn.subplots(1, 2, sharey=True)
+    wide = curves.pivot_table(index="time", columns="quantity", values="value")
+    for ax, j, sign in zip(axes, (1, 2), (-1, 1), strict=True):
+        exchange = sign * 3 / config["kappa"] * (wide["e21"] ** 2 - wide["e12"] ** 2)
+        ax.plot(wide.index, wide[f"norm{j}"], color=COLOURS["blue"], label=r"$\|w_j\|^2$")
+        ax.plot(wide.index, exchange, color=COLOURS["green"],
+                label=r"$(3/\kappa)\,(E_{j,k}^2 - E_{k,j}^2)$")  # fmt: skip
+        ax.plot(wide.index, wide[f"invariant{j}"], color=COLOURS["ink"], label="their sum")
+        ax.set(
+            xscale="log", xlabel=r"time $\eta \times$ step", xlim=(0.05 * at["t1"], 3 * at["t4"])
+        )
+        ax.set_title(f"Neuron {j}")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+FIGURES = {"four-phases": four_phases, "exponents": exponents, "invariants": invariants}

@@ -1,0 +1,187 @@
+"""Gradient flow of the population objective: the whole paper in a few variables.
+
+For isotropic noise the gradient closes on ``B``, the Gram matrix ``G`` and the head ``E``: nine
+numbers for two neurons, at any dimension. Time is ``t = eta * steps``; the head moves ``kappa =
+eta_E / eta`` times as fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from featlearn.noncontrastive.integrate import integrate
+from featlearn.noncontrastive.population import Law, Objective, State, descent
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a state lies in a vector: B, the upper triangle of G, the off-diagonals of E.
+
+    Parameters
+    ----------
+    neurons
+        ``m``.
+    head
+        Whether E is among the variables; without, it is zero.
+    """
+
+    neurons: int
+    head: bool = True
+
+    @property
+    def size(self) -> int:
+        """Length of the vector: 9 for two neurons with a head."""
+        m = self.neurons
+        return 2 * m + m * (m + 1) // 2 + (m * (m - 1) if self.head else 0)
+
+    def _places(self, device: Any) -> tuple[Tensor, Tensor]:
+        """Where in a vector each entry of G and of E stands."""
+        m = self.neurons
+        gram = torch.zeros(m, m, dtype=torch.long, device=device)
+        rows, columns = torch.triu_indices(m, m, device=device)
+        gram[rows, columns] = torch.arange(len(rows), device=device)
+        gram[columns, rows] = gram[rows, columns].clone()
+        off = ~torch.eye(m, dtype=torch.bool, device=device)
+        return gram, off
+
+    def pack(self, state: State) -> Tensor:
+        """(S, size) from a state with one batch axis."""
+        m = self.neurons
+        rows, columns = torch.triu_indices(m, m, device=state.b.device)
+        parts = [state.b.flatten(1), state.g[:, rows, columns]]
+        if self.head:
+            off = ~torch.eye(m, dtype=torch.bool, device=state.b.device)
+            parts.append(state.e[:, off])
+        return torch.cat(parts, 1)
+
+    def unpack(self, y: Tensor) -> State:
+        """A state from (..., size)."""
+        m, lead = self.neurons, y.shape[:-1]
+        gram, off = self._places(y.device)
+        triangle = m * (m + 1) // 2
+        b = y[..., : 2 * m].reshape(*lead, m, 2)
+        g = y[..., 2 * m : 2 * m + triangle][..., gram]
+        if not self.head:
+            return State(b, g, y.new_zeros(*lead, m, m))
+        # a zero column in front: the diagonal points to it
+        tail = y[..., 2 * m + triangle :]
+        padded = torch.cat([torch.zeros_like(tail[..., :1]), tail], -1)
+        place = torch.zeros(m, m, dtype=torch.long, device=y.device)
+        place[off] = torch.arange(1, m * (m - 1) + 1, device=y.device)
+        return State(b, g, padded[..., place])
+
+
+def velocity(
+    state: State,
+    law: Law,
+    kappa: Tensor,
+    objective: Objective = "batch",
+    *,
+    stop_gradient: bool = True,
+) -> State:
+    """Time derivatives of B, G and E; ``kappa`` (...) is the relative speed of the head."""
+    down = descent(state, law, objective, stop_gradient=stop_gradient)
+    turned = down.mixing @ state.g
+    return State(down.b, turned + turned.transpose(-1, -2), kappa[..., None, None] * down.e)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What :func:`trajectory` returns; see :class:`featlearn.noncontrastive.integrate.Path`.
+
+    Attributes
+    ----------
+    states
+        With axes (S, T) in front.
+    hits, at_hits
+        (S, K) times of the watched levels, and the states there.
+    stopped
+        (S,).
+    """
+
+    states: State
+    hits: Tensor
+    at_hits: State
+    stopped: Tensor
+
+
+def trajectory(
+    start: State,
+    law: Law,
+    kappa: Tensor,
+    times: Tensor,
+    objective: Objective = "batch",
+    *,
+    head: bool = True,
+    stop_gradient: bool = True,
+    watch: Callable[[State, Tensor], Tensor] | None = None,
+    until: Callable[[State, Tensor], Tensor] | None = None,
+    **options: Any,
+) -> Trajectory:
+    """The flow from many starts.
+
+    Parameters
+    ----------
+    start
+        (S, ...) states, float64.
+    law
+        (S, ...) or a single law.
+    kappa
+        (S,) speed of the head over that of the encoder.
+    times
+        (S, T) or (T,), rising, in units of ``eta * steps``.
+    head
+        False freezes the head at the identity: the paper's "no prediction head".
+    watch, until
+        Levels (S, K) whose rise to zero is timed, and a condition (S,) that ends a trajectory, of
+        a state and of which starts it belongs to.
+    options
+        For :func:`featlearn.noncontrastive.integrate.integrate`.
+    """
+    layout = Layout(start.neurons, head)
+    count = start.b.shape[0]
+    if law.noise.dim() == 0:
+        law = Law(law.both.expand(count, 2), law.square.expand(count, 2), law.noise.expand(count))
+
+    def field(y: Tensor, which: Tensor) -> Tensor:
+        state = layout.unpack(y)
+        moved = velocity(state, law[which], kappa[which], objective, stop_gradient=stop_gradient)
+        return layout.pack(moved)
+
+    path = integrate(
+        field,
+        layout.pack(start),
+        times.expand(count, -1) if times.dim() == 1 else times,
+        watch=(lambda y, which: watch(layout.unpack(y), which)) if watch else None,
+        until=(lambda y, which: until(layout.unpack(y), which)) if until else None,
+        **options,
+    )
+    return Trajectory(
+        layout.unpack(path.states), path.hits, layout.unpack(path.at_hits), path.stopped
+    )
+
+
+def log_times(end: float, points: int, begin: float) -> Tensor:
+    """(points,) times from ``begin`` to ``end``, equally spaced in their logarithm."""
+    return torch.logspace(
+        torch.tensor(begin).log10().item(), torch.tensor(end).log10().item(), points,
+        dtype=torch.float64,
+    )  # fmt: skip
+
+
+def canonical_start(dimension: float, *, correlation: float = 0.0) -> State:
+    """The start of all deterministic runs: unit neurons, neuron 1 ahead on the strong feature.
+
+    ``B = [[2, 1], [1, 1]] / sqrt(d)``, the angle between the noise parts has cosine
+    ``correlation`` (times the norms), ``E = 0``; it meets Lemma B.1. A single state, float64.
+    """
+    b = torch.tensor([[2.0, 1.0], [1.0, 1.0]], dtype=torch.float64) / dimension**0.5
+    own = 1 - b.square().sum(-1)
+    g = torch.diag(own)
+    g[0, 1] = g[1, 0] = correlation
+    return State(b, g, torch.zeros(2, 2, dtype=torch.float64))

@@ -1,0 +1,144 @@
+"""Algorithm 1: plain SGD on fresh samples, for several variants of training at once.
+
+All variants of a run see the same samples, so they differ by nothing but what they are named for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from featlearn.noncontrastive.data import PatchData, sample, views
+from featlearn.noncontrastive.model import Normalisation, encode_views, loss
+from featlearn.noncontrastive.population import State, state_of
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of training.
+
+    Parameters
+    ----------
+    learning_rate
+        ``eta``, for the loss as in :func:`featlearn.noncontrastive.model.loss`.
+    head_rate
+        ``eta_E``; 0 leaves the head at the identity (``TrainPredHead = False``).
+    normalisation
+        Of the outputs: ``batch``, ``l2`` or ``none``.
+    stop_gradient
+        Whether the target is a constant, its statistics included.
+    symmetric
+        Average of the loss over both orders of the views; the paper uses one order.
+    """
+
+    learning_rate: float
+    head_rate: float
+    normalisation: Normalisation = "batch"
+    stop_gradient: bool = True
+    symmetric: bool = False
+
+    def objective(self, f: Tensor, g: Tensor, e: Tensor) -> Tensor:
+        """The loss (...) of this variant."""
+        one = loss(f, g, e, self.normalisation, stop_gradient=self.stop_gradient)
+        if not self.symmetric:
+            return one
+        other = loss(g, f, e, self.normalisation, stop_gradient=self.stop_gradient)
+        return (one + other) / 2
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a run stands: its step, the state (V, R, ...) and the loss (V, R) of the last batch."""
+
+    step: int
+    state: State
+    loss: Tensor
+
+
+def initial_neurons(
+    dimension: int, neurons: int, streams: Sequence[torch.Generator], dtype: torch.dtype
+) -> Tensor:
+    """``w_j ~ N(0, I_d / d)``: (R, m, d)."""
+    drawn = [torch.randn(neurons, dimension, generator=s, dtype=torch.float64) for s in streams]
+    return (torch.stack(drawn) / dimension**0.5).to(dtype)
+
+
+def canonical_neurons(
+    dimension: int, streams: Sequence[torch.Generator], dtype: torch.dtype
+) -> Tensor:
+    """(R, 2, d): ``B = [[2, 1], [1, 1]] / sqrt(d)``, norm one, orthogonal noise parts."""
+    b = torch.tensor([[2.0, 1.0], [1.0, 1.0]], dtype=torch.float64) / dimension**0.5
+    rest = []
+    for stream in streams:
+        drawn = torch.randn(dimension - 2, 2, generator=stream, dtype=torch.float64)
+        rest.append(torch.linalg.qr(drawn).Q.T * (1 - b.square().sum(1, keepdim=True)).sqrt())
+    w = torch.cat([b.expand(len(streams), 2, 2), torch.stack(rest)], -1)
+    return w.to(dtype)
+
+
+def gradients(
+    variants: Sequence[Variant], x: Tensor, first: Tensor, w: Tensor, e: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Losses (V, R) and gradients by ``w`` (V, R, m, d) and ``e`` (V, R, m, m) on one batch.
+
+    The gradients of w and E are both taken at the old (w, E).
+    """
+    w, e = w.detach().requires_grad_(), e.detach().requires_grad_()
+    # all variants see the same samples: one product with the neurons of all of them
+    count, neurons = w.shape[0], w.shape[2]
+    outputs = encode_views(x, first, w.transpose(0, 1).flatten(1, 2))
+    f, g = (y.view(*y.shape[:-1], count, neurons).movedim(-2, 0) for y in outputs)
+    losses = torch.stack([v.objective(*parts) for v, *parts in zip(variants, f, g, e, strict=True)])
+    by_w, by_e = torch.autograd.grad(losses.sum(), (w, e))
+    return losses.detach(), by_w, by_e
+
+
+def train(
+    spec: PatchData,
+    variants: Mapping[str, Variant],
+    start: Tensor,
+    streams: Callable[[str], Sequence[torch.Generator]],
+    *,
+    samples: int,
+    steps: int,
+    record_every: int,
+    device: Any = "cpu",
+) -> Iterator[Snapshot]:
+    """Run Algorithm 1; yields the state every ``record_every`` steps, the start included.
+
+    Parameters
+    ----------
+    start
+        (R, m, d) neurons, the same for every variant.
+    streams
+        Gives a generator a replicate, by purpose; samples and views have their own.
+    samples
+        ``N`` fresh samples a step and replicate.
+
+    Raises
+    ------
+    ArithmeticError
+        If a variant overflows.
+    """
+    chosen = list(variants.values())
+    count, neurons = len(chosen), start.shape[1]
+    w = start.to(device).expand(count, *start.shape).clone()
+    e = torch.zeros(count, start.shape[0], neurons, neurons, dtype=w.dtype, device=device)
+    rate = torch.tensor([v.learning_rate for v in chosen], dtype=w.dtype, device=device)
+    head_rate = torch.tensor([v.head_rate for v in chosen], dtype=w.dtype, device=device)
+    off = 1 - torch.eye(neurons, dtype=w.dtype, device=device)
+    data, masks = streams("samples"), streams("views")
+    for step in range(steps + 1):
+        x = sample(spec, samples, data, w.dtype).x.to(device)
+        first = views(spec.patches, samples, masks, w.dtype).to(device)
+        losses, by_w, by_e = gradients(chosen, x, first, w, e)
+        if step % record_every == 0 or step == steps:
+            if not bool(w.isfinite().all()):
+                raise ArithmeticError(f"step {step}: a variant overflowed; lower its learning rate")
+            yield Snapshot(step, state_of(w.double(), e.double()), losses)
+        w = w - rate.view(-1, 1, 1, 1) * by_w
+        e = e - head_rate.view(-1, 1, 1, 1) * by_e * off

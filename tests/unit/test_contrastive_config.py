@@ -1,0 +1,82 @@
+"""Values of a contrastive config that contradict each other; claims that say what and why."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from featlearn.contrastive.config import JUDGED_ARMS, faults, size_config
+from featlearn.contrastive.runs import arm_config, arm_of
+from featlearn.core.config import load
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = ("stages", "identities", "trained_thresholds", "ablations", "scaling")
+
+
+@pytest.fixture
+def section():
+    return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
+
+
+@pytest.mark.parametrize("scale", ["smoke", "desk", "paper"])
+def test_every_scale_is_valid(scale):
+    assert list(faults(load({"scale": scale}, ROOT)["contrastive"])) == []
+
+
+def test_faults_name_their_key(section):
+    section["stages"]["data"] |= {"atoms": 20, "dimension": 36}
+    section["trained_thresholds"]["data"]["activity"] = 50.0
+    section["scaling"]["sizes"].reverse()
+    section["stages"]["probe"]["labels"] = [10**6]
+    del section["ablations"]["arms"]["spiky"]
+    found = list(faults(section))
+    for expected in (
+        "contrastive.stages.data.dimension: 36; expected at least 40",
+        "contrastive.stages.data.dimension: 36; expected a power of 2",
+        "contrastive.trained_thresholds.data.activity: 50.0; expected at most",
+        "contrastive.scaling.sizes: atoms [16, 8]; expected from few to many",
+        "contrastive.stages.probe.labels: [1000000]; expected at most train_samples (200)",
+        "contrastive.ablations.arms.spiky: missing; a claim is about it",
+    ):
+        assert any(line.startswith(expected) for line in found), (expected, found)
+
+
+def test_an_arm_changes_only_what_it_names(section):
+    for name in JUDGED_ARMS:
+        changed = arm_config(section["ablations"], name)
+        reference = arm_config(section["ablations"], "reference")
+        own = section["ablations"]["arms"][name]
+        differ = {group for group in reference if changed[group] != reference[group]}
+        assert differ <= set(own), name
+    assert arm_of(arm_config(section["ablations"], "printed-schedule")).thresholds.rate == 1.0
+
+
+def test_a_size_is_an_experiment_of_its_own(section):
+    own = size_config(section["scaling"], 16)
+    assert own["data"] == {"atoms": 16, "dimension": 64}
+    assert own["training"]["steps"] == 60
+
+
+def test_claims_are_named_once_and_give_their_reasons():
+    names = []
+    for experiment in EXPERIMENTS:
+        module = importlib.import_module(f"featlearn.contrastive.claims.{experiment}")
+        for claim in module.CLAIMS:
+            names.append(claim.claim)
+            for text in (claim.source, claim.statement, claim.quantity, claim.reason):
+                assert text.strip(), claim.claim
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("contrastive/") for name in names)
+
+
+def test_the_arms_of_the_scales_are_those_that_tables_name():
+    from featlearn.contrastive.tables import ARMS
+
+    for scale in ("smoke", "desk", "paper"):
+        file = ROOT / "config" / "scale" / f"{scale}.yaml"
+        arms = yaml.safe_load(file.read_text(encoding="utf-8"))["contrastive"]["ablations"]["arms"]
+        assert set(arms) == set(ARMS)

@@ -1,0 +1,320 @@
+"""Data, loss, gradient and closed forms of the contrastive package, in float64."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from featlearn.contrastive import closed_forms, gradients
+from featlearn.contrastive.data import (
+    SparseCoding,
+    draw_dictionary,
+    hadamard,
+    label_direction,
+    positives,
+    random_masks,
+    responses,
+    sample,
+)
+from featlearn.contrastive.gradients import Batch, codes, contrastive_loss, descent
+from featlearn.contrastive.model import bias_slope, encode, initial_weights, slope
+from featlearn.core.seeds import Streams
+
+SPEC = SparseCoding(atoms=8, dimension=16, activity=2.0)
+
+
+def streams(replicates=3, name="test"):
+    return Streams(0, "contrastive", name, range(replicates))
+
+
+def gaussian(*shape, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=stream, dtype=torch.float64)
+
+
+def problem(seed=0, anchors=5, negatives=7, neurons=6, scale=1.0, bias=0.4, own=False):
+    """A batch with masks, weights of three replicates, and non-negative thresholds."""
+    drawn = streams(name=f"problem-{seed}")
+    atoms = draw_dictionary(SPEC, drawn("dictionary")).atoms
+    x = sample(SPEC, atoms, anchors, drawn("x"))
+    plus, other = positives(x.x, drawn("masks"), "complementary")
+    count = anchors * negatives if own else negatives
+    negative = sample(SPEC, atoms, count, drawn("negatives"))
+    rows = negative.x.unflatten(1, (anchors, negatives)) if own else negative.x
+    w = scale * gaussian(3, neurons, 16, seed=seed)
+    b = bias * gaussian(3, neurons, seed=seed + 1).abs()
+    return Batch(plus, other, rows), w, b, (x, negative, atoms)
+
+
+def autograd(batch, w, b, tau):
+    w, b = w.clone().requires_grad_(), b.clone().requires_grad_()
+    loss = contrastive_loss(codes(batch, w, b), tau).sum()
+    return [-g for g in torch.autograd.grad(loss, (w, b))]
+
+
+def error(found, wanted):
+    return float((found - wanted).norm() / wanted.norm())
+
+
+# ------------------------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("kind", ["hadamard", "qr", "spiky"])
+def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
+    spec = SparseCoding(8, 16, dictionary=kind)
+    drawn = draw_dictionary(spec, streams()("d"), complement=True)
+    basis = torch.cat([drawn.atoms, drawn.complement()], -1)
+    assert torch.allclose(basis.mT @ basis, torch.eye(16, dtype=torch.float64), atol=1e-12)
+    alone = draw_dictionary(spec, streams()("d"))
+    assert torch.allclose(alone.atoms, drawn.atoms, atol=1e-12)
+    with pytest.raises(ValueError, match="complement=True"):
+        alone.complement()
+
+
+def test_hadamard_matrix_is_the_sylvester_one_and_flat():
+    h = torch.ones(1, 1, dtype=torch.float64)
+    for _ in range(4):
+        h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
+    assert torch.equal(hadamard(16, torch.arange(16)), h)
+    atoms = draw_dictionary(SPEC, streams()("d")).atoms
+    assert torch.allclose(atoms.abs(), torch.full_like(atoms, 1 / 4))
+
+
+def test_a_spec_says_what_it_expects():
+    for options, words in (
+        ({"atoms": 2, "dimension": 16}, "atoms: 2; expected at least 3"),
+        ({"atoms": 8, "dimension": 4}, "dimension: 4; expected at least"),
+        ({"atoms": 8, "dimension": 12}, "power of 2"),
+        ({"atoms": 8, "dimension": 16, "activity": 20.0}, "not in"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SparseCoding(**options)
+
+
+def test_samples_have_the_moments_of_the_definition():
+    drawn = streams(2)
+    atoms = draw_dictionary(SPEC, drawn("d")).atoms
+    seen = sample(SPEC, atoms, 40000, drawn("x"))
+    assert torch.allclose(seen.signal(), seen.z @ atoms.mT, atol=1e-12)
+    assert set(seen.z.unique().tolist()) == {-1.0, 0.0, 1.0}
+    assert (seen.z**2).mean().item() == pytest.approx(SPEC.p, rel=0.03)
+    assert abs(seen.z.mean().item()) < 0.005
+    assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
+
+
+def test_a_replicate_does_not_depend_on_the_others():
+    atoms = draw_dictionary(SPEC, streams()("d")).atoms
+    alone = Streams(0, "contrastive", "test", [2])
+    one = draw_dictionary(SPEC, alone("d")).atoms
+    assert torch.equal(one[0], atoms[2])
+    assert torch.equal(
+        sample(SPEC, one, 9, alone("x")).x[0], sample(SPEC, atoms, 9, streams()("x")).x[2]
+    )
+    assert torch.equal(random_masks(5, 7, alone("m"))[0], random_masks(5, 7, streams()("m"))[2])
+
+
+def test_random_masks_are_fair_and_views_complementary():
+    masks = random_masks(2000, 16, streams()("m"), dtype=torch.float64)
+    assert set(masks.unique().tolist()) == {0.0, 1.0}
+    assert masks.mean().item() == pytest.approx(0.5, abs=0.01)
+    pairs = (masks[0].T @ masks[0]) / 2000
+    off = pairs[~torch.eye(16, dtype=torch.bool)]
+    assert off.min() > 0.2
+    assert off.max() < 0.3
+    x = gaussian(3, 4, 16)
+    first, second = positives(x, streams()("v"), "complementary")
+    assert torch.allclose((first + second) / 2, x)
+    assert (first * second == 0).all()
+    first, second = positives(x, streams()("v"), "independent")
+    assert (first * second != 0).any()
+    assert positives(x, streams()("v"), "none")[0] is x
+
+
+def test_labels_are_of_order_one():
+    direction = label_direction(SPEC, streams()("w"))
+    assert direction.abs().min() >= 0.5
+    assert direction.abs().max() <= 1.5
+    z = torch.tensor([[[1.0, 0, 0, 0, 0, 0, 0, -1]]] * 3)
+    wanted = (direction[:, 0] - direction[:, -1]).float()
+    assert torch.allclose(responses(z, direction)[:, 0], wanted)
+
+
+# ------------------------------------------------------------------------------- model
+
+
+def test_derivatives_of_the_activation_for_either_sign_of_the_threshold():
+    u = gaussian(1, 50, 4).requires_grad_()
+    b = torch.tensor([[0.3, 0.0, -0.5, 1.0]], dtype=torch.float64, requires_grad=True)
+    h = encode(u, torch.eye(4, dtype=torch.float64).unsqueeze(0), b)
+    du, db = torch.autograd.grad(h.sum(), (u, b))
+    assert torch.allclose(du, slope(u, b))
+    assert torch.allclose(db, bias_slope(u, b).sum(1))
+    assert slope(u, b)[..., 2].max() == 2
+
+
+def test_initial_weights_have_the_norm_asked_for():
+    w = initial_weights(400, 16, 0.3, streams()("w"))
+    assert (w**2).sum(-1).mean().sqrt().item() == pytest.approx(0.3, rel=0.05)
+
+
+# ------------------------------------------------------------------------------- gradient
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
+def test_descent_equals_autograd(own):
+    for seed in range(4):
+        batch, w, b, _ = problem(seed, own=own)
+        found = descent(batch, w, b, 0.7)
+        wanted = autograd(batch, w, b, 0.7)
+        assert error(found.w, wanted[0]) < 1e-10
+        assert error(found.b, wanted[1]) < 1e-10
+        if not own:
+            quick = gradients.weight_descent(batch, w, b, 0.7)
+            assert error(quick, wanted[0]) < 1e-10
+
+
+def test_descent_equals_autograd_for_negative_thresholds():
+    batch, w, b, _ = problem(3)
+    b = b - 0.3
+    assert (b < 0).any()
+    found, wanted = descent(batch, w, b, 1.0), autograd(batch, w, b, 1.0)
+    assert error(found.w, wanted[0]) < 1e-10
+    assert error(found.b, wanted[1]) < 1e-10
+
+
+def test_descent_does_not_cancel_where_the_positive_wins():
+    batch, w, b, _ = problem(1, scale=8.0, bias=0.1)
+    seen = codes(batch, w, b)
+    kept = gradients.negative_weights(seen, 1.0).sum(-1)
+    assert kept.min() < 1e-12
+    down = descent(batch, w, b, 1.0).w
+    assert torch.isfinite(down).all()
+
+
+def test_stop_gradient_matters():
+    batch, w, b, _ = problem(0)
+    variable = w.clone().requires_grad_()
+    seen = codes(batch, variable, b)
+    positive, negative = gradients.similarities(seen.anchor, seen.positive, seen.negative)
+    loss = -torch.log_softmax(torch.cat([positive, negative], -1), -1)[..., 0].mean(-1).sum()
+    (full,) = torch.autograd.grad(loss, variable)
+    assert error(-full, descent(batch, w, b, 1.0).w) > 0.2
+
+
+def test_the_printed_gradient_is_neither_the_gradient_nor_its_negative():
+    for seed in range(4):
+        batch, w, b, _ = problem(seed)
+        true = descent(batch, w, b, 1.0).w
+        printed = gradients.descent_as_printed(batch, w, b, 1.0)
+        assert error(printed, true) > 0.3
+        assert error(-printed, true) > 0.3
+
+
+def test_one_replicate_alone_gives_what_it_gives_in_a_batch():
+    batch, w, b, _ = problem(0)
+    alone = Batch(*(part[1:2] for part in batch))
+    assert torch.allclose(descent(alone, w[1:2], b[1:2], 1.0).w[0], descent(batch, w, b, 1.0).w[1])
+
+
+def test_the_decomposition_adds_up():
+    batch, w, b, (x, negative, atoms) = problem(2)
+    keep = batch.anchor / x.x.where(x.x != 0, torch.ones_like(x.x))
+    terms = gradients.gradient_terms(batch, (x.z, negative.z), keep * x.xi, w, b, atoms, 1.0)
+    wanted = descent(batch, w, b, 1.0).w @ atoms
+    assert error(terms.total(), wanted) < 1e-12
+
+
+def test_the_pseudo_loss_is_convex_and_touches_the_loss():
+    batch, w, b, _ = problem(1)
+    theta = w.clone().requires_grad_()
+    value = gradients.pseudo_loss(batch, theta, w, b, 1.0)
+    assert torch.allclose(value, contrastive_loss(codes(batch, w, b), 1.0), atol=1e-12)
+    (gradient,) = torch.autograd.grad(value.sum(), theta)
+    assert error(-gradient, descent(batch, w, b, 1.0).w) < 1e-12
+    for seed in range(10):
+        step = gaussian(*w.shape, seed=100 + seed)
+        low, mid, high = (gradients.pseudo_loss(batch, w + t * step, w, b, 1.0) for t in (-1, 0, 1))
+        assert (low + high - 2 * mid > -1e-12).all()
+
+
+# ------------------------------------------------------------------------------- closed forms
+
+
+def test_the_pair_operator_by_enumeration_of_all_masks():
+    spec = SparseCoding(4, 8, activity=2.0)
+    atoms = draw_dictionary(spec, streams(2)("d")).atoms
+    c = closed_forms.covariance(spec, atoms)
+    masks = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8)), dtype=torch.float64)
+    complement = 1 - masks
+    pair = torch.einsum("mi,rij,mj->rij", 2 * masks, c, 2 * complement) / len(masks)
+    operator = closed_forms.pair_operator(spec, atoms, "complementary")
+    assert torch.allclose(pair, operator, atol=1e-14)
+    w = gaussian(2, 3, 8)
+    for masking in ("complementary", "independent", "none"):
+        whole = w @ closed_forms.pair_operator(spec, atoms, masking)
+        applied = closed_forms.apply_pair_operator(spec, atoms, masking, w)
+        assert torch.allclose(applied, whole, atol=1e-14)
+
+
+def test_stage_one_rates_are_eigenvalues_of_the_population_map():
+    atoms = draw_dictionary(SPEC, streams(1)("d"), complement=True)
+    w = torch.cat([atoms.atoms[:, :, :1], atoms.complement()[:, :, :1]], -1).mT
+    for masking in ("complementary", "none"):
+        step = closed_forms.apply_pair_operator(SPEC, atoms.atoms, masking, w) * (1 - 1 / 65)
+        rates = closed_forms.stage_one_rates(SPEC, masking, 64, 0.01)
+        assert torch.allclose(step[:, 0] - 0.01 * w[:, 0], rates[0] * w[:, 0])
+        assert torch.allclose(step[:, 1] - 0.01 * w[:, 1], rates[1] * w[:, 1])
+
+
+def test_small_weights_follow_the_population_map():
+    drawn = streams(1)
+    atoms = draw_dictionary(SPEC, drawn("d")).atoms
+    x, n = (sample(SPEC, atoms, 60000 if k == "x" else 200, drawn(k)) for k in "xn")
+    plus, other = positives(x.x, drawn("m"), "complementary")
+    w = 1e-3 * gaussian(1, 4, 16)
+    zero = torch.zeros(1, 4, dtype=torch.float64)
+    found = descent(Batch(plus, other, n.x), w, zero, 1.0).w
+    wanted = closed_forms.apply_pair_operator(SPEC, atoms, "complementary", w) * (1 - 1 / 201)
+    assert error(found, wanted) < 0.15
+
+
+def test_one_atom_under_a_threshold_against_sampling():
+    alpha, b, s = torch.tensor([0.4, 0.7, 1.0]).double(), torch.tensor(0.465).double(), 0.3
+    s = torch.tensor(s).double()
+    noise = s * gaussian(400000)
+    u = alpha.unsqueeze(1) + noise
+    h = torch.relu(u - b) - torch.relu(-u - b)
+    assert torch.allclose(h.mean(1), closed_forms.mean_response(alpha, b, s), atol=3e-3)
+    fired = (u.abs() >= b).double().mean(1)
+    assert torch.allclose(fired, closed_forms.firing_probability(alpha, b, s), atol=3e-3)
+
+
+def test_prototype_values_of_the_exact_baselines():
+    for atoms, linear, bayes in ((16, 0.620, 0.345), (32, 0.600, 0.149), (64, 0.589, 0.028)):
+        spec = SparseCoding(atoms, 8 * atoms)
+        assert closed_forms.linear_error(spec) == pytest.approx(linear, abs=1e-3)
+        assert closed_forms.bayes_error(spec) == pytest.approx(bayes, abs=1e-3)
+    assert closed_forms.survival_threshold_rate(SparseCoding(32, 256)) == pytest.approx(
+        0.18, abs=0.01
+    )
+    assert closed_forms.survival_threshold_rate(SparseCoding(64, 512), 1.2) == pytest.approx(
+        0.28, abs=0.01
+    )
+
+
+def test_the_posterior_mean_is_finite_everywhere_and_odd():
+    y = torch.tensor([-50.0, -1.0, 0.0, 1.0, 50.0]).double()
+    seen = closed_forms.posterior_mean(y, 0.04, 0.06)
+    assert torch.allclose(seen, -seen.flip(0))
+    assert seen[-1].item() == pytest.approx(1.0)
+
+
+def test_the_loss_floor_lies_below_chance():
+    floor = closed_forms.loss_floor(
+        SparseCoding(32, 256), 512, 4000, torch.Generator().manual_seed(0)
+    )
+    assert floor == pytest.approx(2.61, abs=0.15)
+    assert floor < math.log(513)

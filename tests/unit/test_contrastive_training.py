@@ -1,0 +1,298 @@
+"""Algorithms A, B and C, probes and measurements of the contrastive package."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from featlearn.contrastive import closed_forms
+from featlearn.contrastive.data import SparseCoding, draw_dictionary
+from featlearn.contrastive.experiment import Downstream, Experiment
+from featlearn.contrastive.measure import (
+    Alignment,
+    Lottery,
+    firing_precision,
+    mean_over,
+    moment_quantities,
+    within_atom,
+)
+from featlearn.contrastive.model import initial_weights
+from featlearn.contrastive.probe import Task, probe, ridge
+from featlearn.contrastive.runs import Arm, outcome, run
+from featlearn.contrastive.train import (
+    NOT_YET,
+    Learner,
+    Thresholds,
+    Training,
+    printed_growth,
+    train,
+)
+from featlearn.core.seeds import Streams
+
+SPEC = SparseCoding(atoms=8, dimension=32)
+SMALL = {"anchors": 16, "negatives": 16, "learning_rate": 0.5}
+
+
+def learner(training, thresholds, replicates=(0, 1), norm=0.1, neurons=10):
+    streams = Streams(0, "contrastive", "train-test", replicates)
+    atoms = draw_dictionary(SPEC, streams("d")).to("cpu").atoms
+    w = initial_weights(neurons, SPEC.dimension, norm, streams("w"))
+    return Learner(SPEC, atoms, w, training, thresholds, streams("x"))
+
+
+def trained(training, thresholds=None, **options):
+    own = learner(training, thresholds or Thresholds("zero"), **options)
+    return own, train(own, record_every=10)
+
+
+# ------------------------------------------------------------------------------- training
+
+
+@pytest.mark.parametrize("rule", ["scheduled", "zero", "trained"])
+def test_a_replicate_trains_the_same_alone_and_in_a_batch(rule):
+    thresholds = Thresholds(rule, growth=1.5, learning_rate=0.1)
+    training = Training(**SMALL, steps=60)
+    _, both = trained(training, thresholds)
+    _, alone = trained(training, thresholds, replicates=(1,))
+    assert torch.equal(alone.w[0], both.w[1])
+    assert torch.equal(alone.b[0], both.b[1])
+    assert alone.t1[0] == both.t1[1]
+
+
+def test_watching_moves_no_number():
+    training = Training(**SMALL, steps=20)
+    seen = []
+    one = learner(training, Thresholds("zero"))
+    two = learner(training, Thresholds("zero"))
+    first = train(one, record_every=5, observe=lambda w, b: seen.append(1) or {"n": w.norm()})
+    assert len(seen) == 5
+    assert torch.equal(first.w, train(two, record_every=20).w)
+    assert first.steps == [0, 5, 10, 15, 20]
+
+
+def test_exact_stage_one_follows_its_closed_form():
+    training = Training(**SMALL, steps=30, decay=0.01, decay_convention="objective")
+    own, done = trained(training, Thresholds(growth=1e9))
+    start = own.moments["start"][0]
+    rates = closed_forms.stage_one_rates(SPEC, "complementary", 16, 0.02)
+    alpha, before = (torch.bmm(w, own.atoms) for w in (done.w, start))
+    assert torch.allclose(alpha, before * (1 + 0.5 * rates[0]) ** 30, rtol=1e-3, atol=1e-6)
+    rest, rest_before = (
+        w - torch.bmm(a, own.atoms.mT) for w, a in ((done.w, alpha), (start, before))
+    )
+    assert torch.allclose(rest, rest_before * (1 + 0.5 * rates[1]) ** 30, rtol=1e-3, atol=1e-6)
+    assert (done.t1 == NOT_YET).all()
+    assert torch.equal(done.moments["t1"][0], done.moments["end"][0])
+
+
+def test_decay_conventions_differ_by_a_factor_of_two():
+    assert Training(**SMALL, steps=1, decay=0.3).shrinkage == 0.3
+    assert Training(**SMALL, steps=1, decay=0.3, decay_convention="objective").shrinkage == 0.6
+
+
+def test_thresholds_are_raised_at_t1_and_then_grow_with_the_norm():
+    training = Training(**SMALL, steps=80)
+    rule = Thresholds(growth=1.2, scale=0.7, rate=0.5, cap=100.0)
+    own = learner(training, rule, norm=0.01)
+    previous = None
+    for number in range(1, 81):
+        own.step(number)
+        for r in range(2):
+            t1 = int(own.t1[r])
+            if t1 == NOT_YET:
+                assert (own.b[r] == 0).all()
+            elif t1 == number:
+                ratio = own.b[r] / own.norm[r]
+                wanted = 0.7 * math.sqrt(2 * math.log(8) / 8)
+                assert torch.allclose(ratio, torch.full_like(ratio, wanted))
+                assert (own.norm[r] >= 1.2 * own.norm_start[r]).all()
+            elif previous is not None:
+                growth = own.b[r] / previous[0][r]
+                least = torch.full_like(growth, 1 + 0.5 * 0.5 / 8)
+                wanted = torch.maximum(own.norm[r] / previous[1][r], least)
+                assert torch.allclose(growth, wanted, rtol=1e-4)
+        previous = (own.b.clone(), own.norm.clone())
+    assert (own.t1 > 0).all()
+
+
+def test_thresholds_are_frozen_beyond_their_cap():
+    rule = Thresholds(growth=1.2, rate=5.0, cap=0.05)
+    own, done = trained(Training(**SMALL, steps=120), rule, norm=0.01)
+    bound = 0.05 * math.log(8) / math.sqrt(8)
+    assert (done.b > bound).any()
+    assert (done.b <= bound * 1.5 + own.moments["t1"][1].max()).all()
+
+
+def test_the_printed_schedule_kills_every_neuron():
+    training = Training(anchors=64, negatives=64, learning_rate=1.0, steps=300)
+    _, done = trained(training, Thresholds(rate=1.0), norm=0.01, neurons=32)
+    assert (done.t1 > 0).all()
+    assert (done.b > done.w.norm(dim=-1)).all()
+
+
+def test_t2_is_the_first_step_with_a_norm_far_beyond_that_of_t1():
+    training = Training(anchors=64, negatives=64, learning_rate=1.0, steps=400)
+    _, done = trained(training, Thresholds(), norm=0.01, neurons=64)
+    for r in range(2):
+        assert 0 < done.t1[r] < done.t2[r]
+        before, after = (done.moments[name][0][r].norm(dim=-1) for name in ("t1", "t2"))
+        assert (after**2 >= 8 * before**2).any()
+
+
+def test_trained_thresholds_move_and_clamped_ones_stay_up():
+    free = Thresholds("trained", learning_rate=0.5)
+    training = Training(**SMALL, steps=40, masking="none")
+    _, done = trained(training, free, norm=0.5)
+    assert (done.b < 0).any()
+    _, kept = trained(training, Thresholds("trained", learning_rate=0.5, clamp=True), norm=0.5)
+    assert (kept.b >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"shared_negatives": False}, {"augment_negatives": True}, {"gradient": "as_printed"},
+     {"masking": "independent"}],
+)  # fmt: skip
+def test_options_of_a_step_change_the_training(option):
+    plain = Training(**SMALL, steps=3)
+    changed = Training(**SMALL, steps=3, **option)
+    assert not torch.equal(trained(plain, norm=0.5)[1].w, trained(changed, norm=0.5)[1].w)
+
+
+def test_own_and_shared_negatives_have_the_same_mean_step():
+    steps = {}
+    for shared in (True, False):
+        training = Training(512, 8, 1.0, 1, shared_negatives=shared, decay=0.0)
+        total = 0
+        for seed in range(40):
+            streams = Streams(seed, "contrastive", "mean-test", (0,))
+            own = learner(training, Thresholds("zero"), replicates=(0,), norm=1.0)
+            own.streams = streams("x")
+            before = own.w.clone()
+            own.step(1)
+            total = total + (own.w - before) / 40
+        steps[shared] = total
+    error = (steps[True] - steps[False]).norm() / steps[False].norm()
+    assert error < 0.35
+
+
+def test_printed_definitions_of_t1():
+    growth = printed_growth(c0=0.01, gamma=0.01)
+    assert growth["main text"] == pytest.approx(1e4)
+    assert growth["appendix A.2, C"] == pytest.approx(math.sqrt(2), rel=0.01)
+    assert growth["appendix C.2"] == pytest.approx(1, rel=0.02)
+    assert growth["proof of C.1"] == pytest.approx(2, rel=0.01)
+
+
+# ------------------------------------------------------------------------------- probe
+
+
+def test_ridge_recovers_a_linear_rule():
+    stream = torch.Generator().manual_seed(0)
+    x = torch.randn((400, 5), generator=stream, dtype=torch.float64)
+    w = torch.arange(5.0).double()
+    assert torch.allclose(ridge(x, x @ w, (1e-8,)), w, atol=1e-6)
+
+
+def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
+    config = {"replicates": 2, "data": {"atoms": 16, "dimension": 32}}
+    tasks = Downstream(Experiment("probe-test", config, 0), 4000, 8000)
+    linear, bayes = tasks.raw(), tasks.bayes()
+    spec = tasks.experiment.spec
+    assert linear.nmse.mean().item() == pytest.approx(closed_forms.linear_error(spec), rel=0.05)
+    assert bayes.nmse.mean().item() == pytest.approx(closed_forms.bayes_error(spec), rel=0.05)
+    assert (bayes.accuracy > linear.accuracy).all()
+    assert tasks.atoms().nmse.mean() < 1.02 * linear.nmse.mean()
+
+
+def test_a_probe_with_more_features_than_samples_gives_the_same_predictions():
+    stream = torch.Generator().manual_seed(0)
+    x = torch.randn((1, 60, 20), generator=stream, dtype=torch.float64)
+    y = x[0, :, :3].sum(-1).unsqueeze(0)
+    wide = torch.cat([x, torch.zeros(1, 60, 80, dtype=torch.float64)], -1)
+    plain = probe(Task(x[:, :30], y[:, :30], x[:, 30:], y[:, 30:]))
+    padded = probe(Task(wide[:, :30], y[:, :30], wide[:, 30:], y[:, 30:]))
+    # the global scale of the features counts the padding, so penalties differ a little
+    assert padded.nmse.item() == pytest.approx(plain.nmse.item(), abs=0.02)
+
+
+def test_a_dead_encoder_predicts_nothing():
+    zero, y = torch.zeros(1, 10, 4), torch.ones(1, 10)
+    seen = probe(Task(zero, y, zero, y))
+    assert seen.nmse.item() == 1.0
+    assert seen.accuracy.item() == 0.5
+
+
+def test_a_prediction_of_zero_is_half_right():
+    train = torch.eye(2, dtype=torch.float64).repeat(10, 1).unsqueeze(0)
+    y = torch.tensor([[1.0, -1.0]]).repeat(1, 10)
+    test = torch.tensor([[[1.0, 0.0], [0.0, 0.0]]])
+    seen = probe(Task(train, y, test, torch.tensor([[1.0, 1.0]])))
+    assert seen.accuracy.item() == 0.75
+
+
+# ------------------------------------------------------------------------------- measurements
+
+
+def perfect(neurons_per_atom=2, size=1.0):
+    streams = Streams(0, "contrastive", "measure-test", (0,))
+    drawn = draw_dictionary(SPEC, streams("d"), complement=True)
+    w = size * drawn.atoms.mT.repeat(1, neurons_per_atom, 1)
+    return w, drawn
+
+
+def test_alignment_of_a_perfect_network():
+    w, drawn = perfect()
+    seen = Alignment.of(w, drawn.atoms)
+    assert seen.singleton.all()
+    assert seen.covered().all()
+    assert torch.allclose(seen.strength(1.0), torch.full((1, 8), 2 / math.log(8)).double())
+    assert within_atom(seen).item() == pytest.approx(1.0)
+    b = torch.full((1, 16), 0.3, dtype=torch.float64)
+    found = moment_quantities(w, b, w, SPEC, drawn.atoms, drawn.complement(), tau=1.0)
+    assert found["others_absolute"].item() == pytest.approx(0, abs=1e-12)
+    assert found["dense_absolute"].item() == pytest.approx(0, abs=1e-12)
+    assert found["lucky_came_true"].item() == found["singletons_foreseen"].item() == 1
+
+
+def test_lottery_sets_by_their_definition():
+    alpha = torch.zeros(1, 2, 8)
+    alpha[0, 0, 3] = 1.0
+    alpha[0, 1, :2] = 1.0
+    sets = Lottery.of(alpha)
+    assert sets.member[0].nonzero().tolist() == [[0, 3]]
+    assert sets.lucky[0, 0, 3]
+    # two equal coordinates of two: each holds half of the norm, less than 2.02 log 8 / 8
+    assert not sets.lucky[0, 1].any()
+
+
+def test_firing_precision_of_a_noiseless_network_is_one():
+    config = {"replicates": 1, "data": {"atoms": 8, "dimension": 32, "noise": 1e-6}}
+    experiment = Experiment("fire-test", config, 0)
+    w = experiment.atoms.mT
+    samples = experiment.samples("x", 500)
+    seen = firing_precision(Alignment.of(w, experiment.atoms), w, torch.full((1, 8), 0.5), samples)
+    assert seen["firing_precision"].item() == seen["firing_recall"].item() == 1.0
+
+
+def test_mean_over_an_empty_choice():
+    values, none = torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.bool)
+    assert mean_over(values, none, empty=-1.0).tolist() == [-1.0, -1.0]
+
+
+def test_an_experiment_is_a_function_of_its_seed():
+    config = {
+        "replicates": 2,
+        "data": {"atoms": 8, "dimension": 32},
+        "network": {"neurons": 6, "norm": 0.3},
+    }
+    arm = Arm(Training(**SMALL, steps=10), Thresholds("zero"), 0.3)
+    ends = []
+    for seed in (0, 0, 1):
+        experiment = Experiment("twice", config, seed)
+        done = run(experiment, arm, 5)
+        ends.append(outcome(experiment, arm, done, Downstream(experiment, 100, 100)))
+    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+    assert not torch.equal(ends[0]["nmse"], ends[2]["nmse"])

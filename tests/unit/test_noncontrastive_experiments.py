@@ -1,0 +1,168 @@
+"""The experiments on prediction heads at tiny size, their claims, tables, figures and config."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+import yaml
+
+from featlearn.core.claims import HOLDS, NOT_SHOWN, ledger
+from featlearn.core.config import load
+from featlearn.core.seeds import Streams
+from featlearn.noncontrastive import phases, starts
+from featlearn.noncontrastive.claims import algorithm as algorithm_claims
+from featlearn.noncontrastive.claims import oracles as oracle_claims
+from featlearn.noncontrastive.claims import phases as phase_claims
+from featlearn.noncontrastive.claims import starts as start_claims
+from featlearn.noncontrastive.config import faults
+from featlearn.noncontrastive.figures.schematic import sample_and_views
+from featlearn.noncontrastive.figures.starts import effective_ratio
+from featlearn.noncontrastive.oracles import COLUMNS, instance_rows
+from featlearn.noncontrastive.population import State
+from featlearn.noncontrastive.tables import closed_forms
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def config():
+    return load({"scale": "smoke"}, ROOT)["noncontrastive"]
+
+
+def test_the_scales_are_free_of_contradictions():
+    for scale in ("smoke", "desk", "paper"):
+        assert list(faults(load({"scale": scale}, ROOT)["noncontrastive"])) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "start"),
+    [
+        ("algorithm.data.patches", 7, "noncontrastive.algorithm.data.patches: 7; expected an even"),
+        ("phases.data.feature_patches", 16, "noncontrastive.phases.data.feature_patches: 16;"),
+        ("oracles.data.strengths", [1.0, 2.0], "noncontrastive.oracles.data.strengths: [1.0, 2.0]"),
+        ("starts.cases.frequency.strong_share", 0.2, "noncontrastive.starts.cases.frequency.str"),
+        ("algorithm.training.record_every", 7, "noncontrastive.algorithm.training.record_every: 7"),
+        ("algorithm.variants.frozen.head_rate", 0.1, "noncontrastive.algorithm.variants.frozen"),
+        ("phases.dimensions", [1000, 100], "noncontrastive.phases.dimensions: [1000, 100]"),
+    ],
+)
+def test_a_contradiction_is_named(config, path, value, start):
+    changed = copy.deepcopy(config)
+    *groups, key = path.split(".")
+    place = changed
+    for group in groups:
+        place = place[group]
+    place[key] = value
+    (line,) = faults(changed)
+    assert line.startswith(start)
+    assert "expected" in line
+
+
+def test_claims_have_names_of_their_own():
+    modules = (algorithm_claims, oracle_claims, phase_claims, start_claims)
+    names = [claim.claim for module in modules for claim in module.CLAIMS]
+    assert len(names) == len(set(names))
+    assert all(claim.reason for module in modules for claim in module.CLAIMS)
+
+
+def test_starts_are_relabelled_and_do_not_depend_on_each_other():
+    def drawn(replicates):
+        streams = Streams(0, "noncontrastive", "starts-test", replicates)
+        return starts.random_starts(20, 3, 4, streams("starts"))
+
+    together, alone = drawn(range(3)), drawn([1])
+    assert torch.equal(together.b[4:8], alone.b)
+    first = together.b[..., 0].abs()
+    assert (first[:, 0] >= first[:, 1:].amax(1)).all()
+    assert together.square_norm.mean().item() == pytest.approx(1, abs=0.2)
+
+
+def test_outcomes_have_a_word():
+    assert starts.outcome(1, 1, 0) == "diverse"
+    assert starts.outcome(2, 0, 0) == "strong"
+    assert starts.outcome(0, 2, 0) == "weak"
+    assert starts.outcome(1, 0, 1) == "undecided"
+
+
+def test_a_settled_state_has_its_features_or_no_noise():
+    def state(b, noise, head):
+        b = torch.tensor([b], dtype=torch.float64)
+        e = torch.tensor([[[0, head], [0, 0]]], dtype=torch.float64)
+        return State(b, noise * torch.eye(2, dtype=torch.float64)[None], e)
+
+    none = torch.tensor([0])
+    assert starts.settled(state([[1, 0], [0, 1]], 1e-3, 0.0), none).all()
+    assert not starts.settled(state([[1, 0], [0, 1]], 1e-2, 0.1), none).any()
+    assert starts.settled(state([[1, 0], [1, 0]], 1e-4, 0.1), none).all()  # a flat direction
+    assert starts.settled(state([[0.7, 0.7], [0, 1]], 1e-4, 0.0), none).all()
+    assert not starts.settled(state([[0.7, 0.7], [0, 1]], 0.1, 0.0), none).any()
+
+
+def test_every_case_is_in_the_rows_and_the_head_makes_the_difference(config):
+    settings = config["starts"]
+    cases = {
+        name: starts.Case.from_config(settings["cases"][name], settings["data"])
+        for name in ("base", "sphere")
+    }
+    streams = Streams(5, "noncontrastive", "starts-test", range(3))
+    small = {**settings, "replicates": 3, "starts": 4}
+    rows = starts.all_rows(cases, ["head", "frozen"], small, streams)
+    frame = pd.DataFrame(rows, columns=starts.COLUMNS)
+    assert len(frame) == 2 * 2 * 12
+    assert frame[frame["mode"] == "frozen"]["as_ruled"].mean() > 0.9
+    diverse = (frame["outcome"] == "diverse").groupby(frame["mode"]).mean()
+    assert diverse["head"] > diverse["frozen"]
+
+
+def test_perturbed_starts_have_unit_norm_and_the_same_draws_at_every_dimension():
+    streams = Streams(0, "noncontrastive", "phases-test", range(4))
+    small = phases.perturbed_starts(100, 0.25, streams("starts"))
+    large = phases.perturbed_starts(10000, 0.25, streams("starts"))
+    torch.testing.assert_close(small.b, 10 * large.b)
+    torch.testing.assert_close(small.square_norm, torch.ones_like(small.square_norm))
+    assert (small.b[:, 0, 0].abs() > small.b[:, 1, 0].abs()).all()
+
+
+def test_bands_of_a_small_run_are_out_of_reach(config):
+    names = [*phases.EVENTS, "phase_1", "phase_2", "phase_3"]
+    rows = [(d, r, name, 1.0) for d in (100.0, 1000.0) for r in range(2) for name in names]
+    frame = pd.DataFrame(rows, columns=phases.COLUMNS)
+    chosen = [c for c in phase_claims.CLAIMS if c.claim.endswith("phase-1-exponent")]
+    assert ledger(chosen, {"times": frame}, config)["verdict"].tolist() == [NOT_SHOWN]
+
+
+def test_oracles_hold_and_misprints_show(config):
+    settings = {**config["oracles"], "samples": 200}
+    streams = Streams(1, "noncontrastive", "oracle-test", range(2))
+    frame = pd.DataFrame(instance_rows(settings, streams), columns=COLUMNS)
+    means = frame.groupby("quantity")["value"].mean()
+    assert means["gradient_2"] < 1e-10
+    assert means["named_terms"] < 1e-10
+    assert means["printed_signal"] == pytest.approx(1 / 3)
+    assert means["printed_noise"] == pytest.approx(2)
+    exact = [c for c in oracle_claims.CLAIMS if c.high == 1e-9]
+    assert set(ledger(exact, {"instances": frame}, config)["verdict"]) == {HOLDS}
+    page = closed_forms({"instances": frame})
+    assert len(page.shown) == len(page.table) > 10
+
+
+def test_effective_ratio_puts_frequency_into_strength():
+    assert effective_ratio({"strengths": [2.0, 1.0]}) == pytest.approx(0.5)
+    found = effective_ratio({"strengths": [2.0, 2.0], "strong_share": 64 / 65})
+    assert found == pytest.approx(0.5)
+
+
+def test_the_schematic_shows_each_patch_in_one_view():
+    drawn = sample_and_views()
+    texts = [text.get_text() for text in drawn.axes[0].texts]
+    assert texts.count("0") == 16
+
+
+def test_the_wanted_figures_are_in_the_catalogue():
+    listed = yaml.safe_load((ROOT / "config/catalogue.yaml").read_text(encoding="utf-8"))["items"]
+    items = {entry["item"] for entry in listed}
+    assert {"noncontrastive/fig-6", "noncontrastive/fig-7"} <= items

@@ -1,0 +1,192 @@
+"""The integrator, the flow of the population objective, and Algorithm 1."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.noncontrastive import closed_forms as forms
+from featlearn.noncontrastive import flow, integrate, train
+from featlearn.noncontrastive.data import PatchData
+from featlearn.noncontrastive.population import Law, State, descent, state_of
+
+SPEC = PatchData(30, 8, 4, (3.0, 2.0))
+LAW = Law.of(SPEC)
+
+
+def decay(y, which):
+    rates = torch.tensor([1.0, 1e4], dtype=torch.float64)
+    return -rates * y + rates * torch.stack([y[:, 1] * 0 + 1, y[:, 0]], 1)
+
+
+def test_a_stiff_linear_system_follows_its_solution():
+    times = torch.tensor([0.0, 0.1, 1.0, 3.0], dtype=torch.float64)
+    y = torch.zeros(1, 2, dtype=torch.float64)
+    found = integrate.integrate(decay, y, times.expand(1, -1), rtol=1e-7, atol=1e-9).states
+    wanted = 1 - torch.exp(-times)
+    assert (found[0, :, 0] - wanted).abs().max() < 1e-5
+    assert found[0, 0].tolist() == [0, 0]
+
+
+def test_levels_are_timed_and_end_a_system():
+    def field(y, which):
+        return torch.stack([y[:, 0], 0 * y[:, 1]], 1)
+
+    y = torch.tensor([[1.0, 0.0], [0.5, 0.0]], dtype=torch.float64)
+    times = torch.linspace(0, 5, 11, dtype=torch.float64).expand(2, -1)
+    path = integrate.integrate(
+        field, y, times, watch=lambda y, _: y - 2, until=lambda y, _: y[:, 0] > 10, rtol=1e-8
+    )
+    assert path.hits[:, 0].tolist() == pytest.approx([math.log(2), math.log(4)], rel=1e-6)
+    assert path.hits[:, 1].isinf().all()
+    assert path.at_hits[:, 0, 0].tolist() == pytest.approx([2, 2], rel=1e-6)
+    assert (path.stopped < 5).all()
+    assert (path.states[:, -1, 0] > 10).all()
+    assert path.states[0, 2, 0].item() == pytest.approx(math.e, rel=1e-6)
+
+
+def test_the_method_has_order_four():
+    def field(y, which):
+        return torch.stack([-y[:, 0] * y[:, 1], y[:, 0] * y[:, 1] - y[:, 1] ** 2], 1)
+
+    def end(steps):
+        y = torch.tensor([[1.0, 0.5]], dtype=torch.float64)
+        h = torch.tensor([2.0 / steps], dtype=torch.float64)
+        for _ in range(steps):
+            y, _, _ = integrate._step(field, y, h, torch.tensor([0]))
+        return y
+
+    truth = end(320)
+    errors = [(end(n) - truth).abs().max().item() for n in (10, 40)]
+    assert math.log(errors[0] / errors[1], 4) > 3.7
+
+
+def test_the_jacobian_is_that_of_automatic_differentiation():
+    start, kappa = random_starts(3)
+    layout = flow.Layout(2)
+    y = layout.pack(start)
+
+    def field(y, which):
+        return layout.pack(flow.velocity(layout.unpack(y), LAW, kappa[which]))
+
+    found = integrate.jacobian(field, y, torch.arange(3))
+    wanted = torch.autograd.functional.jacobian(lambda v: field(v, torch.arange(3)).sum(0), y)
+    torch.testing.assert_close(found, wanted.transpose(0, 1))
+
+
+def random_starts(count, neurons=2, dimension=30, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    w = torch.randn(count, neurons, dimension, generator=stream, dtype=torch.float64)
+    e = torch.zeros(count, neurons, neurons, dtype=torch.float64)
+    return state_of(w / dimension**0.5, e), torch.full((count,), 0.1, dtype=torch.float64)
+
+
+def test_a_state_survives_packing():
+    start, _ = random_starts(4, neurons=3)
+    e = torch.randn(4, 3, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    start = start.replaced(e=e * (1 - torch.eye(3, dtype=torch.float64)))
+    layout = flow.Layout(3)
+    back = layout.unpack(layout.pack(start))
+    for name in ("b", "g", "e"):
+        assert torch.equal(getattr(back, name), getattr(start, name))
+    assert layout.size == layout.pack(start).shape[1] == 18
+    assert flow.Layout(2).size == 9
+
+
+def test_the_flow_conserves_what_it_must():
+    start, kappa = random_starts(3)
+    times = flow.log_times(1e3, 20, 1e-2)
+    path = flow.trajectory(start, LAW, kappa, times, rtol=1e-5).states
+    held = forms.invariants(path, kappa.unsqueeze(1))
+    assert (held - held[:, :1]).abs().max() < 1e-4
+    alone = flow.trajectory(start, LAW, 0 * kappa, times, head=False, rtol=1e-5).states
+    assert (alone.square_norm - start.square_norm.unsqueeze(1)).abs().max() < 1e-4
+
+
+def test_without_a_head_each_neuron_ends_where_the_rule_says():
+    start, kappa = random_starts(20, neurons=2)
+    end = torch.tensor([1e7], dtype=torch.float64)
+    path = flow.trajectory(start, LAW, kappa, end, head=False, rtol=1e-4, atol=1e-9)
+    end = path.states.b[:, -1].abs()
+    strong = forms.winner_score(start.b, LAW) > 0
+    assert torch.equal(end[..., 0] > end[..., 1], strong)
+    wanted = forms.lone_neuron_end(start.b, start.square_norm, LAW)
+    torch.testing.assert_close(end, wanted, rtol=2e-3, atol=2e-3)
+
+
+def test_a_trajectory_is_the_same_alone_and_in_company():
+    start, kappa = random_starts(5)
+    times = flow.log_times(100.0, 10, 0.1)
+    together = flow.trajectory(start, LAW, kappa, times).states
+    one = State(start.b[3:4], start.g[3:4], start.e[3:4])
+    alone = flow.trajectory(one, LAW, kappa[3:4], times).states
+    torch.testing.assert_close(together.b[3], alone.b[0], rtol=1e-9, atol=1e-11)
+
+
+def test_the_canonical_start():
+    start = flow.canonical_start(400)
+    assert start.square_norm.tolist() == pytest.approx([1, 1])
+    drawn = train.canonical_neurons(
+        400, Streams(0, "noncontrastive", "t", range(2))("neurons"), torch.float64
+    )
+    seen = state_of(drawn, torch.zeros(2, 2, 2, dtype=torch.float64))
+    torch.testing.assert_close(seen.b[0], start.b)
+    torch.testing.assert_close(seen.g[1], start.g, rtol=0, atol=1e-12)
+
+
+def test_the_probability_of_a_weak_winner():
+    stream = torch.Generator().manual_seed(2)
+    b = torch.randn(200000, 1, 2, generator=stream, dtype=torch.float64)
+    for strengths in ((2.0, 1.0), (3.0, 2.0)):
+        law = Law.of(PatchData(10, 16, 4, strengths))
+        seen = (forms.winner_score(b, law) < 0).double().mean().item()
+        assert seen == pytest.approx(forms.weak_winner_probability(law).item(), abs=4e-3)
+    assert forms.unit_correlation_failure(1000) == pytest.approx(0.086, abs=1e-3)
+
+
+VARIANTS = {
+    "head": train.Variant(0.05, 0.05),
+    "none": train.Variant(0.05, 0.0),
+    "live-target": train.Variant(0.05, 0.05, stop_gradient=False),
+    "l2": train.Variant(0.05, 0.05, "l2"),
+    "raw": train.Variant(1e-5, 1e-5, "none"),
+    "symmetric": train.Variant(0.05, 0.05, symmetric=True),
+}
+
+
+def run(variants, replicates=2, steps=5, samples=64):
+    streams = Streams(0, "noncontrastive", "train-test", range(replicates))
+    start = train.canonical_neurons(SPEC.dimension, streams("neurons"), torch.float64)
+    return list(
+        train.train(
+            SPEC, variants, start, streams, samples=samples, steps=steps, record_every=steps
+        )
+    )
+
+
+def test_variants_and_replicates_do_not_touch_each_other():
+    together = run(VARIANTS)[-1].state
+    alone = run({"none": VARIANTS["none"]}, replicates=1)[-1].state
+    place = list(VARIANTS).index("none")
+    torch.testing.assert_close(together.b[place, 0], alone.b[0, 0], rtol=1e-12, atol=1e-14)
+    assert together.e[place].abs().max() == 0
+    assert together.e[0].abs().max() > 0
+    assert len({tuple(together.b[v, 0].flatten().tolist()) for v in range(len(VARIANTS))}) == len(
+        VARIANTS
+    )
+
+
+def test_a_step_descends_the_population_objective_on_average():
+    snapshots = run({"head": train.Variant(1e-3, 5e-4)}, replicates=4, steps=1, samples=30000)
+    before, after = snapshots[0].state, snapshots[-1].state
+    moved = (after.b - before.b)[0].mean(0) / 1e-3
+    wanted = descent(flow.canonical_start(SPEC.dimension), LAW)
+    torch.testing.assert_close(moved, wanted.b, rtol=0.1, atol=2e-3)
+
+
+def test_an_overflow_is_an_error():
+    with pytest.raises(ArithmeticError, match="overflow"):
+        run({"raw": train.Variant(1.0, 1.0, "none")}, steps=30)
