@@ -5,8 +5,8 @@ from featlearn.core.job import Job
 with Job(snakemake) as job:
     from featlearn.core.files import read_parquet
     from featlearn.core.plots import save
-    from featlearn.mrp.claims.noise import scales
     from featlearn.mrp.figures.teacher_student import noise_alignment
+    from featlearn.mrp.noise_scales import scales
 
     panels = {
         "teacher-student": ("teacher_student", job.input.teacher_student),

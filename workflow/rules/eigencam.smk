@@ -38,6 +38,11 @@ EIGENCAM_FILES = publish(
     tables=["cam-part-use", "table-1", "table-1-first-version"],
     ledgers=["eigencam"],
     artefacts=[
+        *expand(
+            f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}{{part}}.parquet",
+            replicate=IMAGE_REPLICATES,
+            part=["", "-by-part"],
+        ),
         f"{IMAGE_MEASUREMENTS}/eigencam.parquet",
         f"{IMAGE_MEASUREMENTS}/eigencam_by_part.parquet",
     ],

@@ -24,6 +24,11 @@ IMAGE_FILES += publish(
             start=IMAGE_STARTS,
             replicate=IMAGE_REPLICATES,
         ),
+        *expand(
+            f"{IMAGE_MEASUREMENTS}/downstream/{{start}}-{{replicate}}.parquet",
+            start=IMAGE_STARTS,
+            replicate=IMAGE_REPLICATES,
+        ),
         f"{IMAGE_MEASUREMENTS}/comparison.parquet",
     ],
 )

@@ -5,7 +5,14 @@ IMAGE_DIALS = IMAGES["phase_diagram"]["dials"]
 IMAGE_FILES += publish(
     "mrp",
     figures=["images-phase-diagram"],
-    artefacts=[f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet"],
+    artefacts=[
+        *expand(
+            f"{IMAGE_MEASUREMENTS}/phase_diagram/{{dial}}-{{replicate}}.parquet",
+            dial=IMAGE_DIALS,
+            replicate=range(IMAGES["phase_diagram"]["replicates"]),
+        ),
+        f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet",
+    ],
 )
 
 

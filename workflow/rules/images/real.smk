@@ -18,12 +18,27 @@ REAL_WEIGHTS = f"{MRP}/weights/real_images"
 REAL_MEASUREMENTS = f"{MRP}/measurements/real_images"
 
 
-REAL_EVALUATIONS = [
-    f"{REAL_MEASUREMENTS}/{name}/{start}-{replicate}.parquet"
+# every start of every data set, by replicate
+REAL_STARTS = [
+    (name, start, replicate)
     for name, settings in REAL_IMAGES.items()
     for start in real_config.starts(settings)
     for replicate in range(settings["replicates"])
 ]
+REAL_EVALUATIONS = [
+    f"{REAL_MEASUREMENTS}/{name}/{start}-{replicate}.parquet"
+    for name, start, replicate in REAL_STARTS
+]
+REAL_TRAINED = [
+    f"{REAL_WEIGHTS}/{name}/classifier-{start}-{replicate}.safetensors"
+    for name, start, replicate in REAL_STARTS
+]
+for name, start, replicate in REAL_STARTS:
+    if start == "pretrained":
+        REAL_TRAINED += [
+            f"{REAL_WEIGHTS}/{name}/pretrained-{replicate}.safetensors",
+            f"{REAL_MEASUREMENTS}/{name}/pretraining-{replicate}.parquet",
+        ]
 
 if REAL_IMAGES:
     REAL_FILES += publish(
@@ -31,6 +46,8 @@ if REAL_IMAGES:
         figures=["real-images"],
         tables=["real-images"],
         artefacts=[
+            *REAL_TRAINED,
+            *REAL_EVALUATIONS,
             f"{REAL_MEASUREMENTS}/evaluations.parquet",
             *expand(
                 f"{REAL_MEASUREMENTS}/{{image_set}}/{{what}}.parquet",

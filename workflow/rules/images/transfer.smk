@@ -9,6 +9,11 @@ IMAGE_FILES += publish(
     tables=["images-transfer"],
     ledgers=["images_transfer"],
     artefacts=[
+        *expand(
+            f"{IMAGE_MEASUREMENTS}/{{task}}/{{replicate}}.parquet",
+            task=["transfer", "detection"],
+            replicate=IMAGE_REPLICATES,
+        ),
         f"{IMAGE_MEASUREMENTS}/transfer.parquet",
         f"{IMAGE_MEASUREMENTS}/detection.parquet",
     ],

@@ -46,19 +46,6 @@ def _memory(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return _noise(frames, "own", "rms") / _noise(frames, "own", "rms", "fresh")
 
 
-def scales(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The units of Lemma F.6, one row: ``sigma_0`` and ``sigma_0 * gamma * k``.
-
-    Parameters
-    ----------
-    settings
-        The section of an experiment.
-    """
-    sigma_0 = settings["network"]["sigma_0"]
-    gamma_k = settings["data"]["feature_noise"] * settings["data"]["classes"]
-    return pd.DataFrame([{"sigma_0": sigma_0, "sigma_0_gamma_k": sigma_0 * gamma_k}])
-
-
 def _claims(
     ending: str,
     artefact: str,
