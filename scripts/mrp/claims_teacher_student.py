@@ -5,8 +5,8 @@ from featlearn.core.job import Job
 with Job(snakemake) as job:
     from featlearn.core.claims import ledger
     from featlearn.core.files import read_parquet, write_parquet
-    from featlearn.mrp.claims.noise import scales
     from featlearn.mrp.claims.teacher_student import CLAIMS
+    from featlearn.mrp.noise_scales import scales
 
     frames = {
         "evaluation": read_parquet(job.input.evaluation),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -484,3 +487,27 @@ def test_a_job_of_another_input_does_not_go_on_from_it():
 def test_jobs_of_other_outputs_keep_theirs_apart():
     places = {Job(rule(outputs={"file": f"results/smoke/{name}"})).checkpoints for name in "ab"}
     assert len(places) == 2
+
+
+SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "scripts").rglob("*.py"))
+
+
+def is_there(module: str, name: str) -> bool:
+    found = importlib.import_module(module)
+    if hasattr(found, name):
+        return True
+    return hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{name}") is not None
+
+
+def test_every_script_imports_what_there_is():
+    # a script runs within a job only: without this, a name that moved is found by a failed run
+    missing = [
+        f"{script.name}: {node.module}.{alias.name}"
+        for script in SCRIPTS
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("featlearn")
+        for alias in node.names
+        if not is_there(node.module, alias.name)
+    ]
+    assert len(SCRIPTS) > 100
+    assert not missing
