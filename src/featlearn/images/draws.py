@@ -55,7 +55,3 @@ class Draws:
     def normal(self, purpose: str, *shape: int) -> Tensor:
         """Standard normal numbers: float32, ``(images of this process, *shape)``, on the CPU."""
         return torch.randn(self.size, *shape, generator=self.generator(purpose))[self._own]
-
-    def permutation(self, purpose: str) -> Tensor:
-        """An order of the whole batch, int64 ``(size,)``; the same in every process."""
-        return torch.randperm(self.size, generator=self.generator(purpose))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.population import Law, State, noise_moments
 
 
@@ -266,8 +265,3 @@ def invariants(state: State, kappa: Tensor) -> Tensor:
     square = state.e**2
     exchange = square.sum(-1) - square.sum(-2)
     return state.square_norm + 3 / kappa.unsqueeze(-1) * exchange
-
-
-def spec_law(spec: PatchData) -> tuple[Law, float]:
-    """The law of a data distribution and its ``C_2``."""
-    return Law.of(spec), spec.noise_patches / 2

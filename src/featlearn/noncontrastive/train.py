@@ -59,14 +59,6 @@ class Snapshot:
     loss: Tensor
 
 
-def initial_neurons(
-    dimension: int, neurons: int, streams: Sequence[torch.Generator], dtype: torch.dtype
-) -> Tensor:
-    """``w_j ~ N(0, I_d / d)``: (R, m, d)."""
-    drawn = [torch.randn(neurons, dimension, generator=s, dtype=torch.float64) for s in streams]
-    return (torch.stack(drawn) / dimension**0.5).to(dtype)
-
-
 def canonical_neurons(
     dimension: int, streams: Sequence[torch.Generator], dtype: torch.dtype
 ) -> Tensor:

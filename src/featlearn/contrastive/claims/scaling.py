@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim
 
 SIZE = "contrastive/measurements/scaling/16.parquet"
 
@@ -21,14 +21,6 @@ def _wide(frames: Mapping[str, pd.DataFrame], model: str, quantity: str) -> pd.D
     if own.empty:
         raise KeyError(f"{quantity} of {model}")
     return own.pivot_table(index="replicate", columns="atoms", values="value")
-
-
-def _last_over_first(model: str, quantity: str) -> Measure:
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        wide = _wide(frames, model, quantity)
-        return (wide.iloc[:, -1] / wide.iloc[:, 0]).to_numpy()
-
-    return measure
 
 
 def _worst_step(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
