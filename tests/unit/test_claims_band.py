@@ -1,11 +1,13 @@
-"""The verdict on a number at the very end of its band."""
+"""What a claim reads off a frame, and the verdict on a number at the very end of its band."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from featlearn.core.claims import FAILS, HOLDS, Claim, judge
+from featlearn.core.rows import per_replicate
 
 
 def claim(low, high):
@@ -28,3 +30,22 @@ def claim(low, high):
 )
 def test_both_ends_of_a_band_belong_to_it_whatever_the_rounding(measured, verdict):
     assert judge(measured, claim(0.995, 1.0), {}) == verdict
+
+
+def test_one_number_a_replicate_is_read_or_refused():
+    frame = pd.DataFrame(
+        {
+            "replicate": [1, 0, 0, 1],
+            "theta": [0.1 + 0.2, 0.3, 0.8, 0.8],
+            "bound": [np.nan, np.nan, 1.0, 1.0],
+            "model": ["a", "a", "b", "b"],
+            "value": [3, 2, 5, 7],
+        }
+    )
+    assert per_replicate(frame, theta=0.3).tolist() == [2, 3]
+    assert per_replicate(frame, model="b", theta=0.8).tolist() == [5, 7]
+    assert per_replicate(frame, bound=None).tolist() == [2, 3]
+    with pytest.raises(KeyError, match="no row with"):
+        per_replicate(frame, theta=0.5)
+    with pytest.raises(ValueError, match="several rows a replicate"):
+        per_replicate(frame)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.rows import per_replicate
 from featlearn.core.seeds import Streams
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
@@ -29,7 +30,7 @@ from featlearn.mrp.induction import induction_quantities
 from featlearn.mrp.localisation import own_patches, patch_evidence, precision, share_of_evidence
 from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
-from featlearn.mrp.selection import chosen_elsewhere, per_replicate, reported
+from featlearn.mrp.selection import chosen_elsewhere, reported
 from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
 from featlearn.mrp.transfer import Case, choose_features, draw_task, extend_features, transfer_rows
 
@@ -283,7 +284,7 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     )
 
     def read(classes, quantity):
-        return per_replicate(frame, "x", "probe", classes, quantity).tolist()
+        return per_replicate(frame, classes=classes, quantity=quantity).tolist()
 
     assert read("new", "accuracy_multi_view") == [1, 1]
     assert read("old", "accuracy_single_view") == [0, 0]
@@ -356,12 +357,12 @@ def test_only_the_chosen_rate_of_a_case_is_reported():
     found = reported(frame)
     tuned = found[found["recipe"] == "finetuned"]
     assert tuned.groupby("replicate")["encoder_rate"].unique().tolist() == [[2.0], [0.1], [0.1]]
-    assert per_replicate(found, "a", "finetuned", "all", "accuracy_multi_view").tolist() == [
-        0.4, 0.0, 0.0,
-    ]  # fmt: skip
+    assert per_replicate(
+        found, recipe="finetuned", classes="all", quantity="accuracy_multi_view"
+    ).tolist() == [0.4, 0.0, 0.0]
     assert (found["recipe"] == "supervised").sum() == 1
-    with pytest.raises(KeyError, match="captured of new classes"):
-        per_replicate(found, "a", "finetuned", "new", "captured")
+    with pytest.raises(KeyError, match="captured"):
+        per_replicate(found, recipe="finetuned", classes="new", quantity="captured")
 
 
 # --------------------------------------------------------------------------- localisation

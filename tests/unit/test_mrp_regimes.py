@@ -10,7 +10,6 @@ import torch
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.claims.classes import limit
-from featlearn.mrp.claims.regimes import replicates
 from featlearn.mrp.classes import section_of
 from featlearn.mrp.comparison import capture_time_rows, cause_rows, initial_ratio, supervised_rows
 from featlearn.mrp.config import faults
@@ -313,16 +312,6 @@ def test_the_extrapolation_finds_the_end_of_a_line_in_one_over_k():
     columns = ["model", "replicate", "quantity", "value", "classes"]
     found = limit({"classes": pd.DataFrame(rows, columns=columns)})
     np.testing.assert_allclose(found, [0.5, 0.51])
-
-
-def test_values_are_read_in_the_order_of_the_replicates_from_one_point():
-    rows = [("m", r, "x", 10 * sigma + r, sigma) for sigma in (0.1, 0.2) for r in (1, 0)]
-    frame = pd.DataFrame(rows, columns=["model", "replicate", "quantity", "value", "sigma_0"])
-    np.testing.assert_allclose(replicates(frame, "m", "x", sigma_0=0.2), [2, 3])
-    with pytest.raises(ValueError, match="more than one point"):
-        replicates(frame, "m", "x")
-    with pytest.raises(KeyError):
-        replicates(frame, "m", "x", sigma_0=0.3)
 
 
 def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():

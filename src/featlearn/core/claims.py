@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.core.rows import per_replicate
 from featlearn.core.stats import SPREAD_KIND, estimate
 
 HOLDS, FAILS, NOT_SHOWN = "holds", "fails", "not shown at this scale"
@@ -21,6 +22,10 @@ COLUMNS = (
 
 #: Gives the measured quantity, one number a replicate, from the frames of a run.
 Measure = Callable[[Mapping[str, pd.DataFrame]], np.ndarray]
+#: Says of a paper's section of the config why that scale cannot show a claim, or None if it can.
+OutOfReach = Callable[[Mapping[str, Any]], str | None]
+#: Replicates below which a band on a mean over replicates was not derived.
+LEAST_REPLICATES = 10
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,7 @@ class Claim:
     artefact
         File with the raw numbers, below ``results/<scale>/``.
     out_of_reach
-        None, or a function of the config that says why this scale cannot show the claim, or None
-        if it can. A band missed out of reach is ``not shown at this scale``; within, ``fails``.
+        A band missed out of reach is ``not shown at this scale``; within, ``fails``.
     """
 
     claim: str
@@ -59,13 +63,67 @@ class Claim:
     reason: str
     measure: Measure
     artefact: str
-    out_of_reach: Callable[[Mapping[str, Any]], str | None] | None = None
+    out_of_reach: OutOfReach | None = None
 
     def __post_init__(self) -> None:
         if "/" not in self.claim:
             raise ValueError(f"claim {self.claim!r}: expected paper/name")
         if not self.low <= self.high:
             raise ValueError(f"claim {self.claim}: band [{self.low}, {self.high}] is empty")
+
+
+def read(frame: str, **where: Any) -> Measure:
+    """The numbers of one frame; see :func:`featlearn.core.rows.per_replicate`."""
+    return lambda frames: per_replicate(frames[frame], **where)
+
+
+def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
+    """Out of reach with fewer than ``least`` replicates in a section of the config."""
+
+    def reason(config: Mapping[str, Any]) -> str | None:
+        replicates = config[section]["replicates"]
+        if replicates >= least:
+            return None
+        return f"{replicates} replicates; the band was derived for at least {least}."
+
+    return reason
+
+
+def at_least(section: str, replicates: int = LEAST_REPLICATES, **data: int) -> OutOfReach:
+    """Out of reach with fewer replicates, or smaller sizes in a section's ``data``.
+
+    Examples
+    --------
+    >>> reach = at_least("runaway", classes=5)
+    >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
+    '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
+    """
+    least = {**data, "replicates": replicates}
+
+    def too_small(config: Mapping[str, Any]) -> str | None:
+        settings = config[section]
+        own = {
+            **{name: settings["data"][name] for name in data},
+            "replicates": settings["replicates"],
+        }
+        if all(own[name] >= least[name] for name in least):
+            return None
+        return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
+
+    return too_small
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    return " and ".join(f"{size} {name}" for name, size in sizes.items())
+
+
+def first_of(*reasons: OutOfReach) -> OutOfReach:
+    """The first reason why a scale is out of reach."""
+
+    def reason(config: Mapping[str, Any]) -> str | None:
+        return next((said for test in reasons if (said := test(config))), None)
+
+    return reason
 
 
 def judge(measured: float, claim: Claim, config: Mapping[str, Any]) -> str:

@@ -53,18 +53,3 @@ def reported(accuracy: pd.DataFrame) -> pd.DataFrame:
         chosen = accuracy["replicate"].map(rate_of) == accuracy["encoder_rate"]
         keep |= tuned & (accuracy["case"] == case) & chosen
     return accuracy[keep].reset_index(drop=True)
-
-
-def per_replicate(
-    accuracy: pd.DataFrame, case: str, recipe: str, classes: str, quantity: str
-) -> np.ndarray:
-    """One number a replicate, in their order, of a frame with one network a recipe."""
-    chosen = accuracy[
-        (accuracy["case"] == case)
-        & (accuracy["recipe"] == recipe)
-        & (accuracy["classes"] == classes)
-        & (accuracy["quantity"] == quantity)
-    ]
-    if chosen.empty:
-        raise KeyError(f"{quantity} of {classes} classes, {recipe}, case {case}")
-    return chosen.sort_values("replicate")["value"].to_numpy()

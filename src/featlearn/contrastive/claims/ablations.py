@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.common import at_least, of_model, pick
-from featlearn.core.claims import Claim, Measure
+from featlearn.contrastive.claims.common import of_model
+from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.core.rows import per_replicate
 
 EVALUATION = "contrastive/measurements/ablations/evaluation.parquet"
 
@@ -19,8 +20,8 @@ def _linear(arm: str) -> Measure:
 
     def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
         frame = frames["evaluation"]
-        own = pick(frame, model=arm, quantity="nmse")
-        return own / pick(frame, model=f"{arm}/linear-exact", quantity="nmse")
+        own = per_replicate(frame, model=arm, quantity="nmse")
+        return own / per_replicate(frame, model=f"{arm}/linear-exact", quantity="nmse")
 
     return measure
 
@@ -30,7 +31,7 @@ def _difference(first: str, second: str, quantity: str) -> Measure:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("ablations", 16, replicates=4)
+    reach = at_least("ablations", atoms=16, replicates=4)
     return Claim(f"contrastive/{name}", artefact=EVALUATION, out_of_reach=reach, **parts)
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.common import needs_replicates
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim, Measure, needs_replicates
 
 INSTANCES = "contrastive/measurements/identities/instances.parquet"
 SAMPLED = "contrastive/measurements/identities/sampled.parquet"

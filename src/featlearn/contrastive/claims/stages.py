@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.common import (
-    at_least,
-    nmse_over_linear,
-    of_model,
-    pick,
-)
-from featlearn.core.claims import Claim, Measure
+from featlearn.contrastive.claims.common import nmse_over_linear, of_model
+from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.core.rows import per_replicate
 
 MOMENTS = "contrastive/measurements/stages/moments.parquet"
 EVALUATION = "contrastive/measurements/stages/evaluation.parquet"
@@ -30,7 +26,9 @@ ATOMS = 32
 
 
 def _seen(quantity: str, moment: str = "end", arm: str = "masked") -> Measure:
-    return lambda frames: pick(frames["moments"], arm=arm, moment=moment, quantity=quantity)
+    return lambda frames: per_replicate(
+        frames["moments"], arm=arm, moment=moment, quantity=quantity
+    )
 
 
 def _ratio(first: Measure, second: Measure) -> Measure:
@@ -59,7 +57,7 @@ def _few_labels(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     own = frame[(frame["model"] == "masked") & (frame["quantity"] == "nmse")]
     counts = sorted(own["labels"].unique())
     few = min(counts, key=lambda count: abs(count - 30 * ATOMS))
-    return pick(own, labels=few) / pick(own, labels=counts[-1])
+    return per_replicate(own, labels=few) / per_replicate(own, labels=counts[-1])
 
 
 def _above_floor(arm: str = "masked") -> Measure:
@@ -80,7 +78,7 @@ def _comparator(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("stages", ATOMS)
+    reach = at_least("stages", atoms=ATOMS)
     filled = {"out_of_reach": reach, "artefact": MOMENTS, **parts}
     return Claim(f"contrastive/{name}", **filled)
 
@@ -566,7 +564,10 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.08,
         high=0.3,
         reason="From 0.75 to about 0.9; validation gave 0.136.",
-        measure=_difference(of_model("masked", "accuracy"), of_model("raw", "accuracy")),
+        measure=_difference(
+            of_model("masked", "accuracy"),
+            of_model("raw", "accuracy"),
+        ),
         artefact=EVALUATION,
     ),
     _claim(
@@ -638,7 +639,10 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.25,
         high=0.55,
         reason="The gap of Corollary 3.5 again; validation gave 0.42.",
-        measure=_ratio(of_model("masked", "nmse"), of_model("unmasked", "nmse")),
+        measure=_ratio(
+            of_model("masked", "nmse"),
+            of_model("unmasked", "nmse"),
+        ),
         artefact=EVALUATION,
     ),
     # ------------------------------------------------------------------ no augmentation

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from featlearn.contrastive.claims.common import at_least, nmse_over_linear, of_model
-from featlearn.core.claims import Claim
+from featlearn.contrastive.claims.common import nmse_over_linear, of_model
+from featlearn.core.claims import Claim, at_least
 
 EVALUATION = "contrastive/measurements/trained-thresholds/evaluation.parquet"
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("trained_thresholds", 16)
+    reach = at_least("trained_thresholds", atoms=16)
     return Claim(f"contrastive/{name}", artefact=EVALUATION, out_of_reach=reach, **parts)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.figures.bars import values
 from featlearn.contrastive.tables import ARMS
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
     drawn = figure(8.2, 0.6 + 0.27 * len(arms))
     left, right = drawn.subplots(1, 2, sharey=True, width_ratios=[1.6, 1])
     for row, arm in enumerate(arms):
-        linear = values(evaluation, f"{arm}/linear-exact", "nmse").mean()
-        bayes = values(evaluation, f"{arm}/bayes-exact", "nmse").mean()
-        relative = values(evaluation, arm, "nmse") / linear
+        linear = per_replicate(evaluation, model=f"{arm}/linear-exact", quantity="nmse").mean()
+        bayes = per_replicate(evaluation, model=f"{arm}/bayes-exact", quantity="nmse").mean()
+        relative = per_replicate(evaluation, model=arm, quantity="nmse") / linear
         colour = COLOURS["blue"] if relative.mean() < 0.95 else COLOURS["orange"]
         if arm == "reference":
             colour = COLOURS["ink"]
         _row(left, row, relative, colour)
         left.plot([bayes / linear] * 2, [row - 0.4, row + 0.4], color=COLOURS["green"], linewidth=2)
-        _row(right, row, values(evaluation, arm, "covered"), colour)
+        _row(right, row, per_replicate(evaluation, model=arm, quantity="covered"), colour)
     left.axvline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
     left.set_yticks(range(len(arms)), [ARMS[arm] for arm in arms])
     left.invert_yaxis()

@@ -5,21 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from featlearn.core.plots import COLOURS
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def values(frame: pd.DataFrame, model: str, quantity: str) -> np.ndarray:
-    """One number a replicate, in their order."""
-    chosen = frame[(frame["model"] == model) & (frame["quantity"] == quantity)]
-    if chosen.empty:
-        raise KeyError(f"{quantity} of {model}")
-    return chosen.sort_values("replicate")["value"].to_numpy(dtype=np.float64)
 
 
 def bar(ax: Axes, x: float, seen: np.ndarray, colour: str, width: float = 0.7) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.contrastive.figures.bars import bar, values
+from featlearn.contrastive.figures.bars import bar
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +33,13 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
         (right, "accuracy", "Classification: accuracy"),
     ):
         for x, (model, (_, colour)) in enumerate(MODELS.items()):
-            bar(ax, x, values(evaluation, model, quantity), colour)
+            bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
         ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
         ax.grid(axis="x", visible=False)
         ax.set_title(title)
     exact = {
-        name: values(evaluation, f"{name}-exact", "nmse").mean() for name in ("linear", "bayes")
+        name: per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean()
+        for name in ("linear", "bayes")
     }
     _line(left, exact["linear"], "best linear predictor")
     _line(left, exact["bayes"], "Bayes floor")
@@ -73,7 +75,7 @@ def labels(frame: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
         ax.set_xticks(counts, [str(count) for count in counts])
         ax.set_xticks([], minor=True)
     for name, words in (("linear", "best linear predictor"), ("bayes", "Bayes floor")):
-        _line(left, values(evaluation, f"{name}-exact", "nmse").mean(), words)
+        _line(left, per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean(), words)
     left.set(title="Regression", ylabel="NMSE", ylim=(0, None))
     right.set(title="Classification", ylabel="accuracy")
     right.legend(loc="lower right")

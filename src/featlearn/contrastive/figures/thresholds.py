@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.contrastive.figures.bars import bar, values
+from featlearn.contrastive.figures.bars import bar
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,9 +35,9 @@ def trained(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     first.set(title="Threshold", ylabel=r"$b/\|w\|$, mean over neurons")
     second.set(title="Singletons", ylabel="share of neurons")
     for x, (arm, (_, colour)) in enumerate(TRAINED.items()):
-        bar(third, x, values(evaluation, arm, "nmse"), colour)
+        bar(third, x, per_replicate(evaluation, model=arm, quantity="nmse"), colour)
     for name, label in (("linear", "best linear"), ("bayes", "Bayes floor")):
-        at = values(evaluation, f"{name}-exact", "nmse").mean()
+        at = per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean()
         third.axhline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
         third.annotate(label, (0.99, at), xycoords=("axes fraction", "data"), ha="right",
                        va="bottom", fontsize=7.5, zorder=5)  # fmt: skip
@@ -77,8 +78,8 @@ def growth(history: pd.DataFrame, evaluation: pd.DataFrame, config: Mapping[str,
     axes[0].set(title="Neurons alive", ylabel="share that fires at all")
     axes[1].set(title="Atoms covered", ylabel="share with a singleton")
     for x, arm in enumerate(rates):
-        bar(axes[2], x, values(evaluation, arm, "nmse"), GROWTH[arm])
-    linear = values(evaluation, "reference/linear-exact", "nmse").mean()
+        bar(axes[2], x, per_replicate(evaluation, model=arm, quantity="nmse"), GROWTH[arm])
+    linear = per_replicate(evaluation, model="reference/linear-exact", quantity="nmse").mean()
     axes[2].axhline(linear, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
     axes[2].annotate("best linear", (-0.45, linear), ha="left", va="bottom", fontsize=7.5)
     axes[2].set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates.values()])

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
+from featlearn.core.rows import per_replicate
 from featlearn.mrp.claims.images import LEAST_PICTURES, LEAST_REPLICATES
 
 Frames = Mapping[str, pd.DataFrame]
@@ -44,15 +45,13 @@ def _value(start: str, quantity: str) -> Measure:
 
     def measure(frames: Frames) -> np.ndarray:
         frame = frames["eigencam"]
-        own = frame[
-            (frame["start"] == start)
-            & (frame["labels"] == frame["labels"].max())
-            & (frame["test_set"] == "multi_view")
-            & (frame["quantity"] == quantity)
-        ]
-        if own.empty or own["replicate"].duplicated().any():
-            raise KeyError(f"{quantity} of {start}: expected one row a replicate")
-        return own.sort_values("replicate")["value"].to_numpy()
+        return per_replicate(
+            frame,
+            start=start,
+            labels=frame["labels"].max(),
+            test_set="multi_view",
+            quantity=quantity,
+        )
 
     return measure
 

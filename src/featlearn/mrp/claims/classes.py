@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.regimes import replicates, too_few_replicates
+from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.core.rows import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 CLASSES = "mrp/measurements/classes/classes.parquet"
@@ -20,7 +20,7 @@ def _at(frames: Frames, quantity: str, place: int) -> np.ndarray:
     """At the ``place``-th number of classes, from the fewest (0) to the most (-1)."""
     frame = frames["classes"]
     classes = np.sort(frame["classes"].unique())[place]
-    return replicates(frame, "supervised", quantity, classes=classes)
+    return per_replicate(frame, model="supervised", quantity=quantity, classes=classes)
 
 
 def _most(quantity: str) -> Measure:
@@ -50,7 +50,7 @@ def _then(quantity: str, place: int) -> Measure:
     def measure(frames: Frames) -> np.ndarray:
         frame = frames["length"]
         step = np.sort(frame["step"].unique())[place]
-        return replicates(frame, "supervised", quantity, step=step)
+        return per_replicate(frame, model="supervised", quantity=quantity, step=step)
 
     return measure
 
@@ -73,7 +73,7 @@ def _claim(name: str, artefact: str = CLASSES, **parts: Any) -> Claim:
     return Claim(
         f"mrp/t16-{name}",
         artefact=artefact,
-        **{"out_of_reach": too_few_replicates("classes"), **parts},
+        **{"out_of_reach": needs_replicates("classes"), **parts},
     )
 
 

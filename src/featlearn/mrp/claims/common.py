@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
-
-#: Replicates below which a band on a mean over replicates was not derived.
-LEAST_REPLICATES = 10
-
-OutOfReach = Callable[[Mapping[str, Any]], str | None]
-
-
-def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
-    """Out of reach with fewer than ``least`` replicates in a section of the config."""
-
-    def reason(config: Mapping[str, Any]) -> str | None:
-        replicates = config[section]["replicates"]
-        if replicates >= least:
-            return None
-        return f"{replicates} replicates; the band was derived for at least {least}."
-
-    return reason
 
 
 def by_replicate(frame: pd.DataFrame, column: str = "value", how: str = "mean") -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.reach import at_least
+from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.core.rows import per_replicate
 
 EVALUATION = "mrp/measurements/equal-start/evaluation.parquet"
 TEACHER_STUDENT = ("half_masked", "mostly_masked")
@@ -25,16 +25,13 @@ End = Literal["small", "large"]
 def values(frames: Mapping[str, pd.DataFrame], model: str, quantity: str, end: End) -> np.ndarray:
     """One number a replicate at one end of the sweep, with the fewest kernels a class."""
     frame = frames["evaluation"]
-    sigma_0 = frame["sigma_0"].min() if end == "small" else frame["sigma_0"].max()
-    chosen = frame[
-        (frame["kernels_per_class"] == frame["kernels_per_class"].min())
-        & (frame["sigma_0"] == sigma_0)
-        & (frame["model"] == model)
-        & (frame["quantity"] == quantity)
-    ]
-    if chosen.empty:
-        raise KeyError(f"{quantity} of {model}")
-    return chosen.sort_values("replicate")["value"].to_numpy()
+    return per_replicate(
+        frame,
+        kernels_per_class=frame["kernels_per_class"].min(),
+        sigma_0=frame["sigma_0"].min() if end == "small" else frame["sigma_0"].max(),
+        model=model,
+        quantity=quantity,
+    )
 
 
 def _read(model: str, quantity: str, end: End) -> Measure:
@@ -72,7 +69,7 @@ def _mae(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("equal_start", 10)
+    reach = at_least("equal_start", classes=10)
     return Claim(f"mrp/{name}", artefact=EVALUATION, **{"out_of_reach": reach, **parts})
 
 

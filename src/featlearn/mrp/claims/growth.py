@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.common import by_replicate, needs_replicates
+from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.mrp.claims.common import by_replicate
 from featlearn.mrp.growth_fits import delayed, first_arrivals, fits, scaling, with_ratio
 
 HITS = "mrp/measurements/growth/hits.parquet"

@@ -12,21 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import LEAST_REPLICATES, Claim, Measure
+from featlearn.core.rows import per_replicate
 
 EVALUATION = "mrp/measurements/headline/evaluation.parquet"
 
 #: Sizes below which the bands of the headline claims were not derived.
-LEAST_CLASSES, LEAST_REPLICATES = 10, 10
+LEAST_CLASSES = 10
 
 
 def values(frames: Mapping[str, pd.DataFrame], model: str, quantity: str) -> np.ndarray:
     """One number a replicate, in their order."""
-    frame = frames["evaluation"]
-    chosen = frame[(frame["model"] == model) & (frame["quantity"] == quantity)]
-    if chosen.empty:
-        raise KeyError(f"{quantity} of {model}")
-    return chosen.sort_values("replicate")["value"].to_numpy()
+    return per_replicate(frames["evaluation"], model=model, quantity=quantity)
 
 
 def _read(model: str, quantity: str) -> Measure:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.common import LEAST_REPLICATES, by_replicate
+from featlearn.core.claims import LEAST_REPLICATES, Claim, Measure
+from featlearn.mrp.claims.common import by_replicate
 
 LOTTERY = "mrp/measurements/initialisation/lottery.parquet"
 #: Constants C_M of the sets: the narrow one, and the smallest that the proof admits.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim
-from featlearn.mrp.claims.common import by_replicate, needs_replicates
+from featlearn.core.claims import Claim, needs_replicates
+from featlearn.core.rows import per_replicate
+from featlearn.mrp.claims.common import by_replicate
 
 TRADE_OFF = "mrp/measurements/keep-probability/trade-off.parquet"
 REST = "mrp/measurements/keep-probability/fixed-points.parquet"
@@ -21,13 +22,7 @@ ALONE = 0.1
 def _values(
     frames: Mapping[str, pd.DataFrame], framework: str, quantity: str, theta: float
 ) -> np.ndarray:
-    rows = frames["trade_off"]
-    own = rows[
-        (rows["framework"] == framework)
-        & (rows["quantity"] == quantity)
-        & np.isclose(rows["theta"], theta)
-    ]
-    return by_replicate(own)
+    return per_replicate(frames["trade_off"], framework=framework, quantity=quantity, theta=theta)
 
 
 def _slow_down(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:

@@ -6,36 +6,23 @@ replicates with another seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from featlearn.core.claims import Claim, Measure
+from featlearn.core.rows import per_replicate
 from featlearn.mrp.claims.headline import too_small
 
 ARTEFACT = "mrp/measurements/localisation/localisation.parquet"
 
 
-def values(frames: Mapping[str, pd.DataFrame], model: str, quantity: str) -> np.ndarray:
-    """One number a replicate, in their order."""
-    frame = frames["localisation"]
-    chosen = frame[(frame["model"] == model) & (frame["quantity"] == quantity)]
-    if chosen.empty:
-        raise KeyError(f"{quantity} of {model}")
-    return chosen.sort_values("replicate")["value"].to_numpy()
-
-
 def _read(model: str, quantity: str) -> Measure:
-    return lambda frames: values(frames, model, quantity)
+    return lambda frames: per_replicate(frames["localisation"], model=model, quantity=quantity)
 
 
 def _gain(quantity: str) -> Measure:
     """Pre-trained minus supervised, paired: both saw the same samples and initial kernels."""
-    return lambda frames: (
-        values(frames, "finetuned", quantity) - values(frames, "supervised", quantity)
-    )
+    after, alone = _read("finetuned", quantity), _read("supervised", quantity)
+    return lambda frames: after(frames) - alone(frames)
 
 
 def _claim(name: str, **parts: Any) -> Claim:

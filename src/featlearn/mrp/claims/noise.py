@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim, Measure, at_least
 from featlearn.mrp.claims.headline import too_small
-from featlearn.mrp.claims.reach import at_least
 
 LEMMA = "Lemma F.6 (E.6 in the first version)"
 
@@ -113,7 +112,7 @@ def _claims(
 TEACHER_STUDENT = _claims(
     "",
     "mrp/measurements/teacher-student/noise.parquet",
-    at_least("teacher_student", 10),
+    at_least("teacher_student", classes=10),
     LEMMA,
     own="o(sigma_0): the initial kernels have |w| sigma_p / sigma_0 = 0.02; half of sigma_0 leaves "
     "room for kernels that grow fivefold and for the largest of many.",

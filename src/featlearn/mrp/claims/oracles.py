@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.common import by_replicate, needs_replicates
+from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.mrp.claims.common import by_replicate
 
 INSTANCES = "mrp/measurements/oracles/instances.parquet"
 RACES = "mrp/measurements/oracles/races.parquet"

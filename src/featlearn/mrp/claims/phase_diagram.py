@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.regimes import replicates, too_few_replicates
+from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.core.rows import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 #: Which end of an axis of the grid.
@@ -17,10 +17,10 @@ End = Callable[[np.ndarray], Any]
 
 
 def _corner(frame: pd.DataFrame, model: str, quantity: str, sigma: End, share: End) -> np.ndarray:
-    return replicates(
+    return per_replicate(
         frame,
-        model,
-        quantity,
+        model=model,
+        quantity=quantity,
         sigma_0=sigma(frame["sigma_0"].to_numpy()),
         single_view_share=share(frame["single_view_share"].to_numpy()),
     )
@@ -64,7 +64,7 @@ def _claim(name: str, model: str, **parts: Any) -> Claim:
     return Claim(
         f"mrp/t16-{name}",
         artefact=f"mrp/measurements/phase_diagram/{model}.parquet",
-        out_of_reach=too_few_replicates("phase_diagram"),
+        out_of_reach=needs_replicates("phase_diagram"),
         **parts,
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
+from featlearn.core.rows import per_replicate
 from featlearn.mrp.claims.headline import too_small
 
 ARTEFACT = "mrp/measurements/purity/purity.parquet"
@@ -25,12 +26,7 @@ Frames = Mapping[str, pd.DataFrame]
 
 def values(frames: Frames, moment: str, quantity: str, constant: float | None = None) -> np.ndarray:
     """One number a replicate, in their order."""
-    frame = frames["purity"]
-    same = frame["constant"].isna() if constant is None else frame["constant"] == constant
-    chosen = frame[(frame["moment"] == moment) & (frame["quantity"] == quantity) & same]
-    if chosen.empty:
-        raise KeyError(f"{quantity} at {moment}")
-    return chosen.sort_values("replicate")["value"].to_numpy()
+    return per_replicate(frames["purity"], moment=moment, quantity=quantity, constant=constant)
 
 
 def _grown(quantity: str, constant: float) -> Measure:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim, Measure, at_least
 from featlearn.mrp.claims.headline import values
-from featlearn.mrp.claims.reach import at_least
 
 OUTCOME = "mrp/measurements/runaway/outcome.parquet"
 
@@ -36,7 +35,7 @@ def _schedules_differ(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("runaway", 5)
+    reach = at_least("runaway", classes=5)
     return Claim(f"mrp/{name}", artefact=OUTCOME, **{"out_of_reach": reach, **parts})
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim
-from featlearn.mrp.claims.reach import at_least
+from featlearn.core.claims import Claim, at_least
 
 ERRORS = "mrp/measurements/sampled-masks/errors.parquet"
 
@@ -43,7 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
         reason="Independent masks and no bias: -1/2; each slope is fitted to few points.",
         measure=_slope,
         artefact=ERRORS,
-        out_of_reach=at_least("sampled_masks", 5),
+        out_of_reach=at_least("sampled_masks", classes=5),
     ),
     Claim(
         "mrp/t1-sampled-masks-small-theta",
@@ -56,6 +55,6 @@ CLAIMS: tuple[Claim, ...] = (
         "grows as theta falls, changes the exact gradient as well: a factor of 2 to 5 either way.",
         measure=_few_kept_against_many,
         artefact=ERRORS,
-        out_of_reach=at_least("sampled_masks", 5),
+        out_of_reach=at_least("sampled_masks", classes=5),
     ),
 )

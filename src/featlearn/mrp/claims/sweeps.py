@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.mrp.claims.regimes import replicates, too_few_replicates
+from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.core.rows import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 #: Which frame holds which model.
@@ -23,9 +23,12 @@ def _read(frames: Frames, model: str, quantity: str, parameter: str, place: int)
     frame = frame[frame["parameter"] == parameter]
     points = np.sort(frame["at"].unique())
     if quantity == "impure_share":
-        impure = replicates(frame, model, "impure_winners", at=points[place])
-        return impure / np.maximum(replicates(frame, model, "winners", at=points[place]), 1)
-    return replicates(frame, model, quantity, at=points[place])
+        impure, winners = (
+            per_replicate(frame, model=model, quantity=count, at=points[place])
+            for count in ("impure_winners", "winners")
+        )
+        return impure / np.maximum(winners, 1)
+    return per_replicate(frame, model=model, quantity=quantity, at=points[place])
 
 
 def _value(model: str, quantity: str, parameter: str, place: int) -> Measure:
@@ -43,7 +46,7 @@ def _claim(name: str, model: str, **parts: Any) -> Claim:
     return Claim(
         f"mrp/{name}",
         artefact=f"mrp/measurements/sweeps/{KIND[model]}.parquet",
-        out_of_reach=too_few_replicates("sweeps"),
+        out_of_reach=needs_replicates("sweeps"),
         **parts,
     )
 

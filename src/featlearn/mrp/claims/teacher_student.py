@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim, Measure, at_least
 from featlearn.mrp.claims.headline import values
 from featlearn.mrp.claims.noise import TEACHER_STUDENT
-from featlearn.mrp.claims.reach import at_least
 
 EVALUATION = "mrp/measurements/teacher-student/evaluation.parquet"
 
@@ -28,7 +27,7 @@ def _features_kept(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 def _claim(name: str, artefact: str = EVALUATION, **parts: Any) -> Claim:
-    reach = at_least("teacher_student", 10)
+    reach = at_least("teacher_student", classes=10)
     return Claim(f"mrp/{name}", artefact=artefact, **{"out_of_reach": reach, **parts})
 
 

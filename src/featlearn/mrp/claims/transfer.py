@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
+from featlearn.core.rows import per_replicate
 from featlearn.mrp.claims.headline import too_small
-from featlearn.mrp.selection import CRITERIA, per_replicate, reported
+from featlearn.mrp.selection import CRITERIA, reported
 
 ARTEFACT = "mrp/measurements/transfer/accuracy.parquet"
 SAME, FEWER, MORE, OVERLAP = (
@@ -30,7 +31,7 @@ Frames = Mapping[str, pd.DataFrame]
 
 def _read(case: str, recipe: str, classes: str, quantity: str = "accuracy_single_view") -> Measure:
     return lambda frames: per_replicate(
-        reported(frames["accuracy"]), case, recipe, classes, quantity
+        reported(frames["accuracy"]), case=case, recipe=recipe, classes=classes, quantity=quantity
     )
 
 
@@ -54,7 +55,7 @@ def _at_rate(case: str, which: str, classes: str, quantity: str) -> Measure:
         tuned = accuracy[accuracy["recipe"] == "finetuned"]
         rate = tuned["encoder_rate"].min() if which == "smallest" else tuned["encoder_rate"].max()
         own = tuned[tuned["encoder_rate"] == rate]
-        return per_replicate(own, case, "finetuned", classes, quantity)
+        return per_replicate(own, case=case, recipe="finetuned", classes=classes, quantity=quantity)
 
     return measure
 

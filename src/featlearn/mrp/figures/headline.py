@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 from featlearn.mrp.tables import LABELS
 
@@ -43,14 +44,23 @@ def headline(evaluation: pd.DataFrame) -> Figure:
         at = np.arange(len(groups)) + (number - (len(models) - 1) / 2) * width
         for x, quantity in zip(at, groups, strict=True):
             label = LABELS[model] if quantity == "accuracy_multi_view" else None
-            _bar(left, x, _values(evaluation, model, quantity), width, model, label)
+            _bar(
+                left,
+                x,
+                per_replicate(evaluation, model=model, quantity=quantity),
+                width,
+                model,
+                label,
+            )
     left.set_xticks(range(len(groups)), list(groups.values()))
     left.set(ylim=(0, 1.05), ylabel="share of test samples that are right", title="Accuracy")
     left.grid(axis="x", visible=False)
     classes_right = ["supervised", "pretrained", "random_probe"]
     names = ["supervised", "mask\nreconstruction", "random\nkernels"]
     for x, model in enumerate(classes_right):
-        _bar(right, x, _values(evaluation, model, "captured"), 0.7, model, None)
+        _bar(
+            right, x, per_replicate(evaluation, model=model, quantity="captured"), 0.7, model, None
+        )
     right.axhline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
     right.annotate("one of two", (2.4, 0.5), ha="right", va="bottom", fontsize=8)
     right.set_xticks(range(3), names)
@@ -58,11 +68,6 @@ def headline(evaluation: pd.DataFrame) -> Figure:
     right.grid(axis="x", visible=False)
     drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return drawn
-
-
-def _values(evaluation: pd.DataFrame, model: str, quantity: str) -> np.ndarray:
-    chosen = evaluation[(evaluation["model"] == model) & (evaluation["quantity"] == quantity)]
-    return chosen.sort_values("replicate")["value"].to_numpy()
 
 
 def _bar(

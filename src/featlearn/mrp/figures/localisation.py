@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.colors import ListedColormap
 
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -90,8 +91,7 @@ def _shares(ax: Axes, found: pd.DataFrame) -> None:
     width = 0.4
     for number, (model, (label, colour)) in enumerate(MODELS.items()):
         for place, quantity in enumerate(QUANTITIES):
-            chosen = found[(found["model"] == model) & (found["quantity"] == quantity)]
-            values = chosen.sort_values("replicate")["value"].to_numpy()
+            values = per_replicate(found, model=model, quantity=quantity)
             seen, x = estimate(values), place + (number - 0.5) * width
             ax.bar(x, seen.mean, 0.92 * width, color=colour, label=None if place else label)
             if values.size > 1:

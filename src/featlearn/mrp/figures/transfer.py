@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
-from featlearn.mrp.selection import per_replicate, reported
+from featlearn.mrp.selection import reported
 from featlearn.mrp.transfer_table import RECIPES
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def _bars(ax: Axes, shown: pd.DataFrame, name: str, groups: list[tuple[str, str]
     for number, recipe in enumerate(recipes):
         label, colour = RECIPES[recipe], RECIPE_COLOURS[recipe]
         for place, (classes, quantity) in enumerate(groups):
-            values = per_replicate(shown, name, recipe, classes, quantity)
+            values = per_replicate(
+                shown, case=name, recipe=recipe, classes=classes, quantity=quantity
+            )
             x = place + (number - (len(recipes) - 1) / 2) * width
             seen = estimate(values)
             ax.bar(x, seen.mean, 0.92 * width, color=colour, label=label)

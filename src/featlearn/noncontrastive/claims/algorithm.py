@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.noncontrastive.claims.common import first_of, needs_replicates
+from featlearn.core.claims import Claim, Measure, first_of, needs_replicates
 
 HISTORY = "noncontrastive/measurements/algorithm/history.parquet"
 #: ``eta * steps`` after which, from the start of these runs, the head has come back.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.noncontrastive.claims.common import needs_replicates, read
+from featlearn.core.claims import Claim, Measure, needs_replicates, read
 
 INSTANCES = "noncontrastive/measurements/oracles/instances.parquet"
 ROLES = "noncontrastive/measurements/oracles/roles.parquet"
@@ -28,7 +27,7 @@ def _identity(name: str, source: str, statement: str, quantity: str) -> Claim:
         low=0.0,
         high=1e-9,
         reason="An identity: only rounding may remain.",
-        measure=read("instances", name.replace("-", "_")),
+        measure=read("instances", quantity=name.replace("-", "_")),
         artefact=INSTANCES,
     )
 
@@ -43,7 +42,7 @@ def _printed(name: str, source: str, statement: str, quantity: str, wanted: floa
         high=wanted + 0.01,
         reason="A right formula is exact; one part in a hundred is allowed. Derived to be a "
         "misprint of no consequence for orders of magnitude: a failure is expected.",
-        measure=read("instances", name.replace("-", "_")),
+        measure=read("instances", quantity=name.replace("-", "_")),
         artefact=INSTANCES,
     )
 
@@ -58,7 +57,7 @@ def _large_batch(name: str, words: str) -> Claim:
         high=0.015,
         reason="Sampling error of cubes of a Gaussian over the batch, of the order of half a per "
         "cent a replicate, and a bias of batch statistics that falls with the batch.",
-        measure=read("instances", f"monte_carlo_{name}"),
+        measure=read("instances", quantity=f"monte_carlo_{name}"),
         artefact=INSTANCES,
         out_of_reach=_needs_samples,
     )

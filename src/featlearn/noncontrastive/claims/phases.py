@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.noncontrastive.claims.common import first_of, needs_replicates, values
+from featlearn.core.claims import Claim, Measure, first_of, needs_replicates
+from featlearn.core.rows import per_replicate
 
 TIMES = "noncontrastive/measurements/phases/times.parquet"
 #: The exponents of the theory are limits: they are read from here on.
@@ -35,7 +35,7 @@ def at(quantity: str, end: str = "max") -> Measure:
 
     def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
         times = frames["times"]
-        return values(times, quantity, dimension=getattr(times["dimension"], end)())
+        return per_replicate(times, quantity=quantity, dimension=getattr(times["dimension"], end)())
 
     return measure
 
@@ -48,7 +48,9 @@ def exponent(quantity: str) -> Measure:
         known = np.sort(times["dimension"].unique())
         high = known[-1]
         low = known[:-1][np.abs(np.log(known[:-1] / FROM)).argmin()]
-        ratio = values(times, quantity, dimension=high) / values(times, quantity, dimension=low)
+        ratio = per_replicate(times, quantity=quantity, dimension=high) / per_replicate(
+            times, quantity=quantity, dimension=low
+        )
         return np.log(ratio) / np.log(high / low)
 
     return measure

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
-from featlearn.noncontrastive.claims.common import first_of, needs_replicates
+from featlearn.core.claims import Claim, Measure, first_of, needs_replicates
 
 OUTCOMES = "noncontrastive/measurements/starts/outcomes.parquet"
 DIAGRAM = "noncontrastive/measurements/starts/diagram.parquet"
