@@ -27,6 +27,7 @@ CASES = {
     "sgd": {"norm": False, "optimiser": "sgd", "nesterov": True},
     # SGD: a bias before a batch norm has no gradient but rounding, which AdamW would blow up
     "batch_norm": {"norm": True, "sync_batch_norm": True, "optimiser": "sgd"},
+    "batch_norm_of_rows": {"norm": "rows", "sync_batch_norm": True, "optimiser": "sgd"},
     "own_batch_norm": {"norm": True, "optimiser": "lars"},
 }
 
@@ -97,7 +98,9 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("case", ["plain", "accumulated", "sgd", "batch_norm"])
+@pytest.mark.parametrize(
+    "case", ["plain", "accumulated", "sgd", "batch_norm", "batch_norm_of_rows"]
+)
 def test_losses_and_weights_are_those_of_one_process(case, trained):
     settings = dict(CASES[case])
     history, model = train(TinyClassifier(norm=settings.pop("norm"), dropout=0), **settings)

@@ -269,7 +269,7 @@ def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
         ({"epochs": 0}, "epochs: 0; expected more than 0"),
         ({"batch_size": 0}, "batch_size: 0; expected at least 1"),
         ({"batch_size": 30, "drop_last": True}, "batch_size: 30; expected at most the 29 images"),
-        ({"optimiser": "adam"}, "optimiser: 'adam'; expected adamw, sgd or lars"),
+        ({"optimiser": "rms"}, "optimiser: 'rms'; expected adamw, adam, sgd or lars"),
         ({"schedule": "linear"}, "schedule: 'linear'; expected cosine, constant or step"),
         ({"precision": "float16"}, "precision: 'float16'; expected float32"),
         ({"layer_decay": 0}, "layer_decay: 0; expected a number in"),
@@ -391,11 +391,12 @@ def stepped(kind, steps=5, **options):
     ("kind", "options", "rival", "theirs"),
     [
         ("adamw", {"betas": (0.8, 0.95)}, torch.optim.AdamW, {"betas": (0.8, 0.95)}),
+        ("adam", {"betas": (0.8, 0.95)}, torch.optim.Adam, {"betas": (0.8, 0.95)}),
         ("sgd", {"momentum": 0.8}, torch.optim.SGD, {"momentum": 0.8}),
         ("sgd", {"nesterov": True}, torch.optim.SGD, {"momentum": 0.9, "nesterov": True}),
     ],
 )
-def test_adamw_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):
+def test_adam_and_sgd_are_those_of_pytorch(kind, options, rival, theirs):
     module, start, gradients = stepped(kind, **options)
     for name, value in module.named_parameters():
         single = nn.Parameter(start[name].clone())

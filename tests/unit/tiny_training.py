@@ -26,10 +26,11 @@ class TinyEncoder(nn.Module):
     def __init__(self, norm=True):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 6, 3, padding=1)
-        self.bn1 = nn.BatchNorm2d(6) if norm else nn.Identity()
+        self.bn1 = nn.BatchNorm2d(6) if norm is True else nn.Identity()
+        self.bn2 = nn.BatchNorm1d(6) if norm == "rows" else nn.Identity()
 
     def forward(self, images: Tensor) -> Tensor:
-        return self.bn1(self.conv1(images)).relu().mean((2, 3))
+        return self.bn2(self.bn1(self.conv1(images)).relu().mean((2, 3)))
 
 
 class TinyClassifier(Objective):

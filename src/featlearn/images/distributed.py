@@ -169,26 +169,33 @@ def _summed(value: Tensor) -> Tensor:
     return _SumOverProcesses.apply(value)  # type: ignore[no-untyped-call]
 
 
-class SharedBatchNorm(nn.BatchNorm2d):
+class SharedBatchNorm(_BatchNorm):
     """Batch norm (Ioffe and Szegedy 2015) with the statistics of the batch of all processes.
+
+    For rows (B, C) and maps (B, C, H, W).
 
     PyTorch's own ``SyncBatchNorm`` computes on GPUs only.
     """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Takes what either layer takes whose class this one replaces."""
 
     def forward(self, input: Tensor) -> Tensor:
         if not self.training:
             return super().forward(input)
         size = input.numel() / input.shape[1]
         x = input.float()
-        sums = torch.cat([x.sum((0, 2, 3)), x.new_tensor([size])])
+        places = [0, *range(2, x.dim())]
+        channels = (-1, *[1] * (x.dim() - 2))
+        sums = torch.cat([x.sum(places), x.new_tensor([size])])
         count = (total := _summed(sums))[-1]
-        mean = (total[:-1] / count).view(-1, 1, 1)
-        spread = _summed(((x - mean) ** 2).sum((0, 2, 3)))
+        mean = (total[:-1] / count).view(channels)
+        spread = _summed(((x - mean) ** 2).sum(places))
         variance = spread / count
         self._remember(mean.detach().flatten(), spread.detach() / (count - 1))
-        result = (x - mean) * torch.rsqrt(variance + self.eps).view(-1, 1, 1)
+        result = (x - mean) * torch.rsqrt(variance + self.eps).view(channels)
         if self.affine:
-            result = result * self.weight.view(-1, 1, 1) + self.bias.view(-1, 1, 1)
+            result = result * self.weight.view(channels) + self.bias.view(channels)
         return result.to(input.dtype)
 
     @torch.no_grad()
@@ -212,6 +219,6 @@ def share_batch_norm(module: nn.Module, device: torch.device) -> None:
             setattr(module, name, shared)
         return
     for layer in module.modules():
-        if type(layer) is nn.BatchNorm2d:
+        if type(layer) in (nn.BatchNorm1d, nn.BatchNorm2d):
             # the same layer with another forward: all references to it stay good
             layer.__class__ = SharedBatchNorm

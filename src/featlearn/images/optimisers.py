@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import FeatlearnError
 
-Kind = Literal["adamw", "sgd", "lars"]
+Kind = Literal["adamw", "adam", "sgd", "lars"]
 Groups = list[dict[str, Any]]
 
 
@@ -28,11 +28,12 @@ def build(
     Parameters
     ----------
     kind
-        ``adamw`` (fused), ``sgd`` (fused) or ``lars``.
+        ``adamw`` (fused), ``adam`` (fused; weight decay is a part of the gradient), ``sgd``
+        (fused) or ``lars``.
     groups
         As :meth:`Objective.parameter_groups` gives them.
     betas
-        Of AdamW.
+        Of AdamW and Adam.
     momentum, nesterov
         Of SGD; LARS uses the momentum.
     trust
@@ -40,6 +41,8 @@ def build(
     """
     if kind == "adamw":
         return _AdamW(groups, lr=0.0, betas=betas, fused=True)
+    if kind == "adam":
+        return _Adam(groups, lr=0.0, betas=betas, fused=True)
     if kind == "sgd":
         return _Sgd(groups, lr=0.0, momentum=momentum, nesterov=nesterov, fused=True)
     return Lars(groups, momentum=momentum, trust=trust)
@@ -69,6 +72,10 @@ class _Light:
 
 class _AdamW(_Light, torch.optim.AdamW):
     step = torch.no_grad()(_bare(torch.optim.AdamW.step))
+
+
+class _Adam(_Light, torch.optim.Adam):
+    step = torch.no_grad()(_bare(torch.optim.Adam.step))
 
 
 class _Sgd(_Light, torch.optim.SGD):

@@ -109,7 +109,10 @@ class Training:
             "accumulate": (self.accumulate >= 1, "at least 1"),
             "learning_rate": (self.learning_rate >= 0, "at least 0"),
             "warmup": (self.warmup >= 0, "at least 0"),
-            "optimiser": (self.optimiser in ("adamw", "sgd", "lars"), "adamw, sgd or lars"),
+            "optimiser": (
+                self.optimiser in ("adamw", "adam", "sgd", "lars"),
+                "adamw, adam, sgd or lars",
+            ),
             "schedule": (
                 self.schedule in ("cosine", "constant", "step"),
                 "cosine, constant or step",

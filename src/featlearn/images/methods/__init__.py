@@ -6,15 +6,28 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.kinds import construct
 from featlearn.images.methods.beit import BEiT
 from featlearn.images.methods.data2vec import Data2Vec
 from featlearn.images.methods.mae import MAE
 from featlearn.images.methods.masked import MaskedObjective
+from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.simmim import SimMIM
+from featlearn.images.methods.two_view import TwoViewObjective
 
-__all__ = ["MAE", "BEiT", "Data2Vec", "MaskedObjective", "SimMIM", "build_method"]
+__all__ = [
+    "MAE",
+    "BEiT",
+    "Data2Vec",
+    "MaskedObjective",
+    "Siamese",
+    "SimMIM",
+    "TwoViewObjective",
+    "build_method",
+    "build_two_view",
+]
 
 
 def build_method(
@@ -56,3 +69,40 @@ def build_method(
         "beit": ("beit", partial(BEiT, teacher=teacher)),
     }
     return construct("pretraining", settings, kinds, encoder)
+
+
+def build_two_view(
+    settings: Mapping[str, Any], encoder: Encoder, augment: Augment
+) -> TwoViewObjective:
+    """The method that compares two views, as the config asks for, around ``encoder``.
+
+    New modules get random weights from torch's global generator.
+
+    Parameters
+    ----------
+    settings
+        ``kind`` (``siamese``) and the options of that kind: the arguments of :class:`Siamese`. They
+        may also stand in a group named as the kind.
+    encoder
+        Is trained.
+    augment
+        Makes the views; the loop itself gets :func:`~featlearn.images.methods.two_view.untouched`.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown kind, an option that the kind does not have, or an impossible value.
+
+    Examples
+    --------
+    >>> with seeded(0, "example"):
+    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
+    ...     method = build_two_view({"kind": "siamese"}, encoder, Augment({"preset": "simclr"}))
+    >>> images = torch.zeros(8, 3, 32, 32, dtype=torch.uint8)
+    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
+    torch.Size([])
+    """
+    kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
+        "siamese": ("siamese", Siamese),
+    }
+    return construct("pretraining", settings, kinds, encoder, augment)

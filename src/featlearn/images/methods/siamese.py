@@ -1,0 +1,234 @@
+"""Non-contrastive learning: BYOL (Grill et al. 2020), SimSiam (Chen and He 2021), and without head.
+
+The framework of Wen and Li 2022, "The Mechanism of Prediction Head in Non-contrastive
+Self-supervised Learning", section 8 and Figure 8: no negative examples, an online branch with a
+prediction head, a target branch without, no gradient through the target.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError
+from featlearn.images.augment import Augment
+from featlearn.images.encoders.base import Encoder
+from featlearn.images.methods.data2vec import follow
+from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
+
+#: Prediction heads (Figure 2), by the name that a config gives them.
+HEADS = ("none", "identity", "linear", "mlp")
+#: Normalisations of the output.
+NORMS = ("batch", "l2")
+
+
+class IdentityHead(nn.Module):
+    """A linear head that starts as the identity and whose diagonal stays 1: ``z + E z``.
+
+    Parameters
+    ----------
+    width
+        Of its inputs ``z (B, width)`` and of its outputs.
+    """
+
+    def __init__(self, width: int):
+        super().__init__()
+        #: ``E`` of the paper; its diagonal has no effect and stays zero
+        self.mixing = nn.Parameter(torch.zeros(width, width))
+
+    def forward(self, z: Tensor) -> Tensor:
+        return z + F.linear(z, self.off_diagonal())
+
+    def off_diagonal(self) -> Tensor:
+        """``E`` (width, width): row ``j`` mixes the other neurons into output ``j``."""
+        return off_diagonal(self.mixing)
+
+
+class LinearHead(nn.Linear):
+    """A linear head without bias at PyTorch's random start, all entries trained."""
+
+    def __init__(self, width: int):
+        super().__init__(width, width, bias=False)
+
+    def off_diagonal(self) -> Tensor:
+        """Its matrix (width, width) with zeros on the diagonal."""
+        return off_diagonal(self.weight)
+
+
+class OutputNorm(nn.Module):
+    """What both branches end with (section 8).
+
+    ``batch``: each neuron to mean 0 and variance 1 over the batch, no trained scale, no running
+    statistics. ``l2``: each row to length 1.
+    """
+
+    def __init__(self, kind: str, width: int):
+        super().__init__()
+        if kind not in NORMS:
+            raise ConfigError(f"pretraining.output_norm: {kind!r}; expected {' or '.join(NORMS)}")
+        self.batch = (
+            nn.BatchNorm1d(width, affine=False, track_running_stats=False)
+            if kind == "batch"
+            else None
+        )
+
+    def forward(self, z: Tensor) -> Tensor:
+        z = z.float()  # under autocast, too
+        return F.normalize(z, dim=1) if self.batch is None else self.batch(z)
+
+
+class Siamese(TwoViewObjective):
+    """Two views of an image are to agree; the prediction head makes the branches differ.
+
+    With ``z_i`` the projections of the two views, ``o_i = norm(head(z_i))`` and
+    ``t_i = norm(z_i)`` without a gradient (or of a moving average of encoder and projection), the
+    loss is ``d(o_1, t_2) / 2 + d(o_2, t_1) / 2``. The distance is squared: the mean over neurons
+    after ``batch``, so ``2 - 2 *`` the mean correlation of a neuron with its target; the sum over
+    neurons after ``l2``, so ``2 - 2 cos``.
+
+    Each view goes through the network by itself, so that batch norms see one view at a time.
+
+    Parameters
+    ----------
+    encoder, augment
+        See :class:`TwoViewObjective`.
+    projection
+        Options of :class:`ProjectionHead`.
+    head
+        ``none``, ``identity`` (:class:`IdentityHead`), ``linear`` (:class:`LinearHead`) or ``mlp``
+        (two layers with batch norm and ReLU between).
+    head_hidden
+        Width of the hidden layer of ``mlp``; None for that of the projection.
+    output_norm
+        ``batch`` or ``l2``.
+    momentum
+        Of the moving average that is the target (BYOL; 0.99 in the paper); None for the trained
+        network itself (SimSiam).
+    momentum_schedule
+        ``constant``, or ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL).
+    stop_gradient
+        False lets the gradient pass through the target as well.
+    decay_all
+        Weight decay of all parameters, also of norms and biases.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        augment: Augment,
+        projection: Mapping[str, Any] | None = None,
+        head: str = "identity",
+        head_hidden: int | None = None,
+        output_norm: str = "batch",
+        momentum: float | None = None,
+        momentum_schedule: str = "constant",
+        stop_gradient: bool = True,
+        decay_all: bool = False,
+    ):
+        super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))
+        if momentum is not None and not 0 <= momentum <= 1:
+            raise ConfigError(f"pretraining.momentum: {momentum}; expected a number from 0 to 1")
+        if momentum_schedule not in ("constant", "cosine"):
+            raise ConfigError(
+                f"pretraining.momentum_schedule: {momentum_schedule!r}; expected constant or cosine"
+            )
+        if momentum is not None and not stop_gradient:
+            raise ConfigError(
+                "pretraining.stop_gradient: false; expected true beside momentum: a moving average "
+                "has no gradient"
+            )
+        width = self.projection.width
+        self.head = _head(head, width, head_hidden or (projection or {}).get("hidden", 512))
+        self.norm = OutputNorm(output_norm, width)
+        self.summed = output_norm == "l2"
+        self.momentum, self.momentum_schedule = momentum, momentum_schedule
+        self.stop_gradient, self.decay_all = stop_gradient, decay_all
+        self.target: nn.Module | None = None
+        if momentum is not None:
+            branch = nn.Sequential(encoder, self.projection)
+            self.target = copy.deepcopy(branch).requires_grad_(False)
+
+    def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
+        """``loss``, ``correlation`` (mean over pairs of neurons of the projection of the absolute
+        correlation over the batch), and of a linear head ``off_diagonal`` and ``asymmetry``.
+        """
+        online = self.project(first), self.project(second)
+        outputs = [self.norm(self.head(z)) for z in online]
+        targets = [self.norm(z) for z in self._targets(first, second, online)]
+        loss = (self._distance(outputs[0], targets[1]) + self._distance(outputs[1], targets[0])) / 2
+        return {"loss": loss, "correlation": mean_correlation(online[0].detach()), **self.mixing()}
+
+    def _targets(
+        self, first: Tensor, second: Tensor, online: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        if self.target is not None:
+            with torch.no_grad():
+                return self.target(first), self.target(second)
+        return (online[0].detach(), online[1].detach()) if self.stop_gradient else online
+
+    def _distance(self, output: Tensor, target: Tensor) -> Tensor:
+        squares = (output - target).square()
+        return squares.sum(1).mean() if self.summed else squares.mean()
+
+    @torch.no_grad()
+    def mixing(self) -> dict[str, Tensor]:
+        """``off_diagonal``: Frobenius norm of ``E``, the head's matrix without its diagonal;
+        ``asymmetry``: that of ``E - E^T``. Empty if the head is no matrix.
+        """
+        if not isinstance(self.head, IdentityHead | LinearHead):
+            return {}
+        own = self.head.off_diagonal().float()
+        return {"off_diagonal": own.norm(), "asymmetry": (own - own.T).norm()}
+
+    def parameter_groups(
+        self, weight_decay: float, layer_decay: float | None = None
+    ) -> list[dict[str, Any]]:
+        """Groups for the optimiser; weight decay of all parameters, if it was asked for."""
+        groups = super().parameter_groups(weight_decay, layer_decay)
+        if self.decay_all:
+            groups = [{**group, "weight_decay": weight_decay} for group in groups]
+        return groups
+
+    def tau(self, step: int, steps: int) -> float:
+        """The target's momentum at the end of ``step`` (from 1) of ``steps``."""
+        momentum = self.momentum or 0.0
+        if self.momentum_schedule == "constant":
+            return momentum
+        return 1 - (1 - momentum) * (1 + math.cos(math.pi * step / steps)) / 2
+
+    def after_step(self, step: int, steps: int) -> None:
+        """Move the target towards the trained network."""
+        if self.target is not None:
+            own = [*self.encoder.parameters(), *self.projection.parameters()]
+            follow(self.target.parameters(), own, self.tau(step, steps))
+
+
+def _head(kind: str, width: int, hidden: int) -> nn.Module:
+    if kind not in HEADS:
+        raise ConfigError(f"pretraining.head: {kind!r}; expected one of {', '.join(HEADS)}")
+    if kind == "mlp":
+        return ProjectionHead(width, hidden, width)
+    return {"none": nn.Identity, "identity": IdentityHead, "linear": LinearHead}[kind](width)
+
+
+def off_diagonal(matrix: Tensor) -> Tensor:
+    """A square matrix with zeros on its diagonal."""
+    return matrix - torch.diag_embed(matrix.diagonal())
+
+
+def mean_correlation(z: Tensor) -> Tensor:
+    """Mean over pairs of columns of ``z (B, width)`` of their absolute correlation over the rows.
+
+    A column that does not vary correlates with none.
+    """
+    z = z.float()
+    centred = z - z.mean(0)
+    unit = centred / centred.norm(dim=0).clamp(min=1e-12)
+    count = z.shape[1]
+    return off_diagonal(unit.T @ unit).abs().sum() / max(count * (count - 1), 1)

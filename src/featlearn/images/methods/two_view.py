@@ -1,0 +1,117 @@
+"""What the methods have in common that compare two views of each image.
+
+They are given images once, as bytes, and make both views themselves: so the loop that trains one
+image a row trains them too, and the two views of an image may be drawn from one batch on the
+device. Hand :func:`untouched` to the loop in place of an augmentation::
+
+    objective = build_two_view({"kind": "siamese"}, encoder, Augment({"preset": "simclr"}))
+    fit(objective, images, None, untouched, training, name)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError
+from featlearn.images.augment import Augment
+from featlearn.images.draws import Draws
+from featlearn.images.encoders.base import Encoder
+from featlearn.images.objective import Objective
+
+
+def untouched(images: Tensor, draws: Draws) -> Tensor:
+    """The images as bytes: the loop's augmentation for objectives that make their own views."""
+    return images
+
+
+class ProjectionHead(nn.Sequential):
+    """Fully connected layers with ReLU between them, ``(B, width_in)`` to ``(B, width)``.
+
+    Weights have PyTorch's own random start.
+
+    Parameters
+    ----------
+    width_in
+        Number of features of the encoder.
+    hidden
+        Width of all layers but the last.
+    width
+        Of the result.
+    layers
+        Number of linear layers: 2 in SimCLR (Chen et al. 2020) and BYOL, 3 in SimSiam.
+    batch_norm
+        Normalise the hidden layers, before their ReLU.
+    last_batch_norm
+        Normalise the result, without scale and shift (SimSiam's projection has one with both).
+    """
+
+    def __init__(
+        self,
+        width_in: int,
+        hidden: int = 512,
+        width: int = 64,
+        layers: int = 2,
+        batch_norm: bool = True,
+        last_batch_norm: bool = False,
+    ):
+        if layers < 1:
+            raise ConfigError(f"projection.layers: {layers}; expected at least 1")
+        parts: list[nn.Module] = []
+        for before in [width_in, *[hidden] * (layers - 2)][: layers - 1]:
+            # a norm takes the mean away: no bias before it
+            parts.append(nn.Linear(before, hidden, bias=not batch_norm))
+            parts += [nn.BatchNorm1d(hidden)] if batch_norm else []
+            parts.append(nn.ReLU(inplace=True))
+        parts.append(nn.Linear(hidden if layers > 1 else width_in, width, bias=not last_batch_norm))
+        parts += [nn.BatchNorm1d(width, affine=False)] if last_batch_norm else []
+        super().__init__(*parts)
+        self.width = width
+
+
+class TwoViewObjective(Objective):
+    """A pre-training method that compares two views of the same images; labels are not used.
+
+    Subclasses give :meth:`pair`, which is free of random numbers, so that it compiles as one graph;
+    drawing the views stays outside of it. One that changes the views, as adversarial training does,
+    extends :meth:`views`.
+
+    Parameters
+    ----------
+    encoder
+        Is kept after the training.
+    augment
+        Makes a view of a batch of bytes.
+    projection
+        Between encoder and loss.
+    """
+
+    encoder: Encoder
+
+    def __init__(self, encoder: Encoder, augment: Augment, projection: ProjectionHead):
+        super().__init__()
+        self.encoder, self.augment, self.projection = encoder, augment, projection
+
+    def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
+        """What :meth:`pair` gives for two views of the images, uint8 (B, 3, S, S)."""
+        return self.pair(*self.views(images, draws))
+
+    def views(self, images: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
+        """Two views of the images, each normalised, (B, 3, size, size)."""
+        # as all augmentation in the loop: full precision, whatever the network computes in
+        with torch.autocast(images.device.type, enabled=False):
+            return self.augment.two_views(images, draws)
+
+    def project(self, images: Tensor) -> Tensor:
+        """Normalised images (B, 3, S, S) to what the loss compares, (B, projection.width)."""
+        return self.projection(self.encoder(images))
+
+    def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
+        """``loss`` and further scalars of two views (B, 3, S, S) of the same images."""
+        raise NotImplementedError(f"{type(self).__name__} has no loss")
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile :meth:`pair` in place."""
+        self.pair = torch.compile(self.pair, *args, **kwargs)  # type: ignore[method-assign]

@@ -1,0 +1,167 @@
+"""Methods that compare two views: which images they see, what their losses are, what moves."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.seeds import seeded
+from featlearn.images.augment import Augment
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.loop import fit
+from featlearn.images.methods import build_two_view
+from featlearn.images.methods.siamese import OutputNorm, mean_correlation
+from featlearn.images.methods.two_view import untouched
+
+SIZE, BATCH, WIDTH = 16, 12, 5
+TRAINING = {"epochs": 2, "batch_size": BATCH, "learning_rate": 3e-3, "optimiser": "adam"}
+CELLS = [
+    {"head": head, "output_norm": norm, "momentum": momentum}
+    for head in ("none", "identity", "linear", "mlp")
+    for norm in ("batch", "l2")
+    for momentum in (None, 0.9)
+]
+
+
+def pictures(count=BATCH):
+    stream = torch.Generator().manual_seed(0)
+    return torch.randint(256, (count, 3, SIZE, SIZE), dtype=torch.uint8, generator=stream)
+
+
+def draws(size=BATCH, rows=None):
+    return Draws((0, "two-view"), 3, size, rows)
+
+
+def build(**options):
+    augment = Augment({"preset": "simclr"})
+    projection = {"hidden": 16, "width": WIDTH}
+    with seeded(0, "two-view"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, SIZE)
+        return build_two_view(
+            {"kind": "siamese", "projection": projection, **options}, encoder, augment
+        )
+
+
+def test_views_are_made_in_full_precision_and_row_by_row():
+    objective, images = build(), pictures()
+    whole = objective.views(images, draws())
+    assert not torch.equal(*whole)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = objective.views(images[4:], draws(rows=slice(4, BATCH)))
+    for one, other in zip(whole, half, strict=True):
+        assert other.dtype == torch.float32
+        torch.testing.assert_close(one[4:], other, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: "-".join(map(str, cell.values())))
+def test_every_cell_trains_through_the_loop(cell):
+    objective = build(**cell)
+    before = {name: value.clone() for name, value in objective.state_dict().items()}
+    history = fit(objective, pictures(2 * BATCH), None, untouched, TRAINING, (0, "cell"))
+    linear = cell["head"] in ("identity", "linear")
+    assert ("off_diagonal" in history) == linear
+    assert history["loss"].between(0, 4).all()
+    assert history["correlation"].between(0, 1).all()
+    after = objective.state_dict()
+    trained = [name for name, _ in objective.named_parameters()]
+    # a bias before an l2-normalised output or a norm may stay; everything else moves
+    moved = {name for name in trained if not torch.equal(before[name], after[name])}
+    assert {name for name in trained if name.endswith("weight")} <= moved
+    if linear:
+        assert history["off_diagonal"].iloc[-1] > 0
+
+
+def by_hand(objective, first, second):
+    """The loss as section 8 says it, with NumPy-like steps only."""
+
+    def branch(z, head):
+        out = head(z)
+        if objective.summed:
+            return out / out.norm(dim=1, keepdim=True)
+        return (out - out.mean(0)) / (out.var(0, unbiased=False) + 1e-5).sqrt()
+
+    z = [objective.project(view) for view in (first, second)]
+    matrix = torch.eye(WIDTH) + objective.head.mixing * (1 - torch.eye(WIDTH))
+    losses = []
+    for own, other in ((0, 1), (1, 0)):
+        o = branch(z[own], lambda rows: rows @ matrix.T)
+        t = branch(z[other], lambda rows: rows).detach()
+        inner = (o * t).sum(1).mean()
+        losses.append(2 - 2 * inner if objective.summed else 2 - 2 * inner / WIDTH)
+    return sum(losses) / 2
+
+
+@pytest.mark.parametrize("norm", ["batch", "l2"])
+def test_loss_and_gradient_are_those_of_the_paper(norm):
+    objective = build(output_norm=norm)
+    with torch.no_grad():
+        objective.head.mixing.copy_(0.3 * torch.randn(WIDTH, WIDTH))
+    views = objective.views(pictures(), draws())
+    gradients = []
+    for loss in (objective.pair(*views)["loss"], by_hand(objective, *views)):
+        gradients.append(torch.autograd.grad(loss, [*objective.parameters()], allow_unused=True))
+        # with batch norm, outputs have not quite variance 1: epsilon
+        assert loss.item() == pytest.approx(by_hand(objective, *views).item(), abs=2e-3)
+    for own, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(own, other, rtol=2e-2, atol=2e-3)
+    diagonal = gradients[0][[n for n, _ in objective.named_parameters()].index("head.mixing")]
+    assert diagonal.diagonal().abs().max() == 0, "the diagonal of the head is frozen"
+
+
+def test_stop_gradient_is_what_the_target_has_no_part_in():
+    stopped, open_ = build(), build(stop_gradient=False)
+    views = stopped.views(pictures(), draws())
+    slopes = [
+        torch.autograd.grad(one.pair(*views)["loss"], one.projection[-1].weight)[0]
+        for one in (stopped, open_)
+    ]
+    # at the identity both branches are alike: each of them carries half of the whole gradient
+    torch.testing.assert_close(slopes[1], 2 * slopes[0], rtol=1e-4, atol=1e-7)
+
+
+def test_target_follows_the_network():
+    objective = build(momentum=0.9, momentum_schedule="cosine")
+    start = objective.target[1][0].weight.clone()
+    with torch.no_grad():
+        objective.projection[0].weight.add_(1.0)
+    objective.after_step(5, 10)
+    assert objective.tau(5, 10) == pytest.approx(0.95)
+    assert objective.tau(10, 10) == 1
+    torch.testing.assert_close(objective.target[1][0].weight, start + 0.05)
+    assert not any(p.requires_grad for p in objective.target.parameters())
+
+
+def test_weight_decay_can_be_of_all_parameters():
+    some, every = (
+        {group["weight_decay"] for group in build(decay_all=all_).parameter_groups(0.1)}
+        for all_ in (False, True)
+    )
+    assert (some, every) == ({0.0, 0.1}, {0.1})
+
+
+def test_correlation_and_norm_of_outputs():
+    z = torch.randn(40, 3) @ torch.tensor([[1.0, -2.0, 0.0], [0, 0, 1], [0, 0, 0.5]])
+    expected = torch.corrcoef(z.T).abs()
+    assert float(mean_correlation(z)) == pytest.approx(float(expected.sum() - 3) / 6, abs=1e-5)
+    assert float(mean_correlation(torch.ones(9, 4))) == 0
+    norm = OutputNorm("batch", 3).eval()
+    assert not norm.state_dict(), "no running statistics"
+    torch.testing.assert_close(norm(z), F.batch_norm(z, None, None, training=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"head": "mpl"}, "pretraining.head: 'mpl'; expected one of none, identity"),
+        ({"output_norm": "layer"}, "pretraining.output_norm: 'layer'; expected batch or l2"),
+        ({"momentum": 1.5}, "pretraining.momentum: 1.5"),
+        ({"momentum": 0.9, "stop_gradient": False}, "pretraining.stop_gradient: false"),
+        ({"heads": "none"}, "pretraining.heads: unknown option of siamese; did you mean 'head'"),
+    ],
+)
+def test_impossible_options_are_named(options, told):
+    with pytest.raises(ConfigError, match=told):
+        build(**options)
