@@ -68,6 +68,7 @@ def compiled_steps(p: Problem) -> dict[str, Callable[[], object]]:
     if not compiling.works(lambda: fused.summed(x.new_zeros((2, 3, 32)), ACTIVATION.q)):
         return {}
     return {
+        "mae": lambda: mae_descent(x, p.w, THETA, ACTIVATION),
         "teacher-student": lambda: teacher_student_descent(x, p.w, THETA, ACTIVATION, tau=TAU),
         "supervised": lambda: classification_descent(x, p.y, p.w, p.u, ACTIVATION),
     }

@@ -5,9 +5,9 @@ import torch
 
 from featlearn.core import compiling
 from featlearn.mrp import fused
-from featlearn.mrp.gradients import classification_descent, teacher_student_descent
+from featlearn.mrp.gradients import classification_descent, mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation, fixed_block_head
-from featlearn.mrp.train import TeacherStudent, pretrain, train_classifier
+from featlearn.mrp.train import MaskedAutoencoder, TeacherStudent, pretrain, train_classifier
 
 
 def problem(samples=7, patches=5, dimension=6, kernels=8, replicates=3):
@@ -50,6 +50,8 @@ def test_fused_passes_give_the_gradients_of_the_plain_ones(
     for given in ({"tau": tau}, {"tau": 1.4}, {"target": target}):
         expected = teacher_student_descent(x, w, theta, activation, **given)
         same(teacher_student_descent(laid_out, w, theta, activation, **given), expected)
+    expected = mae_descent(x, w, theta, activation)
+    same(mae_descent(laid_out, w, theta, activation), expected)
     found = classification_descent(laid_out, y, w, u, activation)
     expected = classification_descent(x, y, w, u, activation)
     for name in ("w", "u", "loss", "accuracy", "wrong_mass"):
@@ -118,15 +120,20 @@ def test_compiled_training_is_that_of_plain_code_and_the_same_alone_and_in_a_bat
             return 1.3
 
     def trained(own):
-        pre = pretrain(
-            x[own], features[own], w[own], TeacherStudent(activation, Constant()),
-            varrho=0.3, learning_rate=0.01, max_steps=5, may_diverge=True,
-        ).w  # fmt: skip
+        student, mae = (
+            pretrain(
+                x[own], features[own], w[own], method,
+                varrho=0.3, learning_rate=0.01, max_steps=5, may_diverge=True,
+            ).w
+            for method in (
+                TeacherStudent(activation, Constant()), MaskedAutoencoder(activation, 0.5)
+            )
+        )  # fmt: skip
         tuned = train_classifier(
             x[own], y[own], w[own], u[own], activation, encoder_rate=0.1, head_rate=0.1, steps=5,
             features=features[own],
         )  # fmt: skip
-        return pre, tuned.w, tuned.u
+        return student, mae, tuned.w, tuned.u
 
     compiling_is("never")
     plain = trained(slice(None))

@@ -1,9 +1,8 @@
 """The elementwise passes of a training step, each fused into one loop by ``torch.compile``.
 
-Beside its two matrix products a step of teacher-student or supervised training looks at every
-response ``<w_r, x_p>`` twice: to sum over the patches, and to weigh the patches. Plain PyTorch
-needs a dozen passes over memory for that, which cost several times the products. Compiled, it is
-two.
+Beside its matrix products a step looks at every response ``<w_r, x_p>`` twice: to sum over the
+patches (or, for MAE, to decode), and to weigh the patches. Plain PyTorch needs a dozen passes over
+memory for that, which cost up to several times the products. Compiled, it is two.
 
 Responses are laid out **patch-major**, (R, P, N * K): the sum over the patches then adds long
 contiguous rows. So patches are laid out patch-major too, once before a training:
@@ -148,6 +147,15 @@ def _student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
     t.copy_((target.unsqueeze(1) - s.sum(1, keepdim=True) - pull * s) * slope)
 
 
+def _activate(t: Tensor, s: Tensor, q: int) -> None:
+    s.copy_(_activated(t, q)[0])
+
+
+def _mae(t: Tensor, pulled: Tensor, q: int) -> None:
+    s, slope = _activated(t, q)
+    t.copy_(s + slope * (t + pulled))
+
+
 def _judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
     own = torch.arange(scores.shape[1]).view(1, -1, 1) == y.unsqueeze(1)
     top = scores.amax(1, keepdim=True)
@@ -184,6 +192,16 @@ def teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
 def student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
     """The same for given outputs of a teacher, (R, B * K)."""
     _compiled(_student)(t, target, pull, q)
+
+
+def activate(t: Tensor, s: Tensor, q: int) -> None:
+    """``s`` becomes the responses after the activation; shapes as ``t``."""
+    _compiled(_activate)(t, s, q)
+
+
+def mae(t: Tensor, pulled: Tensor, q: int) -> None:
+    """``t`` becomes ``S + R' (t + pulled)``; shapes as ``t``."""
+    _compiled(_mae)(t, pulled, q)
 
 
 def judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:

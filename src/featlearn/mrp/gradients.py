@@ -72,6 +72,9 @@ def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activat
     coupling = torch.bmm(w, w.transpose(1, 2)) * shrink
     direct = torch.zeros_like(w)
     overlap = torch.zeros_like(coupling)
+    if fused.is_patch_major(x):
+        _mae_fused(x, w, coupling, direct, overlap, activation)
+        return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
     for block in responses(x, w, activation):
         own = block.replicates
         overlap[own].baddbmm_(block.s.transpose(1, 2), block.s)
@@ -79,6 +82,27 @@ def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activat
         block.u.mul_(block.slope).add_(block.s)
         direct[own].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
+
+
+def _mae_fused(
+    x: Tensor, w: Tensor, coupling: Tensor, direct: Tensor, overlap: Tensor, activation: Activation
+) -> None:
+    """Add ``(S + R' Q)^T X`` to ``direct`` and ``S^T S`` to ``overlap``, with compiled passes."""
+    q, varrho = activation.q, activation.varrho
+    spare = None
+    for block in fused.responses(x, w, varrho):
+        own, t = block.replicates, block.t
+        if spare is None:
+            spare = x.new_empty((2, t.numel()))
+        s, pulled = (part[: t.numel()].view(t.shape) for part in spare)
+        fused.activate(t, s, q)
+        rows = s.view(s.shape[0], -1, w.shape[1])
+        torch.bmm(rows, coupling[own], out=pulled.view(rows.shape))
+        overlap[own].baddbmm_(rows.transpose(1, 2), rows)
+        fused.mae(t, pulled, q)
+        block.add_to(direct[own])
+    direct.mul_(varrho)
+    overlap.mul_(varrho**2)
 
 
 def mae_descent_as_printed(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, Literal, Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -107,8 +107,10 @@ class MaskedAutoencoder:
     activation: Activation
     theta: float | Tensor
     gradient: Literal["true", "as_printed"] = "true"
-    # four matrix products a step, plain passes in cache-sized blocks: compiled ones gain nothing
-    fusible: ClassVar[None] = None
+
+    @property
+    def fusible(self) -> Activation | None:
+        return self.activation if self.gradient == "true" else None
 
     def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
         formula = mae_descent if self.gradient == "true" else mae_descent_as_printed

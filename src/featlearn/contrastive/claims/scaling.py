@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim
+from featlearn.core.claims import LEAST_REPLICATES, Claim
 
 SIZE = "contrastive/measurements/scaling/16.parquet"
 
@@ -45,11 +45,11 @@ def _stage_two_exponent(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 def _too_small(config: Mapping[str, Any]) -> str | None:
     scaling = config["scaling"]
     atoms = [size["atoms"] for size in scaling["sizes"]]
-    if min(atoms) >= 16 and max(atoms) >= 64 and scaling["replicates"] >= 3:
+    if min(atoms) >= 16 and max(atoms) >= 64 and scaling["replicates"] >= LEAST_REPLICATES:
         return None
     return (
         f"{min(atoms)} to {max(atoms)} atoms, {scaling['replicates']} replicates; the bands were "
-        "derived for 16 to 64 and at least 3."
+        f"derived for 16 to 64 and at least {LEAST_REPLICATES}."
     )
 
 
