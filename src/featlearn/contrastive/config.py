@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from featlearn.contrastive.images.config import faults as image_faults
 from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
@@ -26,6 +27,7 @@ def faults(contrastive: Mapping[str, Any]) -> Iterator[str]:
     yield from _size_faults(contrastive["scaling"])
     for name in ("stages", "trained_thresholds", "ablations", "scaling"):
         yield from _probe_faults(contrastive[name]["probe"], f"contrastive.{name}.probe")
+    yield from image_faults(contrastive["images"], "contrastive.images")
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:

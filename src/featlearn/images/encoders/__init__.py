@@ -8,10 +8,21 @@ from typing import Any
 
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import ResNet, SmallResNet
+from featlearn.images.encoders.plain import AlexNet, SmallPlainNet
 from featlearn.images.encoders.vit import VisionTransformer
+from featlearn.images.encoders.wide_resnet import WideResNet
 from featlearn.images.kinds import construct
 
-__all__ = ["Encoder", "ResNet", "SmallResNet", "VisionTransformer", "build_encoder"]
+__all__ = [
+    "AlexNet",
+    "Encoder",
+    "ResNet",
+    "SmallPlainNet",
+    "SmallResNet",
+    "VisionTransformer",
+    "WideResNet",
+    "build_encoder",
+]
 
 #: Width and heads of the named vision transformers (Dosovitskiy et al. 2021, Touvron et al. 2021).
 SHAPES: dict[str, dict[str, Any]] = {
@@ -28,9 +39,11 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     ----------
     settings
         ``kind`` (``small_resnet``, ``resnet18``, ``resnet50``, ``vit_tiny``, ``vit_small``,
-        ``vit_base`` or ``vit``) and the options of that kind: the arguments of
-        :class:`SmallResNet`, :class:`ResNet` or :class:`VisionTransformer`. They may also stand in
-        a group named after the class of kinds (``small_resnet``, ``resnet``, ``vit``).
+        ``vit_base``, ``vit``, ``plain``, ``alexnet`` or ``wide_resnet``) and the options of that
+        kind: the arguments of :class:`SmallResNet`, :class:`ResNet`, :class:`VisionTransformer`,
+        :class:`SmallPlainNet`, :class:`AlexNet` or :class:`WideResNet`. They may also stand in a
+        group named after the class of kinds (``small_resnet``, ``resnet``, ``vit``, ``plain``,
+        ``wide_resnet``).
     image_size
         Pixels of the images' sides, or (height, width).
 
@@ -51,6 +64,9 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
         "resnet18": ("resnet", partial(ResNet, 18)),
         "resnet50": ("resnet", partial(ResNet, 50)),
         "vit": ("vit", partial(VisionTransformer, image_size)),
+        "plain": ("plain", SmallPlainNet),
+        "alexnet": ("alexnet", AlexNet),
+        "wide_resnet": ("wide_resnet", WideResNet),
     }
     for name, shape in SHAPES.items():
         kinds[name] = ("vit", partial(VisionTransformer, image_size, **shape))

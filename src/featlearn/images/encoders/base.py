@@ -27,6 +27,11 @@ class Encoder(nn.Module, ABC):
         Number of blocks.
     cam_layer : str
         Name of the layer that class activation maps are read from.
+    first_layer, last_layer : str
+        Names of the first convolution and of the last layer before its rectifier, where single
+        channels are looked at; empty in networks that were not built for that.
+    rectified : tuple of str
+        Names of the layers whose answers are rectified, in their order.
     """
 
     width: int
@@ -35,6 +40,9 @@ class Encoder(nn.Module, ABC):
     stem_stride: int
     depth: int
     cam_layer: str
+    first_layer: str = ""
+    last_layer: str = ""
+    rectified: tuple[str, ...] = ()
 
     @abstractmethod
     def stem(self, images: Tensor) -> Tensor:

@@ -5,19 +5,15 @@ Imports no torch: all of it is looked at before the first job.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.config_data import augmentation_faults, data_faults, given_splits
+from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.on_disk import as_opened, listing_digest, sources
 
-if TYPE_CHECKING:
-    from featlearn.images.readers.common import Source
+__all__ = ["GIVEN", "PRETRAINED", "RANDOM", "as_opened", "faults", "sources", "starts", "state"]
 
 #: Starts of an encoder; ``GIVEN`` are the weights that the config names.
 RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
@@ -71,49 +67,6 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
         )
 
 
-# --------------------------------------------------------------------------- data on disk
-
-
-def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``data`` group as the readers get it: which split has which role is settled.
-
-    Two roles are enough, as nothing is chosen on other images than labelled training ones. The test
-    images are those of the set's own test split, else of its validation split, else a share.
-
-    Raises
-    ------
-    ConfigError
-        If there would be no test images.
-    """
-    opened = dict(data)
-    if data.get("path"):
-        opened["path"] = str(Path(data["path"]).expanduser())
-    given = given_splits(opened)
-    roles = {"train": given["train"]}
-    test = given.get("test", given.get("validation"))
-    if test is not None:
-        return opened | {"splits": roles | {"test": test}, "shares": {}}
-    share = (data.get("shares") or {}).get("test", 0)
-    if share <= 0:
-        raise ConfigError("shares.test: expected more than 0: the set has no split for testing")
-    return opened | {"splits": roles, "shares": {"test": share}}
-
-
-def sources(data: Mapping[str, Any]) -> dict[str, Source]:
-    """The splits of a data set as they lie on disk, by name; no image is read.
-
-    Raises
-    ------
-    FeatlearnError
-        If files are missing: it says which, and where they go.
-    """
-    from featlearn.images.readers import READERS
-
-    opened = as_opened(data)
-    read = READERS[data["kind"]]
-    return {split: read(opened, split) for split in dict.fromkeys(opened["splits"].values())}
-
-
 def state(real_images: Mapping[str, Any]) -> dict[str, str]:
     """A digest of names, sizes and times of change of the files of every data set.
 
@@ -125,20 +78,10 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
     found, missing = {}, []
     for name, settings in real_images.items():
         try:
-            found[name] = _digest(sources(settings["data"]), settings["data"].get("path") or ".")
+            data = settings["data"]
+            found[name] = listing_digest(sources(data), data.get("path") or ".")
         except FeatlearnError as error:
             missing.append(f"real_images.{name}.data: {error}")
     if missing:
         raise ConfigError("\n".join(missing))
     return found
-
-
-def _digest(opened: Mapping[str, Source], root: str) -> str:
-    listing = []
-    for split, source in opened.items():
-        for path in source.files:
-            with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells
-                seen = path.stat()
-                name = os.fsencode(os.path.relpath(path, root)).hex()
-                listing.append([split, name, seen.st_size, seen.st_mtime_ns])
-    return hashlib.sha256(json.dumps(listing).encode()).hexdigest()[:16]

@@ -1,0 +1,228 @@
+"""One replicate of the comparison of augmentations, on one data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.contrastive.images.config import ARMS, is_made
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import seeded
+from featlearn.images.adversarial import AdversarialSimCLR
+from featlearn.images.augment import Augment, channel_statistics
+from featlearn.images.classifier import Classifier
+from featlearn.images.datasets import ImageSet, fraction_rows, open_splits
+from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.filter_trace import FilterTrace, distances_to_end
+from featlearn.images.loop import Report, fit
+from featlearn.images.methods.simclr import SimCLR
+from featlearn.images.methods.two_view import untouched
+from featlearn.images.objective import Objective
+from featlearn.images.on_disk import as_opened
+from featlearn.images.shapes import GLYPHS, ShapeDials, sample
+
+Weights = Mapping[str, Tensor]
+#: Sets up to this many bytes are kept on the device.
+RESIDENT = 8 << 30
+
+
+class Labelled(NamedTuple):
+    """Images uint8 (N, 3, S, S) and their classes int64 (N,)."""
+
+    images: Tensor
+    labels: Tensor
+
+
+class ImageExperiment:
+    """Data, networks and trainings of a replicate.
+
+    All arms of a replicate share images, initial weights and the order of the images. On made
+    images a replicate has images of its own; on real ones all replicates share them.
+
+    Parameters
+    ----------
+    experiment
+        Names the random streams: ``images`` for what is reported, ``images-validation`` for what
+        sizes and rates are chosen on.
+    name
+        Of the data set.
+    settings
+        A group of ``contrastive.images``.
+    cache
+        Folder of decoded images.
+    seed
+        Base seed of the run.
+    replicate
+        Which replicate.
+    device
+        Where networks are trained.
+    """
+
+    def __init__(
+        self,
+        experiment: str,
+        name: str,
+        settings: Mapping[str, Any],
+        cache: PathLike,
+        seed: int,
+        replicate: int,
+        device: torch.device | str = "cpu",
+    ):
+        self.settings, self.cache, self.device = settings, cache, torch.device(device)
+        self.name = (seed, "contrastive", experiment, name, replicate)
+        self.shared = (seed, "contrastive", experiment, name)
+        self.key = f"contrastive.images.{name}"
+
+    # ------------------------------------------------------------------------------- images
+
+    @cached_property
+    def opened(self) -> dict[str, ImageSet]:
+        """Training and test images of a real set."""
+        try:
+            found = open_splits(as_opened(self.settings["real"]), self.cache, *self.shared)
+        except FeatlearnError as error:
+            raise FeatlearnError(f"{self.key}.real: {error}") from error
+        if found["train"].labels.dim() > 1 or len(found["train"].classes) < 2:
+            raise FeatlearnError(
+                f"{self.key}.real: expected images with one class each, of two classes or more"
+            )
+        return found
+
+    @cached_property
+    def train(self) -> Labelled:
+        """Training images; contrastive trainings use no labels."""
+        if is_made(self.settings):
+            return self._made("train")
+        labels = self.opened["train"].labels
+        most = self.settings["train_images"]
+        rows = (labels >= 0).nonzero().squeeze(1)
+        if most is not None and most < len(rows):
+            rows = fraction_rows(labels, most / len(rows), *self.shared, "train-images")
+        if len(rows) == len(labels):
+            return Labelled(self.opened["train"].images, labels)
+        part = self.opened["train"].subset(rows, self.cache)
+        return Labelled(part.images, part.labels)
+
+    @cached_property
+    def test(self) -> Labelled:
+        """Fresh images."""
+        if is_made(self.settings):
+            return self._made("test")
+        labels = self.opened["test"].labels
+        rows = (labels >= 0).nonzero().squeeze(1)
+        part = self.opened["test"].subset(rows, self.cache)
+        return Labelled(part.images, part.labels)
+
+    def _made(self, role: str) -> Labelled:
+        shapes = dict(self.settings["shapes"])
+        counts = {"train": shapes.pop("train"), "test": shapes.pop("test")}
+        made = sample(ShapeDials(**shapes), counts[role], (*self.name, role))
+        return Labelled(made.images, made.labels)
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return GLYPHS if is_made(self.settings) else tuple(self.opened["train"].classes)
+
+    @cached_property
+    def statistics(self) -> tuple[list[float], list[float]]:
+        """Mean and standard deviation of each channel of the training images."""
+        return channel_statistics(self.train.images)
+
+    @property
+    def size(self) -> int:
+        """Side of the images."""
+        return int(self.train.images.shape[-1])
+
+    def augment(self, views: str) -> Augment:
+        """What happens to an image before the network sees it: ``none``, ``crop`` or ``colour``."""
+        mean, std = self.statistics
+        groups = {"none": (), "crop": ("crop",), "colour": ("crop", "colour")}[views]
+        steps = [step for group in groups for step in self.settings["augmentation"][group]]
+        return Augment({"steps": steps, "mean": mean, "std": std})
+
+    def placed(self, images: Tensor) -> Tensor:
+        """The images on the device if they are small against its memory, else as they are."""
+        return images.to(self.device) if images.nbytes <= RESIDENT else images
+
+    # ------------------------------------------------------------------------------- networks
+
+    def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
+        """Encoder ``kind`` of the config, at its random start or with ``weights``."""
+        with seeded(*self.name, "encoder", kind):
+            made = build_encoder(self.settings["encoders"][kind], self.size)
+        if weights is not None:
+            made.load_state_dict(dict(weights))
+        return made
+
+    def objective(self, arm: str, encoder: Encoder) -> Objective:
+        """What a training of ``arm`` minimises."""
+        method, views = ARMS[arm].method, ARMS[arm].views
+        contrastive = self.settings["contrastive"]
+        options = {key: contrastive[key] for key in ("projection", "temperature")}
+        with seeded(*self.name, "objective"):
+            if method == "supervised":
+                return Classifier(encoder, len(self.classes))
+            if method == "contrastive":
+                return SimCLR(encoder, self.augment(views), **options)
+            adversarial = self.settings["adversarial"]
+            return AdversarialSimCLR(
+                encoder,
+                self.augment(views),
+                **options,
+                attack=adversarial["attack"],
+                regulariser=adversarial["regulariser"],
+            )
+
+    def training(self, arm: str) -> Mapping[str, Any]:
+        """Settings of the training of ``arm``; an adversarial one has those of a contrastive one
+        where it has none of its own.
+        """
+        method = ARMS[arm].method
+        own = self.settings[method].get("training")
+        return self.settings["contrastive"]["training"] if own is None else own
+
+    def fitted(
+        self,
+        kind: str,
+        arm: str,
+        folder: Path | None = None,
+        report: Report | None = None,
+    ) -> tuple[Encoder, pd.DataFrame, pd.DataFrame]:
+        """Train encoder ``kind`` by ``arm``.
+
+        Returns
+        -------
+        encoder
+        history : DataFrame
+            Of :func:`fit`.
+        trace : DataFrame
+            Columns progress (share of the training that is over) and distance (of the first filters
+            from where they end, over that at the start).
+        """
+        encoder = self.encoder(kind)
+        objective = FilterTrace(self.objective(arm, encoder), self.settings["trace_points"])
+        supervised = ARMS[arm].method == "supervised"
+        history = fit(
+            objective,
+            self.placed(self.train.images),
+            self.placed(self.train.labels) if supervised else None,
+            self.augment(ARMS[arm].views) if supervised else untouched,
+            self.training(arm),
+            (*self.name, "training"),
+            self.device,
+            folder,
+            report,
+            identity={"arm": arm, "encoder": kind, "settings": self.settings},
+        )
+        distance = distances_to_end(objective.trace.cpu())
+        progress = torch.arange(len(distance), dtype=torch.float64) / (len(distance) - 1)
+        trace = pd.DataFrame({"progress": progress.numpy(), "distance": distance.numpy()})
+        return encoder, history, trace

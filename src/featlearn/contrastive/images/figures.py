@@ -1,0 +1,322 @@
+"""Figures 1 to 4 in the paper's form, each number beside what it is of. Imports no torch.
+
+Every figure has a block of panels for each data set, in the order of
+:func:`featlearn.contrastive.images.config.ordered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.contrastive.images.config import FIGURE_ARMS, START
+from featlearn.contrastive.images.tables import HALFWAY
+from featlearn.core.plots import COLOURS, figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Titles of panels; two lines each.
+TITLES = {
+    "contrastive-none": "contrastive\nno augmentation",
+    "contrastive-crop": "contrastive\ncrop",
+    "contrastive-colour": "contrastive\ncrop + colour distortion",
+    "supervised-crop": "supervised\ncrop",
+    "supervised-colour": "supervised\ncrop + colour distortion",
+    "adversarial-colour": "adversarial contrastive\ncrop + colour distortion",
+    START: "random start",
+}
+ARM_COLOURS = {
+    "contrastive-none": COLOURS["grey"],
+    "contrastive-crop": COLOURS["sky"],
+    "contrastive-colour": COLOURS["blue"],
+    "supervised-crop": COLOURS["orange"],
+    "supervised-colour": COLOURS["red"],
+    "adversarial-colour": COLOURS["purple"],
+    START: COLOURS["ink"],
+}
+CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+
+
+def rows_of(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -> pd.DataFrame:
+    """Rows of the table for one arm and quantity, a row a layer."""
+    chosen = found[
+        (found["panel"] == panel)
+        & (found["figure"] == shown)
+        & (found["arm"] == arm)
+        & (found["quantity"] == quantity)
+    ]
+    if chosen.empty:
+        raise KeyError(f"{shown}: no {quantity!r} of {arm!r} in panel {panel}")
+    return chosen
+
+
+def told(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -> str:
+    """A mean with its 95 % interval, in words."""
+    row = rows_of(found, panel, shown, arm, quantity).iloc[0]
+    spread = "" if np.isnan(row["half_width"]) else f" ± {row['half_width']:.2f}"
+    return f"{row['mean']:.2f}{spread}"
+
+
+def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:
+    """Pictures side by side with a white border: (height, width, 3) uint8."""
+    own = pictures[pictures["kind"] == kind]
+    counts = [int(own[name].max()) + 1 for name in ("channel", "row", "column")]
+    values = own[["red", "green", "blue"]].to_numpy(np.uint8).reshape(*counts, 3)
+    values = values[: columns * max(1, len(values) // columns)]
+    columns = min(columns, len(values))
+    border = max(1, counts[1] // 16)
+    framed = np.pad(
+        values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255
+    )  # white on the right and below
+    rows = len(framed) // columns
+    grid = framed.reshape(rows, columns, *framed.shape[1:]).transpose(0, 2, 1, 3, 4)
+    return grid.reshape(rows * framed.shape[1], columns * framed.shape[2], 3)
+
+
+def bare(ax: Axes) -> None:
+    """No ticks, no frame, no grid."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def bars(
+    ax: Axes, found: pd.DataFrame, panel: int, shown: str, quantity: str, arms: Sequence[str]
+) -> None:
+    """A bar an arm with its interval; the random start as a dashed line."""
+    for place, arm in enumerate(arms):
+        row = rows_of(found, panel, shown, arm, quantity).iloc[0]
+        ax.bar(place, row["mean"], 0.8, color=ARM_COLOURS[arm])
+        if not np.isnan(row["half_width"]):
+            ax.errorbar(
+                place, row["mean"], row["half_width"], color=COLOURS["ink"], capsize=2, lw=1
+            )
+    start = rows_of(found, panel, shown, START, quantity).iloc[0]["mean"]
+    ax.axhline(start, color=COLOURS["ink"], linestyle="--", linewidth=0.9)
+    ax.set_xticks([])
+    ax.grid(axis="x", visible=False)
+    ax.set_title(quantity, fontsize=8.5)
+
+
+def arm_legend(drawn: Figure, arms: Sequence[str]) -> None:
+    """Colours of the arms, below the figure."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [
+        Patch(color=ARM_COLOURS[arm], label=TITLES[arm].replace("\n", ", ")) for arm in arms
+    ]
+    handles.append(Line2D([], [], color=COLOURS["ink"], linestyle="--", label=TITLES[START]))
+    drawn.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
+
+
+Pictures = Mapping[tuple[str, str], pd.DataFrame]
+
+
+def fig_1(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figure:
+    """Visualised features of the last layer, and how much of them is colour.
+
+    Parameters
+    ----------
+    found
+        The table of :func:`featlearn.contrastive.images.tables.table`.
+    pictures
+        By data set and arm.
+    names
+        Data sets in the order of their panels.
+    """
+    arms = FIGURE_ARMS["fig-1"]
+    drawn = figure(9.6, 3.0 * len(names) + 0.6)
+    axes = drawn.subplots(len(names), len(arms) + 1, squeeze=False, width_ratios=[3] * 4 + [2.2])
+    for panel, (name, row) in enumerate(zip(names, axes, strict=True), 1):
+        for ax, arm in zip(row, arms, strict=False):
+            ax.imshow(mosaic(pictures[name, arm], "feature"), interpolation="nearest")
+            bare(ax)
+            ax.set_title(TITLES[arm], fontsize=8.5)
+            ax.set_xlabel(
+                f"chroma {told(found, panel, 'fig-1', arm, 'chroma of pictures')}\n"
+                f"class accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
+            )
+        row[0].set_ylabel(name)
+        bars(row[-1], found, panel, "fig-1", "chroma of pictures", arms)
+        row[-1].set_ylim(0, 1)
+    arm_legend(drawn, arms)
+    return drawn
+
+
+def fig_2(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figure:
+    """First filters and visualised features under three augmentations, and their numbers.
+
+    Parameters as :func:`fig_1`.
+    """
+    arms = FIGURE_ARMS["fig-2"]
+    drawn = figure(9.6, 5.2 * len(names) + 0.6)
+    grid = drawn.subplots(2 * len(names), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
+    for panel, name in enumerate(names, 1):
+        upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
+        for place, arm in enumerate(arms):
+            for ax, kind in ((upper[place], "filter"), (lower[place], "feature")):
+                ax.imshow(mosaic(pictures[name, arm], kind), interpolation="nearest")
+                bare(ax)
+            upper[place].set_title(TITLES[arm], fontsize=8.5)
+            upper[place].set_xlabel(
+                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of filters')}"
+            )
+            lower[place].set_xlabel(
+                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of pictures')}, "
+                f"roughness {told(found, panel, 'fig-2', arm, 'roughness of pictures')}"
+            )
+        upper[0].set_ylabel(f"{name}\nfirst filters")
+        lower[0].set_ylabel("pictures of the last layer")
+        wanted = ("class accuracy", "colour explained", "chroma of filters", "chroma of pictures")
+        for ax, quantity in zip((*upper[3:], *lower[3:]), wanted, strict=True):
+            bars(ax, found, panel, "fig-2", quantity, arms)
+            ax.set_ylim(0, 1.03)
+    arm_legend(drawn, arms)
+    return drawn
+
+
+def fig_3(found: pd.DataFrame, maps: Pictures, names: Sequence[str]) -> Figure:
+    """t-SNE maps, points in the colour of their class (above) and of their image (below).
+
+    Parameters
+    ----------
+    found, names
+        As :func:`fig_1`.
+    maps
+        By data set and arm: columns x, y, label, red, green, blue.
+    """
+    from matplotlib import colormaps
+
+    arms = FIGURE_ARMS["fig-3"]
+    drawn = figure(8.6, 5.6 * len(names) + 0.2)
+    grid = drawn.subplots(2 * len(names), len(arms), squeeze=False)
+    for panel, name in enumerate(names, 1):
+        upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
+        for place, arm in enumerate(arms):
+            points = maps[name, arm]
+            for label, own in points.groupby("label"):
+                colour = colormaps["tab10"](int(label) % 10)  # type: ignore[call-overload]
+                marker = CLASS_MARKERS[int(label) % len(CLASS_MARKERS)]  # type: ignore[call-overload]
+                upper[place].scatter(own["x"], own["y"], s=7, color=colour, marker=marker, lw=0)
+            lower[place].scatter(
+                points["x"], points["y"], s=9, c=points[["red", "green", "blue"]].to_numpy(), lw=0
+            )
+            for ax in (upper[place], lower[place]):
+                bare(ax)
+                ax.set_aspect("equal", "datalim")
+            upper[place].set_title(TITLES[arm], fontsize=8.5)
+            upper[place].set_xlabel(
+                f"silhouette {told(found, panel, 'fig-3', arm, 'silhouette of the map')}, "
+                f"purity {told(found, panel, 'fig-3', arm, 'purity of the map')}"
+            )
+            lower[place].set_xlabel(
+                f"colour explained {told(found, panel, 'fig-3', arm, 'colour explained')}"
+            )
+        upper[0].set_ylabel(f"{name}\ncoloured by class")
+        lower[0].set_ylabel("coloured as the image")
+    return drawn
+
+
+def fig_4(found: pd.DataFrame, patterns: Pictures, names: Sequence[str]) -> Figure:
+    """Which channels fire at how many places, layer by layer, and the rates.
+
+    Parameters
+    ----------
+    found, names
+        As :func:`fig_1`.
+    patterns
+        By data set and arm: columns layer, channel, image, label, share.
+    """
+    arms = FIGURE_ARMS["fig-4"]
+    layers = {name: list(pd.unique(patterns[name, arms[0]]["layer"]))[1:] for name in names}
+    widest = max(len(each) for each in layers.values())
+    drawn = figure(9.6, 5.6 * len(names) + 0.6)
+    ratios = [2] * widest + [2.6]
+    grid = drawn.subplots(len(arms) * len(names), widest + 1, squeeze=False, width_ratios=ratios)
+    for panel, name in enumerate(names, 1):
+        block = grid[(panel - 1) * len(arms) : panel * len(arms)]
+        for row, arm in zip(block, arms, strict=True):
+            rates = rows_of(found, panel, "fig-4", arm, "firing rate").set_index("layer")["mean"]
+            for ax, layer in zip(row, layers[name], strict=False):
+                own = patterns[name, arm]
+                own = own[own["layer"] == layer]
+                shares = own.pivot_table(index="image", columns="channel", values="share")
+                ax.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+                bare(ax)
+                ax.set_xlabel(f"fires {rates[layer]:.2f}", labelpad=2)
+                if arm == arms[0]:
+                    ax.set_title(f"layer {layers[name].index(layer) + 2}", fontsize=8.5)
+            for ax in row[len(layers[name]) : -1]:
+                ax.set_axis_off()
+            row[0].set_ylabel(TITLES[arm].replace(" + ", " +\n"), fontsize=8)
+        _profiles(block[0][-1].get_gridspec(), drawn, block, found, panel, arms)
+        block[0][0].set_title(f"{name}: layer 2", fontsize=8.5)
+    return drawn
+
+
+def _profiles(
+    spec: Any,
+    drawn: Figure,
+    block: np.ndarray,
+    found: pd.DataFrame,
+    panel: int,
+    arms: Sequence[str],
+) -> None:
+    """Firing rate by layer, one line an arm, over the whole height of a block."""
+    first = (panel - 1) * len(arms)
+    for row in block:
+        row[-1].remove()
+    ax = drawn.add_subplot(spec[first : first + len(arms), -1])
+    for arm in (*arms, START):
+        own = rows_of(found, panel, "fig-4", arm, "firing rate")
+        ax.errorbar(
+            range(1, len(own) + 1),
+            own["mean"],
+            yerr=own["half_width"].fillna(0),
+            color=ARM_COLOURS[arm],
+            linestyle="--" if arm == START else "-",
+            marker="o",
+            markersize=3,
+            capsize=2,
+            label=TITLES[arm].replace("\n", ",\n"),
+        )
+    ax.set(title="firing rate", xlabel="layer", ylim=(0, 1), xticks=range(1, len(own) + 1))
+    ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+
+
+def first_layer(traces: pd.DataFrame, found: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """How far the first filters are from where they end, by progress of the training.
+
+    Parameters
+    ----------
+    traces
+        Columns data_set, encoder, arm, replicate, progress, distance.
+    found, names
+        As :func:`fig_1`.
+    """
+    arms = FIGURE_ARMS["fig-4"]
+    drawn = figure(4.6 * len(names) + 0.4, 3.6)
+    axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
+    for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
+        encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]
+        own = traces[(traces["data_set"] == name) & (traces["encoder"] == encoder)]
+        for arm in arms:
+            for _, one in own[own["arm"] == arm].groupby("replicate"):
+                ax.plot(one["progress"], one["distance"], color=ARM_COLOURS[arm], lw=0.8)
+            half = rows_of(found, panel, "fig-4", arm, HALFWAY).iloc[0]["mean"]
+            ax.plot(half, 0.5, "o", color=ARM_COLOURS[arm], markersize=6)
+            words = TITLES[arm].replace("\n", ", ")
+            ax.plot([], [], color=ARM_COLOURS[arm], label=f"{words}: halfway at {half:.2f}")
+        ax.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
+        ax.set(title=name, xlabel="share of the training", xlim=(0, 1), ylim=(0, None))
+        ax.legend(fontsize=7.5)
+    axes[0].set_ylabel("distance of the first filters\nto their end, over that at the start")
+    return drawn

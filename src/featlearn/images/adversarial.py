@@ -1,0 +1,165 @@
+"""Perturbations that make a loss large, and contrastive training against them.
+
+The attack is projected gradient ascent in a box (Madry et al. 2018); the training follows RoCL
+(Kim, Tack and Hwang 2020, "Adversarial Self-Supervised Contrastive Learning"), which Wen and Li
+2021 use for the third panel of their Figure 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from featlearn.core.errors import ConfigError
+from featlearn.images.augment import Augment
+from featlearn.images.draws import Draws
+from featlearn.images.encoders.base import Encoder
+from featlearn.images.features import evaluating
+from featlearn.images.methods.simclr import SimCLR, nt_xent
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Projected gradient ascent with sign steps in the l-infinity ball.
+
+    Parameters
+    ----------
+    radius
+        Of the ball, in units of pixel values in [0, 1] (RoCL 8/255, printed as 0.0314).
+    step
+        Length of a step in the same units (RoCL 0.007).
+    steps
+        Number of steps (RoCL 7).
+    random_start
+        Begin anywhere in the ball, uniformly, instead of in its middle.
+    """
+
+    radius: float = 8 / 255
+    step: float = 0.007
+    steps: int = 7
+    random_start: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "step"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"attack.{name}: {getattr(self, name)}; expected more than 0")
+        if self.steps < 1:
+            raise ConfigError(f"attack.steps: {self.steps}; expected at least 1")
+
+    def __call__(
+        self,
+        loss: Callable[[Tensor], Tensor],
+        images: Tensor,
+        scale: Tensor,
+        bounds: tuple[Tensor, Tensor],
+        noise: Tensor | None = None,
+    ) -> Tensor:
+        """Images near ``images`` at which ``loss`` is large.
+
+        Parameters
+        ----------
+        loss
+            Of images (B, 3, S, S), a scalar.
+        images : (B, 3, S, S)
+            Normalised.
+        scale : (3, 1, 1)
+            Normalised units of one unit of pixel value, by channel: ``1 / std``.
+        bounds
+            Normalised values of black and of white, each (3, 1, 1).
+        noise : (B, 3, S, S) or None
+            Where a random start is, as shares of the radius in [-1, 1].
+
+        Returns
+        -------
+        Tensor
+            Without a gradient. Gradients of parameters are left as they were: only that by the
+            images is taken.
+        """
+        images = images.detach()
+        reach = self.radius * scale
+        low, high = (images - reach).maximum(bounds[0]), (images + reach).minimum(bounds[1])
+        moved = images
+        if self.random_start and noise is not None:
+            moved = (images + noise * reach).clamp(low, high)
+        for _ in range(self.steps):
+            moved = moved.detach().requires_grad_(True)
+            with torch.enable_grad():
+                (slope,) = torch.autograd.grad(loss(moved), moved)
+            moved = (moved.detach() + self.step * scale * slope.sign()).clamp(low, high)
+        return moved.detach()
+
+
+class AdversarialSimCLR(SimCLR):
+    """RoCL: two views and an attacked one of each image are mutual positives.
+
+    With views ``t(x)`` and ``t'(x)``, the attacked view starts from ``t(x)`` and maximises NT-Xent
+    between itself and ``t'(x)``. The loss is NT-Xent of the three views, plus
+    ``regulariser`` times that of ``t'(x)`` and the attacked view.
+
+    Parameters
+    ----------
+    encoder, augment, projection, temperature
+        See :class:`SimCLR`.
+    attack
+        Options of :class:`Attack`.
+    regulariser
+        Weight of the second term, ``1 / lamda`` of RoCL's code, where lamda is 256.
+
+    Notes
+    -----
+    The attack sees the network in evaluation mode, so that running statistics of batch norms come
+    from the training's own views alone.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        augment: Augment,
+        projection: Mapping[str, Any] | None = None,
+        temperature: float = 0.5,
+        attack: Mapping[str, Any] | None = None,
+        regulariser: float = 1 / 256,
+    ):
+        super().__init__(encoder, augment, projection, temperature)
+        self.attack, self.regulariser = Attack(**(attack or {})), regulariser
+
+    def views(self, images: Tensor, draws: Draws) -> tuple[Tensor, ...]:  # type: ignore[override]
+        """Two views and the attacked one."""
+        first, second = super().views(images, draws)
+        noise = None
+        if self.attack.random_start:
+            stream = draws.uniform("attack", *first.shape[1:])
+            noise = (2 * stream - 1).to(first.device, non_blocking=True)
+        return first, second, self.attacked(first, second, noise)
+
+    def attacked(self, first: Tensor, second: Tensor, noise: Tensor | None = None) -> Tensor:
+        """The view ``first``, moved so that its projection is far from that of ``second``."""
+        with evaluating(self):
+            with torch.no_grad():
+                target = self.project(second)
+            return self.attack(
+                lambda moved: nt_xent([self.project(moved), target], self.temperature),
+                first,
+                *box(self.augment, first.device),
+                noise,
+            )
+
+    def pair(self, *views: Tensor) -> dict[str, Tensor]:
+        """``loss``, ``retrieval``, and ``attacked``: NT-Xent of second and attacked view."""
+        projected = list(self.project(torch.cat(views)).chunk(3))
+        scalars = self.compared(projected)
+        others = self._of_others(projected[1:])
+        attacked = nt_xent(projected[1:], self.temperature, others)
+        scalars["loss"] = scalars["loss"] + self.regulariser * attacked
+        return scalars | {"attacked": attacked}
+
+
+def box(augment: Augment, device: torch.device) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """``scale`` and ``bounds`` of an attack on images that ``augment`` normalises."""
+    scale = torch.tensor(augment.scale, device=device).view(-1, 1, 1)
+    black = augment.offset.to(device).view(-1, 1, 1)
+    return scale, (black, black + scale)
