@@ -18,6 +18,8 @@ include: "contrastive/trained_thresholds.smk"
 include: "contrastive/ablations.smk"
 include: "contrastive/scaling.smk"
 include: "contrastive/identities.smk"
+include: "contrastive/image_inputs.smk"
+include: "contrastive/images.smk"
 
 
 rule contrastive:

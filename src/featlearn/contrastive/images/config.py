@@ -36,6 +36,8 @@ ARMS = {
     "supervised-colour": Arm("supervised", "colour"),
     "adversarial-colour": Arm("adversarial", "colour"),
 }
+#: Kinds of encoders whose first, last and rectified layers have names; those with five layers.
+LAYERED, FIVE_LAYERS = ("plain", "alexnet", "wide_resnet"), ("plain", "alexnet")
 #: The control: the encoder before any training.
 START = "random"
 #: What each figure of the paper compares. Figure 1 has no ``supervised-colour`` in the paper: its
@@ -101,11 +103,17 @@ def _set_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     for views in ("crop", "colour"):
         steps = {"steps": settings["augmentation"][views]}
         yield from augmentation_faults(steps, f"{key}.augmentation.{views}")
-    for figure, encoder in settings["figures"].items():
-        if encoder not in settings["encoders"]:
+    for name, encoder in settings["encoders"].items():
+        if encoder["kind"] not in LAYERED:
+            yield f"{key}.encoders.{name}.kind: {encoder['kind']}; expected {' or '.join(LAYERED)}"
+    for figure, name in settings["figures"].items():
+        if name not in settings["encoders"]:
+            known = ", ".join(settings["encoders"])
+            yield f"{key}.figures.{figure}: {name!r}; expected one of {known}"
+        elif figure == "fig_4" and settings["encoders"][name]["kind"] not in FIVE_LAYERS:
             yield (
-                f"{key}.figures.{figure}: {encoder!r}; expected one of "
-                f"{', '.join(settings['encoders'])}"
+                f"{key}.figures.fig_4: {name!r}; expected an encoder of the kind "
+                f"{' or '.join(FIVE_LAYERS)}: the figure is about layers 2 to 5"
             )
     if is_made(settings):
         yield from _count_faults(settings, key)

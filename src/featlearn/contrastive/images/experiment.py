@@ -226,3 +226,13 @@ class ImageExperiment:
         progress = torch.arange(len(distance), dtype=torch.float64) / (len(distance) - 1)
         trace = pd.DataFrame({"progress": progress.numpy(), "distance": distance.numpy()})
         return encoder, history, trace
+
+
+def counts(experiment: ImageExperiment) -> pd.DataFrame:
+    """Images of each class: columns role (train, test), class, images."""
+    rows = [
+        (role, name, int((part.labels == label).sum()))
+        for role, part in (("train", experiment.train), ("test", experiment.test))
+        for label, name in enumerate(experiment.classes)
+    ]
+    return pd.DataFrame(rows, columns=["role", "class", "images"])

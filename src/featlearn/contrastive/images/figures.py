@@ -120,6 +120,16 @@ def arm_legend(drawn: Figure, arms: Sequence[str]) -> None:
 Pictures = Mapping[tuple[str, str], pd.DataFrame]
 
 
+def by_arm(frames: Sequence[pd.DataFrame]) -> Pictures:
+    """The rows of each data set and arm, from frames with these columns."""
+    keys = ["data_set", "arm"]
+    return {
+        (str(key[0]), str(key[1])): own  # type: ignore[index]
+        for frame in frames
+        for key, own in frame.groupby(keys, sort=False)
+    }
+
+
 def fig_1(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figure:
     """Visualised features of the last layer, and how much of them is colour.
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.contrastive.images.experiment import ImageExperiment, Labelled
+from featlearn.contrastive.images.experiment import ImageExperiment, Labelled, Weights
 from featlearn.images.adversarial import Attack, box
 from featlearn.images.datasets import split_rows
 from featlearn.images.draws import Draws
@@ -42,12 +42,15 @@ class Measured:
     Parameters
     ----------
     experiment
-    encoder
-        Trained, or at its start.
+    kind
+        Which encoder of the config.
+    weights
+        After its training; None for its start.
     """
 
-    def __init__(self, experiment: ImageExperiment, encoder: Encoder):
-        self.experiment, self.encoder = experiment, encoder.to(experiment.device)
+    def __init__(self, experiment: ImageExperiment, kind: str, weights: Weights | None = None):
+        self.experiment, self.start = experiment, experiment.encoder(kind)
+        self.encoder = experiment.encoder(kind, weights).to(experiment.device)
         self.settings, self.plain = experiment.settings, experiment.augment("none")
 
     # ------------------------------------------------------------------------------- probes
@@ -169,9 +172,14 @@ class Measured:
     @property
     def filters(self) -> Tensor:
         """Kernels of the first convolution on pixel values, (channels, 3, k, k)."""
-        weight: Tensor = self.encoder.get_submodule(self.encoder.first_layer).weight  # type: ignore[assignment]
         std = torch.tensor(self.experiment.statistics[1]).view(1, 3, 1, 1)
-        return weight.detach().cpu() / std  # inputs are divided by std
+        return first_filters(self.encoder) / std  # inputs are divided by std
+
+    def movement(self) -> Row:
+        """Distance of the first filters from their start, over their norm there."""
+        start = first_filters(self.start)
+        moved = (first_filters(self.encoder) - start).norm() / start.norm()
+        return "movement of filters", self.encoder.first_layer, float(moved)
 
     def picture_rows(self) -> Iterator[Row]:
         """How colourful and how rough pictures and filters are, means over channels."""
@@ -195,6 +203,7 @@ class Measured:
     def rows(self) -> pd.DataFrame:
         """All quantities, with the columns of :data:`COLUMNS`."""
         rows = [*self.probes(), self.steadiness(), *self.firing_rows(), *self.picture_rows()]
+        rows.append(self.movement())
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     # ------------------------------------------------------------------------------- map
@@ -242,6 +251,12 @@ def pixels(kind: str, pictures: Tensor) -> pd.DataFrame:
     values = dict(zip(("red", "green", "blue"), pictures.to(torch.uint8).unbind(1), strict=True))
     columns = {name: value.flatten().numpy() for name, value in {**places, **values}.items()}
     return pd.DataFrame({"kind": kind, **columns})
+
+
+def first_filters(encoder: Encoder) -> Tensor:
+    """Weights (channels, 3, k, k) of the first convolution, on the CPU."""
+    weight: Tensor = encoder.get_submodule(encoder.first_layer).weight  # type: ignore[assignment]
+    return weight.detach().cpu()
 
 
 def mean_colour(images: Tensor) -> Tensor:

@@ -1,0 +1,12 @@
+"""Draw Figure 1."""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    from featlearn.contrastive.images.figures import by_arm, fig_1
+    from featlearn.core.files import read_parquet
+    from featlearn.core.plots import save
+
+    pictures = by_arm([read_parquet(path) for path in job.files("shown")])
+    drawn = fig_1(read_parquet(job.input.table), pictures, job.params.names)
+    save(drawn, job.output.svg, job.output.png)
