@@ -14,6 +14,7 @@ from featlearn.images.methods.data2vec import Data2Vec
 from featlearn.images.methods.mae import MAE
 from featlearn.images.methods.masked import MaskedObjective
 from featlearn.images.methods.siamese import Siamese
+from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.simmim import SimMIM
 from featlearn.images.methods.two_view import TwoViewObjective
 
@@ -23,6 +24,7 @@ __all__ = [
     "Data2Vec",
     "MaskedObjective",
     "Siamese",
+    "SimCLR",
     "SimMIM",
     "TwoViewObjective",
     "build_method",
@@ -81,8 +83,8 @@ def build_two_view(
     Parameters
     ----------
     settings
-        ``kind`` (``siamese``) and the options of that kind: the arguments of :class:`Siamese`. They
-        may also stand in a group named as the kind.
+        ``kind`` (``siamese`` or ``simclr``) and the options of that kind: the arguments of
+        :class:`Siamese` or :class:`SimCLR`. They may also stand in a group named as the kind.
     encoder
         Is trained.
     augment
@@ -104,5 +106,6 @@ def build_two_view(
     """
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
         "siamese": ("siamese", Siamese),
+        "simclr": ("simclr", SimCLR),
     }
     return construct("pretraining", settings, kinds, encoder, augment)
