@@ -25,6 +25,9 @@ EVERY = [
     VIT | {"class_token": False, "pooling": "mean", "positions": "sin_cos"},
     VIT | {"positions": "relative"},
     VIT | {"pooling": "mean", "final_norm": "pooled", "layer_scale": 0.1},
+    {"kind": "plain", "width": 4},
+    {"kind": "alexnet"},
+    {"kind": "wide_resnet", "layers": 10, "widen": 1},
 ]
 
 
@@ -209,3 +212,36 @@ def test_impossible_settings_are_named(settings, message):
 def test_options_may_stand_in_the_group_of_their_family():
     grouped = {"kind": "resnet18", "resnet": {"stem": "cifar"}, "vit": {"patch": 4}}
     assert build(grouped).stride == 8
+
+
+# --------------------------------------------------------------------------- layers by name
+
+
+@pytest.mark.parametrize(
+    ("settings", "size"),
+    [
+        ({"kind": "wide_resnet"}, 11_550_864),
+        ({"kind": "alexnet"}, 9 * (3 * 64 + 64 * 192 + 192 * 384 + 384 * 256 + 256 * 256) + 1152),
+    ],
+)
+def test_networks_have_the_size_that_is_known_of_them(settings, size):
+    """WRN-34-5 without its classifier; AlexNet's five convolutions, and their biases."""
+    assert sum(p.numel() for p in build(settings).parameters()) == size
+
+
+@pytest.mark.parametrize("settings", EVERY[-3:])
+def test_named_layers_are_a_convolution_of_the_image_and_what_is_rectified(settings):
+    encoder, x = build(settings), pictures()
+    assert encoder.get_submodule(encoder.first_layer).weight.shape[1] == 3
+    for name in encoder.rectified:
+        maps = encoder.layer_maps(x, name)
+        assert maps.min() == 0
+        assert maps.max() > 0
+    before, last = encoder.layer_maps(x, encoder.last_layer), encoder.rectified[-1]
+    assert before.min() < 0
+    torch.testing.assert_close(before.relu(), encoder.layer_maps(x, last), rtol=0, atol=0)
+
+
+def test_a_wide_residual_network_of_another_length_is_refused():
+    with pytest.raises(ConfigError, match=r"encoder.layers: 12; expected 4 more than a multiple"):
+        build({"kind": "wide_resnet", "layers": 12})

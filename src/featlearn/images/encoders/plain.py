@@ -1,11 +1,12 @@
 """Plain convolutional networks whose layers can be told apart by number.
 
-Every layer is a convolution ``conv<l>`` and a rectifier ``relu<l>``; pools stand between them. What
-a layer answers is read off at these names.
+Every layer is a convolution ``conv``, a rectifier ``relu`` and, in some, a max-pool. The layers are
+called ``first``, ``layer_2``, ``layer_3``, ...; what one answers is read off at these names.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from torch import Tensor, nn
@@ -16,7 +17,7 @@ from featlearn.images.encoders.base import Encoder
 class PlainNet(Encoder):
     """A chain of convolutions, rectifiers and max-pools, with PyTorch's own random start.
 
-    The features are the mean over the last map. ``conv1`` with its rectifier is the stem.
+    The features are the mean over the last map. The first layer is the stem.
 
     Parameters
     ----------
@@ -30,41 +31,36 @@ class PlainNet(Encoder):
 
     def __init__(self, widths: Sequence[int], pooled: Sequence[int], strides: Sequence[int]):
         super().__init__()
-        before, scale = 3, 1
-        self.numbers = range(1, len(widths) + 1)
-        for number, width, stride in zip(self.numbers, widths, strides, strict=True):
-            self.add_module(f"conv{number}", nn.Conv2d(before, width, 3, stride, 1))
-            # a module each, not in place: what a layer answers is read off before and behind it
-            self.add_module(f"relu{number}", nn.ReLU())
-            pool = nn.MaxPool2d(2) if number in pooled else nn.Identity()
-            self.add_module(f"pool{number}", pool)
+        before, scale, names = 3, 1, []
+        for number, (width, stride) in enumerate(zip(widths, strides, strict=True), 1):
+            # rectified not in place: a layer's answer is read off before and behind it
+            parts: dict[str, nn.Module] = {
+                "conv": nn.Conv2d(before, width, 3, stride, 1),
+                "relu": nn.ReLU(),
+            }
+            if number in pooled:
+                parts["pool"] = nn.MaxPool2d(2)
+            names.append("first" if number == 1 else f"layer_{number}")
+            self.add_module(names[-1], nn.Sequential(OrderedDict(parts)))
             before, scale = width, scale * stride * (2 if number in pooled else 1)
             if number == 1:
                 self.stem_width, self.stem_stride = width, scale
-        self.width, self.stride, self.depth = before, scale, len(widths)
-        self.first_layer = "conv1"
-        self.rectified = tuple(f"relu{number}" for number in self.numbers)
-        self.last_layer = f"conv{len(widths)}"
-        self.cam_layer = self.rectified[-1]
-
-    def layer(self, number: int, maps: Tensor) -> Tensor:
-        """What layer ``number`` makes of maps, pooled if it is."""
-        for part in ("conv", "relu", "pool"):
-            maps = getattr(self, f"{part}{number}")(maps)
-        return maps
+        self.names = tuple(names)
+        self.width, self.stride, self.depth = before, scale, len(widths) - 1
+        self.first_layer, self.last_layer = "first.conv", f"{names[-1]}.conv"
+        self.rectified = tuple(f"{name}.relu" for name in names)
+        self.cam_layer = names[-1]
 
     def stem(self, images: Tensor) -> Tensor:
-        return self.layer(1, images)
+        return self.get_submodule("first")(images)
 
     def body(self, stem: Tensor) -> Tensor:
-        for number in self.numbers[1:]:
-            stem = self.layer(number, stem)
-        return stem
+        return self.block_maps(stem)[-1]
 
     def block_maps(self, stem: Tensor) -> list[Tensor]:
         outputs = []
-        for number in self.numbers[1:]:
-            stem = self.layer(number, stem)
+        for name in self.names[1:]:
+            stem = self.get_submodule(name)(stem)
             outputs.append(stem)
         return outputs
 

@@ -1,0 +1,240 @@
+"""NT-Xent, SimCLR in one and in several processes, and the attack of adversarial training."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.files import read_tensors
+from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.core.seeds import seeded
+from featlearn.images.adversarial import AdversarialSimCLR, Attack, box
+from featlearn.images.augment import Augment
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import build_encoder
+from featlearn.images.loop import fit
+from featlearn.images.methods import build_two_view
+from featlearn.images.methods.simclr import SimCLR, nt_xent, retrieval
+from featlearn.images.methods.two_view import untouched
+
+SIZE, BATCH = 16, 10
+TRAINING = {"steps": 3, "batch_size": BATCH, "learning_rate": 1e-2, "optimiser": "sgd"}
+
+
+def pictures(count=BATCH):
+    stream = torch.Generator().manual_seed(0)
+    return torch.randint(256, (count, 3, SIZE, SIZE), dtype=torch.uint8, generator=stream)
+
+
+def build(kind=SimCLR, encoder=None, **options):
+    augment = Augment({"preset": "simmim", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3]})
+    projection = {"hidden": 6, "width": 4, "batch_norm": False}
+    with seeded(0, "simclr"):
+        made = build_encoder(encoder or {"kind": "plain", "width": 3}, SIZE)
+        return kind(made, augment, projection=projection, **options)
+
+
+# --------------------------------------------------------------------------- NT-Xent
+
+
+def by_hand(views, temperature):
+    """Equation 1 of SimCLR, anchor by anchor."""
+    unit = [[z / z.norm() for z in view] for view in views]
+    flat = [(view, row) for view in range(len(views)) for row in range(len(views[0]))]
+    losses = []
+    for view, row in flat:
+        anchor = unit[view][row]
+        shares = {
+            (other, at): math.exp(float(anchor @ unit[other][at]) / temperature)
+            for other, at in flat
+            if (other, at) != (view, row)
+        }
+        positives = [shares[other, row] for other in range(len(views)) if other != view]
+        whole = sum(shares.values())
+        losses.append(-sum(math.log(one / whole) for one in positives) / len(positives))
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_nt_xent_is_that_of_the_paper(count):
+    stream = torch.Generator().manual_seed(1)
+    views = [torch.randn(5, 4, generator=stream) for _ in range(count)]
+    assert float(nt_xent(views, 0.5)) == pytest.approx(by_hand(views, 0.5), rel=1e-5)
+
+
+def test_other_images_are_negatives_and_no_anchors():
+    stream = torch.Generator().manual_seed(2)
+    views = [torch.randn(6, 4, generator=stream) for _ in range(2)]
+    parts = [
+        nt_xent([v[:2] for v in views], 0.3, [v[2:] for v in views]),
+        nt_xent([v[2:] for v in views], 0.3, [v[:2] for v in views]),
+    ]
+    assert float(parts[0] * 2 + parts[1] * 4) / 6 == pytest.approx(float(nt_xent(views, 0.3)))
+
+
+def test_nothing_to_tell_images_apart_costs_the_logarithm_of_their_number():
+    same = torch.ones(7, 3)
+    assert float(nt_xent([same, same], 0.5)) == pytest.approx(math.log(13))
+    assert float(retrieval(torch.eye(4), torch.eye(4).flip(0))) == 0
+
+
+def test_training_makes_positives_findable():
+    objective = build(temperature=0.2)
+    stream = torch.Generator().manual_seed(3)
+    # images of one colour each: no crop changes it
+    colours = torch.randint(256, (BATCH, 3, 1, 1), dtype=torch.uint8, generator=stream)
+    images = colours.expand(-1, -1, SIZE, SIZE).contiguous()
+    settings = TRAINING | {"steps": 60, "learning_rate": 1e-2, "optimiser": "adamw"}
+    history = fit(objective, images, None, untouched, settings, (0, "simclr"))
+    assert history["loss"].iloc[-1] < history["loss"].iloc[0] - 0.5
+    assert history["retrieval"].iloc[-1] > history["retrieval"].iloc[0]
+
+
+def test_simclr_has_a_name_and_refuses_what_makes_no_sense():
+    encoder = build_encoder({"kind": "plain", "width": 2}, SIZE)
+    augment = Augment({"preset": "none"})
+    made = build_two_view({"kind": "simclr", "temperature": 0.1}, encoder, augment)
+    assert isinstance(made, SimCLR)
+    with pytest.raises(ConfigError, match=r"pretraining.temperature: 0; expected more than 0"):
+        build(temperature=0)
+
+
+PROGRAM = """
+    import sys
+    sys.path[:0] = {path!r}
+    import torch
+    from unit.test_simclr import TRAINING, build, pictures
+    from featlearn.core.files import write_tensors
+    from featlearn.images.distributed import joined
+    from featlearn.images.loop import fit
+    from featlearn.images.methods.two_view import untouched
+
+    torch.set_num_threads(1)
+    with joined(torch.device("cpu")) as (processes, _):
+        objective = build()
+        fit(objective, pictures(), None, untouched, TRAINING, (0, "shared"))
+        if processes.first:
+            write_tensors(objective.state_dict(), {out!r})
+"""
+
+
+def test_two_processes_see_each_others_images_as_negatives(tmp_path):
+    out, program = tmp_path / "two.safetensors", tmp_path / "program.py"
+    path = [str(Path(__file__).parents[1]), str(SOURCE_ROOT)]
+    program.write_text(textwrap.dedent(PROGRAM.format(path=path, out=str(out))), encoding="utf-8")
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
+    # a store on a free port of this machine, so that runs beside this one do not meet it
+    place = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run(
+        [*launcher, *place, str(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    alone = build()
+    before = {name: value.clone() for name, value in alone.state_dict().items()}
+    fit(alone, pictures(), None, untouched, TRAINING, (0, "shared"))
+    together = read_tensors(out)
+    for name, value in alone.state_dict().items():
+        assert not torch.equal(value, before[name]), name
+        torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
+
+
+# --------------------------------------------------------------------------- attack
+
+NORMED = {"kind": "wide_resnet", "layers": 10, "widen": 1}
+
+
+def attacked(objective):
+    first, second, moved = objective.views(pictures(), Draws((0, "attack"), 0, BATCH))
+    return first, second, moved
+
+
+def test_the_attack_stays_in_its_ball_and_within_black_and_white():
+    objective = build(AdversarialSimCLR, attack={"radius": 0.05, "step": 0.03, "steps": 4})
+    first, _, moved = attacked(objective)
+    scale, (black, white) = box(objective.augment, first.device)
+    away = (moved - first).abs() / scale
+    assert float(away.max()) <= 0.05 + 1e-6
+    assert float(away.max()) > 0.049, "sign steps of this length reach the border"
+    assert bool((moved >= black - 1e-5).all() and (moved <= white + 1e-5).all())
+    assert not moved.requires_grad
+
+
+@pytest.mark.parametrize("random_start", [True, False])
+def test_the_attack_raises_the_loss(random_start):
+    options = {"radius": 0.06, "step": 0.02, "steps": 5, "random_start": random_start}
+    objective = build(AdversarialSimCLR, attack=options).eval()
+    first, second, moved = attacked(objective)
+    with torch.no_grad():
+        before, after = (
+            nt_xent([objective.project(one), objective.project(second)], 0.5)
+            for one in (first, moved)
+        )
+    assert float(after) > float(before)
+
+
+def test_the_attack_leaves_gradients_and_running_statistics_alone():
+    objective = build(AdversarialSimCLR, encoder=NORMED)
+    objective.train()
+    kept = {name: value.clone() for name, value in objective.state_dict().items()}
+    for parameter in objective.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    attacked(objective)
+    assert all(bool((p.grad == 1).all()) for p in objective.parameters())
+    assert all(torch.equal(value, kept[name]) for name, value in objective.state_dict().items())
+    assert objective.training
+    assert all(module.training for module in objective.modules())
+
+
+def test_adversarial_training_compares_three_views():
+    objective = build(AdversarialSimCLR, regulariser=0.25, attack={"steps": 1})
+    views = attacked(objective)
+    with torch.no_grad():
+        told = objective.pair(*views)
+        z = [objective.project(view) for view in views]
+    pairs = nt_xent(z[1:], 0.5)
+    assert float(told["attacked"]) == pytest.approx(float(pairs), rel=1e-5)
+    assert float(told["loss"]) == pytest.approx(float(nt_xent(z, 0.5) + 0.25 * pairs), rel=1e-5)
+    fit(objective, pictures(), None, untouched, TRAINING, (0, "adversarial"))
+
+
+def test_an_attack_on_a_linear_loss_ends_in_the_right_corner():
+    slope = torch.tensor([1.0, -2.0, 0.5]).view(1, 3, 1, 1)
+    images = torch.zeros(2, 3, 4, 4)
+    bounds = torch.full((3, 1, 1), -9.0), torch.full((3, 1, 1), 9.0)
+    attack = Attack(radius=0.1, step=0.04, steps=5, random_start=False)
+    moved = attack(lambda x: (x * slope).sum(), images, torch.ones(3, 1, 1), bounds)
+    torch.testing.assert_close(moved, 0.1 * slope.sign().expand_as(images))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"radius": 0}, "attack.radius: 0"), ({"steps": 0}, "attack.steps: 0; expected at least 1")],
+)
+def test_an_impossible_attack_is_refused(options, words):
+    with pytest.raises(ConfigError, match=words):
+        Attack(**options)
+
+
+def test_an_encoder_after_the_attack_is_the_one_before():
+    """Modules that were frozen before stay so."""
+    objective = build(AdversarialSimCLR, attack={"steps": 1})
+    objective.encoder.eval()
+    attacked(objective)
+    assert not objective.encoder.training
+    assert isinstance(objective.projection, nn.Sequential)
+    assert objective.projection.training
