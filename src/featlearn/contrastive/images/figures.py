@@ -269,6 +269,7 @@ def fig_4(found: pd.DataFrame, patterns: Pictures, names: Sequence[str]) -> Figu
             row[0].set_ylabel(TITLES[arm].replace(" + ", " +\n"), fontsize=8)
         _profiles(block[0][-1].get_gridspec(), drawn, block, found, panel, arms)
         block[0][0].set_title(f"{name}: layer 2", fontsize=8.5)
+    arm_legend(drawn, arms)
     return drawn
 
 
@@ -296,10 +297,9 @@ def _profiles(
             marker="o",
             markersize=3,
             capsize=2,
-            label=TITLES[arm].replace("\n", ",\n"),
         )
-    ax.set(title="firing rate", xlabel="layer", ylim=(0, 1), xticks=range(1, len(own) + 1))
-    ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    ax.set(xlabel="layer", ylim=(0, 1), xticks=range(1, len(own) + 1))
+    ax.set_title("firing rate", fontsize=8.5)
 
 
 def first_layer(traces: pd.DataFrame, found: pd.DataFrame, names: Sequence[str]) -> Figure:
