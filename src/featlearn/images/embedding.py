@@ -37,9 +37,9 @@ def tsne(
     if len(features) <= perplexity:
         raise ValueError(f"features: {len(features)} rows; expected more than {perplexity:g}")
     centred = (features - features.mean(0)).double()
-    centred = (centred / centred.square().mean().sqrt().clamp_min(1e-12)).numpy()
+    scaled = (centred / centred.square().mean().sqrt().clamp_min(1e-12)).numpy()
     with threadpool_limits(limits=1):
-        left, values, _ = np.linalg.svd(centred, full_matrices=False)
+        left, values, _ = np.linalg.svd(scaled, full_matrices=False)
         start = left[:, :2] * values[:2]
         start *= np.sign(start[np.abs(start).argmax(0), [0, 1]])  # signs of an SVD are free
         start *= 1e-4 / max(start[:, 0].std(), 1e-12)
@@ -49,7 +49,7 @@ def tsne(
             learning_rate="auto",
             random_state=derive_seed(*name, "tsne") % 2**32,
             n_jobs=1,
-        ).fit_transform(centred)
+        ).fit_transform(scaled)
     return np.asarray(fitted, dtype=np.float64)
 
 
@@ -65,7 +65,7 @@ def silhouette(points: Tensor, labels: Tensor) -> float:
     labels : (N,)
     """
     distance = torch.cdist(points.double(), points.double())
-    kinds, place = labels.unique(return_inverse=True)
+    kinds, place = torch.unique(labels, return_inverse=True)
     own = torch.nn.functional.one_hot(place, len(kinds)).double()
     counts = own.sum(0)
     sums = distance @ own

@@ -162,7 +162,7 @@ def masks(image_size: int, labels: Tensor, size: Tensor, corner: Tensor) -> Tens
     corner : (N, 2) int64
     """
     found = torch.zeros(len(labels), image_size, image_size)
-    for side in size.unique().tolist():
+    for side in torch.unique(size).tolist():
         rows = (size == side).nonzero().squeeze(1)
         resized = functional.interpolate(
             glyphs()[:, None], (side, side), mode="bilinear", align_corners=False

@@ -124,7 +124,7 @@ def by_arm(frames: Sequence[pd.DataFrame]) -> Pictures:
     """The rows of each data set and arm, from frames with these columns."""
     keys = ["data_set", "arm"]
     return {
-        (str(key[0]), str(key[1])): own  # type: ignore[index]
+        (str(key[0]), str(key[1])): own
         for frame in frames
         for key, own in frame.groupby(keys, sort=False)
     }
@@ -212,9 +212,10 @@ def fig_3(found: pd.DataFrame, maps: Pictures, names: Sequence[str]) -> Figure:
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
         for place, arm in enumerate(arms):
             points = maps[name, arm]
-            for label, own in points.groupby("label"):
-                colour = colormaps["tab10"](int(label) % 10)  # type: ignore[call-overload]
-                marker = CLASS_MARKERS[int(label) % len(CLASS_MARKERS)]  # type: ignore[call-overload]
+            for label in sorted(int(each) for each in points["label"].unique()):
+                own = points[points["label"] == label]
+                colour = colormaps["tab10"](label % 10)
+                marker = CLASS_MARKERS[label % len(CLASS_MARKERS)]
                 upper[place].scatter(own["x"], own["y"], s=7, color=colour, marker=marker, lw=0)
             lower[place].scatter(
                 points["x"], points["y"], s=9, c=points[["red", "green", "blue"]].to_numpy(), lw=0

@@ -266,7 +266,7 @@ def mean_colour(images: Tensor) -> Tensor:
 
 def by_class(labels: Tensor, most: int) -> Tensor:
     """Rows of the first images of each class, class after class, ``most`` in all or fewer."""
-    kinds = labels.unique().tolist()
+    kinds = torch.unique(labels).tolist()
     each = max(1, most // len(kinds))
     return torch.cat([(labels == kind).nonzero().squeeze(1)[:each] for kind in kinds])
 

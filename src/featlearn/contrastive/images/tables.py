@@ -105,12 +105,12 @@ def for_reading(found: pd.DataFrame) -> pd.DataFrame:
     once = found.drop_duplicates(["data_set", "encoder", "arm", "quantity", "layer"])
     rows = []
     for (name, encoder, arm), own in once.groupby(["data_set", "encoder", "arm"], sort=False):
-        row = {"images": name, "encoder": encoder, "training": ARM_NAMES[arm]}
-        whole = own.set_index("quantity")
+        row = {"images": name, "encoder": encoder, "training": ARM_NAMES[str(arm)]}
         for quantity, head in HEADS.items():
-            row[head] = _cell(whole.loc[quantity]) if quantity in whole.index else "-"
-        for _, seen in own[own["quantity"] == "firing rate"].iterrows():
-            row[f"fires in {seen['layer']}"] = _cell(seen)
+            seen = own[own["quantity"] == quantity]
+            row[head] = "-" if seen.empty else _cell(seen.iloc[0])
+        for _, rate in own[own["quantity"] == "firing rate"].iterrows():
+            row[f"fires in {rate['layer']}"] = _cell(rate)
         rows.append(row)
     return pd.DataFrame(rows).fillna("-")
 
