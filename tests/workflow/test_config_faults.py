@@ -41,7 +41,7 @@ FAULTS = {
             "mrp.headline.finetuning.stepz: unknown key; did you mean 'steps'?",
             "images.world.classes: 1; expected at least 2",
             "images.encoders.cnn.kind: 'resnet19'; expected one of small_resnet, resnet18, "
-            "resnet50, vit_tiny, vit_small, vit_base, vit",
+            "resnet50, vit_tiny, vit_small, vit_base, vit, plain, alexnet, wide_resnet",
             "images.comparison.finetuning.training.batchsize: unknown key; did you mean "
             "'batch_size'?",
         ],
