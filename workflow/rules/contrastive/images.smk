@@ -35,33 +35,31 @@ PICTURE_EVALUATIONS = expand(
     f"{PICTURE_MEASUREMENTS}/evaluation/{{each}}.parquet", each=PICTURE_ENCODERS
 )
 
-PICTURE_FILES = []
-if PICTURE_SETS:
-    PICTURE_FILES += publish(
-        "contrastive",
-        figures=["image-views", "fig-1", "fig-2", "fig-3", "fig-4", "first-layer"],
-        tables=["images"],
-        ledgers=["images"],
-        artefacts=[
-            *expand(f"{PICTURE_MEASUREMENTS}/{{name}}/images.parquet", name=PICTURE_STATES),
-            *expand(f"{PICTURE_WEIGHTS}/{{each}}.safetensors", each=PICTURE_TRAININGS),
-            *expand(f"{PICTURE_MEASUREMENTS}/history/{{each}}.parquet", each=PICTURE_TRAININGS),
-            *PICTURE_TRACES,
-            *PICTURE_EVALUATIONS,
-            *expand(
-                f"{PICTURE_MEASUREMENTS}/{{what}}/{{each}}.parquet",
-                what=["patterns", "pictures", "map"],
-                each=PICTURE_ENCODERS,
-            ),
-            f"{PICTURE_MEASUREMENTS}/evaluations.parquet",
-            f"{PICTURE_MEASUREMENTS}/traces.parquet",
-        ],
-    )
+PICTURE_FILES = publish(
+    "contrastive",
+    figures=["image-views", "fig-1", "fig-2", "fig-3", "fig-4", "first-layer"],
+    tables=["images"],
+    ledgers=["images"],
+    artefacts=[
+        *expand(f"{PICTURE_MEASUREMENTS}/{{name}}/images.parquet", name=PICTURE_STATES),
+        *expand(f"{PICTURE_WEIGHTS}/{{each}}.safetensors", each=PICTURE_TRAININGS),
+        *expand(f"{PICTURE_MEASUREMENTS}/history/{{each}}.parquet", each=PICTURE_TRAININGS),
+        *PICTURE_TRACES,
+        *PICTURE_EVALUATIONS,
+        *expand(
+            f"{PICTURE_MEASUREMENTS}/{{what}}/{{each}}.parquet",
+            what=["patterns", "pictures", "map"],
+            each=PICTURE_ENCODERS,
+        ),
+        f"{PICTURE_MEASUREMENTS}/evaluations.parquet",
+        f"{PICTURE_MEASUREMENTS}/traces.parquet",
+    ],
+)
 CONTRASTIVE_FILES += PICTURE_FILES
 
 
 wildcard_constraints:
-    image_data="|".join(PICTURE_NAMES) or "none",
+    image_data="|".join(PICTURE_NAMES),
     encoder="[A-Za-z0-9_-]+",
     arm="|".join(contrastive_images.ARMS),
 
