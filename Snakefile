@@ -33,3 +33,11 @@ rule all:
 
 onstart:
     hold_results()
+
+
+onerror:
+    tell_unfinished()
+
+
+onsuccess:
+    run.forget_unfinished(Path(RESULTS))

@@ -15,6 +15,6 @@ with Job(snakemake) as job:
     steps = Plan(Training.of(settings["training"]), len(experiment.train)).steps
     report = Progress(f"{job.rule} {method}-{replicate}", steps).report
     teacher = read_tensors(job.input[0]) if len(job.input) else None
-    encoder, history = experiment.pretrain(method, settings, job.checkpoints, report, teacher)
+    encoder, history = experiment.pretrain(method, settings, report=report, teacher=teacher)
     write_tensors(encoder.state_dict(), job.output.weights)
     write_parquet(history.assign(method=method, replicate=replicate), job.output.history)

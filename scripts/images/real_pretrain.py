@@ -15,6 +15,6 @@ with Job(snakemake) as job:
     def reporter(label, steps):
         return Progress(f"{name}-{replicate} {label}", steps).report
 
-    encoder, history = experiment.pretrain(job.checkpoints, reporter)
+    encoder, history = experiment.pretrain(reporter=reporter)
     write_tensors(encoder.state_dict(), job.output.weights)
     write_parquet(history.assign(data_set=name, replicate=replicate), job.output.history)

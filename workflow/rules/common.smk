@@ -10,12 +10,17 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from featlearn.core import run
+from featlearn.core import guard, run
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import fingerprint
 
 run.announce(ROOT / "src")
+
+# where another profile was chosen, Snakemake has run the template by now: no job shall
+if workflow.modifier.is_main_snakefile():
+    if fault := guard.template_fault(["--configfile", *map(str, workflow.configfiles)]):
+        raise WorkflowError(fault)
 
 try:
     config = load(config, ROOT)
@@ -52,6 +57,27 @@ def hold_results():
         run.hold(Path(RESULTS))
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+
+
+def tell_unfinished():
+    """After a run of everything that failed: a report of what there is and what is missing."""
+    if workflow.dag_settings.targets:
+        return
+    run.tell_unfinished(
+        ROOT,
+        {
+            "results": RESULTS,
+            "wanted": ARTEFACTS,
+            "ledgers": LEDGERS,
+            "figures": FIGURES,
+            "tables": TABLES,
+            "captions": CAPTIONS,
+            "stories": STORIES,
+            "entries": asset("config/catalogue.yaml"),
+            "config": config,
+            "command": COMMAND,
+        },
+    )
 
 
 def asset(path):

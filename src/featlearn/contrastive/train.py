@@ -27,9 +27,14 @@ from featlearn.contrastive.gradients import (
     descent_as_printed,
     weight_descent,
 )
+from featlearn.core.checkpoint import Checkpoint
+from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop, State
 
 #: What a replicate's T1 or T2 is before it has come.
 NOT_YET = -1
+#: The tensors of a learner that its steps change.
+SAVED = ("w", "b", "norm", "norm_start", "norm_t1", "t1", "t2")
 
 Report = Callable[[int, Callable[[], dict[str, str]]], None]
 #: Reads quantities, each (R,), off weights (R, m, D) and thresholds (R, m).
@@ -289,6 +294,25 @@ class Learner:
             times[row] = number
             self.keep(name, row)
 
+    def saved(self) -> dict[str, Tensor]:
+        """All that the next step depends on, by name; :meth:`load` is the way back."""
+        found = {name: getattr(self, name) for name in SAVED}
+        for name, (w, b) in self.moments.items():
+            found |= {f"moments/{name}/w": w, f"moments/{name}/b": b}
+        for row, stream in enumerate(self.streams):
+            found[f"streams/{row}"] = stream.get_state()
+        return found
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go on from what :meth:`saved` gave."""
+        for name in SAVED:
+            setattr(self, name, tensors[name].to(getattr(self, name).device))
+        for name, (w, b) in self.moments.items():
+            w.copy_(tensors[f"moments/{name}/w"])
+            b.copy_(tensors[f"moments/{name}/b"])
+        for row, stream in enumerate(self.streams):
+            stream.set_state(tensors[f"streams/{row}"])
+
     def keep(self, name: str, row: int) -> None:
         """Remember the state of a replicate as that of a moment."""
         w, b = self.moments[name]
@@ -317,28 +341,69 @@ def train(
 
     Without a schedule there is neither T1 nor T2; the moments of these names are then a third and
     two thirds of the way.
+
+    Raises
+    ------
+    DivergedError
+        If weights or thresholds are not finite at a recorded step.
     """
     steps = learner.training.steps
     thirds = (
         {} if learner.thresholds.rule == "scheduled" else {"t1": steps // 3, "t2": steps // 3 * 2}
     )
     done = Trained(learner.w, learner.b, learner.t1, learner.t2)
-    for number in range(steps + 1):
-        if number:
-            learner.step(number)
-            report(number, lambda: {"norm": f"{float(learner.norm.mean()):.3g}"})
-        for name in (name for name, at in thirds.items() if at == number):
-            for row in range(len(learner.w)):
-                learner.keep(name, row)
-        if observe is not None and (number % record_every == 0 or number == steps):
-            done.steps.append(number)
-            done.history.append(observe(learner.w, learner.b))
+    with Loop("training", {"w": learner.w}, training=repr(learner.training)) as loop:
+        first = 0
+        if saved := loop.latest():
+            first = saved.step + 1
+            learner.load(saved.tensors)
+            done.steps, done.history = saved.plain["steps"], _history(saved, learner.w.device)
+
+        def state() -> State:
+            seen = {
+                f"history/{place}/{name}": value
+                for place, found in enumerate(done.history)
+                for name, value in found.items()
+            }
+            return learner.saved() | seen, {"steps": done.steps}
+
+        for number in range(first, steps + 1):
+            if number:
+                learner.step(number)
+                report(number, lambda: {"norm": f"{float(learner.norm.mean()):.3g}"})
+            for name in (name for name, at in thirds.items() if at == number):
+                for row in range(len(learner.w)):
+                    learner.keep(name, row)
+            if number % record_every == 0 or number == steps:
+                _refuse_diverged(learner, number)
+                if observe is not None:
+                    done.steps.append(number)
+                    done.history.append(observe(learner.w, learner.b))
+            loop.after(number, state)
     if thirds:
         learner.moments["end"] = learner.state()
     else:
         learner.finish()
-    done.w, done.b, done.moments = learner.w, learner.b, learner.moments
+    done.w, done.b, done.t1, done.t2 = learner.w, learner.b, learner.t1, learner.t2
+    done.moments = learner.moments
     return done
+
+
+def _history(saved: Checkpoint, device: torch.device) -> list[Mapping[str, Tensor]]:
+    history: list[dict[str, Tensor]] = [{} for _ in saved.plain["steps"]]
+    for name, value in saved.tensors.items():
+        if name.startswith("history/"):
+            _, place, quantity = name.split("/", 2)
+            history[int(place)][quantity] = value.to(device)
+    return list(history)
+
+
+def _refuse_diverged(learner: Learner, number: int) -> None:
+    if not bool(learner.w.isfinite().all() & learner.b.isfinite().all()):
+        raise DivergedError(
+            f"step {number} of {learner.training.steps}: weights or thresholds are no longer "
+            f"finite, at learning rate {learner.training.learning_rate:g}; lower it"
+        )
 
 
 def settings(config: Mapping[str, Any], **changes: Any) -> Training:

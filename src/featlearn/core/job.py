@@ -14,6 +14,7 @@ process is killed, nothing stands under a real name and the log says why.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -30,11 +31,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import psutil
 
-from featlearn.core import provenance
+from featlearn.core import faults, interruption, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest
 
@@ -86,19 +87,21 @@ def _short_hash(value: object) -> str:
 
 
 class _Tee:
-    """Writes to the terminal and to the log."""
+    """Writes to the terminal and to the log; a log on a full disk stops no job."""
 
-    def __init__(self, *streams: Any):
-        self.streams = streams
+    def __init__(self, terminal: Any, log: Any):
+        self.terminal, self.log = terminal, log
 
     def write(self, text: str) -> int:
-        for stream in self.streams:
-            stream.write(text)
+        self.terminal.write(text)
+        with contextlib.suppress(OSError):
+            self.log.write(text)
         return len(text)
 
     def flush(self) -> None:
-        for stream in self.streams:
-            stream.flush()
+        self.terminal.flush()
+        with contextlib.suppress(OSError):
+            self.log.flush()
 
     def isatty(self) -> bool:
         return False
@@ -153,6 +156,7 @@ class Job:
         self.config: Any = snakemake.params.get("config", {})
         self.threads = int(snakemake.params.get("threads", 1))
         self.results = Path(snakemake.config["results"])
+        self._checkpoint_seconds = float(snakemake.config.get("checkpoint_seconds", 60))
         self.input = Paths(_paths(snakemake.input), _names(snakemake.input))
         self._inputs = snakemake.input
         self._final = _paths(snakemake.output)
@@ -163,6 +167,7 @@ class Job:
         outputs = _short_hash(sorted(str(path) for path in self._final))
         self._kept = self.results / CHECKPOINTS / f"{self.rule}-{outputs}"
         self.digests: dict[str, str] = {}
+        self._on_cuda = self._staged = False
 
     @cached_property
     def checkpoints(self) -> Path:
@@ -171,7 +176,8 @@ class Job:
         It outlives a job that fails and is removed once the outputs have their names. A job with
         another config, code, seed or input gets another one. To be used inside of the block.
         """
-        given = [self.config, self.params.get("code"), self.params.get("seed"), self.digests]
+        params = {name: self.params.get(name) for name in ("code", "seed", "device", "compile")}
+        given = [self.config, params, self.threads, self.digests]
         folder = self._kept / _short_hash(given)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -191,8 +197,16 @@ class Job:
         for variable in THREAD_VARIABLES:
             os.environ[variable] = str(self.threads)
         self._started = time.monotonic()
-        self._open_log()
-        self._staging.mkdir(parents=True, exist_ok=True)
+        self._streams = (sys.stdout, sys.stderr)
+        self._log_file: TextIO | None = None
+        try:
+            self._open_log()
+            self._staging.mkdir(parents=True, exist_ok=True)
+            self._staged = True
+        except OSError:
+            self.__exit__(*sys.exc_info())
+            raise
+        interruption.offer(lambda: self.checkpoints, self._checkpoint_seconds)
         _follow(os.environ.get(RUN_PROCESS), self._staging)
         # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
         signal.signal(signal.SIGTERM, self._terminated)
@@ -209,57 +223,65 @@ class Job:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            if error is None:
+        interruption.withdraw()
+        if error is None:
+            try:
                 self._commit()
-        except BaseException as fault:
-            error = fault
-            raise
-        finally:
-            if error is not None:
-                self._explain(error)
-            shutil.rmtree(self._staging, ignore_errors=True)
-            sys.stdout, sys.stderr = self._streams
-            if self._log_file:
+            except BaseException as fault:
+                error = fault
+        told = error is not None and self._explain(error)
+        shutil.rmtree(self._staging, ignore_errors=True)
+        sys.stdout, sys.stderr = self._streams
+        if self._log_file:
+            with contextlib.suppress(OSError):
                 self._log_file.close()
-        if isinstance(error, FeatlearnError):
+        if told:
             sys.exit(1)  # said in words already: no traceback on top
+        if kind is None and error is not None:
+            raise error  # of the commit
 
     def device(self, wanted: str = "auto") -> torch.device:
         """Import torch, fix its threads and kernels, and give the device to compute on.
 
+        Float32 is float32 on CUDA too: PyTorch's own default rounds to TF32 in convolutions. A
+        training that wants less says so: ``precision`` of :class:`featlearn.images.plan.Training`.
+
         Parameters
         ----------
         wanted
-            ``cpu``, ``cuda``, or ``auto`` for CUDA where there is one.
+            ``cpu``, ``cuda``, or ``auto`` for CUDA where there is one; ``cuda-nondeterministic``
+            for CUDA with whichever kernels PyTorch takes for the fastest, repeatable or not.
         """
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         import torch
 
         from featlearn.core import compiling
 
+        kind, _, freely = wanted.partition("-")
         torch.set_num_threads(self.threads)
         # as use_deterministic_algorithms(True), which would import torch.compile's machinery too:
         # seconds of every job
-        torch.set_deterministic_debug_mode("error")
+        torch.set_deterministic_debug_mode("default" if freely else "error")
+        torch.backends.cudnn.benchmark = bool(freely)
+        for place in (torch.backends.cuda.matmul, torch.backends.cudnn.conv):  # type: ignore[attr-defined]
+            place.fp32_precision = "ieee"
         # new buffers are written before they are read: filling them first would cost a pass
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         # powers of small activations would fall into denormal numbers, a hundred times slower
         torch.set_flush_denormal(True)
         compiling.configure(self.params.get("compile", "never"))
-        if wanted == "auto":
-            wanted = "cuda" if torch.cuda.is_available() else "cpu"
-        if wanted == "cuda" and not torch.cuda.is_available():
+        if kind == "auto":
+            kind = "cuda" if torch.cuda.is_available() else "cpu"
+        if kind == "cuda" and not torch.cuda.is_available():
             raise FeatlearnError(
-                "config: device: cuda was asked for, but torch sees no CUDA device"
+                f"config: device: {wanted} was asked for, but torch sees no CUDA device"
             )
-        return torch.device(wanted)
+        self._on_cuda = kind == "cuda"
+        return torch.device(kind)
 
     # ------------------------------------------------------------------------------- parts
 
     def _open_log(self) -> None:
-        self._streams = (sys.stdout, sys.stderr)
-        self._log_file = None
         if self._log:
             self._log.parent.mkdir(parents=True, exist_ok=True)
             self._log_file = open(self._log, "w", encoding="utf-8", buffering=1)
@@ -267,7 +289,7 @@ class Job:
             sys.stderr = _Tee(self._streams[1], self._log_file)
 
     def _terminated(self, *_: object) -> None:
-        raise SystemExit("ended by SIGTERM")
+        raise interruption.Terminated
 
     def _check_inputs(self) -> None:
         for path in self.input:
@@ -285,11 +307,31 @@ class Job:
                 )
             self.digests[str(path)] = record["sha256"]
 
-    def _explain(self, error: BaseException) -> None:
+    def _explain(self, error: BaseException) -> bool:
+        """Say what went wrong, in the log's last line too; True if words say it all."""
+        words = self._words(error)
+        interrupted = isinstance(error, (KeyboardInterrupt, SystemExit))
+        if self._log_file and not isinstance(error, FeatlearnError):
+            # Python itself prints the traceback to the terminal where there are no words
+            with contextlib.suppress(OSError):
+                traceback.print_exception(error, file=self._log_file)
+                if words is None and not interrupted:
+                    line = f"error in rule {self.rule}: {type(error).__name__}: {error}"
+                    print(line, file=self._log_file)
+        if words is not None:
+            print(f"error in rule {self.rule}: {words}", file=sys.stderr)
+        return words is not None and not interrupted
+
+    def _words(self, error: BaseException) -> str | None:
+        """What an error means to a user; None for one that only its traceback explains."""
         if isinstance(error, FeatlearnError):
-            print(f"error in rule {self.rule}: {error}", file=sys.stderr)
-        elif self._log_file:  # Python itself prints the traceback to the terminal
-            traceback.print_exception(error, file=self._log_file)
+            return str(error)
+        if isinstance(error, interruption.Terminated):
+            return "ended by SIGTERM; started again, it goes on from its last checkpoint"
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            return None
+        written = ", ".join(map(str, self._final)) or str(self.results)
+        return faults.explain(error, written, self._staging if self._staged else None)
 
     def _commit(self) -> None:
         for staged, final in zip(self.output, self._final, strict=True):
@@ -322,7 +364,11 @@ class Job:
             "seconds": round(time.monotonic() - self._started, 3),
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "versions": versions(),
-            "machine": {"system": platform.platform(), "processor": processor()},
+            "machine": {
+                "system": platform.platform(),
+                "processor": processor(),
+                "device": _card() if self._on_cuda else "cpu",
+            },
         }
 
 
@@ -336,6 +382,13 @@ def versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def _card() -> str:
+    """Name of the GPU that torch computes on."""
+    import torch
+
+    return torch.cuda.get_device_name()
 
 
 def processor() -> str:

@@ -28,6 +28,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
 from featlearn.core.prose import Page, number, parse_page, plus_minus, read_page, reader
 from featlearn.core.provenance import read_record
+from featlearn.core.software import installed
 
 TEMPLATES = Path(__file__).with_name("templates")
 VERDICTS = (HOLDS, FAILS, NOT_SHOWN)
@@ -165,6 +166,25 @@ class Paper:
     lead: Exhibit | None
 
 
+@dataclass(frozen=True)
+class Unfinished:
+    """What a run that failed did not make.
+
+    Attributes
+    ----------
+    missing
+        Artefacts, below ``results/<run>``.
+    wanted
+        How many the run was to make.
+    reasons
+        Rule to why it failed and its log, below ``results/<run>``.
+    """
+
+    missing: Sequence[str]
+    wanted: int
+    reasons: Mapping[str, tuple[str, str]]
+
+
 def _owner(path: Path) -> str:
     """``mrp`` of ``.../mrp/figures/fig-2.svg``."""
     return path.parent.parent.name
@@ -191,6 +211,7 @@ def render(
     results: Path,
     config: Mapping[str, Any],
     command: str,
+    unfinished: Unfinished | None = None,
 ) -> str:
     """The HTML of the report.
 
@@ -209,6 +230,8 @@ def render(
         The whole config of the run, with ``scale``, ``run`` and ``seed``.
     command
         What makes a file of this run when the file is added: ``snakemake --cores 2``.
+    unfinished
+        What is missing, for a run that failed; a text that asks for a missing number then says so.
 
     Raises
     ------
@@ -221,11 +244,20 @@ def render(
     pictured = {(_owner(file), file.stem) for file in figures}
     item_of = {file: item for item in items for file in item["files"]}
 
+    def page_of(source: Path, paper: str, level: int) -> Page:
+        try:
+            return read_page(source, reader(frames, paper), level)
+        except FeatlearnError as error:
+            if unfinished is None:
+                raise
+            words = f"The text is not shown: {error}"
+            return Page(source.stem if source.stem != "story" else paper, Markup.escape(words))
+
     def exhibit(file: Path, kind: str) -> Exhibit:
         paper, name, records = _owner(file), file.stem, lineage(results, [file])
         if (paper, name) not in caption_of:
             raise FeatlearnError(f"{file}: no caption; expected a file {paper}/{name}.md")
-        page = read_page(caption_of[paper, name], reader(frames, paper), 4)
+        page = page_of(caption_of[paper, name], paper, 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
         twin = image = table = None
         if kind == "figure":
@@ -262,9 +294,7 @@ def render(
     papers = [
         Paper(
             name=name,
-            story=read_page(story_of[name], reader(frames, name), 2)
-            if name in story_of
-            else Page(name, Markup()),
+            story=page_of(story_of[name], name, 2) if name in story_of else Page(name, Markup()),
             claims=[row for row in ledger if row["paper"] == name],
             lead=next((e for e in gallery if e.paper == name and e.image), None),
         )
@@ -302,4 +332,6 @@ def render(
         # ``results`` follows from the rest, and a config file may not state it
         config_file={key: part for key, part in config.items() if key != "results"},
         claims_file=claims,
+        packages=installed(),
+        unfinished=unfinished,
     )

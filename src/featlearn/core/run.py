@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import json
 import os
 import platform
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
-from featlearn.core import provenance
+from featlearn.core import faults, provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.job import RUN_PROCESS, STAGING
 
 LOCK = ".lock"
+#: The report of a run that failed; gone once a run ends well.
+UNFINISHED = "unfinished.html"
+#: What a file system says that knows no locks.
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 _held: dict[Path, IO[str]] = {}
 
 
@@ -39,6 +47,11 @@ def _try_lock(results: Path) -> IO[str] | None:
     except BlockingIOError:
         file.close()
         return None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            file.close()
+            raise
+        # then it is for the user to see to it that one run at a time works here
     file.truncate(0)
     file.write(f"{os.getpid()}\n")
     file.flush()
@@ -51,11 +64,15 @@ def hold(results: Path) -> None:
     Raises
     ------
     FeatlearnError
-        If another run holds it.
+        If another run holds it, or nothing can be written there.
     """
     if results in _held:
         return
-    file = _try_lock(results)
+    try:
+        file = _try_lock(results)
+    except OSError as error:
+        words = faults.explain(error, str(results)) or f"{results}: {error}"
+        raise FeatlearnError(words) from error
     if file is None:
         owner = (results / LOCK).read_text(encoding="utf-8").strip() or "unknown"
         raise FeatlearnError(
@@ -102,8 +119,40 @@ def mend(results: Path) -> list[str]:
 
 def _sweep(results: Path) -> None:
     """Remove staging folders whose process is gone; those of other machines are left alone."""
-    for folder in (results / STAGING).glob("*"):
+    for folder in killed(results):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def killed(results: Path) -> dict[Path, str]:
+    """Staging folders that jobs of this machine left when they were killed, each with its rule."""
+    found = {}
+    for folder in sorted((results / STAGING).glob("*")):
         name, _, pid = folder.name.rpartition("-")
-        ours = name.endswith(f"-{platform.node()}")
+        rule, ours, _ = name.rpartition(f"-{platform.node()}")
         if ours and pid.isdigit() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
+            found[folder] = rule
+    return found
+
+
+def tell_unfinished(root: Path, told: dict[str, Any]) -> None:
+    """Write ``unfinished.html``: what the run made, what is missing, and why.
+
+    In a process of its own: it imports what building a plan must not, and an error of it hides no
+    error of the run.
+
+    Parameters
+    ----------
+    root
+        The repository.
+    told
+        As :func:`featlearn.core.unfinished.write` takes it.
+    """
+    results = Path(told["results"])
+    told = told | {"killed": sorted(set(killed(results).values()))}
+    script = str(root / "scripts" / "core" / "unfinished.py")
+    subprocess.run([sys.executable, script], input=json.dumps(told), text=True, check=False)
+
+
+def forget_unfinished(results: Path) -> None:
+    """Remove the report of an earlier run that failed."""
+    (results / UNFINISHED).unlink(missing_ok=True)

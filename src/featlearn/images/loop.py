@@ -7,27 +7,26 @@ Interrupted at any step and started again with the same folder, it ends in the s
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from types import FrameType
 from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.compiling import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
+from featlearn.core.interruption import Listening, next_place
 from featlearn.core.seeds import derive_seed
 from featlearn.images import optimisers
 from featlearn.images.batches import Batch, Batches
-from featlearn.images.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.images.distributed import (
     Processes,
     current,
@@ -84,6 +83,8 @@ class _Run:
             _compile(objective)
         self.history = History(device)
         self.stop_wanted = torch.zeros((), device=device)
+        #: Most seconds between two checkpoints.
+        self.longest = math.inf
 
     # ------------------------------------------------------------------- a step
 
@@ -182,10 +183,15 @@ class _Run:
         }
 
     def is_checkpoint_due(self, saved: float) -> bool:
-        """True at the end, and as often as ``checkpoint_every`` says; ``saved``: monotonic time."""
+        """True at the end, and as often as ``checkpoint_every`` says; ``saved``: monotonic time.
+
+        In the folder of a job, which knows no end of a short training: as often as the job says.
+        """
         unit, every = next(iter(self.training.checkpoint_every.items()))
+        if unit == "seconds":
+            every = min(every, self.longest)
         passed = self.step % every == 0 if unit == "steps" else time.monotonic() - saved >= every
-        return passed or self.step == self.plan.steps
+        return passed or (self.step == self.plan.steps and self.longest == math.inf)
 
     def checkpoint(self) -> Checkpoint:
         """The whole state after the last step."""
@@ -249,26 +255,6 @@ def _arithmetic(precision: str) -> Iterator[None]:
             place.fp32_precision = old
 
 
-class _Terminated:
-    """Turns SIGTERM into a word that the loop reads between two steps."""
-
-    def __init__(self, listens: bool) -> None:
-        self.listens, self.told = listens, False
-        self._handler: Any = None
-
-    def __enter__(self) -> _Terminated:
-        if self.listens and threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGTERM, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._handler is not None:
-            signal.signal(signal.SIGTERM, self._handler)
-
-    def _note(self, _: int, __: FrameType | None) -> None:
-        self.told = True
-
-
 class _Pace:
     """Words of the progress line."""
 
@@ -320,8 +306,9 @@ def fit(
     name
         Name of the run's random streams, e.g. ``(seed, "images", "simmim", replicate)``.
     folder
-        Where checkpoints are kept; None for none. A SIGTERM is then obeyed after the running
-        step: the state is saved first.
+        Where checkpoints are kept; None for that of the job that runs this, if there is one (see
+        :mod:`featlearn.core.interruption`), else for none. A SIGTERM is then obeyed after the
+        running step: the state is saved first.
     report
         Called after every step with its number and a function that says what is seen.
     identity
@@ -352,6 +339,8 @@ def fit(
     with torch.random.fork_rng(devices), _arithmetic(training.precision):
         run = _Run(objective, augment, training, plan, name, device, processes)
         kept = None
+        if folder is None and (found := next_place()) is not None:
+            folder, run.longest = found
         if folder is not None:
             kept = Checkpoints(folder, run.identity(images, labels, identity))
             _resume(run, kept)
@@ -395,7 +384,7 @@ def _resume(run: _Run, kept: Checkpoints) -> None:
 
 def _train(run: _Run, batches: Batches, report: Report | None, kept: Checkpoints | None) -> None:
     words, saved = _Pace(run), time.monotonic()
-    with _Terminated(listens=kept is not None) as term, closing(batches.steps(run.step)) as steps:
+    with Listening(kept is not None) as term, closing(batches.steps(run.step)) as steps:
         for parts in steps:
             run.make_step(parts)
             run.record_if_due()
@@ -411,6 +400,4 @@ def _train(run: _Run, batches: Batches, report: Report | None, kept: Checkpoints
                 break
         else:
             return
-    # the handler of the job is back in its place: it decides how this process ends
-    signal.raise_signal(signal.SIGTERM)
-    raise SystemExit("ended by SIGTERM")
+    term.leave()

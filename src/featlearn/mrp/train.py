@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop, State
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
     TeacherFactor,
@@ -60,6 +61,20 @@ class Trace:
     def stacked(self, name: str) -> Tensor:
         """(steps, ...) of one name."""
         return torch.stack(self.values[name])
+
+    def state(self) -> dict[str, Tensor]:
+        """All of it as tensors by name; :meth:`of` is the way back."""
+        return {f"trace/{name}": self.stacked(name) for name in self.values}
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, Tensor], steps: list[int]) -> Trace:
+        """The trace of a checkpoint."""
+        values = {
+            name.removeprefix("trace/"): list(tensor.unbind())
+            for name, tensor in tensors.items()
+            if name.startswith("trace/")
+        }
+        return cls(list(steps), values)
 
 
 Report = Callable[[int, Callable[[], dict[str, str]]], None]
@@ -248,34 +263,52 @@ def pretrain(
     batch = fused.prepared(x, w.shape[1], max_steps, method.fusible)
     live, own, rate = w, features, _rate(learning_rate, running)
     at_capture = w.clone()
-    for step in range(1, max_steps + 1):
-        following = live + rate * method.descent(batch, live, step - 1, running)
-        lost = ~(following.abs().amax((1, 2)) < OVERFLOW)
-        if lost.any():
-            if not may_diverge:
-                _raise_diverged(following, step)
-            following[lost] = live[lost]
-            diverged[running[lost]] = True
-        live = following
-        now = capture_strength(live, own)
-        strength[running] = now
-        fresh = (hit[running] < 0) & (now >= varrho)
-        hit[running] = torch.where(fresh, step, hit[running])
-        last = fresh.flatten(1).any(1) & (hit[running] >= 0).flatten(1).all(1)
-        at_capture[running[last]] = live[last]
-        if step % record_every == 0:
-            _look(observe, live, own, running, seen)
-            trace.add(step, strength=strength, **seen)
-        report(step, partial(_captured_words, hit))
-        done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
-        if done.any() or step == max_steps:
-            _look(observe, live, own, running, seen)
-            w[running], stopped[running] = live, step
-            running, live = running[~done], live[~done]
-            if running.numel() == 0:
-                break
-            batch = fused.select(batch, ~done)
+    step = 0
+    with Loop("pre-training", {"w": w}, max_steps=max_steps) as loop:
+        if saved := loop.latest():
+            step, trace = saved.step, Trace.of(saved.tensors, saved.plain["steps"])
+            found = {name: tensor.to(w.device) for name, tensor in saved.tensors.items()}
+            w, live, at_capture = found["w"], found["live"], found["at_capture"]
+            hit, stopped, diverged = found["hit"], found["stopped"], found["diverged"]
+            strength, running = found["strength"], found["running"]
+            seen = {name: found[f"seen/{name}"] for name in seen}
+            batch = fused.select(batch, running)
             own, rate = features[running], _rate(learning_rate, running)
+
+        def state() -> State:
+            tensors = {"w": w, "live": live, "at_capture": at_capture, "hit": hit}
+            tensors |= {"stopped": stopped, "diverged": diverged, "strength": strength}
+            tensors |= {"running": running, **{f"seen/{name}": seen[name] for name in seen}}
+            return tensors | trace.state(), {"steps": trace.steps}
+
+        while step < max_steps and running.numel():
+            step += 1
+            following = live + rate * method.descent(batch, live, step - 1, running)
+            lost = ~(following.abs().amax((1, 2)) < OVERFLOW)
+            if lost.any():
+                if not may_diverge:
+                    _raise_diverged(following, step)
+                following[lost] = live[lost]
+                diverged[running[lost]] = True
+            live = following
+            now = capture_strength(live, own)
+            strength[running] = now
+            fresh = (hit[running] < 0) & (now >= varrho)
+            hit[running] = torch.where(fresh, step, hit[running])
+            last = fresh.flatten(1).any(1) & (hit[running] >= 0).flatten(1).all(1)
+            at_capture[running[last]] = live[last]
+            if step % record_every == 0:
+                _look(observe, live, own, running, seen)
+                trace.add(step, strength=strength, **seen)
+            report(step, partial(_captured_words, hit))
+            done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
+            if done.any() or step == max_steps:
+                _look(observe, live, own, running, seen)
+                w[running], stopped[running] = live, step
+                running, live = running[~done], live[~done]
+                batch = fused.select(batch, ~done)
+                own, rate = features[running], _rate(learning_rate, running)
+            loop.after(step, state)
     if trace.steps[-1] != step:
         trace.add(step, strength=strength, **seen)
     never = (hit < 0).flatten(1).any(1)
@@ -366,31 +399,41 @@ def train_classifier(
     w, u = w.clone(), u.clone()
     frozen = encode_in_blocks(x, w, activation) if encoder_rate == 0 else None
     batch = x if frozen is not None else fused.prepared(x, w.shape[1], steps, activation)
-    trace = Trace()
-    for step in range(steps + 1):
-        if frozen is not None:
-            down = head_descent(frozen, y, u)
-        else:
-            down = classification_descent(batch, y, w, u, activation)
-        if step % record_every == 0 or step == steps:
-            if not float(w.abs().max()) < OVERFLOW:
-                _raise_diverged(w, step)
-            trace.add(
-                step,
-                loss=down.loss,
-                accuracy=down.accuracy,
-                wrong_mass=down.wrong_mass,
-                strength=capture_strength(w, features),
-            )
-        report(step, partial(_loss_words, down.loss))
-        if step == steps:
-            break
-        if head_rate:
-            u = u + head_rate * down.u
-            if order == "u_then_w" and frozen is None:
+    trace, step = Trace(), 0
+    with Loop("classification", {"w": w, "u": u}, steps=steps) as loop:
+        if saved := loop.latest():
+            step, trace = saved.step, Trace.of(saved.tensors, saved.plain["steps"])
+            w, u = saved.tensors["w"].to(w.device), saved.tensors["u"].to(u.device)
+
+        def state() -> State:
+            return {"w": w, "u": u, **trace.state()}, {"steps": trace.steps}
+
+        while True:
+            if frozen is not None:
+                down = head_descent(frozen, y, u)
+            else:
                 down = classification_descent(batch, y, w, u, activation)
-        if down.w is not None:
-            w = w + encoder_rate * down.w
+            if step % record_every == 0 or step == steps:
+                if not float(w.abs().max()) < OVERFLOW:
+                    _raise_diverged(w, step)
+                trace.add(
+                    step,
+                    loss=down.loss,
+                    accuracy=down.accuracy,
+                    wrong_mass=down.wrong_mass,
+                    strength=capture_strength(w, features),
+                )
+            report(step, partial(_loss_words, down.loss))
+            if step == steps:
+                break
+            if head_rate:
+                u = u + head_rate * down.u
+                if order == "u_then_w" and frozen is None:
+                    down = classification_descent(batch, y, w, u, activation)
+            if down.w is not None:
+                w = w + encoder_rate * down.w
+            step += 1
+            loop.after(step, state)
     return Classifier(w, u, trace)
 
 

@@ -6,12 +6,15 @@ All variants of a run see the same samples, so they differ by nothing but what t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop
+from featlearn.core.loops import State as Kept
 from featlearn.noncontrastive.data import PatchData, sample, views
 from featlearn.noncontrastive.model import Normalisation, encode_views, loss
 from featlearn.noncontrastive.population import State, state_of
@@ -113,7 +116,7 @@ def train(
 
     Raises
     ------
-    ArithmeticError
+    DivergedError
         If a variant overflows.
     """
     chosen = list(variants.values())
@@ -124,13 +127,48 @@ def train(
     head_rate = torch.tensor([v.head_rate for v in chosen], dtype=w.dtype, device=device)
     off = 1 - torch.eye(neurons, dtype=w.dtype, device=device)
     data, masks = streams("samples"), streams("views")
-    for step in range(steps + 1):
-        x = sample(spec, samples, data, w.dtype).x.to(device)
-        first = views(spec.patches, samples, masks, w.dtype).to(device)
-        losses, by_w, by_e = gradients(chosen, x, first, w, e)
-        if step % record_every == 0 or step == steps:
-            if not bool(w.isfinite().all()):
-                raise ArithmeticError(f"step {step}: a variant overflowed; lower its learning rate")
-            yield Snapshot(step, state_of(w.double(), e.double()), losses)
-        w = w - rate.view(-1, 1, 1, 1) * by_w
-        e = e - head_rate.view(-1, 1, 1, 1) * by_e * off
+    step, told = 0, list[Snapshot]()
+    with Loop("training", {"w": w}, variants=repr(variants), samples=samples) as loop:
+        if saved := loop.latest():
+            step, w, e = saved.step, saved.tensors["w"].to(device), saved.tensors["e"].to(device)
+            for place, stream in enumerate((*data, *masks)):
+                stream.set_state(saved.tensors[f"streams/{place}"])
+            told = [_snapshot(saved.tensors, at, device) for at in saved.plain["told"]]
+            yield from told
+
+        def state() -> Kept:
+            tensors = {"w": w, "e": e}
+            for place, stream in enumerate((*data, *masks)):
+                tensors[f"streams/{place}"] = stream.get_state()
+            for snapshot in told:
+                tensors |= _named(snapshot)
+            return tensors, {"told": [snapshot.step for snapshot in told]}
+
+        while True:
+            x = sample(spec, samples, data, w.dtype).x.to(device)
+            first = views(spec.patches, samples, masks, w.dtype).to(device)
+            losses, by_w, by_e = gradients(chosen, x, first, w, e)
+            if step % record_every == 0 or step == steps:
+                if not bool(w.isfinite().all()):
+                    raise DivergedError(
+                        f"step {step}: a variant overflowed; lower its learning rate"
+                    )
+                told.append(Snapshot(step, state_of(w.double(), e.double()), losses))
+                yield told[-1]
+            if step == steps:
+                return
+            w = w - rate.view(-1, 1, 1, 1) * by_w
+            e = e - head_rate.view(-1, 1, 1, 1) * by_e * off
+            step += 1
+            loop.after(step, state)
+
+
+def _named(snapshot: Snapshot) -> dict[str, Tensor]:
+    """The tensors of a snapshot, by names with its step."""
+    seen = {part.name: getattr(snapshot.state, part.name) for part in fields(State)}
+    return {f"{snapshot.step}/{name}": v for name, v in {**seen, "loss": snapshot.loss}.items()}
+
+
+def _snapshot(tensors: Mapping[str, Tensor], step: int, device: Any) -> Snapshot:
+    parts = {part.name: tensors[f"{step}/{part.name}"].to(device) for part in fields(State)}
+    return Snapshot(step, State(**parts), tensors[f"{step}/loss"].to(device))

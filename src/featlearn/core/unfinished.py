@@ -1,0 +1,107 @@
+"""The report of a run that failed: all that was made, what is missing, and why."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.catalogue import catalogue_frame, read_catalogue
+from featlearn.core.claims import COLUMNS
+from featlearn.core.files import read_parquet, write_atomically, write_parquet
+from featlearn.core.report import Unfinished, render
+from featlearn.core.run import UNFINISHED
+
+#: What :class:`featlearn.core.job.Job` writes as the last line of a log of a job that failed.
+FAILED = "error in rule "
+KILLED = (
+    "killed from outside (SIGKILL). Most often the system took its memory back: give the job more "
+    "(--set-resources RULE:mem_mb=N), or run fewer jobs at once (--cores)"
+)
+
+
+def write(
+    *,
+    results: str,
+    wanted: Sequence[str],
+    ledgers: Sequence[str],
+    figures: Sequence[str],
+    tables: Sequence[str],
+    captions: Sequence[str],
+    stories: Sequence[str],
+    entries: str,
+    config: Mapping[str, Any],
+    command: str,
+    killed: Sequence[str] = (),
+) -> str:
+    """Write ``<results>/unfinished.html``.
+
+    Parameters
+    ----------
+    results
+        ``results/<run>``.
+    wanted
+        Every artefact of the run.
+    ledgers, figures, tables, captions, stories
+        Files as the rules ``claims`` and ``report`` take them; those that are missing are left out.
+    entries
+        ``config/catalogue.yaml``.
+    config, command
+        As :func:`featlearn.core.report.render` takes them.
+    killed
+        Rules whose jobs ended without a word.
+
+    Returns
+    -------
+    str
+        A line that says where it lies and how much is missing.
+    """
+    folder = Path(results)
+    missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
+    found = Unfinished(missing, len(wanted), reasons(folder, killed))
+    made = [read_parquet(name) for name in _there(ledgers)]
+    claims = pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=list(COLUMNS))
+    catalogue = catalogue_frame(read_catalogue(Path(entries)), folder, command)
+    with tempfile.TemporaryDirectory() as scratch:
+        write_parquet(claims, Path(scratch) / "claims.parquet")
+        write_parquet(catalogue, Path(scratch) / "catalogue.parquet")
+        page = render(
+            claims=Path(scratch) / "claims.parquet",
+            catalogue=Path(scratch) / "catalogue.parquet",
+            figures=_there(figures),
+            tables=[path for path in _there(tables) if path.with_suffix(".md").is_file()],
+            captions=[Path(name) for name in captions],
+            stories=[Path(name) for name in stories],
+            results=folder,
+            config=config,
+            command=command,
+            unfinished=found,
+        )
+    write_atomically(folder / UNFINISHED, page.encode())
+    return (
+        f"{len(missing)} of {len(wanted)} files are missing; {folder / UNFINISHED} shows what "
+        "there is, and why"
+    )
+
+
+def reasons(results: Path, killed: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
+    """Why jobs failed: rule to its words and its log, as the logs of the run end.
+
+    A job opens its log anew, so the log of one that went well since tells no error.
+    """
+    found = dict.fromkeys(killed, (KILLED, ""))
+    for log in sorted((results / "logs").rglob("*.log")):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        for line in reversed(lines):
+            if line.startswith(FAILED):
+                rule, _, words = line.removeprefix(FAILED).partition(": ")
+                found[rule] = (words, str(log.relative_to(results)))
+                break
+    return found
+
+
+def _there(names: Sequence[str]) -> list[Path]:
+    return [Path(name) for name in names if Path(name).is_file()]

@@ -1,0 +1,247 @@
+"""The loops of the theory papers go on where they were killed, and only within a job."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+import torch
+
+from featlearn.contrastive.data import SparseCoding, draw_dictionary
+from featlearn.contrastive.model import initial_weights
+from featlearn.contrastive.train import Learner, Thresholds, Training
+from featlearn.contrastive.train import train as train_contrastive
+from featlearn.core import interruption
+from featlearn.core.errors import DivergedError
+from featlearn.core.interruption import Terminated
+from featlearn.core.loops import Loop
+from featlearn.core.seeds import Streams, generator
+from featlearn.mrp.model import Activation
+from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+from featlearn.noncontrastive.data import PatchData
+from featlearn.noncontrastive.train import Variant, canonical_neurons
+from featlearn.noncontrastive.train import train as train_noncontrastive
+
+STEPS = 12
+
+
+def problem():
+    """Samples (3, 8, 4, 6), kernels (3, 5, 6), features (3, 2, 1, 6) of three replicates."""
+    stream = generator(0, "resumed-loops")
+    x = torch.rand(3, 8, 4, 6, generator=stream)
+    w = torch.rand(3, 5, 6, generator=stream) * 0.3
+    return x, w, torch.eye(6)[:2].view(1, 2, 1, 6).expand(3, 2, 1, 6)
+
+
+def pretraining():
+    x, w, features = problem()
+    # replicates end at different steps
+    rate = torch.tensor([0.05, 0.3, 0.8])
+    done = pretrain(
+        x,
+        features,
+        w,
+        MaskedAutoencoder(Activation(3, 0.2), 0.5),
+        varrho=0.35,
+        learning_rate=rate,
+        max_steps=STEPS,
+        record_every=2,
+        observe=lambda w, _: {"norm": w.norm(dim=(1, 2))},
+    )
+    assert len(set(done.stopped.tolist())) > 1
+    return {
+        **{name: getattr(done, name) for name in ("w", "at_capture", "hit", "stopped", "diverged")},
+        **done.trace.state(),
+        "steps": torch.tensor(done.trace.steps),
+    }
+
+
+def classification():
+    x, w, features = problem()
+    y = torch.arange(8).remainder(2).expand(3, 8)
+    done = train_classifier(
+        x,
+        y,
+        w,
+        torch.zeros(3, 2, 5),
+        Activation(3, 0.2),
+        encoder_rate=0.1,
+        head_rate=0.2,
+        steps=STEPS,
+        features=features,
+        record_every=5,
+    )
+    return {"w": done.w, "u": done.u, **done.trace.state()}
+
+
+def contrastive(learning_rate=0.5):
+    spec, streams = SparseCoding(atoms=8, dimension=32), Streams(0, "resumed", "loops", range(2))
+    atoms = draw_dictionary(spec, streams("d")).to("cpu").atoms
+    w = initial_weights(6, spec.dimension, 0.1, streams("w"))
+    training = Training(anchors=8, negatives=8, learning_rate=learning_rate, steps=STEPS)
+    own = Learner(spec, atoms, w, training, Thresholds(growth=1.5), streams("x"))
+    done = train_contrastive(own, record_every=3, observe=lambda w, b: {"w": w.norm(dim=-1)})
+    found = {"w": done.w, "b": done.b, "t1": done.t1, "t2": done.t2}
+    for name, (w, b) in done.moments.items():
+        found |= {f"{name}/w": w, f"{name}/b": b}
+    return found | {"seen": torch.stack([each["w"] for each in done.history])}
+
+
+def noncontrastive():
+    spec = PatchData(dimension=32, patches=4, feature_patches=2, strengths=(3.0, 2.0))
+    streams = Streams(0, "resumed", "loops", range(2))
+    start = canonical_neurons(32, streams("neurons"), torch.float32)
+    variants = {"head": Variant(0.1, 0.05), "frozen": Variant(0.1, 0.0)}
+    told = train_noncontrastive(
+        spec, variants, start, streams, samples=8, steps=STEPS, record_every=3
+    )
+    return {
+        f"{each.step}/{name}": value
+        for each in told
+        for name, value in {**vars(each.state), "loss": each.loss}.items()
+    }
+
+
+KINDS = {
+    "pretraining": pretraining,
+    "classification": classification,
+    "contrastive": contrastive,
+    "noncontrastive": noncontrastive,
+}
+
+
+class Killed(Exception):
+    """Stands for SIGKILL."""
+
+
+@pytest.fixture
+def offered(tmp_path):
+    """The folder of a job; a loop keeps its state after every step."""
+
+    def offer(seconds=0.0):
+        interruption.offer(lambda: tmp_path / "kept", seconds)
+        return tmp_path / "kept"
+
+    yield offer
+    interruption.withdraw()
+
+
+def dies_after(monkeypatch, count, how):
+    """``how()`` is done when the ``count``-th state was kept."""
+    calls, after = [], Loop.after
+
+    def counted(self, step, state):
+        after(self, step, state)
+        calls.append(step)
+        if len(calls) == count:
+            how()
+
+    monkeypatch.setattr(Loop, "after", counted)
+    return calls
+
+
+def killed():
+    raise Killed
+
+
+def interrupted(kind, monkeypatch, count, how=killed, error=Killed):
+    """Numbers of the steps that were done when the training of ``kind`` ended with ``error``."""
+    with monkeypatch.context() as patch:
+        calls = dies_after(patch, count, how)
+        with pytest.raises(error) as caught:
+            KINDS[kind]()
+    return calls, caught.value
+
+
+def same(one, two):
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 11])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_loop_ends_in_the_same_bytes(kind, count, offered, monkeypatch):
+    undisturbed = KINDS[kind]()
+    offered()
+    kept, _ = interrupted(kind, monkeypatch, count)
+    offered()
+    with monkeypatch.context() as patch:
+        made = dies_after(patch, 0, killed)
+        found = KINDS[kind]()
+    assert same(found, undisturbed)
+    assert made[0] == kept[-1] + 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loop_that_is_told_to_end_keeps_its_state_first(kind, offered, monkeypatch, capsys):
+    undisturbed = KINDS[kind]()
+    before = signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(Terminated()))
+    try:
+        folder = offered(1e9)
+        _, error = interrupted(
+            kind, monkeypatch, 5, lambda: os.kill(os.getpid(), signal.SIGTERM), Terminated
+        )
+        assert error.code == 143
+        assert len(list(folder.rglob("*.safetensors"))) == 1
+        offered(1e9)
+        assert same(KINDS[kind](), undisturbed)
+        assert " goes on after step " in capsys.readouterr().err
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_torn_state_is_skipped_for_the_one_before(kind, offered, monkeypatch, capsys):
+    undisturbed = KINDS[kind]()
+    folder = offered()
+    interrupted(kind, monkeypatch, 6)
+    newest = max(folder.rglob("*.safetensors"))
+    newest.write_bytes(newest.read_bytes()[:-5])
+    offered()
+    assert same(KINDS[kind](), undisturbed)
+    said = capsys.readouterr().err
+    assert "is skipped: its bytes are not those that were written" in said
+    assert " goes on after step " in said
+
+
+def test_outside_of_a_job_nothing_is_kept_and_a_signal_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    handler = signal.getsignal(signal.SIGTERM)
+    with Loop("alone", {"w": torch.ones(2)}) as loop:
+        assert signal.getsignal(signal.SIGTERM) == handler
+        assert loop.latest() is None
+        loop.after(1, killed)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_short_loop_of_a_job_writes_nothing(offered):
+    folder = offered(60)
+    pretraining()
+    assert not list(folder.rglob("*.safetensors"))
+
+
+def test_every_loop_of_a_job_has_a_place_of_its_own(offered):
+    """The second is the same training again: it must not find the first one's state."""
+    folder = offered()
+    one, two = pretraining(), pretraining()
+    assert same(one, two)
+    assert sorted(path.name for path in folder.iterdir()) == ["loop-1", "loop-2"]
+
+
+def test_a_loop_with_another_start_begins_anew_and_says_why(offered, capsys):
+    def loop(value):
+        offered()
+        with Loop("a loop", {"w": torch.full((2,), value)}) as own:
+            found = own.latest()
+            own.after(1, lambda: ({"w": torch.zeros(2)}, {}))
+        return found
+
+    assert loop(1.0) is None
+    assert loop(1.0).step == 1
+    assert loop(2.0) is None
+    assert "belong to another run (start: " in capsys.readouterr().err
+
+
+def test_a_contrastive_training_that_leaves_the_finite_numbers_says_so():
+    with pytest.raises(DivergedError, match=r"step \d+ of 12: .* learning rate 1e\+30; lower it"):
+        contrastive(learning_rate=1e30)
