@@ -54,7 +54,8 @@ def read_yaml(path: Path) -> Any:
     """Read YAML without its code-running tags; a fault names the file."""
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    # a day that is none is a ValueError, nesting without end a RecursionError
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 

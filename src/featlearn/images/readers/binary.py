@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from featlearn.images.readers.common import (
     Record,
     Source,
     existing,
+    read_words,
     shown,
     unknown_split,
 )
@@ -59,7 +61,7 @@ def read_cifar100(settings: Mapping[str, Any], split: str) -> Source:
     words = folder / "fine_label_names.txt"
     classes = tuple(str(number) for number in range(100))
     if words.is_file():
-        classes = tuple(words.read_text(encoding="utf-8").split())
+        classes = tuple(read_words(words).split())
     return _source("CIFAR-100", split, classes, files, lambda path: _cifar(path, labels=2))
 
 
@@ -104,7 +106,9 @@ def read_svhn(settings: Mapping[str, Any], split: str) -> Source:
             content = loadmat(path, variable_names=["X", "y"])
             images, labels = content["X"], content["y"].reshape(-1).astype(np.int64)
         except Exception as error:  # damaged files raise errors of many kinds
-            raise FeatlearnError(f"{shown(path)}: cannot be read as SVHN: {error}") from error
+            raise FeatlearnError(
+                f"{shown(path)}: cannot be read as SVHN: {shown(str(error))}"
+            ) from error
         if images.dtype != np.uint8 or images.shape[:3] != (32, 32, 3):
             raise FeatlearnError(
                 f"{shown(path)}: X is {images.dtype} {images.shape}; expected uint8 (32, 32, 3, N)"
@@ -255,7 +259,7 @@ def _idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """An array of bytes in the idx format: magic number, sizes, values."""
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FeatlearnError(f"{shown(path)}: cannot be unpacked: {error}") from error
     header = 4 + 4 * dimensions
     sizes = [int.from_bytes(content[at : at + 4], "big") for at in range(4, header, 4)]

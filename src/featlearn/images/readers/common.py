@@ -92,6 +92,23 @@ def shown(name: str | os.PathLike[str]) -> str:
     )
 
 
+def read_words(path: Path) -> str:
+    """The text of a list that comes with a data set.
+
+    Raises
+    ------
+    FeatlearnError
+        If it is no text.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FeatlearnError(f"{shown(path)}: cannot be read as text: {error}") from error
+    if "\0" in text:
+        raise FeatlearnError(f"{shown(path)}: holds a NUL; expected text")
+    return text
+
+
 def existing(candidates: list[Path], what: str, advice: str) -> Path:
     """The first candidate that is there; otherwise an error that says which file goes where."""
     for path in candidates:

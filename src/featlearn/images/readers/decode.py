@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.images.readers.common import shown
 
 # A list, because some formats that Pillow knows start other programs (EPS runs Ghostscript).
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
@@ -84,7 +85,7 @@ def decode(
     except FileNotFoundError:
         raise BrokenImage("the file is gone") from None
     except Exception as error:  # Pillow's plugins raise errors of many kinds on damaged files
-        raise BrokenImage(f"cannot be decoded: {error}") from error
+        raise BrokenImage(f"cannot be decoded: {shown(str(error))}") from error
 
 
 def _opened(data: bytes | Path | NDArray[np.uint8], max_pixels: int) -> Image.Image:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.readers.common import NO_LABEL, Record, Source, existing, shown
+from featlearn.images.readers.common import NO_LABEL, Record, Source, existing, read_words, shown
 
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 
@@ -94,13 +95,16 @@ def read_imagenet(settings: Mapping[str, Any], split: str) -> Source:
 
 
 def _flat_imagenet(folder: Path, answers: Path, settings: Mapping[str, Any]) -> Source:
-    with open(answers, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_words(answers), newline="")))
+    except csv.Error as error:
+        raise FeatlearnError(f"{shown(answers)}: cannot be read as CSV: {error}") from error
     if not rows or not {"ImageId", "PredictionString"} <= set(rows[0]):
         raise FeatlearnError(
             f"{shown(answers)}: expected the columns ImageId and PredictionString, and rows"
         )
-    wnid = {row["ImageId"]: row["PredictionString"].split(" ")[0] for row in rows}
+    # a row that is cut short has no prediction
+    wnid = {row["ImageId"]: shown((row["PredictionString"] or "").split(" ")[0]) for row in rows}
     classes = tuple(settings.get("classes") or sorted(set(wnid.values())))
     index = {name: place for place, name in enumerate(classes)}
     wanted = _extensions(settings)

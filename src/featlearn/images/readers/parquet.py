@@ -72,7 +72,9 @@ def _schema(files: tuple[Path, ...]) -> pa.Schema:
         try:
             schema = pq.read_schema(path)
         except (pa.ArrowException, OSError) as error:
-            raise FeatlearnError(f"{shown(path)}: cannot be read as Parquet: {error}") from error
+            raise FeatlearnError(
+                f"{shown(path)}: cannot be read as Parquet: {shown(str(error))}"
+            ) from error
         if first is not None and schema.types != first.types:
             raise FeatlearnError(
                 f"{shown(path)}: other columns than in {shown(files[0].name)}: {_columns(schema)}; "
@@ -187,7 +189,9 @@ def _records(
                         yield _record(path, row, content, index, classes)
                         row += 1
         except (pa.ArrowException, OSError) as error:
-            raise FeatlearnError(f"{shown(path)}: cannot be read as Parquet: {error}") from error
+            raise FeatlearnError(
+                f"{shown(path)}: cannot be read as Parquet: {shown(str(error))}"
+            ) from error
 
 
 def _record(path: Path, row: int, content: Any, label: int | None, classes: int) -> Record:

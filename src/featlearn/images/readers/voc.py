@@ -8,7 +8,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.readers.common import Object, Reader, Record, Source, existing, shown
+from featlearn.images.readers.common import (
+    Object,
+    Reader,
+    Record,
+    Source,
+    existing,
+    read_words,
+    shown,
+)
 
 CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
@@ -44,7 +52,7 @@ def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:
     folder = lists.parents[2]
     for part in ("Annotations", "JPEGImages"):
         existing([folder / part], f"voc{year} ({split})", advice)
-    names = lists.read_text(encoding="utf-8").split()
+    names = read_words(lists).split()
     if any("/" in name or name.startswith(".") for name in names):
         raise FeatlearnError(f"{shown(lists)}: expected names of images, without folders")
     images = [folder / "JPEGImages" / f"{name}.jpg" for name in names]
@@ -66,7 +74,7 @@ def _record(image: Path, note: Path) -> Record:
     except OSError as error:
         return Record(name, image, fault=f"annotation {shown(note.name)}: {error.strerror}")
     except (ElementTree.ParseError, ValueError) as error:
-        return Record(name, image, fault=f"annotation {shown(note.name)}: {error}")
+        return Record(name, image, fault=f"annotation {shown(note.name)}: {shown(str(error))}")
     label = [0] * len(CLASSES)
     for found in objects:
         if found.difficult:

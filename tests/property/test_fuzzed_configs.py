@@ -1,0 +1,227 @@
+"""Any config is run or refused in words: no traceback, no hang, no name that leaves the folder.
+
+The smoke config with values replaced, keys lost and keys added, through all checks that stand
+before the first job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from featlearn.contrastive import config as contrastive_config
+from featlearn.core import config as core_config
+from featlearn.core.config import load, refuse
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.config_data import GIVEN
+from featlearn.mrp import config as mrp_config
+from featlearn.mrp.images import cam_config, real_config
+from featlearn.mrp.images import config as image_config
+from featlearn.noncontrastive import config as noncontrastive_config
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = 160
+
+
+def fuzzed(cases: int):
+    """So many examples, however slow the machine is."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=cases, suppress_health_check=slow)
+
+
+#: Own images, so that this section has keys to change too.
+OWN = {
+    "scale": "smoke",
+    "real_images": {
+        "flowers": {
+            "data": {"kind": "folder", "path": "flowers", "size": 16, "shares": {"test": 0.2}},
+            "weights": "torchvision:ResNet18_Weights.DEFAULT",
+            "augmentation": {"preset": "mae", "size": 16},
+        }
+    },
+}
+TEXTS = st.sampled_from(
+    ["", "..", "../..", "/etc", "a/b", "$(touch x)", "{x}", "?1", "\0", "\n", "ä", "1e-3", "nan",
+     "auto", "own", "epoch", "-1", "true", "null", "folder", "timm:../../x", "x" * 300]
+)  # fmt: skip
+NUMBERS = st.one_of(
+    st.sampled_from([0, -1, 1, 2, 3, 5, 7, 10**6, 10**30, -(2**63)]),
+    st.sampled_from([0.0, -0.0, 1e-300, 0.5, 1.0, 1.5, 1e300, float("nan"), float("inf")]),
+    st.integers(-3, 40),
+)
+LEAVES = st.one_of(NUMBERS, TEXTS, st.booleans(), st.none())
+VALUES = st.recursive(
+    LEAVES,
+    lambda below: st.one_of(
+        st.lists(below, max_size=4),
+        st.dictionaries(st.one_of(TEXTS, st.integers(0, 3)), below, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@functools.cache
+def _read(path):
+    return _plain_read(path)
+
+
+_plain_read = core_config.read_yaml
+
+
+@pytest.fixture(autouse=True, scope="module")
+def files_are_read_once():
+    """Hundreds of configs would else read the same schemas hundreds of times."""
+    core_config.read_yaml = lambda path: copy.deepcopy(_read(path))
+    yield
+    core_config.read_yaml = _plain_read
+
+
+@functools.cache
+def plain() -> dict[str, Any]:
+    """The filled config that the cases start from, less what ``load`` puts in."""
+    found = load(OWN, ROOT)
+    del found["results"]
+    return found
+
+
+def places(value: Any, within: tuple = ()) -> list[tuple]:
+    """Where something stands in a config: keys and numbers from the top."""
+    found = [within] if within else []
+    items = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        items = enumerate(value)
+    for key, below in items:
+        found += places(below, (*within, key))
+    return found
+
+
+def checked(user: dict[str, Any]) -> dict[str, Any]:
+    """As the Snakefile does it."""
+    config = load(user, ROOT)
+    refuse(mrp_config.faults(config["mrp"]))
+    refuse(image_config.faults(config["images"]))
+    refuse(cam_config.faults(config))
+    refuse(contrastive_config.faults(config["contrastive"]))
+    refuse(noncontrastive_config.faults(config["noncontrastive"]))
+    refuse(real_config.faults(config["real_images"]))
+    return config
+
+
+@st.composite
+def changed(draw, below=()):
+    """The plain config with one to three changes."""
+    config = copy.deepcopy(plain())
+    for _ in range(draw(st.integers(1, 3))):
+        there = [place for place in places(config) if place[: len(below)] == below]
+        *way, last = draw(st.sampled_from(there))
+        group = functools.reduce(lambda value, key: value[key], way, config)
+        match draw(st.sampled_from(["value", "value", "value", "near", "lost", "more"])):
+            case "value":
+                group[last] = draw(VALUES)
+            case "near" if isinstance(group[last], (int, float)):
+                group[last] = draw(st.sampled_from([0, 1, 2, 3])) * group[last]
+            case "lost":
+                del group[last]
+            case "more" if isinstance(group, dict):
+                group[draw(TEXTS)] = draw(VALUES)
+    return config
+
+
+def stands_or_is_refused(user):
+    try:
+        config = checked(user)
+    except ConfigError as error:
+        lines = str(error).splitlines()
+        assert lines
+        assert any(":" in line for line in lines)
+        return
+    # what was not refused writes below results/ and nowhere else
+    run = Path(config["results"])
+    assert run.parent == Path("results")
+    assert run.name not in ("", ".", "..")
+    for name in (*config["real_images"], *config["images"]["pretraining"]):
+        assert name == Path(name).name
+        assert name.replace("-", "").replace("_", "").isalnum()
+
+
+@fuzzed(CASES)
+@given(changed())
+def test_any_change_of_a_config_is_taken_or_refused_in_words(user):
+    stands_or_is_refused(user)
+
+
+@pytest.mark.parametrize("section", ["real_images", "images", "noncontrastive", "contrastive"])
+@fuzzed(CASES // 4)
+@given(st.data())
+def test_any_change_of_a_section_is_taken_or_refused_in_words(section, data):
+    stands_or_is_refused(data.draw(changed((section,))))
+
+
+@fuzzed(CASES // 4)
+@given(VALUES)
+@example({1: 2, "1": 3})
+@example({"scale": "../config"})
+@example({"based_on": "desk", "scale": "gpu"})
+def test_any_text_of_a_config_is_taken_or_refused_in_words(user):
+    if isinstance(user, dict):
+        stands_or_is_refused({"scale": "smoke", **user})
+
+
+@fuzzed(CASES // 2)
+@given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+@example(b"a: *b")
+@example(b"a: &a [*a]")
+@example(b"? [1]\n: 2")
+@example(b"? {a: 1}\n: 2")
+@example(b"2026-13-45: 1")
+@example(b"a: 2026-13-45 99:99:99")
+@example(b"a: 0x")
+@example(b"- " * 3000)
+@example(b"[" * 3000)
+@example(b"\xff\xfe")
+def test_any_bytes_are_yaml_or_refused_by_the_name_of_the_file(content):
+    path = Path("fuzzed.yaml")
+    path.write_bytes(content)
+    told = "fuzzed.yaml: "
+    try:
+        _plain_read(path)
+    except ConfigError as error:
+        told = str(error)
+    assert told.startswith("fuzzed.yaml: ")
+
+
+@fuzzed(CASES // 2)
+@given(
+    st.fixed_dictionaries(
+        {"kind": st.sampled_from(sorted(GIVEN))},
+        optional={
+            "path": TEXTS,
+            "split": TEXTS,
+            "files": st.one_of(TEXTS, st.lists(TEXTS, max_size=2)),
+            "splits": st.dictionaries(st.sampled_from(["train", "test"]), TEXTS, max_size=2),
+            "shares": st.dictionaries(st.sampled_from(["test"]), st.floats(0, 0.9), max_size=1),
+        },
+    )
+)
+def test_any_place_of_data_is_found_or_refused_in_words(settings):
+    data = {**copy.deepcopy(plain()["real_images"]["flowers"]["data"]), "path": "", **settings}
+    config = {**OWN, "real_images": {"flowers": {**OWN["real_images"]["flowers"], "data": data}}}
+    with contextlib.suppress(FeatlearnError):
+        found = checked(config)
+        real_config.state(found["real_images"])
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory, monkeypatch):
+    """An empty folder, that stays empty but for what the test itself writes."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(folder)
+    yield
+    assert {path.name for path in folder.iterdir()} <= {"fuzzed.yaml"}

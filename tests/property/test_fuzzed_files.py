@@ -1,0 +1,310 @@
+"""Any bytes are read or refused in words: data sets, weights, checkpoints, artefacts.
+
+Sound files of each kind with bytes turned, cut, put in and repeated, and bytes that are no file of
+any kind. Nothing hangs (a hang would end by the limit of the test run), no other error than ours
+comes out, and nothing is written but the cache.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.io import savemat
+
+from featlearn.core.checkpoint import Checkpoint, Checkpoints
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import read_parquet, read_tensors, write_tensors
+from featlearn.core.provenance import read_record, record_path
+from featlearn.images.datasets import open_images
+from featlearn.images.weights import read_weights
+
+CASES = 30
+SIDE = 6
+
+
+def picture(kind="PNG", mode="RGB") -> bytes:
+    pixels = np.random.default_rng(0).integers(0, 255, (SIDE, SIDE, 3), dtype=np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).convert(mode).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def parquet() -> bytes:
+    images = pa.StructArray.from_arrays(
+        [pa.array([picture()] * 3), pa.array(["a", "b", "c"])], ["bytes", "path"]
+    )
+    hub = {"info": {"features": {"label": {"names": ["x", "y"]}}}}
+    table = pa.table({"image": images, "label": [0, 1, 0]})
+    buffer = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({b"huggingface": json.dumps(hub)}), buffer)
+    return buffer.getvalue()
+
+
+def idx(*shape: int) -> bytes:
+    return (
+        bytes([0, 0, 8, len(shape)])
+        + struct.pack(f">{len(shape)}I", *shape)
+        + bytes(int(np.prod(shape)))
+    )
+
+
+def svhn() -> bytes:
+    buffer = io.BytesIO()
+    savemat(buffer, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([[10], [1]])})
+    return buffer.getvalue()
+
+
+NOTE = b"""<annotation><size><width>6</width></size><object><name>cat</name><difficult>0</difficult>
+<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>5</ymax></bndbox></object></annotation>"""
+ANSWERS = b"ImageId,PredictionString\none,n01 1 2 3 4\ntwo,n02 1 2 3 4\n"
+
+#: Data sets: kind, split, sound files by name, and which of them is damaged.
+SETS: dict[str, tuple[str, str, dict[str, bytes], str]] = {
+    "png": ("folder", "all", {"a/1.png": picture(), "b/2.png": picture()}, "a/1.png"),
+    "jpeg": ("folder", "all", {"a/1.jpg": picture("JPEG"), "b/2.png": picture()}, "a/1.jpg"),
+    "gif": ("folder", "all", {"a/1.gif": picture("GIF", "P"), "b/2.png": picture()}, "a/1.gif"),
+    "tiff": ("folder", "all", {"a/1.tif": picture("TIFF"), "b/2.png": picture()}, "a/1.tif"),
+    "webp": ("folder", "all", {"a/1.webp": picture("WEBP"), "b/2.png": picture()}, "a/1.webp"),
+    "bmp": ("folder", "all", {"a/1.bmp": picture("BMP"), "b/2.png": picture()}, "a/1.bmp"),
+    "ppm": ("folder", "all", {"a/1.ppm": picture("PPM"), "b/2.png": picture()}, "a/1.ppm"),
+    "parquet": ("parquet", "train", {"train.parquet": parquet()}, "train.parquet"),
+    "cifar10": (
+        "cifar10",
+        "test",
+        {"test_batch.bin": bytes(3073 * 2), "data_batch_1.bin": bytes(3073)},
+        "test_batch.bin",
+    ),
+    "stl10": (
+        "stl10",
+        "test",
+        {"test_X.bin": bytes(2 * 3 * 96 * 96), "test_y.bin": bytes([1, 2])},
+        "test_y.bin",
+    ),
+    "svhn": ("svhn", "test", {"test_32x32.mat": svhn()}, "test_32x32.mat"),
+    "mnist": (
+        "mnist",
+        "test",
+        {"t10k-images-idx3-ubyte": idx(2, 4, 4), "t10k-labels-idx1-ubyte": idx(2)},
+        "t10k-images-idx3-ubyte",
+    ),
+    "mnist-gz": (
+        "mnist",
+        "test",
+        {
+            "t10k-images-idx3-ubyte.gz": gzip.compress(idx(2, 4, 4), mtime=0),
+            "t10k-labels-idx1-ubyte": idx(2),
+        },
+        "t10k-images-idx3-ubyte.gz",
+    ),
+    "voc-note": (
+        "voc2007",
+        "test",
+        {
+            "ImageSets/Main/test.txt": b"one\n",
+            "Annotations/one.xml": NOTE,
+            "JPEGImages/one.jpg": picture("JPEG"),
+        },
+        "Annotations/one.xml",
+    ),
+    "voc-list": (
+        "voc2007",
+        "test",
+        {
+            "ImageSets/Main/test.txt": b"one\n",
+            "Annotations/one.xml": NOTE,
+            "JPEGImages/one.jpg": picture("JPEG"),
+        },
+        "ImageSets/Main/test.txt",
+    ),
+    "imagenet": (
+        "imagenet",
+        "val",
+        {
+            "val/one.JPEG": picture("JPEG"),
+            "val/two.JPEG": picture("JPEG"),
+            "LOC_val_solution.csv": ANSWERS,
+        },
+        "LOC_val_solution.csv",
+    ),
+}
+
+
+def _tensors(path: Path) -> None:
+    write_tensors({"a": torch.arange(6.0), "b": torch.ones(2, 2)}, path)
+
+
+def safetensors() -> bytes:
+    path = Path("made")
+    _tensors(path)
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def state_dict() -> bytes:
+    buffer = io.BytesIO()
+    torch.save({"model": {"a": torch.arange(6.0)}}, buffer)
+    return buffer.getvalue()
+
+
+def _weights(ending: str) -> Callable[[bytes], object]:
+    def read(content: bytes) -> object:
+        path = Path(f"w{ending}")
+        path.write_bytes(content)
+        return read_weights(path)
+
+    return read
+
+
+def _file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    def from_bytes(content: bytes) -> object:
+        Path("artefact").write_bytes(content)
+        return read(Path("artefact"))
+
+    return from_bytes
+
+
+def _checkpoint(part: str) -> Callable[[bytes], object]:
+    """A damaged checkpoint of step 2 beside a sound one of step 1."""
+
+    def read(content: bytes) -> object:
+        kept = Checkpoints("kept", {"run": 1})
+        for step in (1, 2):
+            kept.save(Checkpoint(step, {"w": torch.ones(2)}, {}))
+        max(Path("kept").glob(f"*.{part}")).write_bytes(content)
+        found = kept.latest()
+        assert found.step in (1, 2)
+        return found
+
+    return read
+
+
+def _record(content: bytes) -> object:
+    path = record_path(Path("results"), Path("results/a.parquet"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return read_record(Path("results"), Path("results/a.parquet"))
+
+
+#: Other files: what is sound, and what reads it.
+FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], object]]] = {
+    "safetensors": (safetensors, _file(read_tensors)),
+    "weights": (state_dict, _weights(".pth")),
+    "table": (parquet, _file(read_parquet)),
+    "checkpoint": (safetensors, _checkpoint("safetensors")),
+    "checkpoint-record": (lambda: b'{"step": 2, "sha256": "0", "plain": {}}', _checkpoint("json")),
+    "provenance": (lambda: b'{"bytes": 3, "sha256": "00", "inputs": {}}', _record),
+}
+
+
+@st.composite
+def damaged(draw, sound: bytes) -> bytes:
+    """The file with a few bytes turned, cut, put in, doubled; or other bytes."""
+    content = bytearray(sound)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, max(len(content) - 1, 0)))
+        match draw(
+            st.sampled_from(["turn", "turn", "turn", "cut", "put", "drop", "double", "new"])
+        ):
+            case "turn" if content:
+                content[place] = draw(st.integers(0, 255))
+            case "cut":
+                del content[place:]
+            case "put":
+                content[place:place] = draw(st.binary(max_size=12))
+            case "drop":
+                del content[place : place + draw(st.integers(1, 40))]
+            case "double":
+                content += content[place:]
+            case "new":
+                content = bytearray(draw(st.binary(max_size=80)))
+    return bytes(content)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """A folder in which nothing but these may appear."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    expected = {"data", "cache", "artefact", "kept", "results", "w.pth"}
+    assert {path.name for path in tmp_path.iterdir()} <= expected
+
+
+def fuzzed(test):
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+    return settings(max_examples=CASES, suppress_health_check=slow)(test)
+
+
+def put(files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        path = Path("data", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def opened(kind: str, split: str):
+    settings = {"kind": kind, "path": "data", "size": SIDE, "max_pixels": 10_000}
+    return open_images(settings, "cache", split)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_sound_set_is_read(name):
+    """What these tests stand on."""
+    kind, split, files, _ = SETS[name]
+    put(files)
+    found = opened(kind, split)
+    assert len(found) > 0
+    assert found.faults.empty
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Pillow's, about damaged TIFF files
+@pytest.mark.parametrize("name", SETS)
+@fuzzed
+@given(st.data())
+def test_a_damaged_data_set_is_read_or_refused_in_words(name, data):
+    kind, split, files, victim = SETS[name]
+    put({**files, victim: data.draw(damaged(files[victim]))})
+    try:
+        found = opened(kind, split)
+    except FeatlearnError as error:
+        told = str(error)
+    else:
+        told = "read"
+        # what cannot be used is told in words, and never counted as an image
+        assert found.images.shape == (len(found), 3, SIDE, SIDE)
+        assert all(found.faults["reason"])
+    assert told
+    assert told.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_sound_file_is_read(name):
+    sound, read = FILES[name]
+    assert read(sound()) is not None
+
+
+@pytest.mark.parametrize("name", FILES)
+@fuzzed
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused_by_its_name(name, data):
+    sound, read = FILES[name]
+    content = data.draw(damaged(sound()))
+    told = "artefact w.pth"
+    try:
+        read(content)
+    except FeatlearnError as error:
+        told = str(error)
+    assert "artefact" in told or "w.pth" in told

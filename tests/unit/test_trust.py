@@ -1,0 +1,319 @@
+"""Nothing that a user is given can run code: configs, names of files, data sets, checkpoints.
+
+Each test hands over something that makes a file called ``owned`` when it is run or unpacked.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from featlearn.core.checkpoint import Checkpoint, Checkpoints
+from featlearn.core.config import read_yaml
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.files import read_parquet, read_tensors
+from featlearn.core.guard import template_fault
+from featlearn.core.prose import parse_page
+from featlearn.images.datasets import open_images
+from featlearn.images.weights import read_weights
+from unit.test_image_readers import encoded as png
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What a shell, Python's eval, or a template engine would run.
+COMMAND = "touch owned"
+HOSTILE = [
+    "$(touch owned)",
+    "`touch owned`",
+    "; touch owned",
+    "| touch owned",
+    "&& touch owned #",
+    "'; touch owned; '",
+    '"; touch owned; "',
+    "$IFS$(touch owned)",
+    "\n touch owned\n",
+    "{__import__('os').system('touch owned')}",
+    "{{ cycler.__init__.__globals__.os.system('touch owned') }}",
+    "?__import__('os').system('touch owned')",
+    "<script>alert(1)</script>",
+    "-rf",
+    "..",
+]
+
+
+class Bomb:
+    """Runs a command when it is unpickled."""
+
+    def __reduce__(self):
+        return os.system, (COMMAND,)
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(tmp_path, monkeypatch):
+    """An empty working directory; nothing in it may have been made by a command."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert not list(tmp_path.rglob("owned"))
+
+
+def test_the_bomb_works(tmp_path):
+    """What these tests stand on."""
+    pickle.loads(pickle.dumps(Bomb()))
+    (tmp_path / "owned").unlink()
+
+
+# ------------------------------------------------------------------------------- checkpoints
+
+
+@pytest.mark.parametrize("name", ["w.pth", "w.pt", "w.bin", "w.safetensors", "w"])
+@pytest.mark.parametrize("way", ["torch", "torch-legacy", "pickle"])
+def test_weights_that_hold_code_are_refused_and_do_not_run(name, way):
+    path = Path(name)
+    content = {"model": {"w": torch.ones(2), "bomb": Bomb()}}
+    if way == "pickle":
+        path.write_bytes(pickle.dumps(content))
+    else:
+        torch.save(content, path, _use_new_zipfile_serialization=way == "torch")
+    with pytest.raises(FeatlearnError, match=re.escape(name)):
+        read_weights(path)
+
+
+@pytest.mark.parametrize("part", ["safetensors", "json"])
+def test_a_checkpoint_that_holds_code_is_skipped_and_does_not_run(part, capsys):
+    kept = Checkpoints("kept", {"run": 1})
+    for step in (1, 2):
+        kept.save(Checkpoint(step, {"w": torch.ones(2)}, {}))
+    newest = max(Path("kept").glob(f"*.{part}"))
+    newest.write_bytes(pickle.dumps(Bomb()))
+    if part == "safetensors":  # even with a checksum that fits
+        record = json.loads(newest.with_suffix(".json").read_text())
+        from featlearn.core.files import digest
+
+        newest.with_suffix(".json").write_text(json.dumps({**record, "sha256": digest(newest)}))
+    assert kept.latest().step == 1
+    assert "is skipped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", [read_parquet, read_tensors])
+def test_an_artefact_that_is_a_pickle_is_refused(read):
+    Path("artefact").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(FeatlearnError, match="artefact"):
+        read("artefact")
+
+
+# ------------------------------------------------------------------------------- configs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"run: !!python/object/apply:os.system [{COMMAND}]",
+        f"run: !!python/object/new:os.system [{COMMAND}]",
+        "run: !!python/name:os.system",
+        "run: !!python/module:os",
+        f"!!python/object/apply:subprocess.getoutput [{COMMAND}]",
+        f"? !!python/object/apply:os.system [{COMMAND}]\n: 1",
+    ],
+)
+def test_a_tag_of_yaml_is_refused_and_does_not_run(text):
+    path = Path("mine.yaml")
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml"):
+        read_yaml(path)
+    assert "mine.yaml: is not plain YAML" in template_fault(["--configfile", "mine.yaml"])
+
+
+TEMPLATE = "__use_yte__: true\nrun: ?__import__('os').system('touch owned')\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEMPLATE,
+        TEMPLATE.replace("__use_yte__", '"__use\\x5fyte__"'),
+        TEMPLATE.replace("__use_yte__", "!!str __use_yte__"),
+        TEMPLATE.replace("__use_yte__", "!!python/str __use_yte__"),
+        "base: &base {__use_yte__: true}\n<<: *base\nrun: ?1\n",
+        "? __use_yte__\n: 1\n",
+        "__use_yte__: false\n",
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--configfile", "mine.yaml"],
+        ["--configfiles", "other.yaml", "mine.yaml"],
+        ["--configfile=mine.yaml"],
+        ["--configf", "mine.yaml", "--cores", "1"],
+        ["--cores", "1", "all", "--configfile", "mine.yaml"],
+    ],
+)
+def test_a_config_that_snakemake_would_run_is_refused(text, words):
+    Path("mine.yaml").write_text(text)
+    Path("other.yaml").write_text("run: x\n")
+    assert template_fault(words).startswith("mine.yaml: ")
+
+
+def test_a_config_of_any_name_is_looked_at():
+    Path("mine").write_text(TEMPLATE)
+    assert template_fault(["--configfile", "mine"]).startswith("mine: __use_yte__: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mine.yaml", "run: '?1 + 1'\nseed: 3\n"),
+        ("mine.json", '{"__use_yte__": true, "run": "?1"}'),
+        ("mine.json", '{\n\t"run": "tabs are no YAML"\n}'),
+    ],
+)
+def test_plain_configs_are_taken(name, text):
+    Path(name).write_text(text)
+    assert template_fault(["--cores", "2", "--configfile", name]) is None
+
+
+def test_all_configs_of_the_repository_are_plain():
+    files = sorted((ROOT / "config").rglob("*.yaml"))
+    assert len(files) > 4
+    assert template_fault(map(str, files)) is None
+
+
+# ------------------------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("..",)])
+def test_names_of_class_folders_and_images_are_only_names(name, capsys):
+    for folder in (name.replace("/", "_"), "plain"):
+        Path("data", folder).mkdir(parents=True)
+        for number in range(2):
+            Path("data", folder, f"{number}{name.replace('/', '_')}.png").write_bytes(png())
+    opened = open_images({"kind": "folder", "path": "data", "size": 8}, "cache", "all")
+    assert len(opened) == 4
+    assert len(opened.classes) == 2
+    assert {path.name for path in Path().iterdir()} == {"data", "cache"}
+
+
+@pytest.mark.parametrize("path", [*HOSTILE, "../../../../tmp/owned", "/etc/passwd", "a\0b"])
+def test_a_parquet_file_with_a_hostile_path_column_is_only_read(path, capsys):
+    names = pa.array([path, path])
+    images = pa.StructArray.from_arrays([pa.array([png(), b"broken"]), names], ["bytes", "path"])
+    table = pa.table({"image": images, "label": [0, 0], "path": names})
+    Path("data").mkdir()
+    pq.write_table(table, "data/train.parquet")
+    opened = open_images({"kind": "parquet", "path": "data", "size": 8}, "cache", "all")
+    assert len(opened) == 1
+    assert {place.name for place in Path().iterdir()} == {"data", "cache"}
+    # what is told is one line of printable letters
+    said = capsys.readouterr().err
+    assert "train.parquet row 1" in said
+    assert all(line.isprintable() for line in said.splitlines())
+
+
+def test_class_names_from_a_parquet_file_are_only_names():
+    names = {"info": {"features": {"label": {"names": HOSTILE}}}}
+    table = pa.table({"image": [png()], "label": [0]})
+    table = table.replace_schema_metadata({b"huggingface": json.dumps(names).encode()})
+    Path("data").mkdir()
+    pq.write_table(table, "data/train.parquet")
+    opened = open_images({"kind": "parquet", "path": "data", "size": 8}, "cache", "all")
+    assert len(opened.classes) == len(HOSTILE)
+    assert all(name.isprintable() for name in opened.classes)
+
+
+def test_a_numpy_file_of_objects_is_no_data():
+    """The readers of arrays take plain bytes; nobody asks NumPy to unpickle."""
+    Path("data").mkdir()
+    np.save("data/train.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
+    for kind in ("folder", "parquet", "mnist", "cifar10", "stl10", "svhn"):
+        with pytest.raises(FeatlearnError):
+            open_images({"kind": kind, "path": "data", "size": 8}, "cache", "train")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_a_table_is_text_on_the_page(text):
+    line = text.replace("\n", " ")
+    page = parse_page(f"# Title\n\n| a |\n|:--|\n| {line} |\n", Path("t.md"), 2)
+    assert "<script" not in str(page.body)
+
+
+# ------------------------------------------------------------------------------- the code itself
+
+#: Calls that run text, start programs, or unpack objects; and the files that may.
+FORBIDDEN = {
+    "eval", "exec", "compile", "__import__",
+    "os.system", "os.popen", "os.execv", "os.spawnv",
+    "pickle.load", "pickle.loads", "marshal.loads", "shelve.open", "joblib.load",
+    "np.load", "numpy.load", "pd.read_pickle", "pandas.read_pickle", "runpy.run_path",
+    "yaml.load", "yaml.unsafe_load", "yaml.full_load",
+    "torch.load", "torch.hub.load", "torch.jit.load",
+    "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_output",
+    "subprocess.check_call", "subprocess.getoutput",
+    "shell",
+}  # fmt: skip
+ALLOWED = {
+    # the same interpreter with a script of the repository, words in a list
+    ("src/featlearn/core/run.py", "subprocess.run"),
+    ("scripts/core/verify.py", "subprocess.run"),
+    # with weights_only=True, see below
+    ("src/featlearn/images/weights.py", "torch.load"),
+}
+
+
+def called(path: Path) -> set[tuple[str, str]]:
+    """Dotted names of what a file calls, with the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            found.add((str(path.relative_to(ROOT)), name))
+            if any(key.arg == "shell" for key in node.keywords):
+                found.add((str(path.relative_to(ROOT)), "shell"))
+            if name == "torch.load":
+                safe = [key.value for key in node.keywords if key.arg == "weights_only"]
+                assert [ast.unparse(value) for value in safe] == ["True"], path
+    return found
+
+
+def test_no_code_of_the_project_runs_text_starts_shells_or_unpickles():
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "scripts").rglob("*.py")]
+    assert len(files) > 200
+    found = {pair for path in files for pair in called(path) if pair[1] in FORBIDDEN}
+    assert found == ALLOWED
+
+
+def test_no_rule_runs_a_shell():
+    files = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
+    assert len(files) > 20
+    for path in files:
+        words = re.findall(r"^\s*(shell|run|wrapper|notebook|cwl)\s*:", path.read_text(), re.M)
+        assert words == [], path
+
+
+def test_the_profile_of_the_workflow_looks_at_configs_before_snakemake_does(tmp_path):
+    """Snakemake itself, with a config that would run, and with one that our own checks refuse."""
+    config = tmp_path / "mine.yaml"
+    for text, expected in (
+        (TEMPLATE.replace("touch owned", f"touch {tmp_path}/owned"), f"{config}: __use_yte__: "),
+        ("run: a/b\n", "run: 'a/b'; expected a folder name"),
+    ):
+        config.write_text(text)
+        told = subprocess.run(
+            [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", str(config)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert told.returncode != 0
+        assert expected in told.stdout + told.stderr
+        assert "Traceback" not in told.stdout + told.stderr
