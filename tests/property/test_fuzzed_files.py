@@ -205,7 +205,10 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], object]]] = {
     "weights": (state_dict, _weights(".pth")),
     "table": (parquet, _file(read_parquet)),
     "checkpoint": (safetensors, _checkpoint("safetensors")),
-    "checkpoint-record": (lambda: b'{"step": 2, "sha256": "0", "plain": {}}', _checkpoint("json")),
+    "checkpoint-record": (
+        lambda: b'{"step": 2, "sha256": "0", "plain": {}, "names": ["w"]}',
+        _checkpoint("json"),
+    ),
     "provenance": (lambda: b'{"bytes": 3, "sha256": "00", "inputs": {}}', _record),
 }
 

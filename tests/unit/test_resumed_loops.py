@@ -75,17 +75,23 @@ def classification():
     return {"w": done.w, "u": done.u, **done.trace.state()}
 
 
+def watched(w, b):
+    return {"z": w.norm(dim=-1), "a": b.clone()}
+
+
 def contrastive(learning_rate=0.5):
     spec, streams = SparseCoding(atoms=8, dimension=32), Streams(0, "resumed", "loops", range(2))
     atoms = draw_dictionary(spec, streams("d")).to("cpu").atoms
     w = initial_weights(6, spec.dimension, 0.1, streams("w"))
     training = Training(anchors=8, negatives=8, learning_rate=learning_rate, steps=STEPS)
     own = Learner(spec, atoms, w, training, Thresholds(growth=1.5), streams("x"))
-    done = train_contrastive(own, record_every=3, observe=lambda w, b: {"w": w.norm(dim=-1)})
+    done = train_contrastive(own, record_every=3, observe=watched)
     found = {"w": done.w, "b": done.b, "t1": done.t1, "t2": done.t2}
     for name, (w, b) in done.moments.items():
         found |= {f"{name}/w": w, f"{name}/b": b}
-    return found | {"seen": torch.stack([each["w"] for each in done.history])}
+    for name in done.history[0]:
+        found[f"seen/{name}"] = torch.stack([each[name] for each in done.history])
+    return found
 
 
 def noncontrastive():
@@ -155,7 +161,8 @@ def interrupted(kind, monkeypatch, count, how=killed, error=Killed):
 
 
 def same(one, two):
-    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+    """The same names in the same order, and the same numbers."""
+    return list(one) == list(two) and all(torch.equal(one[name], two[name]) for name in one)
 
 
 @pytest.mark.parametrize("count", [1, 4, 7, 11])

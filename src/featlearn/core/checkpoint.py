@@ -68,6 +68,7 @@ class Checkpoints:
                 "step": checkpoint.step,
                 "sha256": digest(path),
                 "plain": checkpoint.plain,
+                "names": list(checkpoint.tensors),
                 "identity": self.identity,
             }
             write_atomically(path.with_suffix(".json"), json.dumps(record, indent=1).encode())
@@ -174,7 +175,10 @@ def _read(record: Path) -> Checkpoint | str:
         known = json.loads(record.read_bytes())
         if digest(path) != known["sha256"]:
             return "its bytes are not those that were written"
-        return Checkpoint(known["step"], read_tensors(path), known["plain"])
+        # the file sorts them; rows of a table may follow the order in which they were given
+        found = read_tensors(path)
+        tensors = {name: found[name] for name in known["names"]}
+        return Checkpoint(known["step"], tensors, known["plain"])
     except (OSError, ValueError, KeyError, TypeError, FeatlearnError) as error:
         return f"{type(error).__name__}: {error}"
 
