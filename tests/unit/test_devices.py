@@ -1,0 +1,113 @@
+"""Where a computation runs follows from the config alone; what can be seen of it without a GPU."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from featlearn.core.config import load
+from featlearn.core.job import Job
+from unit.test_job_frame import rule, torch_settings, workplace
+
+__all__ = ["torch_settings", "workplace"]
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((ROOT / "scripts").rglob("*.py"))
+#: Drawings, decoding, and exact formulas in float64: the same numbers on every machine.
+ON_THE_CPU = {
+    "contrastive/identities.py",
+    "images/figure_cams.py",
+    "images/figure_pictures.py",
+    "images/real_data.py",
+    "mrp/initialisation.py",
+    "mrp/one_kernel.py",
+    "mrp/oracles.py",
+    "noncontrastive/oracles.py",
+}
+FROM_CONFIG = "job.params.device"
+
+
+def asked_for() -> dict[str, str]:
+    """Script to what it gives to ``job.device``."""
+    found = {}
+    for path in SCRIPTS:
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "job.device":
+                found[str(path.relative_to(ROOT / "scripts"))] = ast.unparse(node.args[0])
+    return found
+
+
+def test_every_script_that_computes_takes_its_device_from_the_config():
+    found = asked_for()
+    assert len(found) > 40
+    assert {name for name, device in found.items() if device != FROM_CONFIG} <= ON_THE_CPU
+    assert {device for name, device in found.items() if name in ON_THE_CPU} == {"'cpu'"}
+
+
+def test_every_rule_of_such_a_script_hands_the_device_on():
+    text = "\n".join(path.read_text() for path in (ROOT / "workflow/rules").rglob("*.smk"))
+    rules = re.split(r"^(?=rule |use rule )", text, flags=re.M)
+    wanting = []
+    for name, device in asked_for().items():
+        users = [part for part in rules if f'/scripts/{name}"' in part]
+        assert users, name
+        for part in users:
+            if device == FROM_CONFIG and 'device=config["device"]' not in part:
+                wanting.append(part.partition("\n")[0])
+    assert wanting == []
+
+
+def test_no_module_chooses_cuda_by_itself():
+    """They ask what a tensor or the given device is; only these name a device of their own."""
+    makers = re.compile(r"\.cuda\(|device\(\"cuda|device=\"cuda|to\(\"cuda|set_default_device")
+    found = {
+        str(path.relative_to(ROOT / "src/featlearn"))
+        for path in (ROOT / "src").rglob("*.py")
+        if makers.search(path.read_text())
+    }
+    assert found <= {"images/distributed.py"}  # the GPU of this process, by LOCAL_RANK
+
+
+@pytest.mark.usefixtures("torch_settings")
+def test_repeatable_kernels_can_be_given_up(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
+    with Job(rule(outputs={})) as job:
+        assert job.device("cuda-nondeterministic").type == "cuda"
+        assert not torch.are_deterministic_algorithms_enabled()
+        assert torch.backends.cudnn.benchmark
+        assert job.device("cuda").type == "cuda"
+        assert torch.are_deterministic_algorithms_enabled()
+        assert not torch.backends.cudnn.benchmark
+        job._on_cuda = False  # there is none to ask for its name
+
+
+@pytest.mark.usefixtures("torch_settings")
+def test_float32_is_float32_on_cuda_too():
+    places = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)
+    before = [place.fp32_precision for place in places]
+    try:
+        for place in places:
+            place.fp32_precision = "tf32"
+        with Job(rule(outputs={})) as job:
+            job.device("cpu")
+        assert [place.fp32_precision for place in places] == ["ieee", "ieee"]
+    finally:
+        for place, old in zip(places, before, strict=True):
+            place.fp32_precision = old
+
+
+@pytest.mark.parametrize("scale", ["smoke", "desk", "paper"])
+def test_only_the_paper_scale_trains_below_float32(scale):
+    def precisions(value):
+        if isinstance(value, dict):
+            for key, below in value.items():
+                yield from [below] if key == "precision" else precisions(below)
+
+    found = set(precisions(load({"scale": scale}, ROOT)))
+    assert found == ({"bfloat16"} if scale == "paper" else {"float32"})
+    assert "# Precision: " in (ROOT / f"config/scale/{scale}.yaml").read_text()
