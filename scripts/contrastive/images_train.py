@@ -16,7 +16,7 @@ with Job(snakemake) as job:
     )
     steps = Plan(Training.of(experiment.training(arm)), len(experiment.train.images)).steps
     report = Progress(f"{name} {kind} {arm}-{replicate}", steps).report
-    encoder, history, trace = experiment.fitted(kind, arm, job.checkpoints, report)
+    encoder, history, trace = experiment.fitted(kind, arm, report=report)
     told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
     write_tensors(encoder.state_dict(), job.output.weights)
     write_parquet(history.assign(**told), job.output.history)
