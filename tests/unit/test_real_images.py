@@ -24,15 +24,14 @@ from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
+from featlearn.images.on_disk import as_opened, sources
 from featlearn.mrp.images import real
 from featlearn.mrp.images.real import RealExperiment, channel_statistics, describe
 from featlearn.mrp.images.real_config import (
-    as_opened,
     faults,
     map_panels,
     method_of,
     missing_weights,
-    sources,
     starts,
     state,
 )

@@ -29,12 +29,13 @@ from featlearn.images.features import extract
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods import build_method
 from featlearn.images.neighbours import nearest_neighbours
+from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
 from featlearn.images.probe import choose_probe, score
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.experiment import Weights
-from featlearn.mrp.images.real_config import PRETRAINED, as_opened, given_weights
+from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 
 #: Images that the statistics of the channels are taken of.
 LOOKED_AT = 10_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.on_disk import as_opened, listing_digest, sources
+from featlearn.images.on_disk import listing_digest, sources
 
 #: Starts of an encoder; ``GIVEN`` are the weights that the config names: one, or several that have
 #: names, such as ``given-supervised``.
