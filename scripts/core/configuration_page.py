@@ -25,9 +25,19 @@ DESCRIBED = {
     "encoder": "images.encoders.cnn",
     "pretraining_run": "images.pretraining.simmim",
     "training": "images.pretraining.simmim.training",
+    "pretraining_method": "images.pretraining.simmim.objective",
+    "classifier": "images.comparison.finetuning.objective",
+    "augmentation": "images.augmentation",
+    "detector": "images.detection.detector",
 }
 #: Sections of the config that have tables, each with the groups that are described by hand.
-SECTIONS: dict[str, tuple[str, ...]] = {"mrp": ("headline",), "images": ()}
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "mrp": ("headline",),
+    "images": (),
+    "eigencam": (),
+    "real_images": (),
+}
+HEAD = ("| key | meaning | value | default |", "|:--|:--|:--|:--|")
 WORDS = {
     "integer": "whole number",
     "number": "number",
@@ -96,7 +106,10 @@ def rows(
     """
     name = node.get("$ref", "").rpartition("/")[2]
     if DESCRIBED.get(name, path) != path:
-        yield f"| `{path}` | as `{DESCRIBED[name]}` | group |  |"
+        others = ", ".join(f"`{key}` {value}" for key, value in other_defaults(node))
+        told = f"as `{DESCRIBED[name]}`" + (f", but {others}" if others else "")
+        default = shown(node["default"]) if "default" in node else ""
+        yield f"| `{path}` | {told} | group | {default} |"
         return
     node = resolved(node, schema)
     if "properties" in node and "default" not in node:
@@ -104,14 +117,27 @@ def rows(
             must = key in node.get("required", ())
             yield from rows(f"{path}.{key}", part, schema, must)
         return
-    default = shown(node["default"]) if "default" in node else ("scale" if needed else "none")
+    # what is free to choose stands in no file of a scale
+    wanted = "must be given" if path.startswith("real_images") or "[]" in path else "scale"
+    default = shown(node["default"]) if "default" in node else (wanted if needed else "none")
     told = meaning(path, node, schema)
     yield f"| `{path}` | {told} | {values(node, schema)} | {default} |"
+    if node.get("default", ...) is None:  # a group that may be left out
+        for key, part in node.get("properties", {}).items():
+            yield from rows(f"{path}.{key}", part, schema, key in node.get("required", ()))
     nested = node.get("additionalProperties")
     if isinstance(nested, Mapping):
         yield from rows(f"{path}.<name>", nested, schema)
     elif resolved(node.get("items", {}), schema).get("type") == "object":
         yield from rows(f"{path}[]", node["items"], schema)
+
+
+def other_defaults(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Keys below a group that is described elsewhere whose default is another here."""
+    for key, part in node.get("properties", {}).items():
+        if "default" in part:
+            yield f"{path}{key}", shown(part["default"])
+        yield from other_defaults(part, f"{path}{key}.")
 
 
 def shown(default: Any) -> str:
@@ -127,13 +153,20 @@ def tables(paper: str, skip: tuple[str, ...] = ()) -> str:
     section = whole["properties"][paper]
     schema = {"$defs": whole["$defs"], "meanings": section.get("meanings", {})}
     found = []
-    for name, node in section["properties"].items():
-        if name not in skip:
+    groups = section.get("properties") or {"<name>": section["additionalProperties"]}
+    single = {k: node for k, node in groups.items() if "properties" not in resolved(node, schema)}
+    if single:  # keys of the section itself
+        lines = [
+            row for name, node in single.items() for row in rows(f"{paper}.{name}", node, schema)
+        ]
+        found += [f"### `{paper}`\n", *HEAD, *lines, ""]
+    for name, node in groups.items():
+        if name not in (*skip, *single):
             lines = list(rows(f"{paper}.{name}", node, schema))
             told = resolved(node, schema).get("description")
             found.append(f"### `{paper}.{name}`\n")
             found += [f"{told[0].upper()}{told[1:]}.\n"] if told else []
-            found += ["| key | meaning | value | default |", "|:--|:--|:--|:--|", *lines, ""]
+            found += [*HEAD, *lines, ""]
     return "\n".join(found) + "\n"
 
 

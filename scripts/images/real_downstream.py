@@ -7,7 +7,7 @@ with Job(snakemake) as job:
     from featlearn.core.files import read_tensors, write_parquet, write_tensors
     from featlearn.core.progress import Progress
     from featlearn.mrp.images.real import RealExperiment
-    from featlearn.mrp.images.real_config import PRETRAINED
+    from featlearn.mrp.images.real_config import PRETRAINED, method_of
 
     name, start = job.wildcards.image_set, job.wildcards.start
     replicate = int(job.wildcards.replicate)
@@ -21,7 +21,7 @@ with Job(snakemake) as job:
     found, trained = experiment.evaluate(
         lambda: experiment.started(start, weights), job.tell, reporter
     )
-    method = job.config["pretraining"]["objective"]["kind"] if start == PRETRAINED else start
+    method = method_of(job.config, start)
     told = found.assign(data_set=name, start=start, method=method, replicate=replicate)
     write_tensors(trained, job.output.weights)
     write_parquet(told, job.output.evaluation)

@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 from featlearn.core.quoted import quoted_table
-from featlearn.mrp.images.cam_tables import part_use_table, table_1, wide_table_1
+from featlearn.mrp.images.cam_tables import (
+    DIAL_QUANTITIES,
+    part_use_table,
+    readings,
+    table_1,
+    wide_part_use,
+    wide_table_1,
+)
+from featlearn.mrp.images.figures import phase_diagrams
 
 VALUES = Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml"
 
@@ -79,3 +87,48 @@ def test_part_use_is_compared_with_supervised_training_of_the_same_network():
     assert table["mean"].to_dict() == pytest.approx(
         {"random-cnn": 1.1, "simmim": 1.6, "random-vit": 0.3, "mae": 0.2}
     )
+
+
+def test_one_replicate_has_means_and_no_spread(frames):
+    alone = {name: frame[frame["replicate"] == 0] for name, frame in frames.items()}
+    wide = wide_table_1(table_1(quoted_table(VALUES, "table-1")[0], alone))
+    assert not wide.astype(str).map(lambda cell: "nan" in cell or "±" in cell).to_numpy().any()
+    rows = [("simmim", "cnn", 6, "multi_view", "hits", 1.25, 0),
+            ("random-cnn", "cnn", 6, "multi_view", "hits", 1.0, 0)]  # fmt: skip
+    columns = ["start", "encoder", "labels", "test_set", "quantity", "value", "replicate"]
+    table = part_use_table(pd.DataFrame(rows, columns=columns))
+    assert wide_part_use(table)["parts hit a picture"].tolist() == ["1.25", "1"]
+
+
+def test_the_sweep_of_readings_shows_a_row_a_network_and_a_column_a_layer():
+    rows = [
+        (start, kind, layer, centred, share, level + 0.1 * replicate, replicate)
+        for start, kind, level, layers in (("random-cnn", "cnn", 1.0, 3), ("simmim", "cnn", 1.5, 3),
+                                           ("random-vit", "vit", 0.2, 2), ("mae", "vit", 0.1, 2))
+        for layer in range(1 - layers, 1)
+        for centred in (True, False)
+        for share in (0.25, 0.5)
+        for replicate in range(2)
+    ]  # fmt: skip
+    columns = ["start", "encoder", "layer", "centred", "hit_share", "value", "replicate"]
+    drawn = readings(pd.DataFrame(rows, columns=columns))
+    shown = [[len(ax.lines) > 0 for ax in drawn.axes[row * 3 : row * 3 + 3]] for row in range(2)]
+    assert shown == [[True, True, True], [False, True, True]]
+    gain = drawn.axes[2].containers[0].lines[0].get_ydata()
+    assert gain == pytest.approx([0.5, 0.5])
+
+
+def test_the_sweep_of_dials_shows_a_row_a_quantity_and_a_column_a_dial():
+    rows = [
+        (dial, position, method, 60, quantity, level, 0)
+        for dial, positions in (("rotation", (30,)), ("mask_size", (4, 16)))
+        for position in positions
+        for method, level in (("supervised", 0.25), ("SimMIM, fine-tuned", 0.75))
+        for quantity in DIAL_QUANTITIES
+    ]
+    columns = ["dial", "position", "method", "labels", "quantity", "value", "replicate"]
+    drawn = phase_diagrams(pd.DataFrame(rows, columns=columns), DIAL_QUANTITIES)
+    panels = [ax for ax in drawn.axes if ax.images]
+    titles = [ax.get_title(loc="left") for ax in panels]
+    assert titles == ["side of a mask cell (px)", "largest turn of a part (°)"] * 3
+    assert panels[0].texts[0].get_text() == "0.25\n→ 0.75"

@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from featlearn.core.errors import ConfigError
 from featlearn.images.classifier import Classifier
 from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.part_use import part_use
-from featlearn.mrp.images.cam_config import faults
+from featlearn.mrp.images.cam_config import faults, missing_files, state
 from featlearn.mrp.images.cams import (
     Effects,
     agreement_values,
@@ -20,6 +21,7 @@ from featlearn.mrp.images.cams import (
     look,
     measured,
     own_masks,
+    readings,
     trained_classifier,
     use_values,
 )
@@ -52,7 +54,7 @@ class Detector(Encoder):
     One less the squared distance of the pixels from those of the part, weighted by its coverage.
     """
 
-    cam_layer = "gate"
+    cam_layer, cam_layers = "gate", ("gate",)
 
     def __init__(self, experiment, views):
         super().__init__()
@@ -170,6 +172,21 @@ def test_a_look_gives_the_scores_of_the_plain_pass(experiment):
 # --------------------------------------------------------------------------- planted numbers
 
 
+def test_a_map_is_read_in_every_way_and_the_usual_one_is_the_reported_one(experiment, tests):
+    classifier = classifier_using(experiment, 0)
+    read = readings(experiment, classifier, tests[0])
+    assert read["layer"].tolist() == [0] * 6
+    found = values(measured(experiment, classifier, tests)[0], "multi_view")
+    usual = read[read["centred"] & (read["hit_share"] == 0.5)]
+    assert usual["value"].item() == found["hits"]
+    for _, own in read.groupby("centred"):
+        assert own.sort_values("hit_share")["value"].is_monotonic_decreasing
+    classifier = Classifier(experiment.encoder("cnn"), 3)
+    read = readings(experiment, classifier, tests[0])
+    assert read["layer"].unique().tolist() == [-1, 0]
+    assert read["value"].between(0, 2).all()
+
+
 def test_effects_of_planted_scores():
     whole = torch.tensor([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0], [1.0, 0.0, 0.0]])
     labels = torch.tensor([0, 1, 1])
@@ -245,7 +262,6 @@ def test_faults_name_the_key_and_what_was_expected():
         "eigencam": {
             "pictures": 9,
             "shown": {"classes": [1, 2, 4]},
-            "photographs": {"folder": "photos", "weights_folder": None},
         },
         "images": {
             "samples": {"test": 8},
@@ -256,5 +272,30 @@ def test_faults_name_the_key_and_what_was_expected():
     assert [line.partition(":")[0] for line in told] == [
         "eigencam.pictures",
         "eigencam.shown.classes",
-        "eigencam.photographs",
     ]
+
+
+def test_weights_and_photographs_that_are_not_there_are_told_before_anything_is_made(tmp_path):
+    models = [
+        {"name": "mine", "encoder": {"kind": "resnet50"}, "weights": "mine.safetensors"},
+        {"name": "DeiT", "encoder": {"kind": "vit_base"}, "weights": "timm:deit_base"},
+    ]
+    photographs = {"folder": str(tmp_path / "a"), "weights_folder": str(tmp_path), "models": models}
+    first, second = missing_files(photographs)
+    assert first == (
+        "eigencam.photographs.models.0.weights: 'mine.safetensors'; expected the file "
+        f"{tmp_path}/mine.safetensors"
+    )
+    assert "put deit_base.safetensors or deit_base.pth" in second
+    assert str(tmp_path) in second
+    with pytest.raises(ConfigError, match=r"eigencam\.photographs\.folder: .*/a: no such folder"):
+        state(photographs)
+    assert (state({"folder": None}), list(missing_files({"folder": None}))) == (None, [])
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1.png").write_bytes(b"one")
+    before = state(photographs)
+    (tmp_path / "a" / "2.png").write_bytes(b"two")
+    assert state(photographs) != before
+    for name in ("mine", "deit_base"):
+        (tmp_path / f"{name}.safetensors").touch()
+    assert not list(missing_files(photographs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor, nn
@@ -13,7 +12,7 @@ from torch.nn import functional
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images import classifier as module
-from featlearn.images.accuracy import accuracies, paired_differences, summary
+from featlearn.images.accuracy import accuracies
 from featlearn.images.classifier import Classifier
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
@@ -188,36 +187,3 @@ def test_accuracies_of_multi_view_and_single_view_images_are_apart():
         "worst_view": 0.5,
     }
     assert set(accuracies(predicted, labels)) == {"all"}
-
-
-def rows() -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"labels": 64, "method": method, "replicate": r, "quantity": "all", "value": value}
-            for method, values in {"a": [0.9, 0.8, 0.7], "b": [0.8, 0.6, 0.65]}.items()
-            for r, value in enumerate(values)
-        ]
-    )
-
-
-def test_a_summary_has_the_interval_over_replicates():
-    table = summary(rows(), by=["labels", "method", "quantity"]).set_index("method")
-    assert table.loc["a", "mean"] == pytest.approx(0.8)
-    # standard error 0.1 / sqrt 3, and 4.3027 is the 0.975 quantile of t with 2 degrees of freedom
-    assert table.loc["a", "half_width"] == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
-    assert table.loc["a", "replicates"] == 3
-
-
-def test_differences_are_paired_by_replicate():
-    table = paired_differences(rows(), "b", by=["labels", "quantity"])
-    assert list(table["method"]) == ["a"]
-    differences = np.array([0.1, 0.2, 0.05])
-    assert table["mean"].item() == pytest.approx(differences.mean())
-    error = differences.std(ddof=1) / math.sqrt(3)
-    assert table["half_width"].item() == pytest.approx(4.3027 * error, rel=1e-4)
-
-
-def test_a_method_without_its_pair_is_refused():
-    broken = rows().drop(index=4)
-    with pytest.raises(ValueError, match=r"replicates of 'a' and 'b' differ"):
-        paired_differences(broken, "b", by=["labels", "quantity"])

@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from scipy.io import savemat
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
 from featlearn.images.datasets import fraction_rows, open_images, open_splits, split_rows
+from featlearn.images.detection import targets_of
 from featlearn.images.readers.common import shown
 from featlearn.images.readers.decode import BrokenImage, decode
 from featlearn.images.readers.voc import read_objects
@@ -602,12 +604,12 @@ def voc_object(name, box, difficult=0) -> str:
     )
 
 
-def voc(root: Path, notes: dict[str, str]) -> Path:
-    folder = root / "VOCdevkit" / "VOC2007"
+def voc(root: Path, notes: dict[str, str], year: int = 2007, split: str = "trainval") -> Path:
+    folder = root / "VOCdevkit" / f"VOC{year}"
     for name, note in notes.items():
         put(folder / "JPEGImages" / f"{name}.jpg", encoded(size=(32, 16), kind="JPEG"))
         put(folder / "Annotations" / f"{name}.xml", ANNOTATION.format(objects=note).encode())
-    put(folder / "ImageSets" / "Main" / "trainval.txt", "\n".join(notes).encode())
+    put(folder / "ImageSets" / "Main" / f"{split}.txt", "\n".join(notes).encode())
     return root
 
 
@@ -634,6 +636,27 @@ def test_voc_has_several_classes_an_image_and_boxes(tmp_path):
     turned = train.subset(torch.tensor([1, 0]))
     assert turned.boxes(1)[0].equal(boxes)
     assert len(turned.boxes(0)[0]) == 0
+
+
+def test_voc_of_both_years_is_trained_on_and_tested_on_the_first(tmp_path):
+    dog, cat = voc_object("dog", (9, 5, 24, 12)), voc_object("cat", (1, 1, 16, 16))
+    voc(tmp_path, {"000005": dog})
+    voc(tmp_path, {"000006": cat}, split="test")
+    settings = {"kind": "voc0712", "path": str(tmp_path), "size": 8, "resize": "squash"}
+    with pytest.raises(FeatlearnError, match=r"VOCdevkit/VOC2012/ImageSets/Main/trainval\.txt"):
+        open_images(settings, tmp_path / "cache")
+    voc(tmp_path, {"2008_000001": cat, "2008_000002": dog + cat}, 2012)
+    opened = open_splits(settings | {"shares": {}}, tmp_path / "cache", 0)
+    assert opened["train"].names.tolist() == ["000005.jpg", "2008_000001.jpg", "2008_000002.jpg"]
+    assert opened["test"].names.tolist() == ["000006.jpg"]
+    assert opened["train"].classes == opened["test"].classes
+    targets = targets_of(opened["train"])
+    classes = [opened["train"].classes.index(name) for name in ("dog", "cat")]
+    assert targets[:, :, 4].tolist() == [[classes[0], -1], [classes[1], -1], classes]
+    assert targets[2, 1, :4].tolist() == [0, 0, 4, 8]
+    flat = replace(opened["test"], objects=None)
+    with pytest.raises(FeatlearnError, match="expected a detection set such as VOC"):
+        targets_of(flat)
 
 
 @pytest.mark.parametrize(

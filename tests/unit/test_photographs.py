@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import OrderedDict
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -13,9 +17,10 @@ from featlearn.core.files import write_tensors
 from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.encoders import build_encoder
 from featlearn.images.overlay import overlay
-from featlearn.images.photographs import heat_maps, photographs, save_pictures, weighted_maps
+from featlearn.images.photographs import heat_maps, photographs, weighted_maps
 from featlearn.mrp.images.cam_figures import photograph_maps
 
+PAGE = (Path(__file__).parents[2] / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
 TINY = {"kind": "small_resnet", "widths": [4, 8]}
 
 
@@ -40,13 +45,36 @@ def test_photographs_come_by_name_and_square(folder):
         photographs(folder / "missing")
 
 
-def test_four_lines_make_pictures_of_an_own_model(folder, tmp_path):
+def test_a_broken_photograph_is_named_and_left_out(folder, capsys):
+    (folder / "a.png").write_bytes(b"no picture")
+    images = photographs(folder, 32, 2)
+    assert images.shape == (2, 3, 32, 32)
+    assert (images[0, 0] == 10).all()
+    assert "a.png is left out: not an image" in capsys.readouterr().err
+    for name in ("b.png", "c.jpg"):
+        (folder / name).unlink()
+    with pytest.raises(FeatlearnError, match="no image can be used"):
+        photographs(folder)
+
+
+def test_the_four_lines_of_the_page_make_pictures_of_an_own_model(folder, tmp_path, monkeypatch):
+    code = re.search(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+    lines = [line for line in code.splitlines() if line]
+    assert len(lines) == 4
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Conv2d(3, 6, 3, 2, 1), nn.ReLU(), nn.Conv2d(6, 5, 3, 2, 1))
-    images = photographs(folder, 64)
-    files = save_pictures(overlay(images, heat_maps(model, images, model[1])), tmp_path / "maps")
+    model = nn.Sequential(OrderedDict(
+        layer3=nn.Conv2d(3, 6, 3, 16, 1), layer4=nn.Conv2d(6, 5, 3, 2, 1), pool=nn.Flatten()
+    ))  # fmt: skip
+    folder.rename(tmp_path / "my-photographs")
+    monkeypatch.chdir(tmp_path)
+    names = {"model": model}
+    exec(compile(code, "docs/eigen-cam.md", "exec"), names)
+    files = sorted((tmp_path / "maps").iterdir())
     assert [file.name for file in files] == ["0.png", "1.png", "2.png"]
-    assert Image.open(files[0]).size == (64, 64)
+    images = photographs("my-photographs", 224)
+    wanted = overlay(images, heat_maps(model, images, model.layer4))
+    for file, picture in zip(files, wanted, strict=True):
+        assert np.array_equal(np.asarray(Image.open(file)), picture.permute(1, 2, 0).numpy())
 
 
 def test_maps_are_those_of_the_layer(folder):

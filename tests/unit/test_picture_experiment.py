@@ -23,7 +23,7 @@ from featlearn.mrp.images.config import faults
 from featlearn.mrp.images.detection import detected
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced
-from featlearn.mrp.images.phase_diagram import VALIDATION, cell, turned
+from featlearn.mrp.images.phase_diagram import PART_USE, VALIDATION, cell, turned
 from featlearn.mrp.images.tables import (
     EVALUATIONS,
     STARTS,
@@ -307,7 +307,10 @@ def test_a_cell_holds_both_ways_to_train(config):
     found = cell(config, turned("mask_size", 8), 0, 0, "cpu", told.append)
     assert list(found) == ["method", "labels", "quantity", "value", "replicate"]
     assert set(found["method"]) == {"supervised", "SimMIM, fine-tuned"}
-    assert len(found) == 2 * len(QUANTITIES)
+    assert set(found["quantity"]) == {*QUANTITIES, *PART_USE}
+    assert not found.duplicated(["method", "labels", "quantity"]).any()
+    hits = found[found["quantity"] == "hits"]["value"]
+    assert hits.between(0, config["world"]["parts_per_class"]).all()
     assert len(told) == 3
 
 

@@ -24,9 +24,18 @@ from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
+from featlearn.images.on_disk import as_opened, sources
 from featlearn.mrp.images import real
 from featlearn.mrp.images.real import RealExperiment, channel_statistics, describe
-from featlearn.mrp.images.real_config import as_opened, faults, sources, state
+from featlearn.mrp.images.real_config import (
+    faults,
+    map_panels,
+    method_of,
+    missing_weights,
+    starts,
+    state,
+)
+from featlearn.mrp.images.real_maps import maps_figure, panel, shown_rows
 from featlearn.mrp.images.real_tables import real_figure, real_table, wide_real
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +137,16 @@ def test_a_name_that_is_no_file_name_is_refused():
             "torchvision:... or timm:...",
         ),
         (
+            {"weights": {"mine": "no/such/file"}},
+            "real_images.own.weights.mine: 'no/such/file'; expected a file, or a name such as "
+            "torchvision:... or timm:...",
+        ),
+        (
+            {"detection": {"training": {"steps": 3}}},
+            "real_images.own.detection: beside data of kind folder, which have no boxes; expected "
+            "one of voc0712, voc2007, voc2012",
+        ),
+        (
             {"data": {"shares": {"validation": 0.5}}},
             "real_images.own.data.shares.validation: 0.5; expected none: what is chosen is chosen "
             "on labelled training images",
@@ -156,9 +175,48 @@ def test_the_gpu_scale_has_other_sections_from_smoke():
         load({"based_on": "desk"}, ROOT)
 
 
-def test_the_config_for_a_processor_is_valid():
-    config = load(read_yaml(ROOT / "config" / "cifar10.yaml"), ROOT)
-    assert not list(faults(config["real_images"]))
+def test_the_config_for_a_processor_is_valid_and_makes_the_pair_and_the_triple_of_the_paper():
+    sets = load(read_yaml(ROOT / "config" / "cifar10.yaml"), ROOT)["real_images"]
+    assert not list(faults(sets))
+    assert map_panels(sets) == [
+        [("cifar10", "random"), ("cifar10", "pretrained")],
+        [("cifar10-data2vec", "random"), ("cifar10-mae", "pretrained"),
+         ("cifar10-data2vec", "pretrained")],
+    ]  # fmt: skip
+    kinds = {name: method_of(sets[name], "pretrained") for name in sets}
+    assert kinds == {
+        "cifar10": "simmim", "cifar10-mae": "mae", "cifar10-data2vec": "data2vec"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["imagenet", "voc"])
+def test_configs_for_the_papers_own_data_are_valid_and_say_what_is_missing(name, tmp_path):
+    own = read_yaml(ROOT / "config" / f"{name}.yaml")
+    config = load(own, ROOT)
+    sets = config["real_images"]
+    told = list(faults(sets))
+    assert told == [line for line in told if "weights.simmim: 'results/imagenet/" in line]
+    for one in sets.values():
+        one["data"]["path"] = str(tmp_path)
+    with pytest.raises(ConfigError) as missing:
+        state(sets)
+    assert len(str(missing.value).splitlines()) == len(sets)
+    for settings in sets.values():
+        assert "given-supervised" in starts(settings)
+    for model in config["eigencam"]["photographs"]["models"]:
+        encoder = model["encoder"]  # of another size: the options are what is looked at
+        smaller = {"vit_base": "vit_tiny"}.get(encoder["kind"], encoder["kind"])
+        build_encoder({**encoder, "kind": smaller}, 224)
+
+
+def test_weights_of_a_library_that_are_not_here_are_told_with_their_place(monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    weights = {"mine": "torchvision:ResNet50_Weights.IMAGENET1K_V1", "own": "a/file"}
+    settings = filled(data={"kind": "digits"}, weights=weights)
+    (told,) = missing_weights({"own": settings})
+    assert told.startswith("real_images.own.weights.mine: weights torchvision:ResNet50_Weights")
+    assert "put resnet50-0676ba61.pth" in told
+    assert str(tmp_path) in told
 
 
 PAGE = ROOT / "docs" / "your-own-images.md"
@@ -398,6 +456,34 @@ def test_a_training_is_the_same_each_time(garden, cache):
 
     first, second = weights(), weights()
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_sets_of_the_same_data_have_the_same_test_images(garden, cache, experiment):
+    other = RealExperiment("other", tiny(garden), cache, 0, 0)
+    assert torch.equal(other.test.images, experiment.test.images)
+    assert torch.equal(other.train.images, experiment.train.images)
+
+
+def test_images_with_maps_are_the_first_of_each_class_by_number():
+    labels = torch.tensor([2, 2, -1, 0, 1, 0, 2])
+    assert shown_rows(labels, 4).tolist() == [3, 4, 0, 5]
+    assert shown_rows(labels, 99).tolist() == [3, 4, 0, 5, 1, 6]
+    assert shown_rows(torch.zeros(5, 3), 2).tolist() == [0, 1]
+
+
+def test_maps_of_classifiers_name_what_a_picture_shows_and_what_a_network_says(experiment):
+    right = experiment.classifier(experiment.encoder())
+    wrong = experiment.classifier(experiment.encoder())
+    with torch.no_grad():
+        for made, label in ((right, 0), (wrong, 1)):
+            made.head.bias[label] = 9.0
+    drawn = panel("garden", {"a": (experiment, right), "b": (experiment, wrong)}, 1)
+    assert [list(one) for one in drawn.truth] == [["daisy"]]
+    assert drawn.said == {"a": ["daisy"], "b": ["rose"]}
+    assert drawn.overlays["a"].shape == (1, 3, 128, 128)
+    shown = maps_figure([drawn, drawn])
+    words = [ax.get_xlabel() for ax in shown.axes if ax.get_xlabel()]
+    assert words == ["daisy", "says rose"] * 2
 
 
 def test_weights_of_the_user_are_a_start(garden, cache, tmp_path, experiment):

@@ -56,10 +56,12 @@ def test_only_what_belongs_to_the_own_images_is_made(mine):
         "images_real_evaluations": 1,
         "images_real_table": 1,
         "images_real_figure": 1,
+        "images_real_maps": 1,
         "real_images": 1,
     }
-    for end in ("svg", "png"):
-        assert (checkout / f"{MADE}/figures/real-images.{end}").is_file()
+    for name in ("real-images", "real-maps"):
+        for end in ("svg", "png"):
+            assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
 
 
 def test_the_table_has_every_start_evaluation_and_share_of_the_labels(mine):

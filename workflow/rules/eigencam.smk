@@ -5,6 +5,9 @@ from featlearn.mrp.images import cam_config
 CAMS = config["eigencam"]
 try:
     refuse(cam_config.faults(config))
+    if workflow.is_main_process:
+        refuse(cam_config.missing_files(CAMS["photographs"]))
+    CAM_PHOTOGRAPHS_STATE = cam_config.state(CAMS["photographs"])
 except FeatlearnError as error:
     raise WorkflowError(str(error))
 
@@ -33,6 +36,8 @@ EIGENCAM_FILES = publish(
         *CAM_FIGURES,
         "cam-part-use",
         "cam-by-part",
+        "cam-readings",
+        "cam-phase-diagram",
         *(["cam-photographs"] if CAM_PHOTOGRAPHS else []),
     ],
     tables=["cam-part-use", "table-1", "table-1-first-version"],
@@ -41,10 +46,11 @@ EIGENCAM_FILES = publish(
         *expand(
             f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}{{part}}.parquet",
             replicate=IMAGE_REPLICATES,
-            part=["", "-by-part"],
+            part=["", "-by-part", "-readings"],
         ),
         f"{IMAGE_MEASUREMENTS}/eigencam.parquet",
         f"{IMAGE_MEASUREMENTS}/eigencam_by_part.parquet",
+        f"{IMAGE_MEASUREMENTS}/eigencam_readings.parquet",
     ],
 )
 
@@ -63,6 +69,7 @@ rule cam_measure:
     output:
         values=f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}.parquet",
         by_part=f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}-by-part.parquet",
+        readings=f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}-readings.parquet",
     log:
         f"{RESULTS}/logs/images/eigencam-{{replicate}}.log",
     conda:
@@ -114,6 +121,21 @@ rule cam_values_by_part:
         "../../scripts/core/concatenate.py"
 
 
+rule cam_readings:
+    input:
+        parts=expand(rules.cam_measure.output.readings, replicate=IMAGE_REPLICATES),
+    output:
+        f"{IMAGE_MEASUREMENTS}/eigencam_readings.parquet",
+    log:
+        f"{RESULTS}/logs/images/eigencam-readings.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code("core/concatenate.py"),
+    script:
+        "../../scripts/core/concatenate.py"
+
+
 rule cam_figure_maps:
     input:
         shown_classifiers,
@@ -145,12 +167,14 @@ rule cam_figure_part_use:
     input:
         values=rules.cam_values.output[0],
         by_part=rules.cam_values_by_part.output[0],
+        readings=rules.cam_readings.output[0],
+        phase_diagram=rules.images_phase_diagram.output[0],
     output:
         **figure("mrp", "cam-{what}"),
     log:
         f"{RESULTS}/logs/images/figure-cam-{{what}}.log",
     wildcard_constraints:
-        what="part-use|by-part",
+        what="part-use|by-part|readings|phase-diagram",
     conda:
         "../../environment.yml"
     params:
@@ -171,6 +195,8 @@ rule cam_figure_photographs:
     params:
         code=code("images/figure_photographs.py"),
         config=CAMS["photographs"],
+        # a folder whose files changed since is looked at again
+        state=CAM_PHOTOGRAPHS_STATE,
         device=config["device"],
         threads=config["threads"],
         contains="measured",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import pandas as pd
 
@@ -25,6 +25,46 @@ def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.
         rows.append((*key, seen.mean, seen.low, seen.high, seen.half_width,
                      float(values.max()), seen.replicates))  # fmt: skip
     columns = [*by, "mean", "low", "high", "half_width", "largest", "replicates"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def paired(
+    frame: pd.DataFrame, by: Sequence[str], column: str, references: Mapping[Hashable, Hashable]
+) -> pd.DataFrame:
+    """Mean and 95 % interval of differences, replicate by replicate.
+
+    A replicate is one draw of data and initial weights that all share who are compared, so that
+    what is common to them cancels.
+
+    Parameters
+    ----------
+    frame
+        Columns ``by``, ``column``, replicate, value; one row a replicate in each group.
+    column
+        Tells apart what is compared.
+    references
+        Of each value of ``column`` the one that is taken off. A pair of which a group lacks either
+        is left out.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``by``, ``column``, difference, difference_half_width.
+
+    Raises
+    ------
+    ValueError
+        If a replicate of a pair is missing, or is there twice.
+    """
+    rows = []
+    for key, group in frame.groupby(list(by), sort=False, observed=True):
+        # not pivot_table, which would take the mean of a replicate that is there twice
+        wide = group.pivot(index="replicate", columns=column, values="value")  # noqa: PD010
+        for name, reference in references.items():
+            if name in wide and reference in wide:
+                seen = estimate((wide[name] - wide[reference]).to_numpy())
+                rows.append((*key, name, seen.mean, seen.half_width))
+    columns = [*by, column, "difference", "difference_half_width"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -17,6 +17,7 @@ GIVEN: dict[str, dict[str, str]] = {
     "parquet": {},
     "stl10": {"train": "train", "test": "test"},
     "svhn": {"train": "train", "test": "test"},
+    "voc0712": {"train": "trainval", "test": "test"},
     "voc2007": {"train": "trainval", "test": "test"},
     "voc2012": {"train": "train", "test": "val"},
 }

@@ -13,7 +13,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
 from torchvision.models.detection import FasterRCNN
@@ -24,6 +27,8 @@ from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import derive_seed
+from featlearn.images.cache import BOX_COLUMNS
+from featlearn.images.datasets import ImageSet
 from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import ResidualNet
@@ -69,6 +74,28 @@ def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None)
         raise ValueError(f"boxes: object {number} of image {image} is empty: {box}")
     spared = torch.zeros_like(labels) if difficult is None else difficult
     return torch.cat([boxes.float(), torch.stack([labels, spared], -1).float()], -1)
+
+
+def targets_of(images: ImageSet) -> Tensor:
+    """The targets of all images of a set with boxes, as :func:`pack_targets` gives them.
+
+    Raises
+    ------
+    FeatlearnError
+        If the set has no boxes.
+    """
+    images.boxes(0)  # says so if there are none
+    objects = cast(pd.DataFrame, images.objects)
+    place = objects.groupby("image").cumcount().to_numpy()
+    most = 1 + int(max(place, default=0))
+    boxes = torch.zeros(len(images), most, 4)
+    labels = torch.full((len(images), most), -1)
+    difficult = torch.zeros(len(images), most, dtype=torch.bool)
+    rows = (torch.tensor(objects["image"].to_numpy()), torch.tensor(place))
+    boxes[rows] = torch.tensor(objects[list(BOX_COLUMNS)].to_numpy(np.float32))
+    labels[rows] = torch.tensor(objects["label"].to_numpy(np.int64))
+    difficult[rows] = torch.tensor(objects["difficult"].to_numpy(bool))
+    return pack_targets(boxes, labels, difficult)
 
 
 class Detector(Objective):

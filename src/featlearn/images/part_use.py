@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-#: A part is hit where its mean heat reaches this share of the image's largest heat.
+#: From which share of the image's largest heat on a part is hit.
 HIT_SHARE = 0.5
 
 
@@ -18,7 +18,7 @@ class PartUse:
     Parameters
     ----------
     hit
-        Mean heat on the part's pixels is at least ``HIT_SHARE`` of the image's maximum. (B, P).
+        Mean heat on the part's pixels is at least a share of the image's maximum. (B, P).
     share
         Part of the image's heat that lies on the part's pixels, in [0, 1]. (B, P).
     density
@@ -42,7 +42,7 @@ class PartUse:
         return self.hit.sum(1)
 
 
-def part_use(heat: Tensor, masks: Tensor) -> PartUse:
+def part_use(heat: Tensor, masks: Tensor, hit_share: float = HIT_SHARE) -> PartUse:
     """Count which parts the heat of a batch lies on.
 
     Parameters
@@ -51,6 +51,8 @@ def part_use(heat: Tensor, masks: Tensor) -> PartUse:
         Non-negative heat at the image's resolution, (B, H, W).
     masks
         Pixels of each part, bool (B, P, H, W); an absent part has none.
+    hit_share
+        A part is hit where its mean heat reaches this share of the image's largest heat.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def part_use(heat: Tensor, masks: Tensor) -> PartUse:
     hottest = flat.argmax(1)[:, None, None].expand(-1, parts.shape[1], 1)
     warm = highest > 0
     return PartUse(
-        hit=(on_part >= HIT_SHARE * highest * pixels) & (pixels > 0) & warm,
+        hit=(on_part >= hit_share * highest * pixels) & (pixels > 0) & warm,
         share=share,
         density=share * parts.shape[2] / pixels.clamp_min(1),
         pointed=parts.gather(2, hottest)[:, :, 0] & warm,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.images.augment import Augment
-from featlearn.images.datasets import open_images
+from featlearn.images.cache import MAX_PIXELS
 from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.features import extract
 from featlearn.images.overlay import overlay
+from featlearn.images.readers import READERS
+from featlearn.images.readers.decode import BrokenImage, decode
 from featlearn.images.weights import load_weights
 
 
@@ -34,11 +36,18 @@ def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> 
     FeatlearnError
         If there is no such folder, or no image in it that can be read.
     """
-    settings = {"kind": "folder", "path": str(folder), "size": size}
-    with tempfile.TemporaryDirectory() as cache:
-        opened = open_images(settings, cache, "all")
-        order = sorted(range(len(opened)), key=lambda row: str(opened.names.iloc[row]))
-        return opened.images[torch.tensor(order[:count])].clone()
+    source = READERS["folder"]({"path": str(folder)}, "all")
+    pictures: list[Tensor] = []
+    for record in sorted(source.records(), key=lambda record: record.name):
+        if len(pictures) == count:  # a folder may hold many more than are shown
+            break
+        try:
+            pictures.append(torch.from_numpy(decode(record.data, size, "crop", MAX_PIXELS)[0]))
+        except BrokenImage as error:
+            print(f"{source.what}: {record.name} is left out: {error}", file=sys.stderr)
+    if not pictures:
+        raise FeatlearnError(f"{source.what}: no image can be used")
+    return torch.stack(pictures)
 
 
 def heat_maps(

@@ -35,7 +35,7 @@ rule images_dial:
             **parts(IMAGES, *PICTURES, "comparison"),
             "pretraining": {"simmim": IMAGES["pretraining"]["simmim"]},
             "phase_diagram": {
-                "labels": IMAGES["phase_diagram"]["labels"],
+                **parts(IMAGES["phase_diagram"], "labels", "map_pictures"),
                 "dials": {wildcards.dial: IMAGE_DIALS[wildcards.dial]},
             },
         },

@@ -6,9 +6,11 @@ from featlearn.mrp.images import real_config
 
 REAL_IMAGES = config["real_images"]
 REAL_FILES = []
-# what a data set that is not there lacks is told before any job
+# which files of data and weights are missing, and where they go, is told before any job
 try:
     refuse(real_config.faults(REAL_IMAGES))
+    if workflow.is_main_process:
+        refuse(real_config.missing_weights(REAL_IMAGES))
     REAL_STATES = real_config.state(REAL_IMAGES)
 except FeatlearnError as error:
     raise WorkflowError(str(error))
@@ -40,10 +42,22 @@ for name, start, replicate in REAL_STARTS:
             f"{REAL_MEASUREMENTS}/{name}/pretraining-{replicate}.parquet",
         ]
 
+REAL_DETECTIONS = [
+    f"{REAL_MEASUREMENTS}/{name}/detection-{start}-{replicate}.parquet"
+    for name, start, replicate in REAL_STARTS
+    if REAL_IMAGES[name]["detection"]
+]
+
+if REAL_DETECTIONS:
+    REAL_FILES += publish(
+        "mrp",
+        tables=["real-detection"],
+        artefacts=[*REAL_DETECTIONS, f"{REAL_MEASUREMENTS}/detections.parquet"],
+    )
 if REAL_IMAGES:
     REAL_FILES += publish(
         "mrp",
-        figures=["real-images"],
+        figures=["real-images", "real-maps"],
         tables=["real-images"],
         artefacts=[
             *REAL_TRAINED,
@@ -60,6 +74,7 @@ if REAL_IMAGES:
 
 wildcard_constraints:
     image_set="|".join(REAL_IMAGES) or "none",
+    start="random|pretrained|given(-[A-Za-z0-9_-]+)?",
 
 
 rule real_images:
@@ -125,8 +140,6 @@ rule images_real_downstream:
         evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/real-downstream-{{image_set}}-{{start}}-{{replicate}}.log",
-    wildcard_constraints:
-        start="random|pretrained|given",
     conda:
         "../../../environment.yml"
     threads: config["threads"]
@@ -142,6 +155,89 @@ rule images_real_downstream:
         threads=config["threads"],
     script:
         "../../../scripts/images/real_downstream.py"
+
+
+rule images_real_detection:
+    input:
+        unpack(real_pretrained),
+        summary=rules.images_real_data.output.summary,
+    output:
+        f"{REAL_MEASUREMENTS}/{{image_set}}/detection-{{start}}-{{replicate}}.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-detection-{{image_set}}-{{start}}-{{replicate}}.log",
+    conda:
+        "../../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=600,
+    params:
+        code=code("images/real_detection.py"),
+        config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
+        seed=config["seed"],
+        device=config["device"],
+        cache=REAL_CACHE,
+        threads=config["threads"],
+    script:
+        "../../../scripts/images/real_detection.py"
+
+
+rule images_real_detections:
+    input:
+        parts=REAL_DETECTIONS,
+    output:
+        f"{REAL_MEASUREMENTS}/detections.parquet",
+    log:
+        f"{RESULTS}/logs/images/real-detections.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("core/concatenate.py"),
+    script:
+        "../../../scripts/core/concatenate.py"
+
+
+rule images_real_detection_table:
+    input:
+        rules.images_real_detections.output[0],
+    output:
+        **table("mrp", "real-detection"),
+    log:
+        f"{RESULTS}/logs/images/table-real-detection.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("images/table_real_detection.py"),
+    script:
+        "../../../scripts/images/table_real_detection.py"
+
+
+rule images_real_maps:
+    input:
+        [
+            f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
+            for panel in real_config.map_panels(REAL_IMAGES)
+            for name, start in panel
+        ],
+    output:
+        **figure("mrp", "real-maps"),
+    log:
+        f"{RESULTS}/logs/images/figure-real-maps.log",
+    conda:
+        "../../../environment.yml"
+    threads: config["threads"]
+    resources:
+        mem_mb=6000,
+        runtime=30,
+    params:
+        code=code("images/figure_real_maps.py"),
+        config=REAL_IMAGES,
+        seed=config["seed"],
+        device=config["device"],
+        cache=REAL_CACHE,
+        threads=config["threads"],
+    script:
+        "../../../scripts/images/figure_real_maps.py"
 
 
 rule images_real_evaluations:

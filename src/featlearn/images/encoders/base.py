@@ -27,6 +27,9 @@ class Encoder(nn.Module, ABC):
         Number of blocks.
     cam_layer : str
         Name of the layer that class activation maps are read from.
+    cam_layers : tuple of str
+        Layers that they could be read from as well, from the input on; the last is ``cam_layer``.
+        Empty where there is that one only.
     first_layer, last_layer : str
         Names of the first convolution and of the last layer before its rectifier, where single
         channels are looked at; empty in networks that were not built for that.
@@ -40,6 +43,7 @@ class Encoder(nn.Module, ABC):
     stem_stride: int
     depth: int
     cam_layer: str
+    cam_layers: tuple[str, ...] = ()
     first_layer: str = ""
     last_layer: str = ""
     rectified: tuple[str, ...] = ()

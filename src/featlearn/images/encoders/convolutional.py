@@ -133,7 +133,7 @@ class ResidualNet(Encoder):
                 if isinstance(part, BasicBlock | Bottleneck):
                     nn.init.zeros_(part.last_norm.weight)  # type: ignore[arg-type]
         self.depth = sum(depths)
-        self.cam_layer = self.stages[-1]
+        self.cam_layer, self.cam_layers = self.stages[-1], self.stages
 
     def stem(self, images: Tensor) -> Tensor:
         return self.maxpool(self.relu(self.bn1(self.conv1(images))))

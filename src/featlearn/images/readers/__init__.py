@@ -25,6 +25,7 @@ READERS: dict[str, Reader] = {
     "parquet": read_parquet_images,
     "stl10": read_stl10,
     "svhn": read_svhn,
+    "voc0712": voc_reader(2007, 2012),
     "voc2007": voc_reader(2007),
     "voc2012": voc_reader(2012),
 }

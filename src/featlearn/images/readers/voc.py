@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,13 +26,28 @@ CLASSES = (
 )  # fmt: skip
 
 
-def voc_reader(year: int) -> Reader:
-    """The reader of one year's set."""
+def voc_reader(*years: int) -> Reader:
+    """The reader of one year's set, or of several together.
+
+    Of several, ``test`` is that of the first: the annotations of later ones are not public.
+    """
 
     def read(settings: Mapping[str, Any], split: str) -> Source:
-        return _read_voc(settings, split, year)
+        wanted = years[:1] if split == "test" else years
+        parts = [_read_voc(settings, split, year) for year in wanted]
+        return parts[0] if len(parts) == 1 else _joined(parts)
 
     return read
+
+
+def _joined(parts: Sequence[Source]) -> Source:
+    return Source(
+        " and ".join(part.what for part in parts),
+        CLASSES,
+        tuple(file for part in parts for file in part.files),
+        lambda: chain.from_iterable(part.records() for part in parts),
+        boxes=True,
+    )
 
 
 def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:

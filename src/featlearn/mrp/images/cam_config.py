@@ -1,9 +1,16 @@
-"""What a valid ``eigencam`` config must also satisfy, beyond types and ranges. No torch in here."""
+"""What a valid ``eigencam`` config must also satisfy, beyond types and ranges.
+
+Imports torch only where weights have names of a library, and only to say which file they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.on_disk import listing_digest
 
 
 def faults(config: Mapping[str, Any]) -> Iterator[str]:
@@ -19,9 +26,41 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"eigencam.shown.classes: {highest}; expected at most images.world.classes, {classes}"
         )
-    photographs = cams["photographs"]
-    if (photographs["folder"] is None) != (photographs["weights_folder"] is None):
-        yield (
-            "eigencam.photographs: folder and weights_folder: one of them is not given; expected "
-            "both, or neither"
-        )
+
+
+def missing_files(photographs: Mapping[str, Any]) -> Iterator[str]:
+    """Of the weights of the networks whose maps are drawn: which file is to be put where."""
+    if photographs["folder"] is None:
+        return
+    folder = Path(photographs["weights_folder"])
+    for number, model in enumerate(photographs["models"]):
+        key, weights = f"eigencam.photographs.models.{number}.weights", str(model["weights"])
+        if ":" not in weights:
+            if not (folder / weights).is_file():
+                yield f"{key}: {weights!r}; expected the file {folder / weights}"
+            continue
+        from featlearn.images.weights import find_weights
+
+        try:
+            find_weights(weights, folder)
+        except FeatlearnError as error:
+            yield f"{key}: {error}"
+
+
+def state(photographs: Mapping[str, Any]) -> str | None:
+    """A digest of names, sizes and times of change of the photographs; None without a folder.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such folder, or no image in it.
+    """
+    if photographs["folder"] is None:
+        return None
+    from featlearn.images.readers.folder import read_folder
+
+    try:
+        source = read_folder({"path": photographs["folder"]}, "all")
+    except FeatlearnError as error:
+        raise ConfigError(f"eigencam.photographs.folder: {error}") from error
+    return listing_digest({"all": source}, photographs["folder"])

@@ -74,18 +74,29 @@ def sheet(
     parts = pictures.parts_of_class[pictures.labels]
     masks = own_masks(pictures, parts)
     coverage = pictures.coverage()[torch.arange(len(parts))[:, None], parts]
-    times = -(-PIXELS // pictures.images.shape[-1])
-    large = pictures.images.repeat_interleave(times, 2).repeat_interleave(times, 3)
     overlays, hit, predicted = {}, {}, {}
     for name, classifier in classifiers.items():
         seen = look(experiment, classifier, pictures.images)
-        heat = torch.nn.functional.interpolate(
-            seen.heat[:, None], scale_factor=times, mode="bilinear", align_corners=False
-        )[:, 0]
-        overlays[name] = overlay(large, heat.clamp(0, 1))
+        overlays[name] = enlarged(pictures.images, seen.heat)
         hit[name] = part_use(seen.heat, masks).hit
         predicted[name] = seen.scores.argmax(1)
     return Sheet(pictures, coverage, overlays, hit, predicted)
+
+
+def enlarged(images: Tensor, heat: Tensor) -> Tensor:
+    """Overlays of images (N, 3, S, S) of few pixels: their squares stay, the heat is smooth.
+
+    Returns
+    -------
+    Tensor
+        uint8 (N, 3, L, L), with at least ``PIXELS`` a side.
+    """
+    times = -(-PIXELS // images.shape[-1])
+    large = images.repeat_interleave(times, 2).repeat_interleave(times, 3)
+    smooth = torch.nn.functional.interpolate(
+        heat[:, None], scale_factor=times, mode="bilinear", align_corners=False
+    )[:, 0]
+    return overlay(large, smooth.clamp(0, 1))
 
 
 def first_of_class(pictures: Pictures, label: int, count: int) -> Pictures:
@@ -114,7 +125,7 @@ def one_class(shown: Sheet, every: Sheet) -> Figure:
         All test pictures of the class.
     """
     down = -(-len(shown.pictures.labels) // 4)
-    drawn = _page(0.77 * _height(shown, 4, down) + 0.65)
+    drawn = page(0.77 * _height(shown, 4, down) + 0.65)
     left, right = drawn.subfigures(1, 2, squeeze=False, width_ratios=[3.4, 1])[0]
     _slots(left, shown, across=4)
     _counts(right.subplots(), every)
@@ -126,7 +137,7 @@ def one_class(shown: Sheet, every: Sheet) -> Figure:
 def each_class(shown: Sheet, across: int) -> Figure:
     """Figures 3 and 5: a picture of each class beside the maps of several classifiers."""
     down = -(-len(shown.pictures.labels) // across)
-    drawn = _page(_height(shown, across, down) + 0.45)
+    drawn = page(_height(shown, across, down) + 0.45)
     _slots(drawn, shown, across, named=True)
     _key(drawn)
     return drawn
@@ -137,7 +148,7 @@ def two_classes(panels: Sequence[Sheet], across: int = 3) -> Figure:
     heights = [
         _height(shown, across, -(-len(shown.pictures.labels) // across)) + 0.3 for shown in panels
     ]
-    drawn = _page(sum(heights) + 0.35)
+    drawn = page(sum(heights) + 0.35)
     for letter, part, shown in zip(
         "ab", drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0], panels,
         strict=True,
@@ -157,7 +168,7 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
     axes = drawn.subplots(len(rows), count, squeeze=False)
     for row, (name, pictures) in zip(axes, rows.items(), strict=True):
         for ax, picture in zip(row, pictures, strict=True):
-            _image(ax, picture, photographs.shape[-1])
+            image_cell(ax, picture, photographs.shape[-1])
         row[0].set_ylabel(name, fontsize=8)
     return drawn
 
@@ -165,7 +176,7 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
 # --------------------------------------------------------------------------- pieces of the sheets
 
 
-def _page(height: float) -> Figure:
+def page(height: float) -> Figure:
     """Pictures close together: words between them need little room."""
     drawn = figure(8.2, height)
     engine = drawn.get_layout_engine()
@@ -175,14 +186,27 @@ def _page(height: float) -> Figure:
 
 
 def _height(shown: Sheet, across: int, down: int) -> float:
-    """Inches of ``down`` rows of slots, words included, on a page 8.2 inches wide."""
-    cells = across * (1 + len(shown.overlays)) + (across - 1) * GAP
-    return down * (8.0 / cells + 0.26)
+    return height_of(1 + len(shown.overlays), across, down)
+
+
+def height_of(width: int, across: int, down: int) -> float:
+    """Inches of rows of slots of ``width`` cells, words included, on a page 8.2 inches wide."""
+    return down * (8.0 / (across * width + (across - 1) * GAP) + 0.26)
 
 
 def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> None:
     """A slot a picture: itself, then its map under each classifier with the count below."""
-    count, names = len(shown.pictures.labels), list(shown.overlays)
+    cells_of = slots(part, len(shown.pictures.labels), list(shown.overlays), across)
+    for number, cells in enumerate(cells_of):
+        _slot(cells, shown, number)
+        if named:
+            cells[0].set_xlabel(
+                f"class {int(shown.pictures.labels[number]) + 1}", fontsize=7, labelpad=2
+            )
+
+
+def slots(part: FigureBase, count: int, names: Sequence[str], across: int) -> list[list[Axes]]:
+    """The empty cells of each picture: one for itself, one for each of ``names``."""
     width = 1 + len(names)
     ratios = [*([1.0] * width + [GAP]) * across][:-1]
     axes = part.subplots(
@@ -190,24 +214,21 @@ def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> 
     )
     for ax in axes.flat:
         ax.set_axis_off()
+    found = []
     for number in range(count):
         row, slot = divmod(number, across)
-        cells = list(axes[row, slot * (width + 1) : slot * (width + 1) + width])
-        _slot(cells, shown, number)
-        if named:
-            cells[0].set_xlabel(
-                f"class {int(shown.pictures.labels[number]) + 1}", fontsize=7, labelpad=2
-            )
+        found.append(list(axes[row, slot * (width + 1) : slot * (width + 1) + width]))
         if row == 0:
-            for ax, name in zip(cells, ["picture", *names], strict=True):
+            for ax, name in zip(found[-1], ["picture", *names], strict=True):
                 ax.set_title(name, fontsize=7.5, weight="normal", loc="center", pad=3)
+    return found
 
 
 def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
     size = shown.pictures.images.shape[-1]
-    _image(cells[0], shown.pictures.images[number], size)
+    image_cell(cells[0], shown.pictures.images[number], size)
     for ax, (name, overlays) in zip(cells[1:], shown.overlays.items(), strict=True):
-        _image(ax, overlays[number], size)
+        image_cell(ax, overlays[number], size)
         hit = shown.hit[name][number].tolist()
         for coverage, one in zip(shown.coverage[number], hit, strict=True):
             ax.contour(coverage.numpy(), levels=[0.5], colors=HIT if one else MISSED,
@@ -222,7 +243,7 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
         )
 
 
-def _image(ax: Axes, picture: Tensor, size: int) -> None:
+def image_cell(ax: Axes, picture: Tensor, size: int) -> None:
     """A picture in coordinates of ``size`` pixels, whatever its own resolution."""
     ax.set_axis_on()
     edges = (-0.5, size - 0.5, size - 0.5, -0.5)

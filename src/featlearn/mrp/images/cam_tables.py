@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
+from featlearn.core.prose import plus_minus
 from featlearn.core.stats import estimate
-from featlearn.mrp.images.figures import START_COLOURS
+from featlearn.core.summary import paired
+from featlearn.mrp.images.figures import ENCODERS, START_COLOURS
 from featlearn.mrp.images.tables import STARTS, means
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -55,22 +58,15 @@ def part_use_table(measured: pd.DataFrame) -> pd.DataFrame:
     keys = ["start", "encoder", "labels", "test_set", "quantity"]
     table = means(measured, keys)
     table.insert(1, "method", table["start"].map(lambda start: STARTS.get(start, start)))
-    differences = []
-    for row in table.to_dict("records"):
-        pair = [_of(measured, start, row) for start in (row["start"], f"random-{row['encoder']}")]
-        seen = estimate((pair[0] - pair[1]).to_numpy())
-        itself = row["start"].startswith("random-")
-        differences.append((np.nan, np.nan) if itself else (seen.mean, seen.half_width))
-    table[["difference", "difference_half_width"]] = differences
-    return table
+    return table.merge(part_use_gains(measured), how="left", on=keys)
 
 
-def _of(measured: pd.DataFrame, start: str, row: Mapping[Any, Any]) -> pd.Series[float]:
-    """One number a replicate of ``start``, for the labels, pictures and quantity of ``row``."""
-    own = measured["start"] == start
-    for column in ("labels", "test_set", "quantity"):
-        own &= measured[column] == row[column]
-    return measured[own].set_index("replicate")["value"]
+def part_use_gains(measured: pd.DataFrame) -> pd.DataFrame:
+    """Paired differences of every start from supervised training of the same network."""
+    starts = dict(zip(measured["start"], measured["encoder"], strict=True))
+    references = {start: f"random-{kind}" for start, kind in starts.items()}
+    others = {start: one for start, one in references.items() if start != one}
+    return paired(measured, ["encoder", "labels", "test_set", "quantity"], "start", others)
 
 
 def wide_part_use(table: pd.DataFrame) -> pd.DataFrame:
@@ -83,8 +79,8 @@ def wide_part_use(table: pd.DataFrame) -> pd.DataFrame:
         row = {"method": method, "labels": labels}
         for quantity, (words, _) in PANELS.items():
             if quantity in seen.index:
-                one = seen.loc[quantity]
-                row[words.replace("\n", " ")] = f"{one['mean']:.3f} ± {one['half_width']:.3f}"
+                one = seen.loc[quantity].to_dict()
+                row[words.replace("\n", " ")] = plus_minus(one["mean"], one["half_width"])
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -92,6 +88,7 @@ def wide_part_use(table: pd.DataFrame) -> pd.DataFrame:
 def part_use(measured: pd.DataFrame) -> Figure:
     """Bars of each quantity with the most labels, and below them paired differences."""
     frame = measured[measured["test_set"] == "multi_view"]
+    gains = part_use_gains(frame)
     panels = {name: words for name, words in PANELS.items() if name in set(frame["quantity"])}
     starts = [start for start in STARTS if start in set(frame["start"])]
     drawn = figure(8.2, 4.9)
@@ -104,7 +101,7 @@ def part_use(measured: pd.DataFrame) -> Figure:
         if chance is not None:
             top.axhline(chance, color=COLOURS["ink"], linestyle=":", linewidth=1)
         top.set_title(title, fontsize=8.5)
-        _differences(bottom, frame[frame["quantity"] == quantity], places)
+        _differences(bottom, gains[gains["quantity"] == quantity], places)
         top.tick_params(labelbottom=False)
         bottom.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=7.5)
         bottom.tick_params(axis="x", rotation=90, length=0)
@@ -135,34 +132,25 @@ def _bars(ax: Axes, frame: pd.DataFrame, places: Mapping[str, float]) -> None:
     ax.grid(axis="x", visible=False)
 
 
-def _differences(ax: Axes, frame: pd.DataFrame, places: Mapping[str, float]) -> None:
+def _differences(ax: Axes, gains: pd.DataFrame, places: Mapping[str, float]) -> None:
     ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
-    counts = sorted(frame["labels"].unique())
+    counts = sorted(gains["labels"].unique())
     for number, labels in enumerate(counts):
-        wide = frame[frame["labels"] == labels].pivot_table(
-            index="replicate", columns="start", values="value"
-        )
-        shift = 0.24 * (number - (len(counts) - 1) / 2)
-        told = False
-        for start, x in places.items():
-            if start.startswith("random-"):
-                continue
-            reference = "random-cnn" if start == "simmim" else "random-vit"
-            if reference not in wide:
-                continue
-            seen = estimate((wide[start] - wide[reference]).to_numpy())
+        shift, most = 0.24 * (number - (len(counts) - 1) / 2), labels == counts[-1]
+        own = gains[gains["labels"] == labels].set_index("start")
+        for row, start in enumerate(start for start in places if start in own.index):
+            seen = own.loc[start]
             ax.errorbar(
-                x + shift,
-                seen.mean,
-                seen.half_width,
-                fmt="o" if labels == counts[-1] else "s",
+                places[start] + shift,
+                seen["difference"],
+                seen["difference_half_width"],
+                fmt="o" if most else "s",
                 color=START_COLOURS[start],
-                markerfacecolor=START_COLOURS[start] if labels == counts[-1] else "white",
+                markerfacecolor=START_COLOURS[start] if most else "white",
                 markersize=4,
                 capsize=2,
-                label=None if told else f"{labels} labels",
+                label=None if row else f"{labels} labels",
             )
-            told = True
     ax.grid(axis="x", visible=False)
 
 
@@ -187,6 +175,62 @@ def by_part(parts: pd.DataFrame) -> Figure:
     handles, labels = axes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return drawn
+
+
+#: Quantities of the figure that turns the dials of the pictures, in words.
+DIAL_QUANTITIES = {
+    "hits": "parts hit a picture",
+    "entropy": "evenness of heat",
+    "flipped": "answers turned wrong",
+}
+
+
+def readings(read: pd.DataFrame) -> Figure:
+    """Parts hit, less those of supervised training: a row a network, a column a layer."""
+    keys = ["encoder", "layer", "centred", "hit_share"]
+    starts = dict(zip(read["start"], read["encoder"], strict=True))
+    others = {start: f"random-{kind}" for start, kind in starts.items() if "random" not in start}
+    gains = paired(read, keys, "start", others)
+    networks = list(dict.fromkeys(gains["encoder"]))
+    layers = sorted(gains["layer"].unique())
+    drawn = figure(8.2, 2.3 * len(networks) + 0.6)
+    axes = drawn.subplots(len(networks), len(layers), squeeze=False, sharey=True, sharex=True)
+    for row, network in zip(axes, networks, strict=True):
+        for ax, layer in zip(row, layers, strict=True):
+            own = gains[(gains["encoder"] == network) & (gains["layer"] == layer)]
+            if own.empty:
+                ax.set_axis_off()
+                continue
+            _reading(ax, own)
+            ax.set_title("last layer" if layer == 0 else f"{-layer} before the last", fontsize=8.5)
+        row[-1].set_title(f"{ENCODERS[network]}\nlast layer", fontsize=8.5)
+        next(ax for ax in row if ax.axison).set_ylabel("more parts hit than\nsupervised, paired")
+    for ax in axes[-1]:
+        ax.set_xlabel("share of the largest heat\nfrom which a part is hit")
+    entries: dict[str, Artist] = {}
+    for ax in axes[:, -1]:
+        handles, labels = ax.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
+    return drawn
+
+
+def _reading(ax: Axes, gains: pd.DataFrame) -> None:
+    ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
+    for number, (key, own) in enumerate(gains.groupby(["start", "centred"])):
+        start, centred = str(key[0]), bool(key[1])
+        ax.errorbar(
+            own["hit_share"] + 0.012 * (number - 1),
+            own["difference"],
+            own["difference_half_width"],
+            color=START_COLOURS[start],
+            linestyle="-" if centred else ":",
+            marker="o",
+            markersize=3,
+            capsize=2,
+            label=f"{SHORT[start]}, {'' if centred else 'not '}centred",
+        )
+    ax.set_xticks(sorted(gains["hit_share"].unique()))
 
 
 # --------------------------------------------------------------------------- Table 1
@@ -283,6 +327,10 @@ def _values(
     return own.set_index("replicate")["value"].sort_index()
 
 
+def _signed(value: float, half_width: float) -> str:
+    return ("+" if value > 0 else "") + plus_minus(value, half_width)
+
+
 def wide_table_1(table: pd.DataFrame) -> pd.DataFrame:
     """The same for reading, in the paper's form: a column a model."""
     rows = []
@@ -290,12 +338,12 @@ def wide_table_1(table: pd.DataFrame) -> pd.DataFrame:
         seen = own.set_index("model")
         row = {"task": task, "metric": seen["metric"].iloc[0], "stand-in": words}
         for model in MODELS:
-            one = seen.loc[model]
+            one = seen.loc[model].to_dict()
             row[f"{model}: paper_value"] = one["paper_value"]
-            row[f"{model}: measured"] = f"{one['measured']:.1f} ± {one['half_width']:.1f}"
+            row[f"{model}: measured"] = plus_minus(one["measured"], one["half_width"])
         paper = seen["paper_value"].to_dict()
-        gain = seen.loc["mask reconstruction"]
+        gain = seen.loc["mask reconstruction"].to_dict()
         row["gain: paper_value"] = round(paper["mask reconstruction"] - paper["supervised"], 1)
-        row["gain: measured"] = f"{gain['gain']:+.1f} ± {gain['gain_half_width']:.1f}"
+        row["gain: measured"] = _signed(gain["gain"], gain["gain_half_width"])
         rows.append(row)
     return pd.DataFrame(rows)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.images.augment import Augment
 from featlearn.images.classifier import Classifier
 from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.features import extract
@@ -70,15 +72,33 @@ class Seen:
     heat: Tensor
 
 
-def look(experiment: PictureExperiment, classifier: Classifier, images: Tensor) -> Seen:
-    """Scores and maps in one pass over ``images`` (N, 3, S, S) uint8."""
+class Sight(Protocol):
+    """What an experiment tells about how its networks see images."""
+
+    plain: Augment
+    device: torch.device
+
+
+def look(
+    experiment: Sight,
+    classifier: Classifier,
+    images: Tensor,
+    layer_name: str | None = None,
+    centred: bool = True,
+) -> Seen:
+    """Scores and maps in one pass over ``images`` (N, 3, S, S) uint8.
+
+    ``layer_name`` is one of the encoder's ``cam_layers``, the last if None; ``centred`` as in
+    :func:`~featlearn.images.eigencam.eigen_cam`.
+    """
     encoder = classifier.encoder
-    layer = encoder.get_submodule(encoder.cam_layer)
+    layer = encoder.get_submodule(layer_name or encoder.cam_layer)
     size = (images.shape[-2], images.shape[-1])
 
     def outputs(inputs: Tensor) -> Tensor:
         scores, activations = watched(classifier.scores, layer, inputs)
-        maps = eigen_cam(encoder.as_maps(activations, size)).maps
+        seen = (inputs.shape[-2], inputs.shape[-1])
+        maps = eigen_cam(encoder.as_maps(activations, seen), centred=centred).maps
         shape.append((maps.shape[1], maps.shape[2]))
         return torch.cat([scores, maps.flatten(1)], 1)
 
@@ -201,7 +221,7 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def measured(
-    experiment: PictureExperiment, classifier: Classifier, tests: list[Erasures]
+    experiment: Sight, classifier: Classifier, tests: list[Erasures]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How a classifier uses the parts of each kind of pictures.
 
@@ -237,10 +257,37 @@ def measured(
     return pd.DataFrame(rows, columns=columns), pd.concat(by_part, ignore_index=True)
 
 
-def _scores(experiment: PictureExperiment, classifier: Classifier, images: Tensor) -> Tensor:
+def _scores(experiment: Sight, classifier: Classifier, images: Tensor) -> Tensor:
     return extract(
         classifier, images, experiment.plain, outputs=classifier.scores, device=experiment.device
     )
+
+
+#: Shares of a picture's largest heat from which on a part counts as hit, for :func:`readings`.
+HIT_SHARES = (0.25, 0.5, 0.75)
+#: How many of the last layers it reads.
+READ_LAYERS = 3
+
+
+def readings(experiment: Sight, classifier: Classifier, test: Erasures) -> pd.DataFrame:
+    """Parts hit a picture, in all ways to read a map: whether a count hangs on how it is made.
+
+    Returns
+    -------
+    DataFrame
+        Columns layer (0 for the last that a map can be read from, -1 for the one before, ...),
+        centred, hit_share, value.
+    """
+    rows = []
+    encoder = classifier.encoder
+    layers = (encoder.cam_layers or (encoder.cam_layer,))[-READ_LAYERS:]
+    for place, name in enumerate(layers, 1 - len(layers)):
+        for centred in (True, False):
+            seen = look(experiment, classifier, test.pictures.images, name, centred)
+            for share in HIT_SHARES:
+                hits = part_use(seen.heat, test.masks, share).hits.double().mean()
+                rows.append((place, centred, share, float(hits)))
+    return pd.DataFrame(rows, columns=["layer", "centred", "hit_share", "value"])
 
 
 def use_values(use: PartUse, masks: Tensor) -> dict[str, float]:

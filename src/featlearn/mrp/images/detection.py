@@ -6,14 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
+import torch
+from torch import Tensor
 
 from featlearn.core.seeds import seeded
+from featlearn.images.augment import Augment
 from featlearn.images.detection import Detector, detect, detection_precision, pack_targets
 from featlearn.images.encoders import Encoder
-from featlearn.images.loop import fit
+from featlearn.images.loop import Report, fit
 from featlearn.images.scenes import Scenes
 from featlearn.mrp.images.experiment import PictureExperiment, Weights
-from featlearn.mrp.images.transfer import FROM_SCRATCH, PRETRAINED, SUPERVISED
+from featlearn.mrp.images.transfer import starts
 
 
 def detected(
@@ -37,38 +40,66 @@ def detected(
     DataFrame
         Columns method, quantity (``ap``, ``ap50``, ``ap75``), value, replicate.
     """
-    kind = config["pretraining"]["simmim"]["encoder"]
-    starts = {FROM_SCRATCH: None, SUPERVISED: supervised, PRETRAINED: pretrained}
+    kind, settings = config["pretraining"]["simmim"]["encoder"], config["detection"]
+    scenes = Scenes(experiment.world, settings["scenes"])
+    train, test = (
+        scenes.sample(settings[f"{part}_scenes"], (*experiment.name, "scenes", part))
+        for part in ("train", "test")
+    )
     rows = []
-    for method, weights in starts.items():
+    for method, weights in starts(pretrained, supervised).items():
         tell(method)
-        found = _precision(experiment, experiment.encoder(kind, weights), config["detection"])
-        rows += [(method, quantity, value, experiment.replicate) for quantity, value in found]
+        found = precision(
+            experiment.encoder(kind, weights),
+            (train.images, pack_targets(train.boxes, train.labels)),
+            (test.images, pack_targets(test.boxes, test.labels)),
+            experiment.world.dials.classes,
+            settings,
+            experiment.plain,
+            experiment.name,
+            experiment.device,
+        )
+        rows += [(method, name, value, experiment.replicate) for name, value in found.items()]
     return pd.DataFrame(rows, columns=["method", "quantity", "value", "replicate"])
 
 
-def _precision(
-    experiment: PictureExperiment, encoder: Encoder, settings: Mapping[str, Any]
-) -> list[tuple[str, float]]:
-    """Average precisions on fresh scenes after training a detector on the encoder."""
-    scenes = Scenes(experiment.world, settings["scenes"])
-    train = scenes.sample(settings["train_scenes"], (*experiment.name, "scenes", "train"))
-    test = scenes.sample(settings["test_scenes"], (*experiment.name, "scenes", "test"))
-    with seeded(*experiment.name, "detector"):
-        detector = Detector(
-            encoder,
-            experiment.world.dials.classes,
-            scenes.dials.image_size,
-            **settings["detector"],
-        )
+def precision(
+    encoder: Encoder,
+    train: tuple[Tensor, Tensor],
+    test: tuple[Tensor, Tensor],
+    classes: int,
+    settings: Mapping[str, Any],
+    plain: Augment,
+    name: tuple[object, ...],
+    device: torch.device,
+    report: Report | None = None,
+) -> dict[str, float]:
+    """Average precisions (``ap``, ``ap50``, ``ap75``) after training a detector on an encoder.
+
+    Parameters
+    ----------
+    encoder
+        Is trained with the rest of the detector.
+    train, test
+        Images uint8 (N, 3, S, S) and their targets (N, M, 6).
+    classes
+        Number of classes.
+    settings
+        ``detector`` (options of :class:`~featlearn.images.detection.Detector`) and ``training``.
+    plain
+        Normalisation; the detector mirrors images itself, with their boxes.
+    name
+        Names the random streams: the same for all encoders, which then differ in nothing else.
+    """
+    with seeded(*name, "detector"):
+        detector = Detector(encoder, classes, train[0].shape[-1], **settings["detector"])
     fit(
         detector,
-        train.images,
-        pack_targets(train.boxes, train.labels),
-        experiment.plain,
+        *train,
+        plain,
         settings["training"],
-        (*experiment.name, "detection"),
-        experiment.device,
+        (*name, "detection"),
+        device,
+        report=report,
     )
-    found = detect(detector, test.images, experiment.plain, device=experiment.device)
-    return list(detection_precision(found, pack_targets(test.boxes, test.labels)).items())
+    return detection_precision(detect(detector, test[0], plain, device=device), test[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from featlearn.mrp.images.tables import HEADS, STARTS, means, task_name
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 START_COLOURS = {
     "random-cnn": COLOURS["orange"],
@@ -114,29 +114,43 @@ DIALS = {
 }
 
 
-def phase_diagram(frame: pd.DataFrame, quantity: str = "single_view") -> Figure:
-    """Gain of pre-training over supervised training, one panel a dial."""
-    frame = frame[frame["quantity"] == quantity]
+def phase_diagram(frame: pd.DataFrame) -> Figure:
+    """Gain of pre-training in single-view accuracy, one panel a dial."""
+    return phase_diagrams(frame, {"single_view": "single-view accuracy"})
+
+
+def phase_diagrams(frame: pd.DataFrame, quantities: Mapping[str, str]) -> Figure:
+    """Gain of pre-training over supervised training: a row a quantity, a column a dial."""
     dials = [dial for dial in DIALS if dial in set(frame["dial"])]
-    drawn = figure(2.8 * len(dials) + 0.6, 2.9)
-    axes = drawn.subplots(1, len(dials), squeeze=False)[0]
+    shown = {name: words for name, words in quantities.items() if name in set(frame["quantity"])}
+    heights = [
+        1.1 + 0.45 * max(frame[frame["dial"] == dial]["position"].nunique() for dial in dials)
+    ] * len(shown)
+    drawn = figure(2.8 * len(dials) + 0.6, max(2.9, sum(heights)))
+    parts = drawn.subfigures(len(shown), 1, squeeze=False)[:, 0]
+    for part, (name, words) in zip(parts, shown.items(), strict=True):
+        _gain_row(part, frame[frame["quantity"] == name], dials, words)
+    return drawn
+
+
+def _gain_row(part: FigureBase, frame: pd.DataFrame, dials: Sequence[str], words: str) -> None:
+    axes = part.subplots(1, len(dials), squeeze=False)[0]
     tables = {dial: _gains(frame[frame["dial"] == dial]) for dial in dials}
     most = max(float(np.abs(gain.to_numpy()).max()) for gain, _, _ in tables.values())
     for ax, dial in zip(axes, dials, strict=True):
         gain, supervised, pretrained = tables[dial]
         image = ax.imshow(gain, vmin=-most, vmax=most, cmap="RdBu", aspect="auto")
         for (row, column), value in np.ndenumerate(gain.to_numpy()):
-            words = f"{supervised[row, column]:.2f}\n→ {pretrained[row, column]:.2f}"
+            both = f"{supervised[row, column]:.2f}\n→ {pretrained[row, column]:.2f}"
             ink = "white" if abs(value) > 0.6 * most else COLOURS["ink"]
-            ax.text(column, row, words, ha="center", va="center", color=ink, fontsize=8)
+            ax.text(column, row, both, ha="center", va="center", color=ink, fontsize=8)
         ax.set_yticks(range(len(gain)), [f"{position:g}" for position in gain.index])
         ax.set_xticks(range(gain.shape[1]), [str(count) for count in gain.columns])
         ax.set(title=DIALS[dial], xlabel="labelled images")
         ax.tick_params(length=0)
         ax.grid(visible=False)
-    bar = drawn.colorbar(image, ax=axes, pad=0.01)
-    bar.set_label("gain in single-view accuracy")
-    return drawn
+    bar = part.colorbar(image, ax=axes, pad=0.01)
+    bar.set_label(f"gain in {words}")
 
 
 def _gains(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:

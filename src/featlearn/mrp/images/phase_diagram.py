@@ -11,11 +11,15 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.config import merge
+from featlearn.mrp.images.cams import erasures, measured
 from featlearn.mrp.images.downstream import fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment
 
 #: Name of the streams of all validation replicates.
 VALIDATION = "images-validation"
+
+#: What is counted about the maps; see :func:`featlearn.mrp.images.cams.measured`.
+PART_USE = ("hits", "entropy", "flipped", "matched")
 
 SUPERVISED, PRETRAINED = "supervised", "SimMIM, fine-tuned"
 
@@ -59,7 +63,8 @@ def cell(
     Returns
     -------
     DataFrame
-        Columns method, labels, quantity, value, replicate.
+        Columns method, labels, quantity (accuracies, and :data:`PART_USE` on multi-view pictures),
+        value, replicate.
     """
     config = merge(config, change)
     experiment = PictureExperiment(VALIDATION, config, seed, replicate, device)
@@ -67,12 +72,17 @@ def cell(
     tell("pre-training")
     pretrained, _ = experiment.pretrain("simmim", settings)
     starts = {SUPERVISED: None, PRETRAINED: pretrained.state_dict()}
+    pictures = experiment.test[0].subset(slice(config["phase_diagram"]["map_pictures"]))
+    erased = erasures("multi_view", pictures)
     frames = []
     for count in config["phase_diagram"]["labels"]:
         for method, weights in starts.items():
             tell(f"{method}, {count} labels")
             encoder = experiment.encoder(settings["encoder"], weights)
-            values, _ = fine_tuned(experiment, encoder, count, config["comparison"]["finetuning"])
+            finetuning = config["comparison"]["finetuning"]
+            values, classifier = fine_tuned(experiment, encoder, count, finetuning)
+            used = measured(experiment, classifier, [erased])[0].set_index("quantity")["value"]
+            values |= {name: float(used[name]) for name in PART_USE if name in used}
             long = {"quantity": list(values), "value": list(values.values())}
             frames.append(pd.DataFrame({"method": method, "labels": count, **long}))
     return pd.concat(frames, ignore_index=True).assign(replicate=replicate)

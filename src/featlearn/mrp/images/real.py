@@ -29,12 +29,13 @@ from featlearn.images.features import extract
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods import build_method
 from featlearn.images.neighbours import nearest_neighbours
+from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
 from featlearn.images.probe import choose_probe, score
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.experiment import Weights
-from featlearn.mrp.images.real_config import GIVEN, PRETRAINED, as_opened
+from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 
 #: Images that the statistics of the channels are taken of.
 LOOKED_AT = 10_000
@@ -52,14 +53,17 @@ ACCURACY, PRECISION = "accuracy", "mean average precision"
 def open_roles(
     data: Mapping[str, Any], cache: PathLike, seed: int, name: str
 ) -> dict[str, ImageSet]:
-    """Training and test images of the data set ``name``; the same ones for all replicates.
+    """Training and test images; the same for all replicates, and for all sets of the same data.
+
+    ``name`` is that of the set, for messages.
 
     Raises
     ------
     FeatlearnError
         If files are missing, no image can be used, or there are no labels of two classes.
     """
-    opened = open_splits(as_opened(data), cache, seed, "mrp", "real-images", name)
+    # the stream has no name of the set: sets of the same data share their test images
+    opened = open_splits(as_opened(data), cache, seed, "mrp", "real-images")
     classes = opened["train"].classes
     if len(classes) < 2:
         found = f"one, {classes[0]!r}" if classes else "none"
@@ -176,7 +180,7 @@ class RealExperiment:
         self.train, self.test = opened["train"], opened["test"]
         most = settings["train_images"]
         if most is not None and most < len(self.train):
-            stream = (seed, "mrp", "real-images", name, "train-images")
+            stream = (seed, "mrp", "real-images", "train-images")
             rows = fraction_rows(self.train.labels, most / len(self.train), *stream)
             self.train = self.train.subset(rows, cache)
         self.classes = len(self.train.classes)
@@ -206,8 +210,7 @@ class RealExperiment:
     def started(self, start: str, weights: Weights | None = None) -> Encoder:
         """The encoder at ``start``; ``weights`` are those of the pre-training."""
         made = self.encoder(weights if start == PRETRAINED else None)
-        if start == GIVEN:
-            source = self.settings["weights"]
+        if source := given_weights(self.settings).get(start):
             load_weights(made, source if ":" in source else Path(source).expanduser())
         return made
 
@@ -228,7 +231,7 @@ class RealExperiment:
             (*self.name, "pretraining"),
             self.device,
             folder,
-            _report(reporter, "pre-training", settings["training"], len(self.train)),
+            report_of(reporter, "pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
         )
         return encoder, history
@@ -248,6 +251,15 @@ class RealExperiment:
         rows = self.labelled_rows[fraction]
         return self.train if len(rows) == len(self.train) else self.train.subset(rows, self.cache)
 
+    def classifier(self, encoder: Encoder, weights: Weights | None = None) -> Classifier:
+        """Encoder and a head at its start; or both with ``weights`` that :meth:`evaluate` gave."""
+        options = self.settings["finetuning"]["objective"]
+        with seeded(*self.name, "head"):
+            made = Classifier(encoder, self.classes, several=self.several, **options)
+        if weights is not None:
+            made.load_state_dict(dict(weights))
+        return made
+
     def fine_tuned(
         self, encoder: Encoder, fraction: float, report: Report | None = None
     ) -> Classifier:
@@ -258,8 +270,7 @@ class RealExperiment:
         """
         settings = self.settings["finetuning"]
         images = self.labelled(fraction)
-        with seeded(*self.name, "head"):
-            made = Classifier(encoder, self.classes, several=self.several, **settings["objective"])
+        made = self.classifier(encoder)
         fit(
             made,
             self.placed(images.images),
@@ -296,7 +307,7 @@ class RealExperiment:
             tell(f"{len(own)} labels")
             label = f"{len(own)} labels"
             training = self.settings["finetuning"]["training"]
-            report = _report(reporter, label, training, len(own))
+            report = report_of(reporter, label, training, len(own))
             trained[fraction] = self.fine_tuned(encoder(), fraction, report)
             rows.append((FINE_TUNED, fraction, len(own), self.tested(trained[fraction])))
             rows += [(how, fraction, len(own), value) for how, value in frozen.seen(fraction)]
@@ -371,9 +382,10 @@ class Frozen:
         )
 
 
-def _report(
+def report_of(
     reporter: Reporter | None, label: str, training: Mapping[str, Any], images: int
 ) -> Report | None:
+    """The progress report of one training; none without a reporter."""
     if reporter is None:
         return None
     return reporter(label, Plan(Training.of(training), images).steps)

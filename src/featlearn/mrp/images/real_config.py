@@ -5,23 +5,64 @@ Imports no torch: all of it is looked at before the first job.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.on_disk import as_opened, listing_digest, sources
+from featlearn.images.on_disk import listing_digest, sources
 
-__all__ = ["GIVEN", "PRETRAINED", "RANDOM", "as_opened", "faults", "sources", "starts", "state"]
-
-#: Starts of an encoder; ``GIVEN`` are the weights that the config names.
+#: Starts of an encoder; ``GIVEN`` are the weights that the config names: one, or several that have
+#: names, such as ``given-supervised``.
 RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
+#: From left to right in a figure of maps; given weights come last.
+MAP_ORDER = (RANDOM, "simmim", "mae", "data2vec")
+#: Kinds of data that have boxes.
+WITH_BOXES = ("voc0712", "voc2007", "voc2012")
 
 
 def starts(settings: Mapping[str, Any]) -> list[str]:
     """What the encoder of a data set starts from."""
-    return [RANDOM, PRETRAINED, *([GIVEN] if settings["weights"] else [])]
+    trained = [PRETRAINED] if settings["pretrain"] else []
+    return [RANDOM, *trained, *given_weights(settings)]
+
+
+def given_weights(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Start -> file or name of its weights, of those that the config names."""
+    weights = settings["weights"]
+    if isinstance(weights, Mapping):
+        return {f"{GIVEN}-{name}": source for name, source in weights.items()}
+    return {GIVEN: weights} if weights else {}
+
+
+def method_of(settings: Mapping[str, Any], start: str) -> str:
+    """What was done before a start: the kind of pre-training, or the name of given weights."""
+    if start == PRETRAINED:
+        return str(settings["pretraining"]["objective"]["kind"])
+    return start.removeprefix(f"{GIVEN}-")
+
+
+def map_panels(real_images: Mapping[str, Any]) -> list[list[tuple[str, str]]]:
+    """Which classifiers (set, start) have their maps beside each other.
+
+    Sets with the same images and encoder share a panel, and in it one supervised network: the sets
+    ``{encoder: vit, mae}`` and ``{encoder: vit, data2vec}`` make supervised | MAE | data2vec.
+    """
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for name, settings in real_images.items():
+        shared = ("data", "train_images", "augmentation", "normalisation", "encoder", "shown")
+        key = json.dumps({part: settings[part] for part in shared}, sort_keys=True)
+        panel = panels.setdefault(key, [])
+        panel += [(name, start) for start in starts(settings) if not (panel and start == RANDOM)]
+
+    def order(column: tuple[str, str]) -> int:
+        name, start = column
+        method = method_of(real_images[name], start)
+        return MAP_ORDER.index(method) if method in MAP_ORDER else len(MAP_ORDER)
+
+    return [sorted(panel, key=order) for panel in panels.values()]
 
 
 def faults(real_images: Mapping[str, Any]) -> Iterator[str]:
@@ -32,6 +73,11 @@ def faults(real_images: Mapping[str, Any]) -> Iterator[str]:
         yield from _role_faults(settings["data"], f"{key}.data")
         yield from augmentation_faults(settings["augmentation"], f"{key}.augmentation")
         yield from _method_faults(settings, key)
+        if settings["detection"] and settings["data"]["kind"] not in WITH_BOXES:
+            yield (
+                f"{key}.detection: beside data of kind {settings['data']['kind']}, which have no "
+                f"boxes; expected one of {', '.join(WITH_BOXES)}"
+            )
 
 
 def _role_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -59,12 +105,32 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
             f"{key}.pretraining.objective.{kind}.mask_size: {cell}; expected a divisor of the "
             f"images' size, {size} pixels"
         )
-    weights = settings["weights"]
-    if weights and ":" not in weights and not Path(weights).expanduser().is_file():
-        yield (
-            f"{key}.weights: {weights!r}; expected a file, or a name such as torchvision:... or "
-            "timm:..."
-        )
+    for start, weights in given_weights(settings).items():
+        if ":" not in weights and not Path(weights).expanduser().is_file():
+            yield (
+                f"{key}.{_weights_key(start)}: {weights!r}; expected a file, or a name such as "
+                "torchvision:... or timm:..."
+            )
+
+
+def missing_weights(real_images: Mapping[str, Any]) -> Iterator[str]:
+    """Of weights with names, such as ``timm:...``: which file is to be put where.
+
+    Imports torch and more where there are such names, and only then.
+    """
+    for name, settings in real_images.items():
+        for start, weights in given_weights(settings).items():
+            if ":" in weights:
+                from featlearn.images.weights import find_weights
+
+                try:
+                    find_weights(weights)
+                except FeatlearnError as error:
+                    yield f"real_images.{name}.{_weights_key(start)}: {error}"
+
+
+def _weights_key(start: str) -> str:
+    return "weights" + start.removeprefix(GIVEN).replace("-", ".", 1)
 
 
 def state(real_images: Mapping[str, Any]) -> dict[str, str]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, figure
-from featlearn.mrp.images.real_config import RANDOM
+from featlearn.core.prose import plus_minus
+from featlearn.core.summary import paired, side_by_side
+from featlearn.mrp.images.real_config import GIVEN, RANDOM
 from featlearn.mrp.images.tables import EVALUATIONS, means
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ START_COLOURS = {
     "random": COLOURS["grey"],
     "pretrained": COLOURS["blue"],
 }
+DETECTION_HEADS = {"ap50": "AP50", "ap75": "AP75", "ap": "AP"}
+#: Of weights that the config names.
+GIVEN_COLOURS = [COLOURS["green"], COLOURS["purple"], COLOURS["red"], COLOURS["sky"]]
 
 
 def method_name(start: str, method: str, evaluation: str) -> str:
@@ -52,23 +57,19 @@ def real_table(evaluations: pd.DataFrame) -> pd.DataFrame:
         method_name(*words)
         for words in zip(table["start"], table["method"], table["evaluation"], strict=True)
     ]
-    gains = _gains(evaluations)
-    table = table.merge(gains, how="left", on=["data_set", "start", "evaluation", "fraction"])
+    by = ["data_set", "evaluation", "fraction"]
+    table = table.merge(_gains(evaluations, by), how="left", on=[*by, "start"])
     ranks = {name: place for place, name in enumerate(EVALUATIONS)}
     order = table.assign(rank=table["evaluation"].map(ranks), few=-table["fraction"])
     places = order.sort_values(["data_set", "rank", "few"], kind="stable").index
     return table.loc[places].reset_index(drop=True)
 
 
-def _gains(evaluations: pd.DataFrame) -> pd.DataFrame:
-    by = ["data_set", "evaluation", "fraction"]
-    wide = evaluations.pivot_table(index=[*by, "replicate"], columns="start", values="value")
-    frames = []
-    for start in wide.columns.drop(RANDOM):
-        difference = (wide[start] - wide[RANDOM]).dropna().rename("value").reset_index()
-        frames.append(means(difference.assign(start=start), [*by, "start"]))
-    gains = pd.concat(frames)[[*by, "start", "mean", "half_width"]]
-    return gains.rename(columns={"mean": "gain", "half_width": "gain_half_width"})
+def _gains(frame: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Paired differences of every start from the random one."""
+    others = {start: RANDOM for start in frame["start"].unique() if start != RANDOM}
+    names = {"difference": "gain", "difference_half_width": "gain_half_width"}
+    return paired(frame, by, "start", others).rename(columns=names)
 
 
 def wide_real(table: pd.DataFrame) -> pd.DataFrame:
@@ -80,13 +81,33 @@ def wide_real(table: pd.DataFrame) -> pd.DataFrame:
         row = {"data set": name, "evaluation": evaluation, "encoder": method}
         cells = zip(own["fraction"], own["mean"], own["half_width"], strict=True)
         for fraction, mean, half_width in cells:
-            row[f"{100 * fraction:g} % of the labels"] = _cell(mean, half_width)
+            row[f"{100 * fraction:g} % of the labels"] = plus_minus(mean, half_width)
         rows.append(row)
     return pd.DataFrame(rows).fillna("-")
 
 
-def _cell(mean: float, half_width: float) -> str:
-    return f"{mean:.3f}" if pd.isna(half_width) else f"{mean:.3f} ± {half_width:.3f}"
+def detection_table(detections: pd.DataFrame) -> pd.DataFrame:
+    """Every data set, start and average precision; columns as :func:`real_table` has them.
+
+    Parameters
+    ----------
+    detections
+        Columns data_set, start, method, quantity, value, replicate.
+    """
+    table = means(detections, ["data_set", "start", "method", "quantity"])
+    table["method"] = [
+        method_name(start, method, "fine-tuned")
+        for start, method in zip(table["start"], table["method"], strict=True)
+    ]
+    gains = _gains(detections, ["data_set", "quantity"])
+    return table.merge(gains, how="left", on=["data_set", "quantity", "start"])
+
+
+def wide_detection(table: pd.DataFrame) -> pd.DataFrame:
+    """The same for reading: a row a data set and start."""
+    names = {"data_set": "data set", "method": "encoder"}
+    return side_by_side(table.rename(columns=names), list(names.values()), "quantity",
+                        DETECTION_HEADS)  # fmt: skip
 
 
 def real_figure(table: pd.DataFrame) -> Figure:
@@ -108,6 +129,8 @@ def real_figure(table: pd.DataFrame) -> Figure:
 
 
 def _panel(ax: Axes, table: pd.DataFrame) -> None:
+    given = [start for start in table["start"].unique() if start.startswith(GIVEN)]
+    colours = START_COLOURS | dict(zip(given, GIVEN_COLOURS * len(given), strict=False))
     for (start, evaluation, method), own in table.groupby(
         ["start", "evaluation", "method"], sort=False
     ):
@@ -116,7 +139,7 @@ def _panel(ax: Axes, table: pd.DataFrame) -> None:
             seen["labels"],
             seen["mean"],
             yerr=seen["half_width"].fillna(0),
-            color=START_COLOURS.get(str(method if start == RANDOM else start), COLOURS["green"]),
+            color=colours[str(method if start == RANDOM else start)],
             linestyle=LOOKS[str(evaluation)],
             marker="o",
             markersize=3,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from featlearn.core.stats import estimate
+from featlearn.core.prose import plus_minus
+from featlearn.core.summary import summary
 
 #: What an encoder was trained on before the labels, in the order in which it is told.
 STARTS = {
@@ -44,11 +45,7 @@ def means(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     DataFrame
         The columns of ``by``, then mean, low, high, half_width, replicates; groups as they come.
     """
-    rows = []
-    for key, values in frame.groupby(list(by), sort=False)["value"]:
-        seen = estimate(values.to_numpy())
-        rows.append((*key, seen.mean, seen.low, seen.high, seen.half_width, seen.replicates))
-    return pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "half_width", "replicates"])
+    return summary(frame, by).drop(columns="largest")
 
 
 def comparison_table(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -112,5 +109,5 @@ def wide_transfer(table: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(own: pd.DataFrame, heads: dict[str, str]) -> dict[str, str]:
     numbers = zip(own["quantity"], own["mean"], own["half_width"], strict=True)
-    found = {quantity: f"{mean:.3f} ± {half_width:.3f}" for quantity, mean, half_width in numbers}
+    found = {quantity: plus_minus(mean, half_width) for quantity, mean, half_width in numbers}
     return {head: found.get(name, "-") for name, head in heads.items()}

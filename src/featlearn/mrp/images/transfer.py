@@ -11,7 +11,10 @@ from featlearn.images.encoders import Encoder
 from featlearn.mrp.images.downstream import tested
 from featlearn.mrp.images.experiment import PictureExperiment, Weights, balanced
 
-FROM_SCRATCH, SUPERVISED, PRETRAINED = "from scratch", "supervised", "SimMIM"
+
+def starts(pretrained: Weights, supervised: Weights) -> dict[str, Weights | None]:
+    """What the encoder was trained on before, in the words of tables and figures."""
+    return {"from scratch": None, "supervised": supervised, "SimMIM": pretrained}
 
 
 def transferred(
@@ -39,14 +42,9 @@ def transferred(
     """
     settings, finetuning = config["transfer"], config["comparison"]["finetuning"]
     kind = config["pretraining"]["simmim"]["encoder"]
-    starts: dict[str, Weights | None] = {
-        FROM_SCRATCH: None,
-        SUPERVISED: supervised,
-        PRETRAINED: pretrained,
-    }
     frames = []
     for classes in settings["classes"]:
-        for method, weights in starts.items():
+        for method, weights in starts(pretrained, supervised).items():
             tell(f"{method} to {classes} classes")
             values = _adapted(
                 experiment, experiment.encoder(kind, weights), classes, settings, finetuning

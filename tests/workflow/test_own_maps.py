@@ -1,0 +1,47 @@
+"""Maps of an own model on an own folder, from the config on the page about maps."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+
+from featlearn.images.encoders import build_encoder
+
+from .checkout import REPOSITORY
+
+pytestmark = pytest.mark.workflow
+
+PAGE = (REPOSITORY / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
+FIVE_LINES = re.search(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+FIGURE = "results/mine/mrp/figures/cam-photographs.svg"
+
+
+def test_five_lines_of_config_draw_the_maps_of_an_own_model(fresh):
+    assert len(FIVE_LINES.splitlines()) == 5
+    checkout = fresh()
+    options = {"configfile": None, "changes": FIVE_LINES}
+
+    told = checkout.snakemake("--dry-run", FIGURE, **options)
+    assert told.code != 0
+    assert "eigencam.photographs.models.0.weights: 'mine.safetensors'; expected the" in told.text
+    torch.manual_seed(0)
+    kind = re.search(r"kind: (\w+)", FIVE_LINES)[1]
+    save_file(build_encoder({"kind": kind}, 224).state_dict(), checkout / "mine.safetensors")
+    told = checkout.snakemake("--dry-run", FIGURE, **options)
+    assert told.code != 0
+    assert "eigencam.photographs.folder: my-photographs: no such folder" in told.text
+
+    folder = checkout / "my-photographs"
+    folder.mkdir()
+    for number in range(2):
+        noise = np.random.default_rng(number).integers(0, 256, (30, 40, 3), dtype=np.uint8)
+        Image.fromarray(noise).save(folder / f"{number}.jpg")
+    assert checkout.snakemake(FIGURE, **options).well().finished == {"cam_figure_photographs": 1}
+    assert (checkout / FIGURE).stat().st_size > 10_000
+    (folder / "0.jpg").unlink()
+    assert checkout.plan(FIGURE, **options) == {"cam_figure_photographs": 1}
