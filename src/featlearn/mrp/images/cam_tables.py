@@ -179,9 +179,9 @@ def by_part(parts: pd.DataFrame) -> Figure:
 
 #: Quantities of the figure that turns the dials of the pictures, in words.
 DIAL_QUANTITIES = {
-    "hits": "parts hit a picture",
-    "entropy": "evenness of heat",
-    "flipped": "answers turned wrong",
+    "hits": "parts hit\na picture",
+    "entropy": "evenness of heat\nover the parts",
+    "flipped": "wrong after\nerasing a part",
 }
 
 
@@ -191,7 +191,7 @@ def readings(read: pd.DataFrame) -> Figure:
     starts = dict(zip(read["start"], read["encoder"], strict=True))
     others = {start: f"random-{kind}" for start, kind in starts.items() if "random" not in start}
     gains = paired(read, keys, "start", others)
-    networks = list(dict.fromkeys(gains["encoder"]))
+    networks = [network for network in ENCODERS if network in set(gains["encoder"])]
     layers = sorted(gains["layer"].unique())
     drawn = figure(8.2, 2.3 * len(networks) + 0.6)
     axes = drawn.subplots(len(networks), len(layers), squeeze=False, sharey=True, sharex=True)

@@ -124,7 +124,7 @@ def phase_diagrams(frame: pd.DataFrame, quantities: Mapping[str, str]) -> Figure
     dials = [dial for dial in DIALS if dial in set(frame["dial"])]
     shown = {name: words for name, words in quantities.items() if name in set(frame["quantity"])}
     heights = [
-        1.1 + 0.45 * max(frame[frame["dial"] == dial]["position"].nunique() for dial in dials)
+        1.3 + 0.45 * max(frame[frame["dial"] == dial]["position"].nunique() for dial in dials)
     ] * len(shown)
     drawn = figure(2.8 * len(dials) + 0.6, max(2.9, sum(heights)))
     parts = drawn.subfigures(len(shown), 1, squeeze=False)[:, 0]
@@ -150,7 +150,7 @@ def _gain_row(part: FigureBase, frame: pd.DataFrame, dials: Sequence[str], words
         ax.tick_params(length=0)
         ax.grid(visible=False)
     bar = part.colorbar(image, ax=axes, pad=0.01)
-    bar.set_label(f"gain in {words}")
+    bar.set_label(f"gain: {words}", fontsize=8)
 
 
 def _gains(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
