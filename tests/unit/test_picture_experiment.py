@@ -461,7 +461,7 @@ def test_the_wide_comparison_has_a_row_a_method_evaluation_and_number_of_labels(
     assert list(wide)[3:] == [
         "multi-view", "single-view", "part 1 alone", "part 2 alone", "worse part"
     ]  # fmt: skip
-    assert wide["multi-view"].str.fullmatch(r"0\.200 ± 0\.\d{3}").all()
+    assert wide["multi-view"].str.fullmatch(r"0\.20 ± 0\.\d{2}").all()
     assert wide["method"].iloc[0] == "supervised (CNN)"
     frozen = set(wide.loc[wide["evaluation"] == "linear probe", "method"])
     assert {"random (CNN)", "random (ViT)"} <= frozen
