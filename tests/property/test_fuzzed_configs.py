@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from featlearn.contrastive import config as contrastive_config
+from featlearn.contrastive.images import config as contrastive_images
 from featlearn.core import config as core_config
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import ConfigError, FeatlearnError
@@ -49,7 +50,8 @@ OWN = {
 }
 TEXTS = st.sampled_from(
     ["", "..", "../..", "/etc", "a/b", "$(touch x)", "{x}", "?1", "\0", "\n", "ä", "1e-3", "nan",
-     "auto", "own", "epoch", "-1", "true", "null", "folder", "timm:../../x", "x" * 300]
+     "auto", "own", "epoch", "-1", "true", "null", "folder", "timm:../../x", "x" * 300,
+     "~nobody-here/x"]
 )  # fmt: skip
 NUMBERS = st.one_of(
     st.sampled_from([0, -1, 1, 2, 3, 5, 7, 10**6, 10**30, -(2**63)]),
@@ -111,6 +113,9 @@ def checked(user: dict[str, Any]) -> dict[str, Any]:
     refuse(contrastive_config.faults(config["contrastive"]))
     refuse(noncontrastive_config.faults(config["noncontrastive"]))
     refuse(real_config.faults(config["real_images"]))
+    for own in config["contrastive"]["images"].values():
+        if not contrastive_images.is_made(own):
+            contrastive_images.state(own)
     return config
 
 
@@ -211,6 +216,10 @@ def test_any_bytes_are_yaml_or_refused_by_the_name_of_the_file(content):
     )
 )
 def test_any_place_of_data_is_found_or_refused_in_words(settings):
+    """Data sets, and the folder of photographs, by any name."""
+    photographs = {"folder": settings.get("path"), "weights_folder": "", "models": []}
+    with contextlib.suppress(FeatlearnError):
+        cam_config.state(photographs)
     data = {**copy.deepcopy(plain()["real_images"]["flowers"]["data"]), "path": "", **settings}
     config = {**OWN, "real_images": {"flowers": {**OWN["real_images"]["flowers"], "data": data}}}
     with contextlib.suppress(FeatlearnError):

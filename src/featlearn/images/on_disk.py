@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import given_splits
 
 if TYPE_CHECKING:
@@ -52,9 +52,23 @@ def sources(data: Mapping[str, Any]) -> dict[str, Source]:
     """
     from featlearn.images.readers import READERS
 
-    opened = as_opened(data)
-    read = READERS[data["kind"]]
-    return {split: read(opened, split) for split in dict.fromkeys(opened["splits"].values())}
+    try:
+        opened = as_opened(data)
+        read = READERS[data["kind"]]
+        return {split: read(opened, split) for split in dict.fromkeys(opened["splits"].values())}
+    except FeatlearnError:
+        raise
+    # a path may be too long, hold a NUL, name a home that is none, or lie where nobody may look
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"path: {data.get('path')!r}; cannot be opened: {error}") from error
+
+
+def is_file(name: str | os.PathLike[str]) -> bool:
+    """Whether there is such a file; False as well for what cannot be a path."""
+    try:
+        return Path(name).expanduser().is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def listing_digest(opened: Mapping[str, Source], root: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.on_disk import listing_digest
+from featlearn.images.on_disk import is_file, listing_digest
 
 
 def faults(config: Mapping[str, Any]) -> Iterator[str]:
@@ -36,7 +36,7 @@ def missing_files(photographs: Mapping[str, Any]) -> Iterator[str]:
     for number, model in enumerate(photographs["models"]):
         key, weights = f"eigencam.photographs.models.{number}.weights", str(model["weights"])
         if ":" not in weights:
-            if not (folder / weights).is_file():
+            if not is_file(folder / weights):
                 yield f"{key}: {weights!r}; expected the file {folder / weights}"
             continue
         from featlearn.images.weights import find_weights
@@ -61,6 +61,6 @@ def state(photographs: Mapping[str, Any]) -> str | None:
 
     try:
         source = read_folder({"path": photographs["folder"]}, "all")
-    except FeatlearnError as error:
+    except (FeatlearnError, OSError, ValueError) as error:  # a path may be none
         raise ConfigError(f"eigencam.photographs.folder: {error}") from error
     return listing_digest({"all": source}, photographs["folder"])

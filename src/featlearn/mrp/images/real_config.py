@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.on_disk import listing_digest, sources
+from featlearn.images.on_disk import is_file, listing_digest, sources
 
 #: Starts of an encoder; ``GIVEN`` are the weights that the config names: one, or several that have
 #: names, such as ``given-supervised``.
@@ -106,7 +105,7 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
             f"images' size, {size} pixels"
         )
     for start, weights in given_weights(settings).items():
-        if ":" not in weights and not Path(weights).expanduser().is_file():
+        if ":" not in weights and not is_file(weights):
             yield (
                 f"{key}.{_weights_key(start)}: {weights!r}; expected a file, or a name such as "
                 "torchvision:... or timm:..."
