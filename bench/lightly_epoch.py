@@ -1,8 +1,8 @@
-"""An epoch of self-supervised training of a ResNet-18 at 32 px: our loop, and that of lightly.
+"""Epochs of self-supervised training of a ResNet-18 at 32 px: our loop, and that of lightly.
 
-Encoder, projection head, loss (SimCLR, the latter two lightly's), optimiser and strength of the
-augmentation are the same, so that what differs is the way from bytes in memory to a step. It is
-SimCLR because lightly has no masked image modelling on a convolutional network.
+Encoder, heads, loss (SimCLR and SimSiam; heads and losses are lightly's), optimiser and strength of
+the augmentation are the same, so that what differs is the way from bytes in memory to a step. It is
+not a masked method because lightly has none on a convolutional network.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Callable
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bench.timing import peak_memory, ratio, side_by_side
 from featlearn.images.augment import Augment
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
+from featlearn.images.methods.two_view import TwoViewObjective, untouched
 from featlearn.images.objective import Objective
 
 PIXELS = 32
@@ -49,6 +50,26 @@ class SimClr(Objective):
         return {"loss": self.contrast(*self.head(self.encoder(images)).chunk(2))}
 
 
+class SimSiam(TwoViewObjective):
+    """Views that are made in the objective; projection, prediction head and loss are lightly's."""
+
+    def __init__(self) -> None:
+        from lightly.loss import NegativeCosineSimilarity
+        from lightly.models.modules import SimSiamPredictionHead, SimSiamProjectionHead
+
+        encoder = build_encoder({"kind": "resnet18", "stem": "cifar"}, PIXELS)
+        projection = SimSiamProjectionHead(encoder.width, 512, 128)
+        super().__init__(encoder, Augment({"steps": STEPS}), projection)
+        self.head = SimSiamPredictionHead(128, 64, 128)
+        self.distance = NegativeCosineSimilarity()
+
+    def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
+        own, other = self.project(first), self.project(second)
+        sides = ((own, other), (other, own))
+        losses = [self.distance(self.head(z), target.detach()) for z, target in sides]
+        return {"loss": (losses[0] + losses[1]) / 2}
+
+
 def device() -> torch.device:
     """CUDA where there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -61,10 +82,14 @@ def pictures() -> Tensor:
     return torch.randint(256, (count, 3, PIXELS, PIXELS), dtype=torch.uint8, generator=stream)
 
 
-def ours() -> Callable[[], object]:
-    """An epoch of our loop, both views augmented in one batch on the device."""
-    images, objective, augment = pictures(), SimClr(), Augment({"steps": STEPS})
+def ours(method: str) -> Callable[[], object]:
+    """An epoch of our loop, both views augmented on the device."""
+    images, augment = pictures(), Augment({"steps": STEPS})
     settings = {"epochs": 1, "batch_size": SIZES[device().type][1], "learning_rate": 1e-3}
+    if method == "SimSiam":
+        siamese = SimSiam()
+        return lambda: fit(siamese, images, None, untouched, settings, (0, "bench"), device())
+    objective = SimClr()
 
     def views(batch: Tensor, draws: Draws) -> Tensor:
         other = Draws((*draws.name, "other view"), draws.step, draws.size, draws.rows)
@@ -73,7 +98,7 @@ def ours() -> Callable[[], object]:
     return lambda: fit(objective, images, None, views, settings, (0, "bench"), device())
 
 
-def theirs() -> Callable[[], object]:
+def theirs(method: str) -> Callable[[], object]:
     """An epoch as lightly's examples write it, from images that are decoded already."""
     from lightly.transforms import SimCLRTransform
     from torch.utils.data import DataLoader
@@ -93,18 +118,26 @@ def theirs() -> Callable[[], object]:
     loader = DataLoader(
         Views(), batch, shuffle=True, drop_last=True, num_workers=workers, pin_memory=workers > 0
     )
-    objective = SimClr().to(device()).to(memory_format=torch.channels_last)
+    objective = {"SimCLR": SimClr, "SimSiam": SimSiam}[method]()
+    objective.to(device()).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return lambda: _epoch(objective, loader)
 
 
-def _epoch(objective: nn.Module, loader: torch.utils.data.DataLoader[list[Tensor]]) -> None:
+def _epoch(objective: Objective, loader: torch.utils.data.DataLoader[list[Tensor]]) -> None:
     where = device()
     optimiser = torch.optim.AdamW(objective.parameters(), lr=1e-3, fused=True)
     for step, views in enumerate(loader):
-        images = torch.cat([view.to(where, non_blocking=True) for view in views])
-        images = images.contiguous(memory_format=torch.channels_last)
+        first, second = (
+            view.to(where, non_blocking=True).contiguous(memory_format=torch.channels_last)
+            for view in views
+        )
         optimiser.zero_grad(set_to_none=True)
-        objective(images, None, Draws((0, "bench"), step, len(images)))["loss"].backward()
+        if isinstance(objective, SimSiam):
+            loss = objective.pair(first, second)["loss"]
+        else:
+            both = torch.cat([first, second])
+            loss = objective(both, None, Draws((0, "bench"), step, len(both)))["loss"]
+        loss.backward()
         optimiser.step()
     if where.type == "cuda":
         torch.cuda.synchronize()
@@ -125,13 +158,15 @@ def epochs(turns: int = 3) -> pd.DataFrame:
         told = "lightly is not installed, nothing compared: uv pip install --group bench"
         return pd.DataFrame([(told, *[float("nan")] * 4)], columns=columns)
     clock = time.perf_counter if device().type == "cuda" else time.process_time
-    timed = side_by_side({"ours": ours(), "theirs": theirs()}, turns, clock)
-    faster = ratio(timed, "theirs", "ours")
-    code = "import bench.lightly_epoch as e\ne."
-    peaks = [peak_memory(f"{code}{rival}()()") for rival in ("ours", "theirs")]
-    what = f"epoch of SimCLR, ResNet-18, {PIXELS} px, {device()}: ours / lightly"
-    row = (f"{what} {lightly.__version__}", faster, "> 1", *peaks)
-    return pd.DataFrame([row], columns=columns)
+    rows = []
+    for method in ("SimCLR", "SimSiam"):
+        timed = side_by_side({"ours": ours(method), "theirs": theirs(method)}, turns, clock)
+        faster = ratio(timed, "theirs", "ours")
+        code = "import bench.lightly_epoch as e\ne."
+        peaks = [peak_memory(f"{code}{rival}({method!r})()") for rival in ("ours", "theirs")]
+        what = f"epoch of {method}, ResNet-18, {PIXELS} px, {device()}: ours / lightly"
+        rows.append((f"{what} {lightly.__version__}", faster, "> 1", *peaks))
+    return pd.DataFrame(rows, columns=columns)
 
 
 BENCHMARKS = {"lightly-epoch": epochs}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from featlearn.noncontrastive.images import config as image_config
+
 
 def faults(noncontrastive: Mapping[str, Any]) -> Iterator[str]:
     """Values that contradict each other: one line each, with the key and what was expected."""
@@ -17,6 +19,7 @@ def faults(noncontrastive: Mapping[str, Any]) -> Iterator[str]:
         own = {**starts["data"], **case}
         yield from _data_faults(own, f"{key}.starts.cases.{name}")
     yield from _training_faults(noncontrastive["algorithm"], f"{key}.algorithm")
+    yield from image_config.faults(noncontrastive["images"])
     dimensions = noncontrastive["phases"]["dimensions"]
     if dimensions != sorted(set(dimensions)):
         yield f"{key}.phases.dimensions: {dimensions}; expected from small to large, each once"

@@ -2,7 +2,7 @@
 
 NONCONTRASTIVE_FILES += publish(
     "noncontrastive",
-    figures=["fig-6"],
+    figures=["fig-6", "fig-8"],
 )
 
 
@@ -18,3 +18,17 @@ rule noncontrastive_figure_schematic:
         contains="drawn",
     script:
         "../../../scripts/noncontrastive/figure_schematic.py"
+
+
+rule noncontrastive_figure_framework:
+    output:
+        **figure("noncontrastive", "fig-8"),
+    log:
+        f"{RESULTS}/logs/noncontrastive/fig-8.log",
+    conda:
+        "../../../environment.yml"
+    params:
+        code=code("noncontrastive/figure_framework.py"),
+        contains="drawn",
+    script:
+        "../../../scripts/noncontrastive/figure_framework.py"

@@ -201,7 +201,8 @@ class ResNet(ResidualNet):
         18 or 50.
     stem
         ``imagenet``: 7x7 convolution of stride 2 and max-pooling. ``cifar``: 3x3 convolution of
-        stride 1 and no pooling, for images of about 32 pixels.
+        stride 1 and no pooling, for images of about 32 pixels. ``stl``: 3x3 convolution of stride 1
+        and max-pooling, for images of about 64 pixels.
     width_multiplier
         Times torchvision's channels; the result is rounded to whole channels.
     norm
@@ -220,8 +221,8 @@ class ResNet(ResidualNet):
     ):
         super().__init__()
         block, counts = LAYOUTS[layers]
-        if stem not in ("imagenet", "cifar"):
-            raise ConfigError(f"encoder.stem: {stem!r}; expected imagenet or cifar")
+        if stem not in ("imagenet", "cifar", "stl"):
+            raise ConfigError(f"encoder.stem: {stem!r}; expected imagenet, cifar or stl")
         planes = round(64 * width_multiplier)
         if planes < 1:
             raise ConfigError(f"encoder.width_multiplier: {width_multiplier}; no channel is left")
@@ -230,7 +231,7 @@ class ResNet(ResidualNet):
         self.conv1 = nn.Conv2d(3, planes, kernel, stride, padding, bias=False)
         self.bn1 = normalisation(norm, planes)
         self.relu = nn.ReLU(inplace=True)
-        self.maxpool = nn.MaxPool2d(3, 2, 1) if large else nn.Identity()
+        self.maxpool = nn.Identity() if stem == "cifar" else nn.MaxPool2d(3, 2, 1)
         self.stages = ("layer1", "layer2", "layer3", "layer4")
         channels = planes
         for number, (name, blocks) in enumerate(zip(self.stages, counts, strict=True)):
@@ -239,6 +240,6 @@ class ResNet(ResidualNet):
             self.add_module(name, _stage(block, channels, wide, blocks, step, norm))
             channels = wide * block.expansion
         self.width, self.stem_width = channels, planes
-        self.stem_stride = 4 if large else 1
+        self.stem_stride = {"imagenet": 4, "cifar": 1, "stl": 2}[stem]
         self.stride = self.stem_stride * 8
         self._finish(counts, zero_init_last)

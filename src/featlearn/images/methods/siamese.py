@@ -131,7 +131,8 @@ class Siamese(TwoViewObjective):
         stop_gradient: bool = True,
         decay_all: bool = False,
     ):
-        super().__init__(encoder, augment, ProjectionHead(encoder.width, **(projection or {})))
+        made = ProjectionHead(encoder.width, **(projection or {}))
+        super().__init__(encoder, augment, made)
         if momentum is not None and not 0 <= momentum <= 1:
             raise ConfigError(f"pretraining.momentum: {momentum}; expected a number from 0 to 1")
         if momentum_schedule not in ("constant", "cosine"):
@@ -143,7 +144,7 @@ class Siamese(TwoViewObjective):
                 "pretraining.stop_gradient: false; expected true beside momentum: a moving average "
                 "has no gradient"
             )
-        width = self.projection.width
+        width = made.width
         self.head = _head(head, width, head_hidden or (projection or {}).get("hidden", 512))
         self.norm = OutputNorm(output_norm, width)
         self.summed = output_norm == "l2"

@@ -90,7 +90,7 @@ class TwoViewObjective(Objective):
 
     encoder: Encoder
 
-    def __init__(self, encoder: Encoder, augment: Augment, projection: ProjectionHead):
+    def __init__(self, encoder: Encoder, augment: Augment, projection: nn.Module):
         super().__init__()
         self.encoder, self.augment, self.projection = encoder, augment, projection
 
@@ -105,7 +105,7 @@ class TwoViewObjective(Objective):
             return self.augment.two_views(images, draws)
 
     def project(self, images: Tensor) -> Tensor:
-        """Normalised images (B, 3, S, S) to what the loss compares, (B, projection.width)."""
+        """Normalised images (B, 3, S, S) to what the loss compares, (B, width)."""
         return self.projection(self.encoder(images))
 
     def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:

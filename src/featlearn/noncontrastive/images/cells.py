@@ -1,0 +1,81 @@
+"""The cells of Figure 2, head x output norm x target, and their names. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: Of a moving average with momentum, and of the trained network itself; names stand in files.
+AVERAGE, ITSELF = "ema", "self"
+#: The encoder at its random start.
+UNTRAINED = "untrained"
+#: The long training of Figures 3 and 4, and its cell.
+LONG, LONG_CELL = "long", "identity-batch-self"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One bar of Figure 2.
+
+    Parameters
+    ----------
+    head
+        ``none``, ``identity``, ``linear`` or ``mlp``.
+    norm
+        ``batch`` or ``l2``.
+    target
+        ``self`` or ``ema``.
+    """
+
+    head: str
+    norm: str
+    target: str
+
+    @property
+    def name(self) -> str:
+        """E.g. ``identity-batch-self``."""
+        return f"{self.head}-{self.norm}-{self.target}"
+
+    @classmethod
+    def of(cls, name: str) -> Cell:
+        """Undo :attr:`name`."""
+        return cls(*name.split("-"))
+
+
+def cells(settings: Mapping[str, Any]) -> list[Cell]:
+    """All cells of a data set, in the order of the figure."""
+    return [
+        Cell(head, norm, target)
+        for norm in settings["norms"]
+        for target in settings["targets"]
+        for head in settings["heads"]
+    ]
+
+
+def runs(settings: Mapping[str, Any]) -> list[str]:
+    """Names of all trainings of a data set; the long one last."""
+    names = [cell.name for cell in cells(settings)]
+    return names if settings["long"] is None else [*names, LONG]
+
+
+def cell_of(run: str) -> Cell:
+    """The cell that a training belongs to."""
+    return Cell.of(LONG_CELL if run == LONG else run)
+
+
+def training_of(run: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``training`` group of a training: the long one differs by the keys of ``long``."""
+    common = dict(settings["training"])
+    if run != LONG:
+        return common
+    if "epochs" in settings["long"]:
+        common.pop("steps", None)
+    if "steps" in settings["long"]:
+        common.pop("epochs", None)
+    return common | settings["long"]
+
+
+def trajectory(settings: Mapping[str, Any]) -> str:
+    """The training that Figures 3 and 4 show."""
+    return LONG_CELL if settings["long"] is None else LONG

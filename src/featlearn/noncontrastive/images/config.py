@@ -1,0 +1,74 @@
+"""What a valid ``noncontrastive.images`` config must also satisfy. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.on_disk import listing_digest, sources
+from featlearn.noncontrastive.images.cells import LONG_CELL, cells, training_of
+
+#: Cells of the drawn pictures that captions quote.
+NEEDED = ("none-batch-self", LONG_CELL, "mlp-batch-self")
+#: What stands for the state of a data set that is not there.
+MISSING = "missing"
+
+
+def faults(images: Mapping[str, Any]) -> Iterator[str]:
+    """Values that contradict each other: one line each, with the key and what was expected."""
+    for name, settings in images.items():
+        key = f"noncontrastive.images.{name}"
+        yield from augmentation_faults(settings["augmentation"], f"{key}.augmentation")
+        if "data" in settings:
+            yield from data_faults(settings["data"], f"{key}.data")
+        else:
+            yield from _picture_faults(settings, key)
+        needed = NEEDED if name == "parts" else (LONG_CELL,)
+        if absent := sorted(set(needed) - {cell.name for cell in cells(settings)}):
+            yield (
+                f"{key}: heads, norms and targets make no {', '.join(absent)}; expected these "
+                "cells: figures and captions show them"
+            )
+    if "data" in images["parts"]:
+        yield (
+            "noncontrastive.images.parts.data: expected none: parts are part-composed pictures; "
+            "give real images another name"
+        )
+
+
+def _picture_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+    images = settings["samples"]["train"]
+    for run in ("", "long"):
+        if run and settings["long"] is None:
+            continue
+        training = training_of(run, settings)
+        size = training["batch_size"]
+        if training["drop_last"]:
+            if size > images:
+                yield f"{key}.training.batch_size: {size}; expected at most samples.train, {images}"
+        elif images % size == 1:
+            yield (
+                f"{key}.training.batch_size: {size}; of {images} pictures one is left for the last "
+                "batch, which batch norm cannot do: expected drop_last: true or another size"
+            )
+
+
+def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """For each set of real images a digest of its files; and which sets are not there.
+
+    A set that is missing is no fault of the config: what does not need it can be made, and a plan
+    can be looked at before the data are there.
+    """
+    found, lines = {}, []
+    for name, settings in images.items():
+        if "data" not in settings:
+            continue
+        try:
+            data = settings["data"]
+            found[name] = listing_digest(sources(data), data.get("path") or ".")
+        except FeatlearnError as error:
+            found[name] = MISSING
+            lines.append(f"noncontrastive.images.{name}.data: {error}")
+    return found, lines

@@ -1,0 +1,157 @@
+"""One replicate on one data set: its images, and networks trained with every kind of head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import derive_seed, seeded
+from featlearn.images.augment import Augment, channel_statistics
+from featlearn.images.datasets import fraction_rows, open_images, open_splits
+from featlearn.images.encoders import build_encoder
+from featlearn.images.loop import Report, fit
+from featlearn.images.methods.siamese import Siamese
+from featlearn.images.methods.two_view import untouched
+from featlearn.images.on_disk import as_opened
+from featlearn.images.world import World
+from featlearn.noncontrastive.images.cells import Cell, cell_of, training_of
+
+#: The streams of what is reported; a pilot takes another name.
+STREAM = "images"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Images (N, 3, S, S) uint8 with their classes (N,) int64."""
+
+    images: Tensor
+    labels: Tensor
+
+
+class HeadExperiment:
+    """One replicate of the experiment on one data set.
+
+    Within a replicate all cells share images, initial weights of encoder and projection, order of
+    the images and views: they differ in head, norm and target alone. Part-composed pictures are
+    drawn anew in each replicate, with parts of its own; real images are the same in all.
+
+    Parameters
+    ----------
+    name
+        Of the data set; names the random streams.
+    settings
+        A group of the section ``noncontrastive.images``.
+    cache
+        Folder of decoded images.
+    seed
+        Base seed of the run.
+    replicate
+        Which replicate.
+    device
+        Where networks are trained.
+    stream
+        Name of the random streams' branch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        cache: PathLike,
+        seed: int,
+        replicate: int,
+        device: torch.device | str = "cpu",
+        stream: str = STREAM,
+    ):
+        self.settings, self.cache, self.device = settings, cache, torch.device(device)
+        self.set, self.stream, self.seed = name, stream, seed
+        self.name = (seed, "noncontrastive", stream, name, replicate)
+        if "data" in settings:
+            self._open()
+        else:
+            self._draw()
+        augmentation = dict(settings["augmentation"])
+        if settings["normalisation"] == "own":
+            mean, std = channel_statistics(self.train.images)
+            augmentation |= {"mean": mean, "std": [max(one, 1 / 255) for one in std]}
+        self.augment = Augment(augmentation)
+        kept = {key: augmentation.get(key) for key in ("mean", "std", "size")}
+        self.plain = Augment({"preset": "none", **kept})
+        self.image_size: int = augmentation.get("size") or self.train.images.shape[-1]
+
+    def _draw(self) -> None:
+        looks = derive_seed(*self.name, "alphabet") % 2**31
+        world = World({**self.settings["world"], "alphabet": looks})
+        counts = self.settings["samples"]
+        train, test = (world.sample(counts[role], (*self.name, role)) for role in ("train", "test"))
+        self.train = Labelled(train.images, train.labels)
+        self.test = Labelled(test.images, test.labels)
+        self.unlabelled = train.images
+        self.classes = len(train.parts_of_class)
+
+    def _open(self) -> None:
+        data = as_opened(self.settings["data"])
+        own = (self.seed, "noncontrastive", self.stream, self.set)
+        opened = open_splits(data, self.cache, *own)
+        train, test = opened["train"], opened["test"]
+        most = self.settings["train_images"]
+        if most is not None and most < len(train):
+            rows = fraction_rows(train.labels, most / len(train), *own, "train-images")
+            train = train.subset(rows, self.cache)
+        self.train, self.test = (
+            Labelled(train.images, train.labels),
+            Labelled(test.images, test.labels),
+        )
+        self.classes = len(train.classes)
+        self.unlabelled = train.images
+        further = self.settings["unlabelled_split"]
+        if further is not None:
+            more = open_images(data, self.cache, further).images
+            self.unlabelled = torch.cat([train.images, more])
+
+    def objective(self, cell: Cell) -> Siamese:
+        """The network of a cell at its random start."""
+        settings = self.settings
+        with seeded(*self.name, "encoder"):
+            encoder = build_encoder(settings["encoder"], self.image_size)
+        with seeded(*self.name, "projection"):
+            # the head draws after the projection, so that all cells start with the same one
+            return Siamese(
+                encoder,
+                self.augment,
+                projection=settings["projection"],
+                head=cell.head,
+                head_hidden=settings["head_hidden"],
+                output_norm=cell.norm,
+                momentum=settings["momentum"] if cell.target == "ema" else None,
+                momentum_schedule=settings["momentum_schedule"],
+                decay_all=settings["decay_all"],
+            )
+
+    def fit(
+        self, run: str, folder: Path | None = None, report: Report | None = None
+    ) -> tuple[Siamese, pd.DataFrame]:
+        """Train the network of ``run``; the history of its training."""
+        objective = self.objective(cell_of(run))
+        resident = self.unlabelled.nbytes <= 8 << 30
+        history = fit(
+            objective,
+            self.unlabelled.to(self.device) if resident else self.unlabelled,
+            None,
+            untouched,
+            training_of(run, self.settings),
+            # not the run's name: all cells see the same views
+            (*self.name, "training"),
+            self.device,
+            folder,
+            report,
+            identity={"run": run, "settings": dict(self.settings)},
+        )
+        return objective, history

@@ -1,0 +1,24 @@
+"""How the cells of Figure 2 and the data sets are called in tables and figures."""
+
+from __future__ import annotations
+
+HEADS = {
+    "none": "no head",
+    "identity": "identity-initialised",
+    "linear": "random linear",
+    "mlp": "two-layer MLP",
+}
+NORMS = {"batch": "batch norm", "l2": "l2"}
+TARGETS = {"self": "same network", "ema": "moving average"}
+LAYERS = {"projection": "projection head", "encoder": "encoder"}
+SETS = {
+    "parts": "part-composed pictures",
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "stl10": "STL-10",
+}
+
+
+def set_name(data_set: str) -> str:
+    """A data set in words; its own name if it has none."""
+    return SETS.get(data_set, data_set)

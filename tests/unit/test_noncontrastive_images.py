@@ -1,0 +1,251 @@
+"""Prediction heads on images: what is measured, how cells compare, what a config may say."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
+from featlearn.core.config import load
+from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.noncontrastive.claims.images import claims
+from featlearn.noncontrastive.figures.images import FIGURES
+from featlearn.noncontrastive.images import config as image_config
+from featlearn.noncontrastive.images import measure as measuring
+from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, runs, training_of
+from featlearn.noncontrastive.images.experiment import HeadExperiment
+from featlearn.noncontrastive.images.tables import image_heads
+
+ROOT = SOURCE_ROOT.parent
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return load({"scale": "smoke"}, ROOT)["noncontrastive"]["images"]
+
+
+@pytest.fixture(scope="module")
+def desk():
+    return load({"scale": "desk"}, ROOT)["noncontrastive"]["images"]
+
+
+def test_ranks_and_correlations_of_known_neurons():
+    stream = torch.Generator().manual_seed(0)
+    x = torch.randn(4000, 3, generator=stream)
+    z = torch.stack([x[:, 0], -2 * x[:, 0] + 1, x[:, 1], x[:, 2], torch.full((4000,), 5.0)], 1)
+    matrix = measuring.correlations(z)
+    assert matrix[0, 1] == pytest.approx(-1, abs=1e-9)
+    assert matrix[4].abs().max() == 0, "a neuron that does not vary correlates with none"
+    # eigenvalues 2, 1, 1, 0 of the four that vary
+    expected = np.exp(-(0.5 * np.log(0.5) + 2 * 0.25 * np.log(0.25)))
+    rank = measuring.effective_rank(measuring.spectrum(matrix))
+    assert rank == pytest.approx(expected, abs=0.02)
+    assert measuring.mean_absolute(matrix) == pytest.approx(1 / 6, abs=0.02)
+    counted = measuring.histogram(matrix)
+    assert counted["pairs"].sum() == 4 * 3
+    assert counted["pairs"].iloc[0] == 2, "one pair in both orders at minus one"
+
+
+def test_collapsed_neurons_have_rank_one_and_no_spread():
+    still = torch.ones(50, 4)
+    assert measuring.effective_rank(measuring.spectrum(measuring.correlations(still))) == 1
+    assert measuring.mean_absolute(measuring.correlations(still)) == 1
+    assert measuring.spread(still) == pytest.approx(0, abs=1e-6)
+    around = torch.randn(20_000, 6, generator=torch.Generator().manual_seed(0))
+    assert measuring.spread(around) == pytest.approx(1, abs=0.01)
+
+
+def test_cells_share_everything_but_head_norm_and_target(smoke):
+    """Else bars of Figure 2 would not compare in pairs."""
+    experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
+    networks = [
+        experiment.objective(Cell(head, norm, target))
+        for head, norm, target in (("none", "batch", "self"), ("mlp", "l2", "ema"))
+    ]
+    for part in ("encoder", "projection"):
+        states = [getattr(network, part).state_dict() for network in networks]
+        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    other = HeadExperiment("parts", smoke["parts"], ".", 0, 1)
+    assert not torch.equal(experiment.train.images, other.train.images)
+    # without a head, one step of both targets starts from the same views
+    first = [experiment.fit(run)[1]["correlation"].iloc[0] for run in ("none-batch-self",) * 2]
+    assert first[0] == first[1]
+
+
+def test_all_cells_of_figure_2_are_trained_at_desk(desk):
+    settings = desk["parts"]
+    names = {cell.name for cell in cells(settings)}
+    assert len(names) == 4 * 2 * 2
+    assert all(Cell.of(name).name == name for name in names)
+    assert {*runs(settings)} == names
+
+
+def test_the_long_training_differs_by_its_keys_only(desk):
+    settings = {**desk["parts"], "long": {"epochs": 70, "weight_decay": 1e-4}}
+    longer, common = training_of("long", settings), settings["training"]
+    assert runs(settings)[-1] == "long"
+    assert "steps" not in longer, "a length is given once"
+    assert (longer["epochs"], longer["weight_decay"]) == (70, 1e-4)
+    assert longer["batch_size"] == common["batch_size"]
+    assert training_of("none-batch-self", settings) == common
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "start"),
+    [
+        (
+            "parts.heads",
+            ["none", "mlp"],
+            "noncontrastive.images.parts: heads, norms and targets make no identity-batch-self;",
+        ),
+        ("parts.data", {"kind": "digits", "size": 8}, "noncontrastive.images.parts.data: expected"),
+        ("parts.training.batch_size", 999, "noncontrastive.images.parts.training.batch_size: 999"),
+    ],
+)
+def test_a_contradiction_is_named(smoke, path, value, start):
+    changed = copy.deepcopy(smoke)
+    *groups, key = path.split(".")
+    place = changed
+    for group in groups:
+        place = place[group]
+    place[key] = value
+    lines = list(image_config.faults(changed))
+    assert len(lines) == 1
+    assert lines[0].startswith(start)
+
+
+def test_real_images_are_trained_on_and_read_off(tmp_path):
+    own = {
+        "data": {"kind": "digits", "size": 16},
+        "train_images": 60,
+        "encoder": {"small_resnet": {"widths": [4, 8]}},
+        "projection": {"hidden": 8, "width": 4},
+        "training": {"steps": 3, "batch_size": 20, "record_every": 1},
+    }
+    changed = {"scale": "smoke", "noncontrastive": {"images": {"digits": own}}}
+    images = load(changed, ROOT)["noncontrastive"]["images"]
+    assert list(image_config.faults(images)) == []
+    experiment = HeadExperiment("digits", images["digits"], tmp_path, 0, 0)
+    assert abs(len(experiment.train.labels) - 60) <= 10
+    network, history = experiment.fit("identity-l2-ema")
+    assert list(history["step"]) == [1, 2, 3]
+    found = measuring.measure(experiment, network)
+    assert len(found.spectrum[found.spectrum["layer"] == "encoder"]) == 8
+    values = found.quantities.set_index(["layer", "quantity"])["value"]
+    assert 0.1 < values["", "accuracy"] <= 1
+    assert 1 <= values["projection", "effective_rank"] <= 4
+
+
+def test_missing_images_can_be_planned(smoke):
+    absent = {"kind": "cifar10", "path": "no/such/folder", "size": 32}
+    states, lines = image_config.states({**smoke, "cifar10": {**smoke["parts"], "data": absent}})
+    assert states == {"cifar10": image_config.MISSING}
+    (line,) = lines
+    assert line.startswith("noncontrastive.images.cifar10.data: ")
+
+
+# --------------------------------------------------------------------------- claims and table
+
+
+def frames(sets, worth):
+    """Measurements in which ``worth(run, layer, quantity)`` is what every replicate shows."""
+    rows, history = [], []
+    for name, settings in sets.items():
+        for run in (UNTRAINED, *runs(settings)):
+            for replicate in range(3):
+                for layer, quantity in (
+                    ("", "accuracy"),
+                    *((y, q) for y in ("encoder", "projection")
+                      for q in ("correlation", "effective_rank", "spread")),
+                ):  # fmt: skip
+                    value = worth(run, layer, quantity)
+                    rows.append((name, run, replicate, layer, quantity, value))
+                history += [
+                    (name, run, replicate, step, size, 1.2 * size)
+                    for step, size in enumerate((0.1, 1.0, worth(run, "head", "last")))
+                ]
+    return {
+        "values": pd.DataFrame(
+            rows, columns=["data_set", "run", "replicate", "layer", "quantity", "value"]
+        ),
+        "history": pd.DataFrame(
+            history,
+            columns=["data_set", "run", "replicate", "step", "off_diagonal", "asymmetry"],
+        ),
+    }
+
+
+def as_the_paper(run, layer, quantity):
+    headless = run.startswith("none")
+    table = {
+        "accuracy": 0.3 if run == UNTRAINED else 0.6 if headless else 0.8,
+        "correlation": 0.4 if layer == "encoder" else 0.99 if headless else 0.4,
+        "effective_rank": 1.0 if headless else 5.0,
+        "spread": 1.0,
+        "last": 0.5,
+    }
+    return table[quantity]
+
+
+def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
+    config = {"images": desk}
+    held = ledger(claims(desk), frames(desk, as_the_paper), config)
+    assert set(held["verdict"]) == {HOLDS}
+    assert held["claim"].is_unique
+
+    def opposite(run, layer, quantity):
+        if quantity == "last":
+            return 1.0
+        if quantity == "accuracy":
+            return 1 - as_the_paper(run, layer, quantity) if run != "mlp-batch-self" else 0.9
+        return 0.5 if quantity == "correlation" else 1.0
+
+    failed = ledger(claims(desk), frames(desk, opposite), config).set_index("claim")["verdict"]
+    stays = {"identity-like-linear", "no-average-needed", "head-not-symmetric"}
+    told = {name.removeprefix("noncontrastive/images-parts-"): v for name, v in failed.items()}
+    assert {name for name, verdict in told.items() if verdict == HOLDS} == stays
+    assert told.pop("head-rises-and-falls") == NOT_SHOWN, "that takes thousands of steps"
+    assert {verdict for name, verdict in told.items() if name not in stays} == {FAILS}
+
+
+def test_smoke_shows_nothing(smoke):
+    found = ledger(
+        claims(smoke), frames(smoke, lambda *_: 0.0), {"images": smoke}
+    ).set_index("claim")  # fmt: skip
+    assert found.loc["noncontrastive/images-parts-collapse", "verdict"] == NOT_SHOWN
+
+
+def test_the_table_names_every_cell(desk):
+    sets = {"parts": {**desk["parts"], "long": {"steps": 9}}}
+    page = image_heads(frames(sets, as_the_paper)["values"])
+    assert len(page.shown) == 1 + len(runs(sets["parts"]))
+    assert page.shown["head"].iloc[0] == "untrained"
+    assert "long training" in page.shown["head"].iloc[-1]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_show_a_row_a_data_set(desk, name):
+    sets = {"parts": desk["parts"], "mine": {**desk["parts"], "heads": ["none", "identity"]}}
+    seen = frames(sets, as_the_paper)
+    seen["history"]["correlation"] = 0.5
+    matrix = measuring.correlations(torch.randn(50, 4, generator=torch.Generator().manual_seed(0)))
+    shares = measuring.spectrum(matrix).tolist()
+    for what, frame in (
+        ("histogram", measuring.histogram(matrix)),
+        ("spectrum", pd.DataFrame({"number": range(1, 5), "share": shares})),
+    ):
+        parts = [
+            frame.assign(data_set=one, run=run, layer=layer, replicate=0)
+            for one, settings in sets.items()
+            for run in runs(settings)
+            for layer in ("encoder", "projection")
+        ]
+        seen[what] = pd.concat(parts, ignore_index=True)
+    drawn = FIGURES[name](seen, sets)
+    columns = 1 if name == "fig-2" else 2
+    assert len(drawn.axes) == columns * len(sets)
+    assert all(ax.has_data() for ax in drawn.axes)
