@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
-.PHONY: run smoke test check bench verify lock clean
+.PHONY: run smoke test test-cluster check bench verify lock clean
 
 run: $(READY) ## every result at SCALE (desk) and results/<scale>/report.html
 	$(RUN)
@@ -21,10 +21,13 @@ smoke: ## the same in seconds, at sizes that only show that everything runs
 test: $(READY) check ## style, types, workflow lint, all tests
 	$(BIN)/python -m pytest
 
+test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm and munge)
+	$(BIN)/python -m pytest tests/cluster
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakefmt --check workflow
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
@@ -46,7 +49,7 @@ $(READY): requirements.lock pyproject.toml
 
 lock: ## resolve the dependencies of pyproject.toml anew
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--extra dev --upgrade --quiet pyproject.toml --output-file requirements.lock
+		--extra dev --extra cluster --upgrade --quiet pyproject.toml --output-file requirements.lock
 	$(BIN)/python -m featlearn.core.environment
 
 clean: ## the results and the environment; published results stay

@@ -49,7 +49,13 @@ def main() -> int:
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
         command = [
-            *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
+            *(
+                sys.executable,
+                "-m",
+                "snakemake",
+                "--snakefile",
+                str(ROOT / "workflow" / "Snakefile"),
+            ),
             *("--workflow-profile", str(ROOT / "workflow" / "profiles" / "default")),
             *("--directory", folder, "--cores", options.cores),
             *("--config", f"scale={options.scale}"),

@@ -4,17 +4,31 @@ from featlearn.core.job import Job
 
 with Job(snakemake) as job:
     device = job.device(job.params.device)
-    from featlearn.core.files import write_parquet, write_tensors
-    from featlearn.core.progress import Progress
-    from featlearn.mrp.images.real import RealExperiment
+    import json
 
-    name, replicate = job.wildcards.image_set, int(job.wildcards.replicate)
-    cache = job.results / job.params.cache
-    experiment = RealExperiment(name, job.config, cache, job.params.seed, replicate, device)
+    from featlearn.images.together import Layout, run_together
+    from featlearn.mrp.images import pretrain_together
 
-    def reporter(label, steps):
-        return Progress(f"{name}-{replicate} {label}", steps).report
-
-    encoder, history = experiment.pretrain(reporter=reporter)
-    write_tensors(encoder.state_dict(), job.output.weights)
-    write_parquet(history.assign(data_set=name, replicate=replicate), job.output.history)
+    pretraining = job.config["pretraining"]
+    staging = job.output.weights.parent
+    arguments = {
+        "results": job.results,
+        "staging": staging,
+        "weights": job.output.weights,
+        "history": job.output.history,
+        "name": job.wildcards.image_set,
+        "settings": job.config,
+        "cache": job.results / job.params.cache,
+        "seed": job.params.seed,
+        "replicate": int(job.wildcards.replicate),
+        "device": job.params.device,
+        "threads": job.threads,
+    }
+    layout = Layout(pretraining["processes"], pretraining["nodes"])
+    if layout.processes == 1:
+        pretrain_together.train(arguments, device)
+    else:
+        told = staging / "arguments.json"
+        arguments["checkpoints"] = job.checkpoints
+        told.write_text(json.dumps(arguments, default=str), encoding="utf-8")
+        run_together(pretrain_together.MODULE, [str(told)], layout)

@@ -25,7 +25,8 @@ from snakemake.iocontainers import Namedlist
 from featlearn.core import provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest
-from featlearn.core.job import RUN_PROCESS, THREAD_VARIABLES, Job, Paths
+from featlearn.core.job import THREAD_VARIABLES, Job, Paths
+from featlearn.core.lifeline import RUN_PROCESS
 
 RESULTS = Path("results/smoke")
 

@@ -395,3 +395,47 @@ def test_setting_aside_a_second_time_loses_nothing(tmp_path):
     }
     assert kept >= {b"first", b"second"}
     assert places[1].read_bytes() == b"second"
+
+
+# --------------------------------------------------------------------------- shared artefacts
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """A results folder with a link to an artefact that another run made and shared."""
+    folder, results = tmp_path / "shared", tmp_path / "results"
+    monkeypatch.setenv(provenance.SHARED, str(folder))
+    (results / "mrp").mkdir(parents=True)
+    folder.mkdir()
+    (folder / "key.parquet").write_bytes(b"whole")
+    content = {"bytes": 5, "sha256": digest(folder / "key.parquet"), "artefact": "other/name"}
+    provenance.share_record(content)
+    (results / "mrp/a.parquet").symlink_to(folder / "key.parquet")
+    return results, folder
+
+
+def test_a_shared_artefact_gets_the_record_of_the_run_that_made_it(shared, monkeypatch):
+    results, _ = shared
+    monkeypatch.delenv(provenance.SHARED)  # a later start without sharing
+    assert provenance.damaged_artefacts(results) == {}
+    found = provenance.read_record(results, results / "mrp/a.parquet")
+    assert found["artefact"] == "mrp/a.parquet"
+    assert found["bytes"] == 5
+
+
+def test_a_shared_artefact_that_nobody_wrote_so_is_damaged_and_set_aside_for_all(shared):
+    results, folder = shared
+    (folder / "key.parquet").write_bytes(b"whoLe")
+    artefact = results / "mrp/a.parquet"
+    assert provenance.damaged_artefacts(results) == {artefact: provenance.NOT_SHARED}
+    aside = provenance.set_aside(results, artefact)
+    assert aside.read_bytes() == b"whoLe"
+    assert not artefact.is_symlink()
+    assert not (folder / "key.parquet").exists()
+
+
+def test_a_link_of_somebody_elses_is_left_alone(tmp_path):
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/link").symlink_to(tmp_path / "file")
+    assert provenance.damaged_artefacts(tmp_path / "results") == {}

@@ -127,6 +127,10 @@ def test_a_name_that_is_no_file_name_is_refused():
             "images' size, 20 pixels",
         ),
         (
+            {"pretraining": {"processes": 3, "nodes": 2}},
+            "real_images.own.pretraining.processes: 3; expected a multiple of the nodes, 2",
+        ),
+        (
             {"pretraining": {"objective": {"kind": "beit"}}},
             "real_images.own.pretraining.objective.kind: beit; expected simmim, mae or data2vec, "
             "which need no teacher",

@@ -293,7 +293,7 @@ def test_no_code_of_the_project_runs_text_starts_shells_or_unpickles():
 
 
 def test_no_rule_runs_a_shell():
-    files = [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
+    files = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
     assert len(files) > 20
     for path in files:
         words = re.findall(r"^\s*(shell|run|wrapper|notebook|cwl)\s*:", path.read_text(), re.M)

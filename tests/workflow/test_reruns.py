@@ -73,7 +73,7 @@ def after_touch(checkout):
         for file in (checkout / folder).rglob("*.*"):
             if file.suffix in (".py", ".smk"):
                 os.utime(file)
-    os.utime(checkout / "Snakefile")
+    os.utime(checkout / "workflow/Snakefile")
     return checkout.snakemake("--dry-run")
 
 

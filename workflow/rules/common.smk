@@ -4,18 +4,20 @@ import os
 import sys
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
+# not workflow.basedir: that is another workflow's folder, where this one is used as a module
+RULES = Path(str(workflow.current_basedir))
+ROOT = RULES.parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from featlearn.core import guard, run
+from featlearn.core import guard, lifeline, run
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import fingerprint
 
-run.announce(ROOT / "src")
+run.announce(ROOT / "src", is_main=workflow.is_main_process)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall
 if workflow.modifier.is_main_snakefile():
@@ -41,6 +43,9 @@ COMMAND += " --cores 2"
 if workflow.is_main_process:
     for line in run.mend(Path(RESULTS)):
         logger.warning(line)
+elif lifeline.is_replaced(Path(RESULTS)):
+    # a job that waited at the scheduler while its run was killed and started anew
+    raise WorkflowError(lifeline.REPLACED)
 
 # what the papers make: each paper's file adds its own with publish()
 ARTEFACTS = []
@@ -78,6 +83,29 @@ def tell_unfinished():
             "command": COMMAND,
         },
     )
+
+
+def request(mem_mb, runtime, gpu=0):
+    """What a rule asks of a machine or a scheduler; after a failure twice, then three times that.
+
+    ``mem_mb`` and ``runtime`` (minutes) suffice the desk scale, with room to spare; ``gpu`` is GPU
+    for a rule that computes on the device of the config.
+    """
+
+    def growing(amount):
+        return lambda wildcards, attempt: amount * attempt
+
+    return {"mem_mb": growing(mem_mb), "runtime": growing(runtime), "gpu": gpu}
+
+
+# GPUs of a rule that computes on the device of the config
+GPU = 0 if config["device"] == "cpu" else 1
+# Of a rule that draws, tabulates or judges; none was seen to take 15 seconds or 250 MB. A cluster
+# gets those of one experiment together, as a group; `short` lets it run them one after the other.
+SHORT = {**request(mem_mb=1000, runtime=5), "short": 1}
+# Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
+# always, because Snakemake would then ask for a folder at every start.
+SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
 
 
 def asset(path):

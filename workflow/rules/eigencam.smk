@@ -72,12 +72,12 @@ rule cam_measure:
         readings=f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}-readings.parquet",
     log:
         f"{RESULTS}/logs/images/eigencam-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=30,
+        **request(mem_mb=3000, runtime=30, gpu=GPU),
     params:
         code=code("images/cam_measure.py"),
         config=parts(IMAGES, *PICTURES),
@@ -98,8 +98,12 @@ rule cam_values:
         f"{IMAGE_MEASUREMENTS}/eigencam.parquet",
     log:
         f"{RESULTS}/logs/images/eigencam.log",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -113,8 +117,12 @@ rule cam_values_by_part:
         f"{IMAGE_MEASUREMENTS}/eigencam_by_part.parquet",
     log:
         f"{RESULTS}/logs/images/eigencam-by-part.log",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -128,8 +136,12 @@ rule cam_readings:
         f"{IMAGE_MEASUREMENTS}/eigencam_readings.parquet",
     log:
         f"{RESULTS}/logs/images/eigencam-readings.log",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -148,6 +160,8 @@ rule cam_figure_maps:
     conda:
         "../../environment.yml"
     threads: config["threads"]
+    resources:
+        **request(mem_mb=2000, runtime=10),
     params:
         code=code("images/figure_cams.py"),
         config=parts(IMAGES, *PICTURES),
@@ -175,8 +189,12 @@ rule cam_figure_part_use:
         f"{RESULTS}/logs/images/figure-cam-{{what}}.log",
     wildcard_constraints:
         what="part-use|by-part|readings|phase-diagram",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_part_use.py"),
         contains="stand-in",
@@ -192,6 +210,8 @@ rule cam_figure_photographs:
     conda:
         "../../environment.yml"
     threads: config["threads"]
+    resources:
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("images/figure_photographs.py"),
         config=CAMS["photographs"],
@@ -211,8 +231,12 @@ rule cam_table_part_use:
         **table("mrp", "cam-part-use"),
     log:
         f"{RESULTS}/logs/images/table-cam-part-use.log",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/cam_table.py"),
         contains="stand-in",
@@ -232,8 +256,12 @@ rule cam_table_1:
         f"{RESULTS}/logs/images/{{name}}.log",
     wildcard_constraints:
         name="table-1(-first-version)?",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/cam_table_1.py"),
         contains="stand-in",
@@ -248,8 +276,12 @@ rule cam_claims:
         ledger("mrp", "eigencam"),
     log:
         f"{RESULTS}/logs/images/claims-eigencam.log",
+    group:
+        "eigencam"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/cam_claims.py"),
         config=parts(config, "images", "eigencam"),

@@ -8,8 +8,12 @@ rule claims:
         f"{RESULTS}/claims.parquet",
     log:
         f"{RESULTS}/logs/claims.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/claims.py"),
     script:
@@ -24,8 +28,12 @@ rule catalogue:
         f"{RESULTS}/catalogue.parquet",
     log:
         f"{RESULTS}/logs/catalogue.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/catalogue.py"),
         command=COMMAND,
@@ -42,8 +50,12 @@ rule checksums:
         f"{RESULTS}/checksums.txt",
     log:
         f"{RESULTS}/logs/checksums.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/checksums.py"),
     script:
@@ -63,8 +75,12 @@ rule report:
         f"{RESULTS}/report.html",
     log:
         f"{RESULTS}/logs/report.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/report.py"),
         config=config,

@@ -24,7 +24,6 @@ import resource
 import shutil
 import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,9 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-import psutil
-
-from featlearn.core import faults, interruption, provenance
+from featlearn.core import faults, interruption, lifeline, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest
 
@@ -44,8 +41,6 @@ if TYPE_CHECKING:
 
 STAGING = ".staging"
 CHECKPOINTS = ".checkpoints"
-#: Set by the Snakefile to ``host:pid`` of the process that runs the workflow on this machine.
-RUN_PROCESS = "FEATLEARN_RUN_PROCESS"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
 
@@ -105,30 +100,6 @@ class _Tee:
 
     def isatty(self) -> bool:
         return False
-
-
-def _follow(run: str | None, staging: Path) -> None:
-    """End this process once the workflow that started it is gone (a SIGKILL reaches no child).
-
-    Without this, a killed run would leave trainings behind that nobody sees and that race with
-    those of the next run.
-    """
-    if not run or run.partition(":")[0] != platform.node():
-        return
-    pid = int(run.partition(":")[2])
-
-    def watch() -> None:
-        while True:
-            try:
-                gone = psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-            except psutil.NoSuchProcess:
-                gone = True
-            if gone:
-                shutil.rmtree(staging, ignore_errors=True)
-                os._exit(1)
-            time.sleep(0.5)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _umask() -> int:
@@ -207,7 +178,7 @@ class Job:
             self.__exit__(*sys.exc_info())
             raise
         interruption.offer(lambda: self.checkpoints, self._checkpoint_seconds)
-        _follow(os.environ.get(RUN_PROCESS), self._staging)
+        lifeline.follow(self.results, self._staging)
         # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
         signal.signal(signal.SIGTERM, self._terminated)
         try:
@@ -296,10 +267,16 @@ class Job:
             if not path.is_relative_to(self.results):
                 continue
             record = provenance.read_record(self.results, path)
-            if record is None:
+            if record is None and not provenance.is_shared(path):
                 self.digests[str(path)] = digest(path)
                 continue
-            if fault := provenance.damage(path, record, thorough=True):
+            if record is None:
+                # a link to what another run made and shared
+                record = provenance.adopt(self.results, path)
+                fault = None if record else provenance.NOT_SHARED
+            else:
+                fault = provenance.damage(path, record, thorough=True)
+            if fault or record is None:
                 aside = provenance.set_aside(self.results, path)
                 raise DamagedFileError(
                     f"{path} is damaged ({fault}). It was moved to {aside}; "
@@ -343,7 +320,9 @@ class Job:
                 os.fsync(file.fileno())
             final.parent.mkdir(parents=True, exist_ok=True)
             # record first: a kill in between leaves a mismatch, which is found and rebuilt
-            provenance.write_record(self.results, final, self._record(staged, final))
+            record = self._record(staged, final)
+            provenance.share_record(record)
+            provenance.write_record(self.results, final, record)
             os.replace(staged, final)
         shutil.rmtree(self._kept, ignore_errors=True)
 

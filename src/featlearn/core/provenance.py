@@ -17,6 +17,7 @@ import functools
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ PACKAGE = "featlearn"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 RECORDS = "provenance"
 DAMAGED = ".damaged"
+#: Names the folder in which Snakemake keeps what runs share; their records lie in it too.
+SHARED = "SNAKEMAKE_OUTPUT_CACHE"
+NOT_SHARED = "no run shared these bytes"
 
 
 # --------------------------------------------------------------------------- fingerprint
@@ -130,6 +134,46 @@ def read_record(results: Path, artefact: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
+def share_record(content: dict[str, Any]) -> None:
+    """Keep a record beside what runs share, if they do, by the digest of the bytes."""
+    if folder := os.environ.get(SHARED):
+        text = json.dumps(content, indent=1, sort_keys=True, default=str)
+        path = Path(folder) / RECORDS / f"{content['sha256']}.json"
+        write_atomically(path, (text + "\n").encode())
+
+
+def is_shared(artefact: Path) -> bool:
+    """Whether an artefact is a link to what runs share (Snakemake made the link)."""
+    return artefact.is_symlink() and (artefact.resolve().parent / RECORDS).is_dir()
+
+
+def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
+    """The record of an artefact that another run made and shared; it becomes this run's.
+
+    None if no job wrote these bytes and shared them: then they are not what they should be.
+    """
+    file = artefact.resolve()
+    try:
+        path = file.parent / RECORDS / f"{digest(file)}.json"
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    content |= {
+        "artefact": str(artefact.relative_to(results)),
+        "mtime_ns": file.stat().st_mtime_ns,
+    }
+    write_record(results, artefact, content)
+    return content
+
+
+def _unrecorded_links(results: Path) -> Iterator[Path]:
+    """Links to shared artefacts that this run has no record of yet."""
+    for folder, _, files in os.walk(results):
+        for path in (Path(folder, name) for name in files):
+            if is_shared(path) and path.is_file() and not record_path(results, path).exists():
+                yield path
+
+
 def records(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Each artefact that has a record, with the record, in the order of their names."""
     folder = results / RECORDS
@@ -174,6 +218,9 @@ def damaged_artefacts(results: Path) -> dict[Path, str]:
             found[artefact] = fault
         elif (changed := artefact.stat().st_mtime_ns) != record.get("mtime_ns"):
             write_record(results, artefact, {**record, "mtime_ns": changed})
+    for artefact in _unrecorded_links(results):
+        if adopt(results, artefact) is None:
+            found[artefact] = NOT_SHARED
     return found
 
 
@@ -185,6 +232,8 @@ def set_aside(results: Path, artefact: Path) -> Path:
     while target.exists():
         number += 1
         target = first.with_name(f"{first.name}.{number}")
-    os.replace(artefact, target)
+    # shared files are links: the file itself has to go, or every run would get it again
+    shutil.move(artefact.resolve(), target)
+    artefact.unlink(missing_ok=True)
     record_path(results, artefact).unlink(missing_ok=True)
     return target

@@ -10,6 +10,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,9 @@ import psutil
 
 from featlearn.core import faults, provenance
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.job import RUN_PROCESS, STAGING
+from featlearn.core.files import write_atomically
+from featlearn.core.job import STAGING
+from featlearn.core.lifeline import LAST_RUN, RUN, RUN_PROCESS
 
 LOCK = ".lock"
 #: The report of a run that failed; gone once a run ends well.
@@ -29,13 +32,16 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 _held: dict[Path, IO[str]] = {}
 
 
-def announce(source_root: Path) -> None:
+def announce(source_root: Path, *, is_main: bool) -> None:
     """Tell the scripts that this process starts where the library is and whom to outlive not.
 
-    Nothing needs to be installed for them, on a cluster node either.
+    Nothing needs to be installed for them, on a cluster node either. There Snakemake is started
+    once more for each job: that is not the main process, and belongs to the run that submitted it.
     """
     os.environ["PYTHONPATH"] = str(source_root)
     os.environ[RUN_PROCESS] = f"{platform.node()}:{os.getpid()}"
+    if is_main:
+        os.environ[RUN] = uuid.uuid4().hex
 
 
 def _try_lock(results: Path) -> IO[str] | None:
@@ -80,6 +86,19 @@ def hold(results: Path) -> None:
             "give this run a folder of its own with --config run=NAME."
         )
     _held[results] = file
+    try:
+        _take_over(results)
+    except OSError as error:
+        words = faults.explain(error, str(results)) or f"{results}: {error}"
+        raise FeatlearnError(words) from error
+
+
+def _take_over(results: Path) -> None:
+    """From now on jobs that earlier runs left with a scheduler end themselves: sweep after them."""
+    write_atomically(results / LAST_RUN, f"{os.environ.get(RUN, '')}\n".encode())
+    for folder in (results / STAGING).glob("*"):
+        if f"-{platform.node()}-" not in folder.name:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -18,12 +18,12 @@ rule contrastive_ablations:
         evaluation=f"{CONTRASTIVE}/measurements/ablations/evaluation.parquet",
     log:
         f"{RESULTS}/logs/contrastive/ablations.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("contrastive/ablations.py"),
         config=config["contrastive"]["ablations"],
@@ -41,8 +41,12 @@ rule contrastive_figure_ablations:
         **figure("contrastive", "ablations"),
     log:
         f"{RESULTS}/logs/contrastive/figure-ablations.log",
+    group:
+        "contrastive-ablations"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_ablations.py"),
     script:
@@ -57,8 +61,12 @@ rule contrastive_figure_threshold_growth:
         **figure("contrastive", "threshold-growth"),
     log:
         f"{RESULTS}/logs/contrastive/figure-threshold-growth.log",
+    group:
+        "contrastive-ablations"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_threshold_growth.py"),
         config=config["contrastive"]["ablations"],
@@ -73,8 +81,12 @@ rule contrastive_table_ablations:
         **table("contrastive", "ablations"),
     log:
         f"{RESULTS}/logs/contrastive/table-ablations.log",
+    group:
+        "contrastive-ablations"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_ablations.py"),
     script:
@@ -88,8 +100,12 @@ rule contrastive_claims_ablations:
         ledger("contrastive", "ablations"),
     log:
         f"{RESULTS}/logs/contrastive/claims-ablations.log",
+    group:
+        "contrastive-ablations"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_ablations.py"),
         config=config["contrastive"],

@@ -18,12 +18,12 @@ rule contrastive_identities:
         sampled=f"{CONTRASTIVE}/measurements/identities/sampled.parquet",
     log:
         f"{RESULTS}/logs/contrastive/identities.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30),
     params:
         code=code("contrastive/identities.py"),
         config=config["contrastive"]["identities"],
@@ -40,8 +40,12 @@ rule contrastive_figure_closed_forms:
         **figure("contrastive", "closed-forms"),
     log:
         f"{RESULTS}/logs/contrastive/figure-closed-forms.log",
+    group:
+        "contrastive-identities"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_closed_forms.py"),
     script:
@@ -56,8 +60,12 @@ rule contrastive_table_identities:
         **table("contrastive", "identities"),
     log:
         f"{RESULTS}/logs/contrastive/table-identities.log",
+    group:
+        "contrastive-identities"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_identities.py"),
     script:
@@ -71,8 +79,12 @@ rule contrastive_table_printed_gradient:
         **table("contrastive", "printed-gradient"),
     log:
         f"{RESULTS}/logs/contrastive/table-printed-gradient.log",
+    group:
+        "contrastive-identities"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_printed_gradient.py"),
     script:
@@ -87,8 +99,12 @@ rule contrastive_claims_identities:
         ledger("contrastive", "identities"),
     log:
         f"{RESULTS}/logs/contrastive/claims-identities.log",
+    group:
+        "contrastive-identities"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_identities.py"),
         config=config["contrastive"],

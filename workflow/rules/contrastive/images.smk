@@ -77,8 +77,7 @@ rule contrastive_images_data:
     conda:
         "../../../environment.yml"
     resources:
-        mem_mb=3000,
-        runtime=120,
+        **request(mem_mb=3000, runtime=120),
     params:
         code=code("contrastive/images_data.py"),
         config=lambda wildcards: PICTURE_SETS[wildcards.image_data],
@@ -99,12 +98,12 @@ rule contrastive_images_train:
         trace=f"{PICTURE_MEASUREMENTS}/trace/{{image_data}}/{{encoder}}/{{arm}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/contrastive/images-train-{{image_data}}-{{encoder}}-{{arm}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=1440,
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
     params:
         code=code("contrastive/images_train.py"),
         config=lambda wildcards: training_part(wildcards.image_data),
@@ -126,12 +125,12 @@ rule contrastive_images_measure:
         map=f"{PICTURE_MEASUREMENTS}/map/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/contrastive/images-measure-{{image_data}}-{{encoder}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=240,
+        **request(mem_mb=3000, runtime=240, gpu=GPU),
     params:
         code=code("contrastive/images_measure.py"),
         config=lambda wildcards: PICTURE_SETS[wildcards.image_data],
@@ -153,8 +152,12 @@ rule contrastive_images_evaluations:
         traces=f"{PICTURE_MEASUREMENTS}/traces.parquet",
     log:
         f"{RESULTS}/logs/contrastive/images-evaluations.log",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/images_evaluations.py"),
     script:
@@ -168,8 +171,12 @@ rule contrastive_images_table:
         **table("contrastive", "images"),
     log:
         f"{RESULTS}/logs/contrastive/table-images.log",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_images.py"),
         config=PICTURE_SETS,
@@ -188,8 +195,12 @@ rule contrastive_images_figure:
         f"{RESULTS}/logs/contrastive/figure-images-{{number}}.log",
     wildcard_constraints:
         number="[1-4]",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=lambda wildcards: code(f"contrastive/figure_images_{wildcards.number}.py"),
         names=PICTURE_NAMES,
@@ -206,8 +217,12 @@ rule contrastive_images_figure_first_layer:
         **figure("contrastive", "first-layer"),
     log:
         f"{RESULTS}/logs/contrastive/figure-images-first-layer.log",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_images_first_layer.py"),
         names=PICTURE_NAMES,
@@ -223,9 +238,13 @@ rule contrastive_images_figure_views:
         **figure("contrastive", "image-views"),
     log:
         f"{RESULTS}/logs/contrastive/figure-images-views.log",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
     threads: config["threads"]
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_images_views.py"),
         config=PICTURE_SETS,
@@ -245,8 +264,12 @@ rule contrastive_images_claims:
         ledger("contrastive", "images"),
     log:
         f"{RESULTS}/logs/contrastive/claims-images.log",
+    group:
+        "contrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_images.py"),
         config=PICTURE_SETS,

@@ -19,12 +19,12 @@ rule contrastive_scaling:
         f"{RESULTS}/logs/contrastive/scaling-{{atoms}}.log",
     wildcard_constraints:
         atoms=r"\d+",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=4000,
-        runtime=120,
+        **request(mem_mb=4000, runtime=120, gpu=GPU),
     params:
         code=code("contrastive/scaling.py"),
         config=lambda wildcards: contrastive_config.size_config(SCALING, int(wildcards.atoms)),
@@ -42,8 +42,12 @@ rule contrastive_figure_scaling:
         **figure("contrastive", "scaling"),
     log:
         f"{RESULTS}/logs/contrastive/figure-scaling.log",
+    group:
+        "contrastive-scaling"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_scaling.py"),
     script:
@@ -57,8 +61,12 @@ rule contrastive_table_scaling:
         **table("contrastive", "scaling"),
     log:
         f"{RESULTS}/logs/contrastive/table-scaling.log",
+    group:
+        "contrastive-scaling"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_scaling.py"),
     script:
@@ -72,8 +80,12 @@ rule contrastive_claims_scaling:
         ledger("contrastive", "scaling"),
     log:
         f"{RESULTS}/logs/contrastive/claims-scaling.log",
+    group:
+        "contrastive-scaling"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_scaling.py"),
         config=config["contrastive"],

@@ -28,12 +28,12 @@ rule contrastive_train:
         f"{RESULTS}/logs/contrastive/train-{{arm}}.log",
     wildcard_constraints:
         arm="|".join(STAGE_ARMS),
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("contrastive/train.py"),
         config=parts(
@@ -64,12 +64,12 @@ rule contrastive_evaluate:
         decoupling=f"{CONTRASTIVE}/measurements/stages/decoupling.parquet",
     log:
         f"{RESULTS}/logs/contrastive/evaluate.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=30,
+        **request(mem_mb=3000, runtime=30, gpu=GPU),
     params:
         code=code("contrastive/evaluate.py"),
         config=STAGES,
@@ -88,8 +88,12 @@ rule contrastive_figure_stages:
         **figure("contrastive", "stages"),
     log:
         f"{RESULTS}/logs/contrastive/figure-stages.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_stages.py"),
     script:
@@ -104,8 +108,12 @@ rule contrastive_figure_singletons:
         **figure("contrastive", "singletons"),
     log:
         f"{RESULTS}/logs/contrastive/figure-singletons.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_singletons.py"),
     script:
@@ -119,8 +127,12 @@ rule contrastive_figure_downstream:
         **figure("contrastive", "downstream"),
     log:
         f"{RESULTS}/logs/contrastive/figure-downstream.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_downstream.py"),
     script:
@@ -134,8 +146,12 @@ rule contrastive_figure_decoupling:
         **figure("contrastive", "decoupling"),
     log:
         f"{RESULTS}/logs/contrastive/figure-decoupling.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_decoupling.py"),
     script:
@@ -150,8 +166,12 @@ rule contrastive_figure_labels:
         **figure("contrastive", "labels"),
     log:
         f"{RESULTS}/logs/contrastive/figure-labels.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_labels.py"),
     script:
@@ -165,8 +185,12 @@ rule contrastive_table_downstream:
         **table("contrastive", "downstream"),
     log:
         f"{RESULTS}/logs/contrastive/table-downstream.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_downstream.py"),
     script:
@@ -180,8 +204,12 @@ rule contrastive_table_moments:
         **table("contrastive", "moments"),
     log:
         f"{RESULTS}/logs/contrastive/table-moments.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/table_moments.py"),
     script:
@@ -198,8 +226,12 @@ rule contrastive_claims_stages:
         ledger("contrastive", "stages"),
     log:
         f"{RESULTS}/logs/contrastive/claims-stages.log",
+    group:
+        "contrastive-stages"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_stages.py"),
         config=config["contrastive"],

@@ -17,12 +17,12 @@ rule contrastive_trained_thresholds:
         evaluation=f"{CONTRASTIVE}/measurements/trained-thresholds/evaluation.parquet",
     log:
         f"{RESULTS}/logs/contrastive/trained-thresholds.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("contrastive/trained_thresholds.py"),
         config=config["contrastive"]["trained_thresholds"],
@@ -41,8 +41,12 @@ rule contrastive_figure_trained_thresholds:
         **figure("contrastive", "trained-thresholds"),
     log:
         f"{RESULTS}/logs/contrastive/figure-trained-thresholds.log",
+    group:
+        "contrastive-trained_thresholds"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/figure_trained_thresholds.py"),
     script:
@@ -56,8 +60,12 @@ rule contrastive_claims_trained_thresholds:
         ledger("contrastive", "trained-thresholds"),
     log:
         f"{RESULTS}/logs/contrastive/claims-trained-thresholds.log",
+    group:
+        "contrastive-trained_thresholds"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("contrastive/claims_trained_thresholds.py"),
         config=config["contrastive"],

@@ -52,12 +52,12 @@ rule images_pretrain:
         history=f"{IMAGE_MEASUREMENTS}/pretraining/{{method}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/pretrain-{{method}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
         code=code("images/pretrain.py"),
         config=lambda wildcards: {
@@ -86,12 +86,12 @@ rule images_downstream:
         f"{RESULTS}/logs/images/downstream-{{start}}-{{replicate}}.log",
     wildcard_constraints:
         start="|".join(IMAGE_STARTS),
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
         code=code("images/downstream.py"),
         config=parts(IMAGES, *PICTURES, "comparison"),
@@ -118,8 +118,12 @@ rule images_comparison:
         f"{IMAGE_MEASUREMENTS}/comparison.parquet",
     log:
         f"{RESULTS}/logs/images/comparison.log",
+    group:
+        "images-comparison"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -133,8 +137,12 @@ rule images_table_comparison:
         **table("mrp", "images-comparison"),
     log:
         f"{RESULTS}/logs/images/table-comparison.log",
+    group:
+        "images-comparison"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/table_comparison.py"),
         contains="stand-in",
@@ -149,8 +157,12 @@ rule images_figure_comparison:
         **figure("mrp", "images-comparison"),
     log:
         f"{RESULTS}/logs/images/figure-comparison.log",
+    group:
+        "images-comparison"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_comparison.py"),
         contains="stand-in",
@@ -169,8 +181,12 @@ rule images_figure_pretraining:
         **figure("mrp", "images-pretraining"),
     log:
         f"{RESULTS}/logs/images/figure-pretraining.log",
+    group:
+        "images-comparison"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_pretraining.py"),
         contains="stand-in",
@@ -185,8 +201,12 @@ rule images_claims_comparison:
         ledger("mrp", "images_comparison"),
     log:
         f"{RESULTS}/logs/images/claims-comparison.log",
+    group:
+        "images-comparison"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/claims_comparison.py"),
         config=IMAGES,

@@ -9,12 +9,12 @@ rule images_detection:
         f"{IMAGE_MEASUREMENTS}/detection/{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/detection-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
         code=code("images/detection.py"),
         config={
@@ -36,8 +36,12 @@ rule images_all_detection:
         f"{IMAGE_MEASUREMENTS}/detection.parquet",
     log:
         f"{RESULTS}/logs/images/all-detection.log",
+    group:
+        "images-detection"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -52,8 +56,12 @@ rule images_table_transfer:
         **table("mrp", "images-transfer"),
     log:
         f"{RESULTS}/logs/images/table-transfer.log",
+    group:
+        "images-detection"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/table_transfer.py"),
         contains="stand-in",
@@ -69,8 +77,12 @@ rule images_figure_transfer:
         **figure("mrp", "images-transfer"),
     log:
         f"{RESULTS}/logs/images/figure-transfer.log",
+    group:
+        "images-detection"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_transfer.py"),
         contains="stand-in",
@@ -86,8 +98,12 @@ rule images_claims_transfer:
         ledger("mrp", "images_transfer"),
     log:
         f"{RESULTS}/logs/images/claims-transfer.log",
+    group:
+        "images-detection"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/claims_transfer.py"),
         config=IMAGES,

@@ -23,12 +23,12 @@ rule images_dial:
         f"{RESULTS}/logs/images/dial-{{dial}}-{{replicate}}.log",
     wildcard_constraints:
         dial="|".join(IMAGE_DIALS),
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=120,
+        **request(mem_mb=3000, runtime=120, gpu=GPU),
     params:
         code=code("images/dial.py"),
         config=lambda wildcards: {
@@ -57,8 +57,12 @@ rule images_phase_diagram:
         f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet",
     log:
         f"{RESULTS}/logs/images/phase-diagram.log",
+    group:
+        "images-phase_diagram"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -72,8 +76,12 @@ rule images_figure_phase_diagram:
         **figure("mrp", "images-phase-diagram"),
     log:
         f"{RESULTS}/logs/images/figure-phase-diagram.log",
+    group:
+        "images-phase_diagram"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_phase_diagram.py"),
         contains="stand-in",

@@ -16,6 +16,8 @@ rule images_figure_pictures:
     conda:
         "../../../environment.yml"
     threads: config["threads"]
+    resources:
+        **request(mem_mb=2000, runtime=10),
     params:
         code=code("images/figure_pictures.py"),
         config=parts(IMAGES, *PICTURES, "detection"),

@@ -92,8 +92,7 @@ rule images_real_data:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=120,
+        **request(mem_mb=3000, runtime=120),
     params:
         code=code("images/real_data.py"),
         config=lambda wildcards: REAL_IMAGES[wildcards.image_set]["data"],
@@ -114,12 +113,17 @@ rule images_real_pretrain:
         history=f"{REAL_MEASUREMENTS}/{{image_set}}/pretraining-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/real-pretrain-{{image_set}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
-    threads: config["threads"]
+    threads: lambda wildcards: config["threads"] * spread(wildcards).on_each
     resources:
-        mem_mb=6000,
-        runtime=600,
+        **request(mem_mb=6000, runtime=600, gpu=lambda wildcards: gpus(wildcards)),
+        # several nodes: the script itself starts one torchrun on each of them
+        nodes=lambda wildcards: on_nodes(wildcards, spread(wildcards).nodes),
+        tasks=lambda wildcards: on_nodes(wildcards, spread(wildcards).nodes),
+        mpi=lambda wildcards: on_nodes(wildcards, "srun"),
+        gres=lambda wildcards: on_nodes(wildcards, gpus_of_a_node(wildcards)),
     params:
         code=code("images/real_pretrain.py"),
         config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
@@ -140,12 +144,12 @@ rule images_real_downstream:
         evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/real-downstream-{{image_set}}-{{start}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=6000,
-        runtime=600,
+        **request(mem_mb=6000, runtime=600, gpu=GPU),
     params:
         code=code("images/real_downstream.py"),
         config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
@@ -165,12 +169,12 @@ rule images_real_detection:
         f"{REAL_MEASUREMENTS}/{{image_set}}/detection-{{start}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/real-detection-{{image_set}}-{{start}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=6000,
-        runtime=600,
+        **request(mem_mb=6000, runtime=600, gpu=GPU),
     params:
         code=code("images/real_detection.py"),
         config=lambda wildcards: REAL_IMAGES[wildcards.image_set],
@@ -189,8 +193,12 @@ rule images_real_detections:
         f"{REAL_MEASUREMENTS}/detections.parquet",
     log:
         f"{RESULTS}/logs/images/real-detections.log",
+    group:
+        "images-real"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -204,8 +212,12 @@ rule images_real_detection_table:
         **table("mrp", "real-detection"),
     log:
         f"{RESULTS}/logs/images/table-real-detection.log",
+    group:
+        "images-real"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/table_real_detection.py"),
     script:
@@ -223,12 +235,12 @@ rule images_real_maps:
         **figure("mrp", "real-maps"),
     log:
         f"{RESULTS}/logs/images/figure-real-maps.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=6000,
-        runtime=30,
+        **request(mem_mb=6000, runtime=30, gpu=GPU),
     params:
         code=code("images/figure_real_maps.py"),
         config=REAL_IMAGES,
@@ -247,8 +259,12 @@ rule images_real_evaluations:
         f"{REAL_MEASUREMENTS}/evaluations.parquet",
     log:
         f"{RESULTS}/logs/images/real-evaluations.log",
+    group:
+        "images-real"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -262,8 +278,12 @@ rule images_real_table:
         **table("mrp", "real-images"),
     log:
         f"{RESULTS}/logs/images/table-real.log",
+    group:
+        "images-real"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/table_real.py"),
     script:
@@ -277,8 +297,12 @@ rule images_real_figure:
         **figure("mrp", "real-images"),
     log:
         f"{RESULTS}/logs/images/figure-real.log",
+    group:
+        "images-real"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("images/figure_real.py"),
     script:

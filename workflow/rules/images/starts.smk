@@ -1,4 +1,6 @@
-# The weights that trainings on images start from, if any.
+# The weights that trainings on images start from, if any, and over what they are spread.
+
+from featlearn.images.together import Layout
 
 
 def real_pretrained(wildcards):
@@ -7,6 +9,27 @@ def real_pretrained(wildcards):
         return {}
     name, replicate = wildcards.image_set, wildcards.replicate
     return {"weights": f"{REAL_WEIGHTS}/{name}/pretrained-{replicate}.safetensors"}
+
+
+def spread(wildcards):
+    """The processes that pre-train together on a data set of real images, and their nodes."""
+    pretraining = REAL_IMAGES[wildcards.image_set]["pretraining"]
+    return Layout(pretraining["processes"], pretraining["nodes"])
+
+
+def on_nodes(wildcards, value):
+    """What a training on several nodes asks for; one on a single node does not."""
+    return value if spread(wildcards).nodes > 1 else None
+
+
+def gpus(wildcards):
+    """GPUs of a training on one node, one a process."""
+    return GPU * spread(wildcards).processes if spread(wildcards).nodes == 1 else 0
+
+
+def gpus_of_a_node(wildcards):
+    """The same for several nodes: so many on each."""
+    return f"gpu:{spread(wildcards).on_each}" if GPU else None
 
 
 def shown_classifiers(wildcards):

@@ -28,12 +28,12 @@ rule images_transfer:
         f"{IMAGE_MEASUREMENTS}/transfer/{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/images/transfer-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
         code=code("images/transfer.py"),
         config={
@@ -55,8 +55,12 @@ rule images_all_transfer:
         f"{IMAGE_MEASUREMENTS}/transfer.parquet",
     log:
         f"{RESULTS}/logs/images/all-transfer.log",
+    group:
+        "images-transfer"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:

@@ -16,12 +16,12 @@ rule mrp_classes:
         f"{MRP}/measurements/classes/classes.parquet",
     log:
         f"{RESULTS}/logs/mrp/classes.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("mrp/classes.py"),
         config=config["mrp"]["classes"],
@@ -38,12 +38,12 @@ rule mrp_training_length:
         f"{MRP}/measurements/classes/length.parquet",
     log:
         f"{RESULTS}/logs/mrp/training-length.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("mrp/training_length.py"),
         config=config["mrp"]["classes"],
@@ -63,8 +63,12 @@ rule mrp_figure_lottery_and_classes:
         **figure("mrp", "lottery-and-classes"),
     log:
         f"{RESULTS}/logs/mrp/figure-lottery-and-classes.log",
+    group:
+        "mrp-classes"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_classes.py"),
         headline=config["mrp"]["headline"],
@@ -80,8 +84,12 @@ rule mrp_claims_classes:
         ledger("mrp", "classes"),
     log:
         f"{RESULTS}/logs/mrp/claims-classes.log",
+    group:
+        "mrp-classes"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_classes.py"),
         config=config["mrp"],

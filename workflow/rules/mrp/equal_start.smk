@@ -14,12 +14,12 @@ rule mrp_equal_start:
         evaluation=f"{MRP}/measurements/equal-start/evaluation.parquet",
     log:
         f"{RESULTS}/logs/mrp/equal-start.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("mrp/equal_start.py"),
         config=config["mrp"]["equal_start"],
@@ -38,8 +38,12 @@ rule mrp_table_equal_start:
         **table("mrp", "equal-start"),
     log:
         f"{RESULTS}/logs/mrp/table-equal-start.log",
+    group:
+        "mrp-equal_start"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_equal_start.py"),
     script:
@@ -53,8 +57,12 @@ rule mrp_figure_equal_start:
         **figure("mrp", "equal-start"),
     log:
         f"{RESULTS}/logs/mrp/figure-equal-start.log",
+    group:
+        "mrp-equal_start"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_equal_start.py"),
         thetas={
@@ -72,8 +80,12 @@ rule mrp_claims_equal_start:
         ledger("mrp", "equal-start"),
     log:
         f"{RESULTS}/logs/mrp/claims-equal-start.log",
+    group:
+        "mrp-equal_start"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_equal_start.py"),
         config=config["mrp"],

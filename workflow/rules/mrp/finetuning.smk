@@ -21,12 +21,12 @@ rule mrp_finetune:
         learning=f"{MRP}/measurements/finetuning/learning.parquet",
     log:
         f"{RESULTS}/logs/mrp/finetune.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/finetune.py"),
         config={key: config["mrp"][key] for key in ("headline", "finetuning")},
@@ -49,12 +49,12 @@ rule mrp_evaluate_finetuning:
         balance=f"{MRP}/measurements/finetuning/balance.parquet",
     log:
         f"{RESULTS}/logs/mrp/evaluate-finetuning.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("mrp/evaluate_finetuning.py"),
         config={key: config["mrp"][key] for key in ("headline", "finetuning")},
@@ -74,8 +74,12 @@ rule mrp_figure_finetuning:
         **figure("mrp", "finetuning"),
     log:
         f"{RESULTS}/logs/mrp/figure-finetuning.log",
+    group:
+        "mrp-finetuning"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_finetuning.py"),
         classes=config["mrp"]["headline"]["data"]["classes"],
@@ -90,8 +94,12 @@ rule mrp_figure_balance:
         **figure("mrp", "balance"),
     log:
         f"{RESULTS}/logs/mrp/figure-balance.log",
+    group:
+        "mrp-finetuning"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_balance.py"),
     script:
@@ -107,8 +115,12 @@ rule mrp_claims_finetuning:
         ledger("mrp", "finetuning"),
     log:
         f"{RESULTS}/logs/mrp/claims-finetuning.log",
+    group:
+        "mrp-finetuning"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_finetuning.py"),
         config=config["mrp"],

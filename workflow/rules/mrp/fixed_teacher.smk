@@ -15,12 +15,12 @@ rule mrp_fixed_teacher:
         evaluation=f"{MRP}/measurements/fixed-teacher/evaluation.parquet",
     log:
         f"{RESULTS}/logs/mrp/fixed-teacher.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/fixed_teacher.py"),
         config={name: config["mrp"][name] for name in ("fixed_teacher", "headline")},
@@ -39,8 +39,12 @@ rule mrp_table_fixed_teacher:
         **table("mrp", "fixed-teacher"),
     log:
         f"{RESULTS}/logs/mrp/table-fixed-teacher.log",
+    group:
+        "mrp-fixed_teacher"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_fixed_teacher.py"),
     script:
@@ -54,8 +58,12 @@ rule mrp_claims_fixed_teacher:
         ledger("mrp", "fixed-teacher"),
     log:
         f"{RESULTS}/logs/mrp/claims-fixed-teacher.log",
+    group:
+        "mrp-fixed_teacher"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_fixed_teacher.py"),
         config=config["mrp"],

@@ -21,12 +21,12 @@ rule mrp_growth:
         curves=f"{MRP}/measurements/growth/curves.parquet",
     log:
         f"{RESULTS}/logs/mrp/growth.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/growth.py"),
         config=config["mrp"]["growth"],
@@ -45,12 +45,12 @@ rule mrp_one_kernel:
         fixed_points=f"{MRP}/measurements/growth/one-kernel-fixed-points.parquet",
     log:
         f"{RESULTS}/logs/mrp/one-kernel.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=1500,
-        runtime=30,
+        **request(mem_mb=1500, runtime=30),
     params:
         code=code("mrp/one_kernel.py"),
         config=config["mrp"]["growth"],
@@ -68,8 +68,12 @@ rule mrp_figure_growth_laws:
         **figure("mrp", "growth-laws"),
     log:
         f"{RESULTS}/logs/mrp/figure-growth-laws.log",
+    group:
+        "mrp-growth"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_growth_laws.py"),
         target=config["mrp"]["growth"]["target"],
@@ -85,8 +89,12 @@ rule mrp_figure_hitting_times:
         **figure("mrp", "hitting-times"),
     log:
         f"{RESULTS}/logs/mrp/figure-hitting-times.log",
+    group:
+        "mrp-growth"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_hitting_times.py"),
     script:
@@ -101,8 +109,12 @@ rule mrp_figure_drift_after_capture:
         **figure("mrp", "drift-after-capture"),
     log:
         f"{RESULTS}/logs/mrp/figure-drift-after-capture.log",
+    group:
+        "mrp-growth"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_drift_after_capture.py"),
         q=config["mrp"]["growth"]["teacher_student"]["q"],
@@ -117,8 +129,12 @@ rule mrp_table_growth_laws:
         **table("mrp", "growth-laws"),
     log:
         f"{RESULTS}/logs/mrp/table-growth-laws.log",
+    group:
+        "mrp-growth"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_growth_laws.py"),
     script:
@@ -135,8 +151,12 @@ rule mrp_claims_growth:
         ledger("mrp", "growth"),
     log:
         f"{RESULTS}/logs/mrp/claims-growth.log",
+    group:
+        "mrp-growth"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_growth.py"),
         config=config["mrp"],

@@ -27,12 +27,12 @@ rule mrp_pretrain:
         history=f"{MRP}/measurements/headline/pretrained-growth.parquet",
     log:
         f"{RESULTS}/logs/mrp/pretrain.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/pretrain.py"),
         config=parts(HEADLINE, "replicates", "data", "network", "pretraining"),
@@ -51,12 +51,12 @@ rule mrp_supervise:
         learning=f"{MRP}/measurements/headline/supervised-learning.parquet",
     log:
         f"{RESULTS}/logs/mrp/supervise.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/supervise.py"),
         config=parts(HEADLINE, "replicates", "data", "network", "supervised"),
@@ -76,12 +76,12 @@ rule mrp_downstream:
         learning=f"{MRP}/measurements/headline/downstream-learning.parquet",
     log:
         f"{RESULTS}/logs/mrp/downstream.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/downstream.py"),
         config=parts(HEADLINE, "replicates", "data", "network", "probe", "finetuning"),
@@ -103,12 +103,12 @@ rule mrp_evaluate:
         features=f"{MRP}/measurements/headline/features.parquet",
     log:
         f"{RESULTS}/logs/mrp/evaluate.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("mrp/evaluate.py"),
         config=parts(HEADLINE, "replicates", "data", "network"),
@@ -127,8 +127,12 @@ rule mrp_table_headline:
         **table("mrp", "headline"),
     log:
         f"{RESULTS}/logs/mrp/table-headline.log",
+    group:
+        "mrp-headline"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_headline.py"),
     script:
@@ -142,8 +146,12 @@ rule mrp_figure_headline:
         **figure("mrp", "headline"),
     log:
         f"{RESULTS}/logs/mrp/figure-headline.log",
+    group:
+        "mrp-headline"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_headline.py"),
     script:
@@ -157,8 +165,12 @@ rule mrp_figure_captured_features:
         **figure("mrp", "captured-features"),
     log:
         f"{RESULTS}/logs/mrp/figure-captured-features.log",
+    group:
+        "mrp-headline"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_captured_features.py"),
         varrho=HEADLINE["network"]["varrho"],
@@ -174,8 +186,12 @@ rule mrp_figure_feature_growth:
         **figure("mrp", "feature-growth"),
     log:
         f"{RESULTS}/logs/mrp/figure-feature-growth.log",
+    group:
+        "mrp-headline"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_feature_growth.py"),
         varrho=HEADLINE["network"]["varrho"],
@@ -190,8 +206,12 @@ rule mrp_claims_headline:
         ledger("mrp", "headline"),
     log:
         f"{RESULTS}/logs/mrp/claims-headline.log",
+    group:
+        "mrp-headline"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_headline.py"),
         config=config["mrp"],

@@ -14,12 +14,12 @@ rule mrp_initialisation:
         lottery=f"{MRP}/measurements/initialisation/lottery.parquet",
     log:
         f"{RESULTS}/logs/mrp/initialisation.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30),
     params:
         code=code("mrp/initialisation.py"),
         config=config["mrp"]["initialisation"],
@@ -36,8 +36,12 @@ rule mrp_figure_lottery_sets:
         **figure("mrp", "lottery-sets"),
     log:
         f"{RESULTS}/logs/mrp/figure-lottery-sets.log",
+    group:
+        "mrp-initialisation"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_lottery_sets.py"),
     script:
@@ -51,8 +55,12 @@ rule mrp_table_lottery_sets:
         **table("mrp", "lottery-sets"),
     log:
         f"{RESULTS}/logs/mrp/table-lottery-sets.log",
+    group:
+        "mrp-initialisation"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_lottery_sets.py"),
     script:
@@ -66,8 +74,12 @@ rule mrp_claims_initialisation:
         ledger("mrp", "initialisation"),
     log:
         f"{RESULTS}/logs/mrp/claims-initialisation.log",
+    group:
+        "mrp-initialisation"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_initialisation.py"),
         config=config["mrp"],

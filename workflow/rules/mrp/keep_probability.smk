@@ -18,12 +18,12 @@ rule mrp_keep_probability:
         fixed_points=f"{MRP}/measurements/keep-probability/fixed-points.parquet",
     log:
         f"{RESULTS}/logs/mrp/keep-probability.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/keep_probability.py"),
         config=config["mrp"]["keep_probability"],
@@ -42,8 +42,12 @@ rule mrp_figure_theta_trade_off:
         **figure("mrp", "theta-trade-off"),
     log:
         f"{RESULTS}/logs/mrp/figure-theta-trade-off.log",
+    group:
+        "mrp-keep_probability"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_theta_trade_off.py"),
         config=config["mrp"]["keep_probability"],
@@ -58,8 +62,12 @@ rule mrp_figure_fixed_points:
         **figure("mrp", "fixed-points"),
     log:
         f"{RESULTS}/logs/mrp/figure-fixed-points.log",
+    group:
+        "mrp-keep_probability"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_fixed_points.py"),
         varrho=config["mrp"]["keep_probability"]["network"]["varrho"],
@@ -75,8 +83,12 @@ rule mrp_table_theta_trade_off:
         **table("mrp", "theta-trade-off"),
     log:
         f"{RESULTS}/logs/mrp/table-theta-trade-off.log",
+    group:
+        "mrp-keep_probability"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_theta_trade_off.py"),
     script:
@@ -91,8 +103,12 @@ rule mrp_claims_keep_probability:
         ledger("mrp", "keep-probability"),
     log:
         f"{RESULTS}/logs/mrp/claims-keep-probability.log",
+    group:
+        "mrp-keep_probability"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_keep_probability.py"),
         config=config["mrp"],

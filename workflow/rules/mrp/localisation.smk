@@ -20,12 +20,12 @@ rule mrp_localise:
         patches=f"{MRP}/measurements/localisation/patches.parquet",
     log:
         f"{RESULTS}/logs/mrp/localise.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("mrp/localise.py"),
         config={key: config["mrp"][key] for key in ("headline", "localisation")},
@@ -45,8 +45,12 @@ rule mrp_figure_localisation:
         **figure("mrp", "localisation"),
     log:
         f"{RESULTS}/logs/mrp/figure-localisation.log",
+    group:
+        "mrp-localisation"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_localisation.py"),
     script:
@@ -60,8 +64,12 @@ rule mrp_claims_localisation:
         ledger("mrp", "localisation"),
     log:
         f"{RESULTS}/logs/mrp/claims-localisation.log",
+    group:
+        "mrp-localisation"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_localisation.py"),
         config=config["mrp"],

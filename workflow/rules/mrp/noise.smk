@@ -15,12 +15,12 @@ rule mrp_noise:
         f"{MRP}/measurements/headline/noise.parquet",
     log:
         f"{RESULTS}/logs/mrp/noise.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("mrp/headline_noise.py"),
         config=parts(HEADLINE, "replicates", "data", "network"),
@@ -40,8 +40,12 @@ rule mrp_figure_noise_alignment:
         **figure("mrp", "noise-alignment"),
     log:
         f"{RESULTS}/logs/mrp/figure-noise-alignment.log",
+    group:
+        "mrp-noise"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_noise_alignment.py"),
         config={
@@ -59,8 +63,12 @@ rule mrp_claims_noise:
         ledger("mrp", "noise"),
     log:
         f"{RESULTS}/logs/mrp/claims-noise.log",
+    group:
+        "mrp-noise"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_noise.py"),
         config=config["mrp"],

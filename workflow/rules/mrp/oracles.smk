@@ -20,12 +20,12 @@ rule mrp_oracles:
         races=f"{MRP}/measurements/oracles/races.parquet",
     log:
         f"{RESULTS}/logs/mrp/oracles.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=1500,
-        runtime=30,
+        **request(mem_mb=1500, runtime=30),
     params:
         code=code("mrp/oracles.py"),
         config=config["mrp"]["oracles"],
@@ -42,12 +42,12 @@ rule mrp_training_controls:
         ordinary_teacher=f"{MRP}/measurements/oracles/ordinary-teacher.parquet",
     log:
         f"{RESULTS}/logs/mrp/training-controls.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=1500,
-        runtime=30,
+        **request(mem_mb=1500, runtime=30, gpu=GPU),
     params:
         code=code("mrp/training_controls.py"),
         config=config["mrp"]["oracles"],
@@ -67,8 +67,12 @@ rule mrp_table_oracles:
         **table("mrp", "oracles"),
     log:
         f"{RESULTS}/logs/mrp/table-oracles.log",
+    group:
+        "mrp-oracles"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_oracles.py"),
     script:
@@ -83,8 +87,12 @@ rule mrp_table_printed_gradient:
         **table("mrp", "printed-gradient"),
     log:
         f"{RESULTS}/logs/mrp/table-printed-gradient.log",
+    group:
+        "mrp-oracles"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_printed_gradient.py"),
     script:
@@ -101,8 +109,12 @@ rule mrp_claims_oracles:
         ledger("mrp", "oracles"),
     log:
         f"{RESULTS}/logs/mrp/claims-oracles.log",
+    group:
+        "mrp-oracles"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_oracles.py"),
         config=config["mrp"],

@@ -17,8 +17,12 @@ rule mrp_table_quoted:
         f"{RESULTS}/logs/mrp/{{name}}.log",
     wildcard_constraints:
         name="appendix-b",
+    group:
+        "mrp-paper_items"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_quoted.py"),
         contains="quoted",
@@ -33,8 +37,12 @@ rule mrp_figure_schematic:
         f"{RESULTS}/logs/mrp/{{name}}.log",
     wildcard_constraints:
         name="fig-2|fig-6",
+    group:
+        "mrp-paper_items"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_schematic.py"),
         contains="drawn",

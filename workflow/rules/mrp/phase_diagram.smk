@@ -18,12 +18,12 @@ rule mrp_phase_diagram:
         f"{RESULTS}/logs/mrp/phase-diagram-{{model}}.log",
     wildcard_constraints:
         model="supervised|pretrained",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("mrp/phase_diagram.py"),
         config=config["mrp"]["phase_diagram"],
@@ -43,8 +43,12 @@ rule mrp_figure_phase_diagram:
         **figure("mrp", "phase-diagram"),
     log:
         f"{RESULTS}/logs/mrp/figure-phase-diagram.log",
+    group:
+        "mrp-phase_diagram"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_phase_diagram.py"),
     script:
@@ -59,8 +63,12 @@ rule mrp_claims_phase_diagram:
         ledger("mrp", "phase_diagram"),
     log:
         f"{RESULTS}/logs/mrp/claims-phase-diagram.log",
+    group:
+        "mrp-phase_diagram"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_phase_diagram.py"),
         config=config["mrp"],

@@ -15,12 +15,12 @@ rule mrp_purity:
         purity=f"{MRP}/measurements/purity/purity.parquet",
     log:
         f"{RESULTS}/logs/mrp/purity.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=10,
+        **request(mem_mb=2000, runtime=10, gpu=GPU),
     params:
         code=code("mrp/purity.py"),
         config={key: config["mrp"][key] for key in ("headline", "purity")},
@@ -39,8 +39,12 @@ rule mrp_figure_induction:
         **figure("mrp", "induction"),
     log:
         f"{RESULTS}/logs/mrp/figure-induction.log",
+    group:
+        "mrp-purity"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_induction.py"),
         config=config["mrp"]["headline"],
@@ -55,8 +59,12 @@ rule mrp_claims_purity:
         ledger("mrp", "purity"),
     log:
         f"{RESULTS}/logs/mrp/claims-purity.log",
+    group:
+        "mrp-purity"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_purity.py"),
         config=config["mrp"],

@@ -20,12 +20,12 @@ rule mrp_runaway:
         pair=f"{MRP}/measurements/runaway/pair.parquet",
     log:
         f"{RESULTS}/logs/mrp/runaway.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/runaway.py"),
         config=config["mrp"]["runaway"],
@@ -44,8 +44,12 @@ rule mrp_table_runaway:
         **table("mrp", "beyond-capture"),
     log:
         f"{RESULTS}/logs/mrp/table-runaway.log",
+    group:
+        "mrp-runaway"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_runaway.py"),
     script:
@@ -59,8 +63,12 @@ rule mrp_figure_runaway:
         **figure("mrp", "runaway"),
     log:
         f"{RESULTS}/logs/mrp/figure-runaway.log",
+    group:
+        "mrp-runaway"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_runaway.py"),
         varrho=config["mrp"]["runaway"]["network"]["varrho"],
@@ -75,8 +83,12 @@ rule mrp_figure_teacher_schedules:
         **figure("mrp", "teacher-schedules"),
     log:
         f"{RESULTS}/logs/mrp/figure-teacher-schedules.log",
+    group:
+        "mrp-runaway"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_teacher_schedules.py"),
         varrho=config["mrp"]["runaway"]["network"]["varrho"],
@@ -91,8 +103,12 @@ rule mrp_claims_runaway:
         ledger("mrp", "runaway"),
     log:
         f"{RESULTS}/logs/mrp/claims-runaway.log",
+    group:
+        "mrp-runaway"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_runaway.py"),
         config=config["mrp"],

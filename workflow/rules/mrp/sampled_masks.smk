@@ -13,12 +13,12 @@ rule mrp_sampled_masks:
         errors=f"{MRP}/measurements/sampled-masks/errors.parquet",
     log:
         f"{RESULTS}/logs/mrp/sampled-masks.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/sampled_masks.py"),
         config=config["mrp"]["sampled_masks"],
@@ -37,8 +37,12 @@ rule mrp_figure_sampled_masks:
         **figure("mrp", "sampled-masks"),
     log:
         f"{RESULTS}/logs/mrp/figure-sampled-masks.log",
+    group:
+        "mrp-sampled_masks"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_sampled_masks.py"),
     script:
@@ -52,8 +56,12 @@ rule mrp_claims_sampled_masks:
         ledger("mrp", "sampled-masks"),
     log:
         f"{RESULTS}/logs/mrp/claims-sampled-masks.log",
+    group:
+        "mrp-sampled_masks"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_sampled_masks.py"),
         config=config["mrp"],

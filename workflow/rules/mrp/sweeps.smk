@@ -19,12 +19,12 @@ rule mrp_sweeps:
         f"{RESULTS}/logs/mrp/sweeps-{{model}}.log",
     wildcard_constraints:
         model="supervised|pretrained",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=60,
+        **request(mem_mb=2000, runtime=60, gpu=GPU),
     params:
         code=code("mrp/sweeps.py"),
         config=config["mrp"]["sweeps"],
@@ -44,8 +44,12 @@ rule mrp_figure_sweeps:
         **figure("mrp", "sweeps"),
     log:
         f"{RESULTS}/logs/mrp/figure-sweeps.log",
+    group:
+        "mrp-sweeps"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_sweeps.py"),
     script:
@@ -60,8 +64,12 @@ rule mrp_claims_sweeps:
         ledger("mrp", "sweeps"),
     log:
         f"{RESULTS}/logs/mrp/claims-sweeps.log",
+    group:
+        "mrp-sweeps"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_sweeps.py"),
         config=config["mrp"],

@@ -23,12 +23,12 @@ rule mrp_teacher_student_pretrain:
         purity=f"{MRP}/measurements/teacher-student/purity.parquet",
     log:
         f"{RESULTS}/logs/mrp/teacher-student-pretrain.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/teacher_student_pretrain.py"),
         config=config["mrp"]["teacher_student"],
@@ -50,12 +50,12 @@ rule mrp_teacher_student_evaluate:
         matrix=f"{MRP}/measurements/teacher-student/matrix.parquet",
     log:
         f"{RESULTS}/logs/mrp/teacher-student-evaluate.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/teacher_student_evaluate.py"),
         config={name: config["mrp"][name] for name in ("teacher_student", "headline")},
@@ -74,8 +74,12 @@ rule mrp_table_teacher_student:
         **table("mrp", "teacher-student"),
     log:
         f"{RESULTS}/logs/mrp/table-teacher-student.log",
+    group:
+        "mrp-teacher_student"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_teacher_student.py"),
     script:
@@ -89,8 +93,12 @@ rule mrp_figure_kernel_matrix:
         **figure("mrp", "kernel-matrix"),
     log:
         f"{RESULTS}/logs/mrp/figure-kernel-matrix.log",
+    group:
+        "mrp-teacher_student"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_kernel_matrix.py"),
         varrho=config["mrp"]["teacher_student"]["network"]["varrho"],
@@ -106,8 +114,12 @@ rule mrp_figure_winners_and_losers:
         **figure("mrp", "winners-and-losers"),
     log:
         f"{RESULTS}/logs/mrp/figure-winners-and-losers.log",
+    group:
+        "mrp-teacher_student"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_winners_and_losers.py"),
         varrho=config["mrp"]["teacher_student"]["network"]["varrho"],
@@ -123,8 +135,12 @@ rule mrp_claims_teacher_student:
         ledger("mrp", "teacher-student"),
     log:
         f"{RESULTS}/logs/mrp/claims-teacher-student.log",
+    group:
+        "mrp-teacher_student"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_teacher_student.py"),
         config=config["mrp"],

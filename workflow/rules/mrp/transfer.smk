@@ -16,12 +16,12 @@ rule mrp_transfer:
         accuracy=f"{MRP}/measurements/transfer/accuracy.parquet",
     log:
         f"{RESULTS}/logs/mrp/transfer.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("mrp/transfer.py"),
         config={key: config["mrp"][key] for key in ("headline", "transfer")},
@@ -40,8 +40,12 @@ rule mrp_table_transfer:
         **table("mrp", "transfer"),
     log:
         f"{RESULTS}/logs/mrp/table-transfer.log",
+    group:
+        "mrp-transfer"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/table_transfer.py"),
     script:
@@ -55,8 +59,12 @@ rule mrp_figure_transfer:
         **figure("mrp", "transfer"),
     log:
         f"{RESULTS}/logs/mrp/figure-transfer.log",
+    group:
+        "mrp-transfer"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/figure_transfer.py"),
         cases=config["mrp"]["transfer"]["cases"],
@@ -71,8 +79,12 @@ rule mrp_claims_transfer:
         ledger("mrp", "transfer"),
     log:
         f"{RESULTS}/logs/mrp/claims-transfer.log",
+    group:
+        "mrp-transfer"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("mrp/claims_transfer.py"),
         config=config["mrp"],

@@ -17,12 +17,12 @@ rule noncontrastive_algorithm:
         flow=f"{NONCONTRASTIVE}/measurements/algorithm/flow.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/algorithm.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("noncontrastive/algorithm.py"),
         config=config["noncontrastive"]["algorithm"],
@@ -43,8 +43,12 @@ rule noncontrastive_table_algorithm:
         f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
     wildcard_constraints:
         name="ablations",
+    group:
+        "noncontrastive-algorithm"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/table_algorithm.py"),
     script:
@@ -61,8 +65,12 @@ rule noncontrastive_figure_algorithm:
         f"{RESULTS}/logs/noncontrastive/figure-{{name}}.log",
     wildcard_constraints:
         name="fig-7|sgd-and-flow|ablations",
+    group:
+        "noncontrastive-algorithm"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_algorithm.py"),
         config=config["noncontrastive"]["algorithm"],
@@ -78,8 +86,12 @@ rule noncontrastive_claims_algorithm:
         ledger("noncontrastive", "algorithm"),
     log:
         f"{RESULTS}/logs/noncontrastive/claims-algorithm.log",
+    group:
+        "noncontrastive-algorithm"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/claims_algorithm.py"),
         config=config["noncontrastive"],

@@ -16,12 +16,12 @@ rule noncontrastive_oracles:
         roles=f"{NONCONTRASTIVE}/measurements/oracles/roles.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/oracles.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=4000, runtime=30, gpu=GPU),
     params:
         code=code("noncontrastive/oracles.py"),
         config=config["noncontrastive"]["oracles"],
@@ -42,8 +42,12 @@ rule noncontrastive_table_oracles:
         f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
     wildcard_constraints:
         name="closed-forms|roles",
+    group:
+        "noncontrastive-oracles"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/table_oracles.py"),
     script:
@@ -58,8 +62,12 @@ rule noncontrastive_claims_oracles:
         ledger("noncontrastive", "oracles"),
     log:
         f"{RESULTS}/logs/noncontrastive/claims-oracles.log",
+    group:
+        "noncontrastive-oracles"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/claims_oracles.py"),
         config=config["noncontrastive"],

@@ -11,8 +11,12 @@ rule noncontrastive_figure_schematic:
         **figure("noncontrastive", "fig-6"),
     log:
         f"{RESULTS}/logs/noncontrastive/fig-6.log",
+    group:
+        "noncontrastive-paper_items"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_schematic.py"),
         contains="drawn",

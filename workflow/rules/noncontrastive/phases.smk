@@ -17,12 +17,12 @@ rule noncontrastive_phases:
         curves=f"{NONCONTRASTIVE}/measurements/phases/curves.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/phases.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("noncontrastive/phases.py"),
         config=config["noncontrastive"]["phases"],
@@ -43,8 +43,12 @@ rule noncontrastive_table_phases:
         f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
     wildcard_constraints:
         name="phase-times",
+    group:
+        "noncontrastive-phases"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/table_phases.py"),
     script:
@@ -61,8 +65,12 @@ rule noncontrastive_figure_phases:
         f"{RESULTS}/logs/noncontrastive/figure-{{name}}.log",
     wildcard_constraints:
         name="four-phases|exponents|invariants",
+    group:
+        "noncontrastive-phases"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_phases.py"),
         config=config["noncontrastive"]["phases"],
@@ -78,8 +86,12 @@ rule noncontrastive_claims_phases:
         ledger("noncontrastive", "phases"),
     log:
         f"{RESULTS}/logs/noncontrastive/claims-phases.log",
+    group:
+        "noncontrastive-phases"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/claims_phases.py"),
         config=config["noncontrastive"],

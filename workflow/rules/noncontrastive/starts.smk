@@ -17,12 +17,12 @@ rule noncontrastive_starts:
         diagram=f"{NONCONTRASTIVE}/measurements/starts/diagram.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/starts.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=30,
+        **request(mem_mb=2000, runtime=30, gpu=GPU),
     params:
         code=code("noncontrastive/starts.py"),
         config=config["noncontrastive"]["starts"],
@@ -43,8 +43,12 @@ rule noncontrastive_table_starts:
         f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
     wildcard_constraints:
         name="outcomes",
+    group:
+        "noncontrastive-starts"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/table_starts.py"),
     script:
@@ -61,8 +65,12 @@ rule noncontrastive_figure_starts:
         f"{RESULTS}/logs/noncontrastive/figure-{{name}}.log",
     wildcard_constraints:
         name="outcomes|winner-rule|phase-diagram",
+    group:
+        "noncontrastive-starts"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_starts.py"),
         config=config["noncontrastive"]["starts"],
@@ -78,8 +86,12 @@ rule noncontrastive_claims_starts:
         ledger("noncontrastive", "starts"),
     log:
         f"{RESULTS}/logs/noncontrastive/claims-starts.log",
+    group:
+        "noncontrastive-starts"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/claims_starts.py"),
         config=config["noncontrastive"],

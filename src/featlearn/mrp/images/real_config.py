@@ -104,6 +104,11 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
             f"{key}.pretraining.objective.{kind}.mask_size: {cell}; expected a divisor of the "
             f"images' size, {size} pixels"
         )
+    processes, nodes = (settings["pretraining"][name] for name in ("processes", "nodes"))
+    if processes % nodes:
+        yield (
+            f"{key}.pretraining.processes: {processes}; expected a multiple of the nodes, {nodes}"
+        )
     for start, weights in given_weights(settings).items():
         if ":" not in weights and not is_file(weights):
             yield (

@@ -1,0 +1,41 @@
+"""The workflow as a module of another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from .checkout import Checkout, digest
+
+pytestmark = pytest.mark.workflow
+
+OUTER = """
+module featlearn:
+    snakefile: "{clone}/workflow/Snakefile"
+    config: {{"scale": "smoke", "run": "theirs"}}
+
+use rule * from featlearn as featlearn_*
+
+rule mine:
+    default_target: True
+    input:
+        "results/theirs/mrp/claims/headline.parquet",
+        table="results/theirs/mrp/tables/headline.md",
+    output:
+        "mine.md"
+    shell:
+        "cp {{input.table}} {{output}}"
+"""
+
+
+def test_another_workflow_builds_on_results_of_this_one(sources, finished, tmp_path):
+    outer = Checkout(tmp_path)
+    (outer / "Snakefile").write_text(OUTER.format(clone=sources.root), encoding="utf-8")
+    before = sources.files()
+    told = outer.snakemake(configfile=None).well()
+    assert told.finished["mine"] == 1
+    assert told.finished["featlearn_mrp_pretrain"] == 1
+    assert digest(outer / "mine.md") == digest(finished / "results/smoke/mrp/tables/headline.md")
+    wanted, made = finished.made(), outer.made("theirs")
+    assert {name: wanted[name] for name in made} == made
+    assert sources.files() == before  # the clone is read only
+    assert outer.snakemake(configfile=None).nothing_to_do

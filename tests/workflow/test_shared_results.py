@@ -1,0 +1,89 @@
+"""Expensive results are shared between clones by content: re-used, never stale, never damaged."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from .checkout import at_once, digest
+
+pytestmark = pytest.mark.workflow
+
+WEIGHTS = "results/smoke/mrp/weights/headline"
+PRETRAINED = f"{WEIGHTS}/pretrained.safetensors"
+DOWNSTREAM = f"{WEIGHTS}/downstream.safetensors"
+PURITY = "results/smoke/mrp/measurements/purity/purity.parquet"
+RECORD = "results/smoke/provenance/mrp/weights/headline/pretrained.safetensors.json"
+
+
+@pytest.fixture(scope="module")
+def clones(fresh, tmp_path_factory):
+    """One clone fills the shared folder; others come after it."""
+    shared = tmp_path_factory.mktemp("shared")
+    env = {"SNAKEMAKE_OUTPUT_CACHE": str(shared)}
+
+    def run(clone, target):
+        # the last word: it takes all that follow
+        return clone.snakemake(target, "--cache", env=env)
+
+    first, second, edited = fresh(), fresh(), fresh()
+    run(first, PRETRAINED).well()
+    edited.edit("src/featlearn/mrp/train.py")
+    told = at_once(
+        second=lambda: run(second, DOWNSTREAM).well(),
+        edited=lambda: run(edited, PRETRAINED).well(),
+    )
+    # a bit of the shared file falls over
+    file = (second / PRETRAINED).resolve()
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    late = fresh()
+    refused, again = run(late, PURITY), run(late, PURITY)
+    return SimpleNamespace(
+        shared=shared,
+        whole=digest(edited / PRETRAINED),
+        first=first,
+        second=second,
+        edited=edited,
+        late=late,
+        told=told["second"].result(),
+        refused=refused,
+        again=again,
+    )
+
+
+def record(clone):
+    return json.loads((clone / RECORD).read_text(encoding="utf-8"))
+
+
+def test_a_second_clone_takes_what_the_first_one_made(clones):
+    first, second = clones.first / PRETRAINED, clones.second / PRETRAINED
+    assert second.is_symlink()
+    assert second.resolve() == first.resolve()
+    assert clones.shared in second.resolve().parents
+    # the very training of the first one: another would have taken another time
+    assert record(clones.second) == record(clones.first)
+
+
+def test_what_was_taken_can_be_built_on(clones):
+    assert clones.told.finished["mrp_downstream"] == 1
+
+
+def test_other_code_is_another_key(clones):
+    edited, first = clones.edited / PRETRAINED, clones.first / PRETRAINED
+    assert edited.resolve() != first.resolve()
+    assert record(clones.edited)["code"] != record(clones.first)["code"]
+
+
+def test_a_damaged_shared_file_is_found_and_made_again(clones):
+    assert clones.refused.code != 0
+    assert "pretrained.safetensors is damaged (no run shared these bytes)" in clones.refused.text
+    assert clones.again.code == 0, clones.again.text
+    assert digest(clones.late / PRETRAINED) == clones.whole
+    assert (clones.late / PURITY).is_file()
+
+
+def test_without_the_option_nothing_is_said_about_sharing(sources):
+    assert "cach" not in sources.snakemake("--dry-run").well().text
