@@ -84,12 +84,12 @@ rule noncontrastive_image_head:
         spectrum=f"{HEADS}/{{head_set}}/spectrum-{{run}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-{{run}}-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=1440,
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
     params:
         code=code("noncontrastive/image_head.py"),
         config=head_settings,
@@ -108,12 +108,12 @@ rule noncontrastive_image_start:
         f"{HEADS}/{{head_set}}/values-untrained-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-untrained-{{replicate}}.log",
+    cache: SHARED
     conda:
         "../../../environment.yml"
     threads: config["threads"]
     resources:
-        mem_mb=3000,
-        runtime=60,
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
         code=code("noncontrastive/image_start.py"),
         config=head_settings,
@@ -138,8 +138,12 @@ rule noncontrastive_image_frames:
         f"{RESULTS}/logs/noncontrastive/image-{{what}}.log",
     wildcard_constraints:
         what="history|values|histogram|spectrum",
+    group:
+        "noncontrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("core/concatenate.py"),
     script:
@@ -160,8 +164,12 @@ rule noncontrastive_image_table:
         f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
     wildcard_constraints:
         name="image-heads",
+    group:
+        "noncontrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/table_images.py"),
         contains=head_contents,
@@ -178,8 +186,12 @@ rule noncontrastive_image_figure:
         f"{RESULTS}/logs/noncontrastive/figure-{{name}}.log",
     wildcard_constraints:
         name="fig-1|fig-2|fig-3|fig-4|image-ranks",
+    group:
+        "noncontrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_images.py"),
         config=HEAD_SETS,
@@ -195,8 +207,12 @@ rule noncontrastive_claims_images:
         ledger("noncontrastive", "images"),
     log:
         f"{RESULTS}/logs/noncontrastive/claims-images.log",
+    group:
+        "noncontrastive-images"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/claims_images.py"),
         config=config["noncontrastive"],

@@ -29,8 +29,12 @@ rule noncontrastive_figure_framework:
         **figure("noncontrastive", "fig-8"),
     log:
         f"{RESULTS}/logs/noncontrastive/fig-8.log",
+    group:
+        "noncontrastive-paper_items"
     conda:
         "../../../environment.yml"
+    resources:
+        **SHORT,
     params:
         code=code("noncontrastive/figure_framework.py"),
         contains="drawn",
