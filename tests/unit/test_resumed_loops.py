@@ -17,7 +17,9 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.interruption import Terminated
 from featlearn.core.loops import Loop
 from featlearn.core.seeds import Streams, generator
+from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
+from featlearn.mrp.supervised import fit
 from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.train import Variant, canonical_neurons
@@ -75,6 +77,33 @@ def classification():
     return {"w": done.w, "u": done.u, **done.trace.state()}
 
 
+def supervised():
+    """Replicates of different ease end at different steps; one is looked at on the way."""
+    stream = generator(0, "resumed-loops", "supervised")
+    x = torch.rand(3, 8, 4, 6, generator=stream)
+    y = torch.arange(8).remainder(2).expand(3, 8)
+    x[:, :, 0, :2] += torch.tensor([4.0, 2.0, 0.0]).view(3, 1, 1) * torch.eye(2)[y]
+    w = torch.rand(3, 4, 6, generator=stream) * 0.3
+    head = torch.tensor([[1.0, 1, 0, 0], [0, 0, 1, 1]]).expand(3, 2, 4).contiguous()
+    nothing = torch.zeros(())
+    looks = []
+    done = fit(
+        [Samples(x, y, nothing, nothing, nothing, nothing, nothing)],
+        w,
+        head,
+        Activation(3, 0.2),
+        learning_rate=1.0,
+        tolerance=0.3,
+        max_steps=STEPS,
+        report=lambda step, see: None,
+        check_every=3,
+        watch=lambda step, kernels: looks.append((step, kernels.clone())),
+        watched=(1, 4),
+    )
+    assert len(set(done.steps.tolist())) > 1
+    return {**vars(done), **{f"look/{step}": kernels for step, kernels in looks}}
+
+
 def watched(w, b):
     return {"z": w.norm(dim=-1), "a": b.clone()}
 
@@ -112,6 +141,7 @@ def noncontrastive():
 KINDS = {
     "pretraining": pretraining,
     "classification": classification,
+    "supervised": supervised,
     "contrastive": contrastive,
     "noncontrastive": noncontrastive,
 }

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop, State
 from featlearn.mrp import fused
 from featlearn.mrp.data import Samples
 from featlearn.mrp.gradients import classification_descent
@@ -91,30 +92,58 @@ def fit(
     loss, accuracy = w.new_zeros(replicates), w.new_zeros(replicates)
     steps = torch.zeros(replicates, dtype=torch.int64, device=w.device)
     running = torch.arange(replicates, device=w.device)
-    live, head = w.clone(), u
-    for step in range(max_steps + 1):
-        down = _descent(batch, live, head, activation)
-        if watch is not None and step in watched:
-            w[running] = live
-            watch(step, w)
-        report(step, partial(_words, down.loss, replicates))
-        if step % check_every and step < max_steps:
+    live, head, step = w.clone(), u, 0
+    looked: dict[int, Tensor] = {}
+    with Loop("supervised training", {"w": w, "u": u}, max_steps=max_steps) as loop:
+        if saved := loop.latest():
+            found = {name: tensor.to(w.device) for name, tensor in saved.tensors.items()}
+            step, w, live, running = saved.step, found["w"], found["live"], found["running"]
+            loss, accuracy, steps = found["loss"], found["accuracy"], found["steps"]
+            head = u[running]
+            batch = [(fused.select(x, running), y[running]) for x, y in batch]
+            looked = {at: found[f"looked/{at}"] for at in saved.plain["looked"]}
+            for at, kernels in looked.items():
+                assert watch is not None
+                watch(at, kernels)
+
+        def state() -> State:
+            tensors = {"w": w, "live": live, "running": running, "loss": loss}
+            tensors |= {"accuracy": accuracy, "steps": steps}
+            tensors |= {f"looked/{at}": kernels for at, kernels in looked.items()}
+            return tensors, {"looked": list(looked)}
+
+        while True:
+            down = _descent(batch, live, head, activation)
+            if watch is not None and step in watched:
+                w[running] = live
+                looked[step] = w.clone()
+                watch(step, w)
+            report(step, partial(_words, down.loss, replicates))
+            due = step % check_every == 0 or step == max_steps
+            going = torch.ones_like(running, dtype=torch.bool)
+            if due:
+                _refuse_diverged(live, step)
+                w[running], steps[running] = live, step
+                loss[running], accuracy[running] = down.loss, down.accuracy
+                going = ~_fitted(down.loss, down.accuracy, tolerance)
+                if step == max_steps or not going.any():
+                    break
             live = live + learning_rate * down.w
-            continue
-        if not float(live.abs().max()) < OVERFLOW:
-            raise DivergedError(
-                f"step {step}: a kernel entry reached {float(live.abs().max()):.3g}"
-            )
-        w[running], steps[running] = live, step
-        loss[running], accuracy[running] = down.loss, down.accuracy
-        going = ~_fitted(down.loss, down.accuracy, tolerance)
-        if step == max_steps or not going.any():
-            break
-        live = live + learning_rate * down.w
-        if not going.all():
-            running, live, head = running[going], live[going], head[going]
-            batch = [(fused.select(x, going), y[going]) for x, y in batch]
+            if due and not going.all():
+                running, live, head = running[going], live[going], head[going]
+                batch = [(fused.select(x, going), y[going]) for x, y in batch]
+            step += 1
+            loop.after(step, state)
     return Fitted(w, loss, accuracy, steps, _fitted(loss, accuracy, tolerance))
+
+
+def _refuse_diverged(w: Tensor, step: int) -> None:
+    largest = float(w.abs().max())
+    if not largest < OVERFLOW:
+        raise DivergedError(
+            f"step {step}: a kernel entry reached {largest:.3g} (limit {OVERFLOW:g}); lower the "
+            "learning rate"
+        )
 
 
 def _fitted(loss: Tensor, accuracy: Tensor, tolerance: float) -> Tensor:
