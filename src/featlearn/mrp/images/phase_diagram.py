@@ -28,8 +28,8 @@ def turned(dial: str, position: float) -> dict[str, Any]:
     """What a dial at ``position`` changes in the ``images`` section.
 
     ``mask_size``: side of a mask cell in pixels. ``second_contrast``: of the second part of each
-    class, against the first. ``sparsity``: distractors. ``epochs``: length of the pre-training.
-    ``part_size``: diameter in pixels. ``rotation``: largest turn of a part in degrees.
+    class, against the first. ``epochs``: length of the pre-training. All others are dials of the
+    world by their names.
     """
     if dial == "mask_size":
         objective = {"simmim": {"mask_size": int(position)}}
@@ -38,7 +38,7 @@ def turned(dial: str, position: float) -> dict[str, Any]:
         return {"pretraining": {"simmim": {"training": {"epochs": int(position)}}}}
     if dial == "second_contrast":
         return {"world": {"part_contrasts": [1.0, position]}}
-    return {"world": {dial: position}}
+    return {"world": {dial: int(position) if dial == "classes" else position}}
 
 
 def cell(
