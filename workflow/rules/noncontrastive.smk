@@ -17,6 +17,7 @@ include: "noncontrastive/algorithm.smk"
 include: "noncontrastive/phases.smk"
 include: "noncontrastive/starts.smk"
 include: "noncontrastive/oracles.smk"
+include: "noncontrastive/image_inputs.smk"
 include: "noncontrastive/images.smk"
 include: "noncontrastive/paper_items.smk"
 
