@@ -10,7 +10,7 @@ with Job(snakemake) as job:
 
     cache = job.results / job.params.cache
     experiments = {
-        name: ImageExperiment("images", name, job.config[name], cache, job.params.seed, 0)
+        name: ImageExperiment("augmentations", name, job.config[name], cache, job.params.seed, 0)
         for name in job.params.names
     }
     save(views(experiments), job.output.svg, job.output.png)

@@ -8,5 +8,5 @@ with Job(snakemake) as job:
     from featlearn.core.files import write_parquet
 
     name, cache = job.wildcards.image_data, job.results / job.params.cache
-    experiment = ImageExperiment("images", name, job.config, cache, job.params.seed, 0)
+    experiment = ImageExperiment("augmentations", name, job.config, cache, job.params.seed, 0)
     write_parquet(counts(experiment), job.output[0])

@@ -14,7 +14,7 @@ with Job(snakemake) as job:
     name, kind = job.wildcards.image_data, job.wildcards.encoder
     replicate, cache = int(job.wildcards.replicate), job.results / job.params.cache
     experiment = ImageExperiment(
-        "images", name, job.config, cache, job.params.seed, replicate, device
+        "augmentations", name, job.config, cache, job.params.seed, replicate, device
     )
     weights = {START: None} | dict(zip(job.params.arms, job.files("weights"), strict=True))
     found = {what: [] for what in ("evaluation", "patterns", "pictures", "map")}

@@ -12,7 +12,7 @@ with Job(snakemake) as job:
     name, kind, arm = (job.wildcards[key] for key in ("image_data", "encoder", "arm"))
     replicate, cache = int(job.wildcards.replicate), job.results / job.params.cache
     experiment = ImageExperiment(
-        "images", name, job.config, cache, job.params.seed, replicate, device
+        "augmentations", name, job.config, cache, job.params.seed, replicate, device
     )
     steps = Plan(Training.of(experiment.training(arm)), len(experiment.train.images)).steps
     report = Progress(f"{name} {kind} {arm}-{replicate}", steps).report

@@ -255,7 +255,7 @@ def test_pictures_stand_in_a_grid_in_their_order():
 def verdicts(section, value, **sizes):
     section["shapes"] |= sizes
     section["shapes"]["shapes"]["train"] = 4000
-    section["shapes"]["contrastive"]["training"]["steps"] = 600
+    section["shapes"]["contrastive"]["training"]["steps"] = 800
     found = ledger(claims(section), {"evaluations": planted(value)[0]}, section)
     return dict(zip(found["claim"], found["verdict"], strict=True))
 

@@ -2,7 +2,7 @@
 
 The paper draws conclusions by eye; here each is a difference between two trainings of the same
 replicate, which share images, initial weights and the order of the images. Bands rest on what the
-paper says and on validation replicates, whose random streams have another name.
+paper says and on single runs of an independent prototype.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from featlearn.core.rows import per_replicate
 Frames = Mapping[str, pd.DataFrame]
 
 EVALUATIONS = "contrastive/measurements/images/evaluations.parquet"
-#: Sizes below which the bands were not derived.
-LEAST = {"replicates": 3, "images": 2000, "steps": 300}
+#: Sizes below which the bands were not derived: those of the prototype, three times.
+LEAST = {"replicates": 3, "images": 4000, "steps": 800}
 NONE, CROP, COLOUR = "contrastive-none", "contrastive-crop", "contrastive-colour"
 SUPERVISED, SUPERVISED_COLOUR = "supervised-crop", "supervised-colour"
 ADVERSARIAL = "adversarial-colour"

@@ -49,8 +49,8 @@ class ImageExperiment:
     Parameters
     ----------
     experiment
-        Names the random streams: ``images`` for what is reported, ``images-validation`` for what
-        sizes and rates are chosen on.
+        Names the random streams: ``augmentations`` for what is reported, another name for what
+        sizes and rates are looked at with.
     name
         Of the data set.
     settings
