@@ -61,7 +61,6 @@ CONTRASTIVE_FILES += PICTURE_FILES
 wildcard_constraints:
     image_data="|".join(PICTURE_NAMES),
     encoder="[A-Za-z0-9_-]+",
-    arm="|".join(contrastive_images.ARMS),
 
 
 rule contrastive_images:
@@ -98,6 +97,8 @@ rule contrastive_images_train:
         trace=f"{PICTURE_MEASUREMENTS}/trace/{{image_data}}/{{encoder}}/{{arm}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/contrastive/images-train-{{image_data}}-{{encoder}}-{{arm}}-{{replicate}}.log",
+    wildcard_constraints:
+        arm="|".join(contrastive_images.ARMS),
     cache: SHARED
     conda:
         "../../../environment.yml"
