@@ -103,6 +103,9 @@ def test_the_long_training_differs_by_its_keys_only(desk):
             "noncontrastive.images.parts: heads, norms and targets make no identity-batch-self;",
         ),
         ("parts.data", {"kind": "digits", "size": 8}, "noncontrastive.images.parts.data: expected"),
+        ("parts.training.batch_size", 1, "noncontrastive.images.parts.training.batch_size: 1;"),
+        ("parts.long", {"epochs": 1, "steps": 1}, "noncontrastive.images.parts.long: epochs and"),
+        ("parts.world.part_size", 60, "noncontrastive.images.parts.world.part_size"),
         ("parts.training.batch_size", 999, "noncontrastive.images.parts.training.batch_size: 999"),
     ],
 )

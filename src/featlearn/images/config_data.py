@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,10 +137,19 @@ def augmentation_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
         yield f"{key}.std: {list(settings['std'])}; expected numbers above 0"
     for index, step in enumerate(settings.get("steps") or ()):
         for name in ("scale", "ratio", "sigma"):
-            if name in step and not 0 < step[name][0] <= step[name][1]:
+            if name in step and not _is_range(step[name]):
                 yield (
-                    f"{key}.steps.{index}.{name}: {list(step[name])}; expected two numbers above "
+                    f"{key}.steps.{index}.{name}: {step[name]!r}; expected two numbers above "
                     "0, the lower one first"
                 )
         if "p" in step and not 0 <= step["p"] <= 1:
             yield f"{key}.steps.{index}.p: {step['p']}; expected a probability, 0 to 1"
+
+
+def _is_range(value: Any) -> bool:
+    """True for a list of two finite numbers above 0, the lower one first."""
+    return (
+        isinstance(value, list | tuple)
+        and [type(one) in (int, float) for one in value] == [True, True]
+        and 0 < value[0] <= value[1] < math.inf
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.images.config import world_faults
 from featlearn.images.config_data import augmentation_faults, data_faults
 from featlearn.images.on_disk import listing_digest, sources
 from featlearn.noncontrastive.images.cells import LONG_CELL, cells, training_of
@@ -24,7 +25,12 @@ def faults(images: Mapping[str, Any]) -> Iterator[str]:
         if "data" in settings:
             yield from data_faults(settings["data"], f"{key}.data")
         else:
+            yield from world_faults(settings["world"], f"{key}.world")
             yield from _picture_faults(settings, key)
+        if settings["training"]["batch_size"] < 2:
+            yield f"{key}.training.batch_size: 1; expected at least 2: batch norm needs several"
+        if {"epochs", "steps"} <= set(settings["long"] or {}):
+            yield f"{key}.long: epochs and steps; expected one of them"
         needed = NEEDED if name == "parts" else (LONG_CELL,)
         if absent := sorted(set(needed) - {cell.name for cell in cells(settings)}):
             yield (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 HEADS = {
     "none": "no head",
     "identity": "identity-initialised",
@@ -22,3 +25,8 @@ SETS = {
 def set_name(data_set: str) -> str:
     """A data set in words; its own name if it has none."""
     return SETS.get(data_set, data_set)
+
+
+def ordered(sets: Mapping[str, Any]) -> dict[str, Any]:
+    """Data sets in the order of their panels: the drawn pictures first."""
+    return {name: sets[name] for name in sorted(sets, key=lambda name: (name != "parts", name))}
