@@ -194,7 +194,7 @@ def _with_unused(encoder):
         ({"kind": "resnet19"}, r"encoder.kind: 'resnet19'; expected one of small_resnet"),
         ({}, r"encoder.kind: ''"),
         ({"kind": "resnet18", "stam": "cifar"}, "encoder.stam: unknown option of resnet18; did"),
-        ({"kind": "resnet18", "stem": "cfar"}, "encoder.stem: 'cfar'; expected imagenet, cifar or stl"),
+        ({"kind": "resnet18", "stem": "cfar"}, "'cfar'; expected imagenet, cifar or stl"),
         ({"kind": "resnet18", "width_multiplier": 0.001}, "encoder.width_multiplier: 0.001"),
         (SMALL | {"norm": "layer"}, "encoder.norm: 'layer'; expected batch or group"),
         (VIT | {"patch": 5}, "encoder.patch: 5; expected a divisor"),
