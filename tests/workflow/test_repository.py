@@ -190,3 +190,32 @@ def test_shared_rooms_know_no_paper():
 def test_every_package_of_the_library_is_a_known_room():
     rooms = {path.parent.name for path in (REPOSITORY / "src/featlearn").glob("*/__init__.py")}
     assert rooms <= PAPERS | {"core", "images"}
+
+
+# ------------------------------------------------------------------------------- requests
+
+
+def rules() -> list[tuple[str, str]]:
+    """Every rule that has a script: the group of its file, and its text."""
+    found = []
+    for file in sorted((REPOSITORY / "workflow/rules").rglob("*.smk")):
+        group = "-".join(file.relative_to(REPOSITORY / "workflow/rules").with_suffix("").parts)
+        for block in re.split(r"^(?=\S)", file.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            if block.startswith("rule ") and "\n    script:" in block:
+                found.append((group, block))
+    return found
+
+
+def test_short_rules_are_in_the_group_of_their_experiment():
+    short = [(group, block) for group, block in rules() if "**SHORT" in block]
+    assert len(short) > 100
+    for group, block in short:
+        assert f'\n    group:\n        "{group}"\n' in block, block.partition(":")[0]
+
+
+def test_rules_on_the_device_of_the_config_ask_for_a_gpu():
+    computing = [block for _, block in rules() if 'device=config["device"]' in block]
+    assert len(computing) > 40
+    for block in computing:
+        assert "**SHORT" not in block, block.partition(":")[0]
+        assert "**request(" not in block or "gpu=" in block, block.partition(":")[0]
