@@ -25,7 +25,7 @@ SYSTEM_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
 #: Nothing here is timed: this only ends what hangs.
 PATIENCE = 240
 #: What each node has, as far as Slurm knows: they all are this machine.
-SIZES = {"cpu1": "CPUs=1", "cpu2": "CPUs=1", "gpu1": "CPUs=2 Gres=gpu:2"}
+SIZES = {"cpu1": "CPUs=16", "cpu2": "CPUs=16", "gpu1": "CPUs=2 Gres=gpu:2"}
 NODES = tuple(SIZES)
 
 CONFIG = """\
@@ -200,7 +200,7 @@ class Slurm:
     def _configure(self, control_port: int, ports: Mapping[str, int]) -> None:
         lines = [
             f"NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
-            f"RealMemory=16000 State=UNKNOWN {SIZES[node]}"
+            f"RealMemory=32000 State=UNKNOWN {SIZES[node]}"
             for node, port in ports.items()
         ]
         text = CONFIG.format(

@@ -101,8 +101,8 @@ def request(mem_mb, runtime, gpu=0):
 # GPUs of a rule that computes on the device of the config
 GPU = 0 if config["device"] == "cpu" else 1
 # Of a rule that draws, tabulates or judges; none was seen to take 15 seconds or 250 MB. A cluster
-# gets those of one experiment together, as a group; `short` lets it run them one after the other.
-SHORT = {**request(mem_mb=1000, runtime=5), "short": 1}
+# gets those of one experiment together, as a group.
+SHORT = request(mem_mb=1000, runtime=5)
 # Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
 # always, because Snakemake would then ask for a folder at every start.
 SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
