@@ -1,6 +1,6 @@
 """What the paper says of images: Figures 1 to 4; bands fixed before the reported replicates.
 
-Pilots on streams of their own set sizes and learning rates; the bands rest on what the paper says
+Trainings on other streams set sizes and learning rates; the bands rest on what the paper says
 and on what three replicates can tell.
 """
 
