@@ -15,7 +15,7 @@ run: $(READY) ## every result at SCALE (desk) and results/<scale>/report.html
 	$(RUN)
 	@echo "Open results/$(SCALE)/report.html"
 
-smoke: ## the same in seconds, at sizes that only show that everything runs
+smoke: ## the same in minutes, at sizes that only show that everything runs
 	@$(MAKE) --no-print-directory run SCALE=smoke
 
 test: $(READY) check ## style, types, workflow lint, all tests
