@@ -18,7 +18,7 @@ from featlearn.images.firing import firing, hoyer
 from featlearn.images.loop import fit
 from featlearn.images.regression import explained_share
 from featlearn.images.shapes import GLYPHS, ShapeDials, glyphs, masks, sample
-from featlearn.images.visualise import chroma_share, maximise_channels, roughness
+from featlearn.images.visualise import chroma_share, likeness, maximise_channels, roughness
 
 NAME = (0, "rooms")
 
@@ -227,3 +227,18 @@ def test_explained_share_is_one_for_linear_and_none_for_foreign_targets():
     assert explained_share(*[(x[one], y[one]) for one in parts]) > 0.9999
     foreign = normal(300, 2, seed=2)
     assert explained_share(*[(x[one], foreign[one]) for one in parts]) < 0.05
+
+
+def test_likeness_of_known_pictures():
+    apart = torch.eye(12).view(12, 3, 2, 2)[:5]
+    alike, distinct = likeness(apart)
+    assert alike == pytest.approx(0, abs=1e-12)
+    assert distinct == pytest.approx(5)
+    one = torch.rand(1, 3, 4, 4, generator=torch.Generator().manual_seed(0))
+    assert likeness(torch.cat([one, -3 * one, 0.1 * one])) == pytest.approx((1, 1))
+    # two directions, of which one is there three times: shares 3/4 and 1/4
+    mixed = torch.cat([apart[:1]] * 3 + [apart[1:2], torch.zeros(1, 3, 2, 2)])
+    expected = np.exp(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
+    assert likeness(mixed) == pytest.approx((3 / 6, expected)), "what is zero is left out"
+    with pytest.raises(ValueError, match=r"1 pictures that are not zero; expected at least 2"):
+        likeness(one)

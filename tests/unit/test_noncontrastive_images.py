@@ -12,13 +12,25 @@ import torch
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load
 from featlearn.core.provenance import SOURCE_ROOT
+from featlearn.noncontrastive.claims import robust as robust_claims
 from featlearn.noncontrastive.claims.images import claims
 from featlearn.noncontrastive.figures.images import FIGURES
+from featlearn.noncontrastive.figures.robust import fig_5
 from featlearn.noncontrastive.images import config as image_config
 from featlearn.noncontrastive.images import measure as measuring
-from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, runs, training_of
+from featlearn.noncontrastive.images.cells import (
+    ROBUST_ARMS,
+    UNTRAINED,
+    WITH,
+    WITHOUT,
+    Cell,
+    cells,
+    runs,
+    training_of,
+)
 from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.tables import image_heads
+from featlearn.noncontrastive.images.robust import look
+from featlearn.noncontrastive.images.tables import image_heads, robust_features
 
 ROOT = SOURCE_ROOT.parent
 
@@ -107,6 +119,16 @@ def test_the_long_training_differs_by_its_keys_only(desk):
         ("parts.long", {"epochs": 1, "steps": 1}, "noncontrastive.images.parts.long: epochs and"),
         ("parts.world.part_size", 60, "noncontrastive.images.parts.world.part_size"),
         ("parts.training.batch_size", 999, "noncontrastive.images.parts.training.batch_size: 999"),
+        (
+            "parts.robust.training.batch_size",
+            999,
+            "noncontrastive.images.parts.robust.training.batch_size: 999",
+        ),
+        (
+            "parts.robust.encoder.kind",
+            "small_resnet",
+            "noncontrastive.images.parts.robust.encoder.kind: small_resnet; expected plain or",
+        ),
     ],
 )
 def test_a_contradiction_is_named(smoke, path, value, start):
@@ -252,3 +274,81 @@ def test_figures_show_a_row_a_data_set(desk, name):
     columns = 1 if name == "fig-2" else 2
     assert len(drawn.axes) == columns * len(sets)
     assert all(ax.has_data() for ax in drawn.axes)
+
+
+# --------------------------------------------------------------------------- Figure 5
+
+
+def test_arms_of_figure_5_differ_in_the_head_alone(smoke):
+    experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
+    networks = [experiment.robust_objective(arm) for arm in (WITH, WITHOUT)]
+    for part in ("encoder", "projection", "target"):
+        states = [getattr(network, part).state_dict() for network in networks]
+        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    heads = [sum(p.numel() for p in network.head.parameters()) for network in networks]
+    assert heads[0] > 0
+    assert heads[1] == 0
+
+
+def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):
+    experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
+    network, history = experiment.fit_robust(WITH)
+    assert list(history["step"]) == [1, 2, 3]
+    found = look(experiment, network)
+    values = found.quantities.set_index("quantity")["value"]
+    assert values["live"] == 1
+    assert 0 <= values["likeness"] < 1 < values["distinct"] <= 4
+    assert -1 <= values["steadiness"] <= 1
+    size = smoke["parts"]["world"]["image_size"]
+    assert len(found.pictures) == 4 * size * size
+    # channels that cannot be raised make no pictures: all the same
+    with torch.no_grad():
+        for parameter in network.encoder.parameters():
+            parameter.zero_()
+    dead = look(experiment, network).quantities.set_index("quantity")["value"]
+    assert (dead["live"], dead["likeness"], dead["distinct"]) == (0, 1, 1)
+
+
+def seen_by(worth):
+    rows = [
+        ("parts", arm, replicate, quantity, worth(arm, quantity) + 0.001 * replicate)
+        for arm in ROBUST_ARMS
+        for replicate in range(3)
+        for quantity in ("likeness", "distinct", "accuracy", "steadiness")
+    ]
+    return pd.DataFrame(rows, columns=["data_set", "run", "replicate", "quantity", "value"])
+
+
+def as_figure_5(arm, quantity):
+    varied = {WITH: 0.2, WITHOUT: 0.6, UNTRAINED: 0.4}[arm]
+    return varied if quantity == "likeness" else 1 - varied
+
+
+def test_figure_5_holds_for_varied_pictures_and_fails_for_their_opposite(desk, smoke):
+    sets = {"parts": desk["parts"]}
+    held = ledger(robust_claims.claims(sets), {"values": seen_by(as_figure_5)}, sets)
+    assert set(held["verdict"]) == {HOLDS}
+    opposite = seen_by(lambda arm, quantity: 1 - as_figure_5(arm, quantity))
+    failed = ledger(robust_claims.claims(sets), {"values": opposite}, sets)
+    assert set(failed["verdict"]) == {FAILS}
+    little = ledger(robust_claims.claims(sets), {"values": opposite}, smoke)
+    assert set(little["verdict"]) == {NOT_SHOWN}
+
+
+def test_figure_and_table_5_show_every_arm(desk):
+    values = seen_by(as_figure_5)
+    page = robust_features(values)
+    assert list(page.shown["network"]) == ["with a head", "without a head", "untrained"]
+    corner = [
+        (c, y, x, 9 * c, 80 * y, 40 * x) for c in range(4) for y in range(3) for x in range(3)
+    ]
+    columns = ["channel", "row", "column", "red", "green", "blue"]
+    pictures = pd.concat(
+        [
+            pd.DataFrame(corner, columns=columns).assign(data_set="parts", run=arm, kind="feature")
+            for arm in ROBUST_ARMS
+        ]
+    )
+    drawn = fig_5(values, pictures, ["parts"])
+    titles = [ax.get_title(loc="left") or ax.get_title() for ax in drawn.axes]
+    assert titles[:3] == ["(a) with a head", "(b) without a head", "(c) untrained"]

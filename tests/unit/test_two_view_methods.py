@@ -8,12 +8,13 @@ import torch.nn.functional as F
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
+from featlearn.images.adversarial import AdversarialSiamese, box
 from featlearn.images.augment import Augment
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
 from featlearn.images.methods import build_two_view
-from featlearn.images.methods.siamese import OutputNorm, mean_correlation
+from featlearn.images.methods.siamese import OutputNorm, Siamese, mean_correlation
 from featlearn.images.methods.two_view import untouched
 
 SIZE, BATCH, WIDTH = 16, 12, 5
@@ -165,3 +166,57 @@ def test_correlation_and_norm_of_outputs():
 def test_impossible_options_are_named(options, told):
     with pytest.raises(ConfigError, match=told):
         build(**options)
+
+
+# --------------------------------------------------------------------------- against an attack
+
+
+def hardened(kind=AdversarialSiamese, **options):
+    augment = Augment({"preset": "simclr", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3]})
+    with seeded(0, "two-view"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, SIZE)
+        return kind(encoder, augment, projection={"hidden": 16, "width": WIDTH}, **options)
+
+
+BYOL = {"head": "mlp", "output_norm": "l2", "momentum": 0.9}
+
+
+@pytest.mark.parametrize("momentum", [None, 0.9])
+def test_both_views_are_moved_within_the_ball_and_away_from_the_target(momentum):
+    attack = {"radius": 0.05, "step": 0.02, "steps": 4}
+    objective = hardened(attack=attack, **{**BYOL, "momentum": momentum}).eval()
+    *plain, first, second = objective.views(pictures(), draws())
+    scale, (black, white) = box(objective.augment, plain[0].device)
+    for view, moved in ((plain[0], first), (plain[1], second)):
+        assert 0.049 < float(((moved - view).abs() / scale).max()) <= 0.05 + 1e-6
+        assert bool((moved >= black - 1e-5).all() and (moved <= white + 1e-5).all())
+    with torch.no_grad():
+        kept, lost = (
+            objective.compared(
+                (objective.project(one), objective.project(two)),
+                (objective.still(plain[0]), objective.still(plain[1])),
+            )["loss"]
+            for one, two in (plain, (first, second))
+        )
+        paired = objective.pair(*plain, first, second)["loss"]
+    assert float(lost) > float(kept)
+    assert float(paired) == pytest.approx(float(lost))
+
+
+def test_an_attack_leaves_gradients_statistics_and_the_target_alone():
+    objective = hardened(attack={"steps": 2}, **BYOL).train()
+    kept = {name: value.clone() for name, value in objective.state_dict().items()}
+    objective.views(pictures(), draws())
+    assert all(parameter.grad is None for parameter in objective.parameters())
+    assert all(torch.equal(value, kept[name]) for name, value in objective.state_dict().items())
+    assert all(module.training for module in objective.modules())
+
+
+def test_without_an_attack_worth_the_name_it_is_the_plain_training():
+    """The trained branch sees the moved views, the target the plain ones."""
+    plain = hardened(Siamese, **BYOL)
+    objective = hardened(attack={"radius": 1e-9, "step": 1e-9, "steps": 1}, **BYOL)
+    told = [one(pictures(), None, draws())["loss"] for one in (plain, objective)]
+    assert float(told[0]) == pytest.approx(float(told[1]), rel=1e-4)
+    history = fit(objective, pictures(2 * BATCH), None, untouched, TRAINING, (0, "robust"))
+    assert history["loss"].between(0, 4).all()

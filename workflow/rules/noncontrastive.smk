@@ -19,6 +19,7 @@ include: "noncontrastive/starts.smk"
 include: "noncontrastive/oracles.smk"
 include: "noncontrastive/image_inputs.smk"
 include: "noncontrastive/images.smk"
+include: "noncontrastive/robust.smk"
 include: "noncontrastive/paper_items.smk"
 
 

@@ -1,8 +1,10 @@
-"""Perturbations that make a loss large, and contrastive training against them.
+"""Perturbations that make a loss large, and training without labels against them.
 
-The attack is projected gradient ascent in a box (Madry et al. 2018); the training follows RoCL
+The attack is projected gradient ascent in a box (Madry et al. 2018). One training follows RoCL
 (Kim, Tack and Hwang 2020, "Adversarial Self-Supervised Contrastive Learning"), which Wen and Li
-2021 use for the third panel of their Figure 1.
+2021 use for the third panel of their Figure 1; the other BYORL (Gowal et al. 2021,
+"Self-supervised Adversarial Robustness for the Low-label, High-data Regime"), which Wen and Li 2022
+use for Figure 5.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
 from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.features import evaluating
+from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.simclr import SimCLR, nt_xent
 
 
@@ -92,6 +96,13 @@ class Attack:
             moved = (moved.detach() + self.step * scale * slope.sign()).clamp(low, high)
         return moved.detach()
 
+    def noise(self, draws: Draws, name: str, images: Tensor) -> Tensor | None:
+        """Where a random start of ``images`` (B, 3, S, S) is; None without one."""
+        if not self.random_start:
+            return None
+        stream = draws.uniform(name, *images.shape[1:])
+        return (2 * stream - 1).to(images.device, non_blocking=True)
+
 
 class AdversarialSimCLR(SimCLR):
     """RoCL: two views and an attacked one of each image are mutual positives.
@@ -130,10 +141,7 @@ class AdversarialSimCLR(SimCLR):
     def views(self, images: Tensor, draws: Draws) -> tuple[Tensor, ...]:  # type: ignore[override]
         """Two views and the attacked one."""
         first, second = super().views(images, draws)
-        noise = None
-        if self.attack.random_start:
-            stream = draws.uniform("attack", *first.shape[1:])
-            noise = (2 * stream - 1).to(first.device, non_blocking=True)
+        noise = self.attack.noise(draws, "attack", first)
         return first, second, self.attacked(first, second, noise)
 
     def attacked(self, first: Tensor, second: Tensor, noise: Tensor | None = None) -> Tensor:
@@ -156,6 +164,102 @@ class AdversarialSimCLR(SimCLR):
         attacked = nt_xent(projected[1:], self.temperature, others)
         scalars["loss"] = scalars["loss"] + self.regulariser * attacked
         return scalars | {"attacked": attacked}
+
+
+class AdversarialSiamese(Siamese):
+    """BYORL: the views of the online branch are attacked, those of the target are not.
+
+    With views ``v_1`` and ``v_2``, ``v_1`` is moved so that the online branch's answer to it is far
+    from the target's to ``v_2``, and the other way round; then the loss is that of
+    :class:`Siamese`, with the moved views online and the plain ones for the target.
+
+    Parameters
+    ----------
+    encoder, augment
+        See :class:`Siamese`.
+    attack
+        Options of :class:`Attack`.
+    options
+        Further ones of :class:`Siamese`.
+
+    Notes
+    -----
+    The attack sees the network in evaluation mode, as in :class:`AdversarialSimCLR`. An output norm
+    by batch still takes the statistics of the batch.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        augment: Augment,
+        attack: Mapping[str, Any] | None = None,
+        **options: Any,
+    ):
+        super().__init__(encoder, augment, **options)
+        self.attack = Attack(**(attack or {}))
+
+    def views(self, images: Tensor, draws: Draws) -> tuple[Tensor, ...]:  # type: ignore[override]
+        """Two views, and both of them moved."""
+        first, second = super().views(images, draws)
+        noise = [self.attack.noise(draws, f"attack-{number}", first) for number in (1, 2)]
+        return (
+            first,
+            second,
+            self.attacked(first, second, noise[0]),
+            self.attacked(second, first, noise[1]),
+        )
+
+    def attacked(self, view: Tensor, other: Tensor, noise: Tensor | None = None) -> Tensor:
+        """``view``, moved so that the online branch disagrees with the target on ``other``."""
+        with evaluating(self):
+            target = self.still(other)
+            return self.attack(
+                lambda moved: self.distance(self.project(moved), target),
+                view,
+                *box(self.augment, view.device),
+                noise,
+            )
+
+    def pair(self, *views: Tensor) -> dict[str, Tensor]:
+        """The scalars of :class:`Siamese` from two views and the two moved ones."""
+        first, second, *moved = views
+        online = self.project(moved[0]), self.project(moved[1])
+        return self.compared(online, (self.still(first), self.still(second)))
+
+
+def steadiness(
+    encoder: Encoder, images: Tensor, plain: Augment, attack: Attack, name: tuple[object, ...]
+) -> float:
+    """Mean cosine between the features of images and of attacked ones; the attack is on itself.
+
+    Parameters
+    ----------
+    encoder
+        On the device where it is to be read off.
+    images
+        uint8 (N, 3, S, S).
+    plain
+        Normalises them.
+    attack
+    name
+        Of the random stream of the attack's starts.
+    """
+    device = next(encoder.parameters()).device
+    noise = 2 * Draws(name, 0, len(images)).uniform("start", *images.shape[1:]) - 1
+    found = []
+    with evaluating(encoder):
+        for part, start in zip(images.split(256), noise.split(256), strict=True):  # type: ignore[no-untyped-call]
+            inputs = plain.normalise(part.to(device))
+            with torch.no_grad():
+                clean = encoder(inputs)
+
+            def distance(moved: Tensor, clean: Tensor = clean) -> Tensor:
+                return -functional.cosine_similarity(encoder(moved), clean).sum()
+
+            moved = attack(distance, inputs, *box(plain, device), start.to(device))
+            with torch.no_grad():
+                found.append(functional.cosine_similarity(encoder(moved), clean).cpu())
+    return float(torch.cat(found).double().mean())
 
 
 def box(augment: Augment, device: torch.device) -> tuple[Tensor, tuple[Tensor, Tensor]]:

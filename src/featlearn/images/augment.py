@@ -71,6 +71,7 @@ class Augment:
         self.size: int | None = settings.get("size")
         mean = torch.tensor(settings.get("mean") or IMAGENET_MEAN, dtype=torch.float64)
         std = torch.tensor(settings.get("std") or IMAGENET_STD, dtype=torch.float64)
+        self.mean, self.std = mean.float(), std.float()
         self.offset = (-mean / std).float()
         self.scale: list[float] = (1 / std).tolist()
         self.steps: list[tuple[str, Step]] = []

@@ -22,6 +22,8 @@ GIVEN: dict[str, dict[str, str]] = {
     "voc2007": {"train": "trainval", "test": "test"},
     "voc2012": {"train": "train", "test": "val"},
 }
+#: Kinds of encoders whose first, last and rectified layers have names.
+LAYERED = ("plain", "alexnet", "wide_resnet")
 # names that folders and Parquet files give to their splits
 USUAL_NAMES = {
     "train": ("train", "training"),

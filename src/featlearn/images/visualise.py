@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -113,8 +114,50 @@ def roughness(signal: Tensor) -> Tensor:
     return 1 - kept / signal.square().sum((1, 2, 3))
 
 
+def likeness(signal: Tensor) -> tuple[float, float]:
+    """How alike pictures are: the mean absolute cosine of two of them, and how many they make.
+
+    The second number is the exponential of the entropy of the spectrum of their cosines (Roy and
+    Vetterli 2007): 1 if all are the same up to sign and size, N if they are orthogonal. Both see a
+    picture and the same one moved by some pixels as different.
+
+    Parameters
+    ----------
+    signal
+        Deviations from grey, (N, 3, h, w). One that is zero is left out.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two are left.
+    """
+    flat = signal.double().flatten(1)
+    flat = flat[flat.norm(dim=1) > 0]
+    if len(flat) < 2:
+        raise ValueError(f"signal: {len(flat)} pictures that are not zero; expected at least 2")
+    unit = functional.normalize(flat, dim=1)
+    cosines = unit @ unit.T
+    count = len(unit)
+    pairs = (cosines.abs().sum() - count) / (count * (count - 1))
+    shares = torch.linalg.eigvalsh(cosines).clamp(min=0) / count
+    positive = shares[shares > 0]
+    return float(pairs), float((-(positive * positive.log()).sum()).exp())
+
+
 def as_pictures(filters: Tensor) -> Tensor:
     """Kernels ``(N, 3, k, k)`` to pictures in [0, 1], each from its least to its largest value."""
     flat = filters.flatten(1)
     low, high = (edge.view(-1, 1, 1, 1) for edge in (flat.amin(1), flat.amax(1)))
     return (filters - low) / (high - low).clamp_min(1e-12)
+
+
+def pixels(kind: str, pictures: Tensor) -> pd.DataFrame:
+    """A row a pixel of pictures (N, 3, h, w) with values from 0 to 255."""
+    count, _, height, width = pictures.shape
+    channel, row, column = torch.meshgrid(
+        torch.arange(count), torch.arange(height), torch.arange(width), indexing="ij"
+    )
+    places = {"channel": channel, "row": row, "column": column}
+    values = dict(zip(("red", "green", "blue"), pictures.to(torch.uint8).unbind(1), strict=True))
+    columns = {name: value.flatten().numpy() for name, value in {**places, **values}.items()}
+    return pd.DataFrame({"kind": kind, **columns})

@@ -8,9 +8,28 @@ def head_contents(wildcards):
 
 def head_settings(wildcards):
     """What one training depends on: not on which others there are."""
-    grid = ("replicates", "heads", "norms", "targets")
+    others = ("replicates", "heads", "norms", "targets", "robust")
     own = HEAD_SETS[wildcards.head_set]
-    return {key: value for key, value in own.items() if key not in grid}
+    return {key: value for key, value in own.items() if key not in others}
+
+
+def robust_settings(wildcards):
+    """What a training of Figure 5 depends on."""
+    others = ("replicates", "heads", "norms", "targets", "encoder", "training", "long")
+    own = HEAD_SETS[wildcards.head_set]
+    return {key: value for key, value in own.items() if key not in others}
+
+
+def robust_weights(wildcards):
+    """The weights of a trained arm; the untrained network has none."""
+    if wildcards.robust_arm == head_cells.UNTRAINED:
+        return {}
+    name = f"{wildcards.head_set}/{wildcards.robust_arm}-{wildcards.replicate}.safetensors"
+    return {"weights": f"{ROBUST_WEIGHTS}/{name}"}
+
+
+def robust_contents():
+    return "measured" if "cifar10" in ROBUST_SETS else "stand-in"
 
 
 def head_files(what):

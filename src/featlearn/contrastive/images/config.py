@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
 from featlearn.images.on_disk import as_opened, listing_digest, sources
 
 
@@ -36,8 +36,8 @@ ARMS = {
     "supervised-colour": Arm("supervised", "colour"),
     "adversarial-colour": Arm("adversarial", "colour"),
 }
-#: Kinds of encoders whose first, last and rectified layers have names; those with five layers.
-LAYERED, FIVE_LAYERS = ("plain", "alexnet", "wide_resnet"), ("plain", "alexnet")
+#: Kinds of encoders with five layers.
+FIVE_LAYERS = ("plain", "alexnet")
 #: The control: the encoder before any training.
 START = "random"
 #: What each figure of the paper compares. Figure 1 has no ``supervised-colour`` in the paper: its

@@ -15,6 +15,7 @@ import pandas as pd
 from featlearn.contrastive.images.config import FIGURE_ARMS, START
 from featlearn.contrastive.images.tables import HALFWAY
 from featlearn.core.plots import COLOURS, figure
+from featlearn.images.figures.mosaic import bare, mosaic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,31 +61,6 @@ def told(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -
     row = rows_of(found, panel, shown, arm, quantity).iloc[0]
     spread = "" if np.isnan(row["half_width"]) else f" ± {row['half_width']:.2f}"
     return f"{row['mean']:.2f}{spread}"
-
-
-def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:
-    """Pictures side by side with a white border: (height, width, 3) uint8."""
-    own = pictures[pictures["kind"] == kind]
-    counts = [int(own[name].max()) + 1 for name in ("channel", "row", "column")]
-    values = own[["red", "green", "blue"]].to_numpy(np.uint8).reshape(*counts, 3)
-    values = values[: columns * max(1, len(values) // columns)]
-    columns = min(columns, len(values))
-    border = max(1, counts[1] // 16)
-    framed = np.pad(
-        values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255
-    )  # white on the right and below
-    rows = len(framed) // columns
-    grid = framed.reshape(rows, columns, *framed.shape[1:]).transpose(0, 2, 1, 3, 4)
-    return grid.reshape(rows * framed.shape[1], columns * framed.shape[2], 3)
-
-
-def bare(ax: Axes) -> None:
-    """No ticks, no frame, no grid."""
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
 
 
 def bars(

@@ -8,15 +8,13 @@ from functools import cached_property
 import pandas as pd
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from featlearn.contrastive.images.experiment import ImageExperiment, Labelled, Weights
-from featlearn.images.adversarial import Attack, box
+from featlearn.images.adversarial import Attack, steadiness
 from featlearn.images.datasets import split_rows
-from featlearn.images.draws import Draws
 from featlearn.images.embedding import purity, silhouette, tsne
 from featlearn.images.encoders import Encoder
-from featlearn.images.features import evaluating, extract
+from featlearn.images.features import extract
 from featlearn.images.firing import Firing, firing
 from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.probe import choose_probe
@@ -26,6 +24,7 @@ from featlearn.images.visualise import (
     as_pictures,
     chroma_share,
     maximise_channels,
+    pixels,
     roughness,
 )
 
@@ -91,25 +90,9 @@ class Measured:
         The attack is that of the adversarial training, on the cosine itself.
         """
         images = self.experiment.test.images[: self.settings["steadiness"]["images"]]
-        device = self.experiment.device
         attack = Attack(**self.settings["adversarial"]["attack"])
-        noise = 2 * Draws((*self.experiment.name, "attack"), 0, len(images)).uniform(
-            "start", *images.shape[1:]
-        ) - 1  # fmt: skip
-        found = []
-        with evaluating(self.encoder):
-            for part, start in zip(images.split(256), noise.split(256), strict=True):  # type: ignore[no-untyped-call]
-                inputs = self.plain.normalise(part.to(device))
-                with torch.no_grad():
-                    clean = self.encoder(inputs)
-
-                def distance(moved: Tensor, clean: Tensor = clean) -> Tensor:
-                    return -functional.cosine_similarity(self.encoder(moved), clean).sum()
-
-                moved = attack(distance, inputs, *box(self.plain, device), start.to(device))
-                with torch.no_grad():
-                    found.append(functional.cosine_similarity(self.encoder(moved), clean).cpu())
-        return "cosine under attack", "", float(torch.cat(found).double().mean())
+        name = (*self.experiment.name, "attack")
+        return "cosine under attack", "", steadiness(self.encoder, images, self.plain, attack, name)
 
     # ------------------------------------------------------------------------------- layers
 
@@ -239,18 +222,6 @@ class Measured:
             ("purity of the map", "", purity(placed, part.labels)),
         ]
         return frame, pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def pixels(kind: str, pictures: Tensor) -> pd.DataFrame:
-    """A row a pixel of pictures (N, 3, h, w) with values from 0 to 255."""
-    count, _, height, width = pictures.shape
-    channel, row, column = torch.meshgrid(
-        torch.arange(count), torch.arange(height), torch.arange(width), indexing="ij"
-    )
-    places = {"channel": channel, "row": row, "column": column}
-    values = dict(zip(("red", "green", "blue"), pictures.to(torch.uint8).unbind(1), strict=True))
-    columns = {name: value.flatten().numpy() for name, value in {**places, **values}.items()}
-    return pd.DataFrame({"kind": kind, **columns})
 
 
 def first_filters(encoder: Encoder) -> Tensor:

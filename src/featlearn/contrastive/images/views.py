@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from featlearn.contrastive.images.experiment import ImageExperiment
-from featlearn.contrastive.images.figures import bare
 from featlearn.contrastive.images.measure import by_class
 from featlearn.core.plots import figure
 from featlearn.images.draws import Draws
+from featlearn.images.figures.mosaic import bare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

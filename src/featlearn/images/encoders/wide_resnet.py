@@ -44,16 +44,18 @@ class WideResNet(Encoder):
         4 more than a multiple of 6; 34 in Wen and Li.
     widen
         Factor on the widths; 5 in Wen and Li.
+    stem_stride
+        Of the first convolution: 2 makes everything four times cheaper (ours).
     """
 
-    def __init__(self, layers: int = 34, widen: int = 5):
+    def __init__(self, layers: int = 34, widen: int = 5, stem_stride: int = 1):
         super().__init__()
         blocks, rest = divmod(layers - 4, 6)
         if rest or blocks < 1:
             raise ConfigError(
                 f"encoder.layers: {layers}; expected 4 more than a multiple of 6, such as 34"
             )
-        self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.conv1 = nn.Conv2d(3, 16, 3, stem_stride, 1, bias=False)
         before = 16
         for number, (width, stride) in enumerate([(16, 1), (32, 2), (64, 2)], 1):
             wide = width * widen
@@ -63,8 +65,8 @@ class WideResNet(Encoder):
             before = wide
         self.bn, self.relu = nn.BatchNorm2d(before), nn.ReLU()
         self.groups = ("group1", "group2", "group3")
-        self.width, self.stride, self.depth = before, 4, 3 * blocks
-        self.stem_width, self.stem_stride = 16, 1
+        self.width, self.stride, self.depth = before, 4 * stem_stride, 3 * blocks
+        self.stem_width, self.stem_stride = 16, stem_stride
         self.first_layer = "conv1"
         last = blocks - 1
         self.rectified = (*(f"{group}.{last}.relu2" for group in self.groups), "relu")

@@ -160,21 +160,27 @@ class Siamese(TwoViewObjective):
         correlation over the batch), and of a linear head ``off_diagonal`` and ``asymmetry``.
         """
         online = self.project(first), self.project(second)
-        outputs = [self.norm(self.head(z)) for z in online]
-        targets = [self.norm(z) for z in self._targets(first, second, online)]
-        loss = (self._distance(outputs[0], targets[1]) + self._distance(outputs[1], targets[0])) / 2
+        if self.target is None:
+            targets = tuple(z.detach() for z in online) if self.stop_gradient else online
+        else:
+            targets = self.still(first), self.still(second)
+        return self.compared(online, (targets[0], targets[1]))
+
+    def still(self, view: Tensor) -> Tensor:
+        """What the target makes of a view (B, 3, S, S), without a gradient: (B, width)."""
+        with torch.no_grad():
+            return self.project(view) if self.target is None else self.target(view)
+
+    def compared(
+        self, online: tuple[Tensor, Tensor], targets: tuple[Tensor, Tensor]
+    ) -> dict[str, Tensor]:
+        """The scalars of :meth:`pair` from projections of both branches, each (B, width)."""
+        loss = (self.distance(online[0], targets[1]) + self.distance(online[1], targets[0])) / 2
         return {"loss": loss, "correlation": mean_correlation(online[0].detach()), **self.mixing()}
 
-    def _targets(
-        self, first: Tensor, second: Tensor, online: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        if self.target is not None:
-            with torch.no_grad():
-                return self.target(first), self.target(second)
-        return (online[0].detach(), online[1].detach()) if self.stop_gradient else online
-
-    def _distance(self, output: Tensor, target: Tensor) -> Tensor:
-        squares = (output - target).square()
+    def distance(self, online: Tensor, target: Tensor) -> Tensor:
+        """Between what the head makes of ``online`` and ``target``, projections (B, width)."""
+        squares = (self.norm(self.head(online)) - self.norm(target)).square()
         return squares.sum(1).mean() if self.summed else squares.mean()
 
     @torch.no_grad()

@@ -108,6 +108,11 @@ def _bars(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
     ax.grid(axis="x", visible=False)
 
 
+def _short(settings: Mapping[str, Any]) -> list[str]:
+    groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
+    return ["\n".join((NORMS[norm], *TARGETS[target].split())) for norm, target in groups]
+
+
 def _head(frames: Frames, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
     """History of the identity head of a data set, with the ratio of its two norms."""
     history = frames["history"]
@@ -166,7 +171,8 @@ def image_ranks(frames: Frames, sets: Mapping[str, Any]) -> Figure:
     spectrum = spectrum[spectrum["layer"] == "projection"]
     for row, (name, settings) in zip(axes, sets.items(), strict=True):
         _bars(row[0], ranks[ranks["data_set"] == name], settings)
-        row[0].tick_params(axis="x", labelsize=7.5)
+        # the panel is too narrow for the words of Figure 2
+        row[0].set_xticks(row[0].get_xticks(), _short(settings))
         row[0].set_ylabel("effective rank of the projection")
         row[0].set_title(set_name(name))
         own = spectrum[spectrum["data_set"] == name]

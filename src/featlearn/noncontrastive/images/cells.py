@@ -12,6 +12,9 @@ AVERAGE, ITSELF = "ema", "self"
 UNTRAINED = "untrained"
 #: The long training of Figures 3 and 4, and its cell.
 LONG, LONG_CELL = "long", "identity-batch-self"
+#: The arms of Figure 5, with and without a prediction head.
+WITH, WITHOUT = "with-head", "without-head"
+ROBUST_ARMS = (WITH, WITHOUT, UNTRAINED)
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,14 @@ def training_of(run: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def trajectory(settings: Mapping[str, Any]) -> str:
     """The training that Figures 3 and 4 show."""
     return LONG_CELL if settings["long"] is None else LONG
+
+
+def robust_cell(arm: str, robust: Mapping[str, Any]) -> Cell:
+    """Head, norm and target of an arm of Figure 5, from the group ``robust`` of a data set."""
+    head = robust["head"] if arm == WITH else "none"
+    return Cell(head, robust["norm"], robust["target"])
+
+
+def robust_sets(sets: Mapping[str, Any]) -> list[str]:
+    """Data sets that Figure 5 is made of."""
+    return [name for name, settings in sets.items() if settings["robust"] is not None]

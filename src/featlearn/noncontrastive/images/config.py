@@ -7,9 +7,9 @@ from typing import Any
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config import world_faults
-from featlearn.images.config_data import augmentation_faults, data_faults
+from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
 from featlearn.images.on_disk import listing_digest, sources
-from featlearn.noncontrastive.images.cells import LONG_CELL, cells, training_of
+from featlearn.noncontrastive.images.cells import LONG_CELL, cells
 
 #: Cells of the drawn pictures that captions quote.
 NEEDED = ("none-batch-self", LONG_CELL, "mlp-batch-self")
@@ -27,8 +27,14 @@ def faults(images: Mapping[str, Any]) -> Iterator[str]:
         else:
             yield from world_faults(settings["world"], f"{key}.world")
             yield from _picture_faults(settings, key)
-        if settings["training"]["batch_size"] < 2:
-            yield f"{key}.training.batch_size: 1; expected at least 2: batch norm needs several"
+        for group in _groups(settings):
+            if _under(group, settings)["batch_size"] < 2:
+                yield f"{key}.{group}.batch_size: 1; expected at least 2: batch norm needs several"
+        if settings["robust"] and settings["robust"]["encoder"]["kind"] not in LAYERED:
+            yield (
+                f"{key}.robust.encoder.kind: {settings['robust']['encoder']['kind']}; expected "
+                f"{' or '.join(LAYERED)}: pictures are of channels before the last rectifier"
+            )
         if {"epochs", "steps"} <= set(settings["long"] or {}):
             yield f"{key}.long: epochs and steps; expected one of them"
         needed = NEEDED if name == "parts" else (LONG_CELL,)
@@ -46,19 +52,29 @@ def faults(images: Mapping[str, Any]) -> Iterator[str]:
 
 def _picture_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     images = settings["samples"]["train"]
-    for run in ("", "long"):
-        if run and settings["long"] is None:
-            continue
-        training = training_of(run, settings)
+    for group in _groups(settings):
+        training = _under(group, settings)
         size = training["batch_size"]
         if training["drop_last"]:
             if size > images:
-                yield f"{key}.training.batch_size: {size}; expected at most samples.train, {images}"
+                yield f"{key}.{group}.batch_size: {size}; expected at most samples.train, {images}"
         elif images % size == 1:
             yield (
-                f"{key}.training.batch_size: {size}; of {images} pictures one is left for the last "
+                f"{key}.{group}.batch_size: {size}; of {images} pictures one is left for the last "
                 "batch, which batch norm cannot do: expected drop_last: true or another size"
             )
+
+
+def _groups(settings: Mapping[str, Any]) -> list[str]:
+    """Keys of the trainings of a data set; the long one shares batches with the common one."""
+    return ["training", *(["robust.training"] if settings["robust"] else [])]
+
+
+def _under(group: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What stands under a dotted key."""
+    for key in group.split("."):
+        settings = settings[key]
+    return settings
 
 
 def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import derive_seed, seeded
+from featlearn.images.adversarial import AdversarialSiamese
 from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.datasets import fraction_rows, open_images, open_splits
 from featlearn.images.encoders import build_encoder
@@ -21,11 +22,13 @@ from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.on_disk import as_opened
 from featlearn.images.world import World
-from featlearn.noncontrastive.images.cells import Cell, cell_of, training_of
+from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
 
 #: The streams of what is reported; a pilot takes another name. Not ``images``: seven trainings on
 #: those were seen before the sizes were settled.
 STREAM = "heads"
+
+Network = TypeVar("Network", bound=Siamese)
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,25 @@ class HeadExperiment:
 
     def objective(self, cell: Cell) -> Siamese:
         """The network of a cell at its random start."""
+        return self._network(self.settings["encoder"], cell, Siamese)
+
+    def robust_objective(self, arm: str) -> AdversarialSiamese:
+        """The network of an arm of Figure 5 at its random start."""
+        wanted = self.settings["robust"]
+        return self._network(
+            wanted["encoder"], robust_cell(arm, wanted), AdversarialSiamese, attack=wanted["attack"]
+        )
+
+    def _network(
+        self, encoder: Mapping[str, Any], cell: Cell, kind: type[Network], **more: Any
+    ) -> Network:
         settings = self.settings
         with seeded(*self.name, "encoder"):
-            encoder = build_encoder(settings["encoder"], self.image_size)
+            made = build_encoder(encoder, self.image_size)
         with seeded(*self.name, "projection"):
             # the head draws after the projection, so that all cells start with the same one
-            return Siamese(
-                encoder,
+            return kind(
+                made,
                 self.augment,
                 projection=settings["projection"],
                 head=cell.head,
@@ -134,6 +149,7 @@ class HeadExperiment:
                 momentum=settings["momentum"] if cell.target == "ema" else None,
                 momentum_schedule=settings["momentum_schedule"],
                 decay_all=settings["decay_all"],
+                **more,
             )
 
     def fit(
@@ -141,13 +157,32 @@ class HeadExperiment:
     ) -> tuple[Siamese, pd.DataFrame]:
         """Train the network of ``run``; the history of its training."""
         objective = self.objective(cell_of(run))
+        training = training_of(run, self.settings)
+        return objective, self._trained(objective, run, training, folder, report)
+
+    def fit_robust(
+        self, arm: str, folder: Path | None = None, report: Report | None = None
+    ) -> tuple[AdversarialSiamese, pd.DataFrame]:
+        """Train the network of an arm of Figure 5; the history of its training."""
+        objective = self.robust_objective(arm)
+        training = self.settings["robust"]["training"]
+        return objective, self._trained(objective, arm, training, folder, report)
+
+    def _trained(
+        self,
+        objective: Siamese,
+        run: str,
+        training: Mapping[str, Any],
+        folder: Path | None,
+        report: Report | None,
+    ) -> pd.DataFrame:
         resident = self.unlabelled.nbytes <= 8 << 30
-        history = fit(
+        return fit(
             objective,
             self.unlabelled.to(self.device) if resident else self.unlabelled,
             None,
             untouched,
-            training_of(run, self.settings),
+            training,
             # not the run's name: all cells see the same views
             (*self.name, "training"),
             self.device,
@@ -155,4 +190,3 @@ class HeadExperiment:
             report,
             identity={"run": run, "settings": dict(self.settings)},
         )
-        return objective, history

@@ -46,14 +46,8 @@ def measure(experiment: HeadExperiment, network: Siamese) -> Measured:
     """Read a network off un-augmented images: neurons on test images, the probe trained on all."""
     rows: list[tuple[str, str, float]] = [("", "accuracy", accuracy(experiment, network))]
     histograms, spectra = [], []
-    for layer, outputs in ((ENCODER, network.encoder.forward), (PROJECTION, network.project)):
-        z = extract(
-            network,
-            experiment.test.images,
-            experiment.plain,
-            outputs=outputs,
-            device=experiment.device,
-        )
+    for layer in (ENCODER, PROJECTION):
+        z = read_off(experiment, network, layer)
         matrix = correlations(z)
         shares = spectrum(matrix)
         rows += [
@@ -69,6 +63,13 @@ def measure(experiment: HeadExperiment, network: Siamese) -> Measured:
         pd.concat(histograms, ignore_index=True)[["layer", "low", "high", "pairs"]],
         pd.concat(spectra, ignore_index=True),
     )
+
+
+def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor:
+    """Outputs of a layer for the test images, (N, width)."""
+    outputs = network.project if layer == PROJECTION else network.encoder.forward
+    images, device = experiment.test.images, experiment.device
+    return extract(network, images, experiment.plain, outputs=outputs, device=device)
 
 
 def accuracy(experiment: HeadExperiment, network: Siamese) -> float:

@@ -7,7 +7,7 @@ import pandas as pd
 from featlearn.core.stats import SPREAD_KIND
 from featlearn.core.summary import side_by_side, summary
 from featlearn.noncontrastive.images.cells import LONG, UNTRAINED, cell_of
-from featlearn.noncontrastive.images.words import HEADS, NORMS, TARGETS, set_name
+from featlearn.noncontrastive.images.words import ARMS, HEADS, NORMS, TARGETS, set_name
 from featlearn.noncontrastive.tables import Page
 
 #: What is shown, and what its columns are called.
@@ -44,6 +44,40 @@ def image_heads(values: pd.DataFrame) -> Page:
         "correlations of the neurons over fresh images; a rank is the exponential of the entropy "
         "of the spectrum of their correlation matrix. Spread 1: outputs point everywhere; 0: all "
         "point the same way.",
+    )  # fmt: skip
+
+
+#: The same of Figure 5.
+ROBUST_COLUMNS = {
+    "likeness": "likeness",
+    "distinct": "distinct pictures",
+    "chroma": "chroma",
+    "live": "live channels",
+    "accuracy": "probe accuracy",
+    "rank": "rank, projection",
+    "steadiness": "cosine under attack",
+}
+
+
+def robust_features(values: pd.DataFrame) -> Page:
+    """How alike the pictures of Figure 5 are, and what else was read off the networks.
+
+    Parameters
+    ----------
+    values
+        Columns data_set, run, replicate, quantity, value.
+    """
+    table = summary(values, ["data_set", "run", "quantity"])
+    shown = side_by_side(table, ["data_set", "run"], "quantity", ROBUST_COLUMNS)
+    shown = shown.assign(data_set=shown["data_set"].map(set_name), run=shown["run"].map(ARMS))
+    return Page(
+        table, shown.rename(columns={"data_set": "images", "run": "network"}),
+        "Pictures that channels respond to",
+        f"{int(table['replicates'].max())} replicates; after the sign: {SPREAD_KIND}. Likeness: "
+        "mean absolute cosine of the pictures of two channels, as deviations from grey. Distinct "
+        "pictures: exponential of the entropy of the spectrum of these cosines. Live: channels "
+        "that the ascent can raise. Cosine under attack: between features of an image and of the "
+        "attacked one.",
     )  # fmt: skip
 
 

@@ -13,6 +13,11 @@ HEADS = {
 }
 NORMS = {"batch": "batch norm", "l2": "l2"}
 TARGETS = {"self": "same network", "ema": "moving average"}
+ARMS = {
+    "with-head": "with a head",
+    "without-head": "without a head",
+    "untrained": "untrained",
+}
 LAYERS = {"projection": "projection head", "encoder": "encoder"}
 SETS = {
     "parts": "part-composed pictures",
