@@ -217,6 +217,6 @@ def test_without_an_attack_worth_the_name_it_is_the_plain_training():
     plain = hardened(Siamese, **BYOL)
     objective = hardened(attack={"radius": 1e-9, "step": 1e-9, "steps": 1}, **BYOL)
     told = [one(pictures(), None, draws())["loss"] for one in (plain, objective)]
-    assert float(told[0]) == pytest.approx(float(told[1]), rel=1e-4)
+    assert told[0].item() == pytest.approx(told[1].item(), rel=1e-4)
     history = fit(objective, pictures(2 * BATCH), None, untouched, TRAINING, (0, "robust"))
     assert history["loss"].between(0, 4).all()

@@ -156,7 +156,7 @@ def fig_2(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figu
                 f"chroma {told(found, panel, 'fig-2', arm, 'chroma of filters')}"
             )
             lower[place].set_xlabel(
-                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of pictures')}, "
+                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of pictures')}\n"
                 f"roughness {told(found, panel, 'fig-2', arm, 'roughness of pictures')}"
             )
         upper[0].set_ylabel(f"{name}\nfirst filters")

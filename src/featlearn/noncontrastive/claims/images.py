@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import Claim, Measure, OutOfReach
 from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, training_of, trajectory
 
 VALUES = "noncontrastive/measurements/images/values.parquet"
@@ -31,21 +31,26 @@ CLEAR = 0.02
 Frames = Mapping[str, pd.DataFrame]
 
 
-def _too_small(name: str) -> Callable[[Mapping[str, Any]], str | None]:
+def too_small(replicates: int, training: Mapping[str, Any]) -> str | None:
+    """Why so many replicates of a training cannot show a claim; None if they can."""
+    steps = training.get("steps")
+    if replicates >= LEAST_REPLICATES and (steps is None or steps >= LEAST_STEPS):
+        return None
+    return (
+        f"{replicates} replicates of {steps} steps; the band is meant for at least "
+        f"{LEAST_REPLICATES} of {LEAST_STEPS}."
+    )
+
+
+def _too_small(name: str) -> OutOfReach:
     def reason(config: Mapping[str, Any]) -> str | None:
         settings = config["images"][name]
-        replicates, steps = settings["replicates"], settings["training"].get("steps")
-        if replicates >= LEAST_REPLICATES and (steps is None or steps >= LEAST_STEPS):
-            return None
-        return (
-            f"{replicates} replicates of {steps} steps; the band is meant for at least "
-            f"{LEAST_REPLICATES} of {LEAST_STEPS}."
-        )
+        return too_small(settings["replicates"], settings["training"])
 
     return reason
 
 
-def _too_short(name: str) -> Callable[[Mapping[str, Any]], str | None]:
+def _too_short(name: str) -> OutOfReach:
     """Of the trajectory of the head, in addition."""
 
     def reason(config: Mapping[str, Any]) -> str | None:

@@ -9,24 +9,15 @@ import numpy as np
 
 from featlearn.core.claims import Claim, Measure, OutOfReach
 from featlearn.core.rows import per_replicate
+from featlearn.noncontrastive.claims.images import too_small
 from featlearn.noncontrastive.images.cells import UNTRAINED, WITH, WITHOUT
 
 VALUES = "noncontrastive/measurements/robust/values.parquet"
-LEAST_REPLICATES = 3
-#: Fewer steps than these show nothing of a training without labels.
-LEAST_STEPS = 100
 
 
 def _too_small(name: str) -> OutOfReach:
     def reason(sets: Mapping[str, Any]) -> str | None:
-        replicates = sets[name]["replicates"]
-        steps = sets[name]["robust"]["training"].get("steps")
-        if replicates >= LEAST_REPLICATES and (steps is None or steps >= LEAST_STEPS):
-            return None
-        return (
-            f"{replicates} replicates of {steps} steps; the band is meant for at least "
-            f"{LEAST_REPLICATES} of {LEAST_STEPS}."
-        )
+        return too_small(sets[name]["replicates"], sets[name]["robust"]["training"])
 
     return reason
 
