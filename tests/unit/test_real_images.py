@@ -26,7 +26,7 @@ from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened, sources
 from featlearn.mrp.images import real
-from featlearn.mrp.images.real import RealExperiment, channel_statistics, describe
+from featlearn.mrp.images.real import RealExperiment, describe
 from featlearn.mrp.images.real_config import (
     faults,
     map_panels,
@@ -327,16 +327,6 @@ def test_images_without_classes_are_refused(tmp_path):
         picture(number, (9, 9, 9)).save(root / f"{number}.png")
     with pytest.raises(FeatlearnError, match="classes: none; expected two or more"):
         describe(tiny(root)["data"], tmp_path / "cache", 0, "flat")
-
-
-def test_statistics_are_those_of_the_pixels():
-    images = torch.randint(0, 256, (50, 3, 8, 8), dtype=torch.uint8)
-    images[:, 2] = 7
-    found = channel_statistics(images)
-    values = images.double() / 255
-    assert found["mean"] == pytest.approx(values.mean((0, 2, 3)).tolist())
-    expected = values.std((0, 2, 3), correction=0).tolist()
-    assert found["std"] == pytest.approx([*expected[:2], 1 / 255])
 
 
 # ------------------------------------------------------------------------------- experiment

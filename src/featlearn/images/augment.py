@@ -68,6 +68,7 @@ class Augment:
     """
 
     def __init__(self, settings: Mapping[str, Any]):
+        self._normalisation = {key: settings.get(key) for key in ("mean", "std", "size")}
         self.size: int | None = settings.get("size")
         mean = torch.tensor(settings.get("mean") or IMAGENET_MEAN, dtype=torch.float64)
         std = torch.tensor(settings.get("std") or IMAGENET_STD, dtype=torch.float64)
@@ -126,6 +127,10 @@ class Augment:
         """Two independent augmentations of the same images."""
         return self(images, draws, 0), self(images, draws, 1)
 
+    def plain(self) -> Augment:
+        """The same size and normalisation, and nothing drawn: what evaluations see."""
+        return Augment({"preset": "none", **self._normalisation})
+
     def normalise(self, images: Tensor) -> Tensor:
         """Subtract the mean, divide by the standard deviation: float32, channels last.
 
@@ -150,8 +155,10 @@ class Augment:
         return ((images - offset) / scale * 255).round().clamp(0, 255).to(torch.uint8)
 
 
-def channel_statistics(images: Tensor, at_most: int = 10_000) -> tuple[list[float], list[float]]:
-    """Mean and standard deviation of each channel, for values in [0, 1].
+def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[float]]:
+    """``mean`` and ``std`` of each channel as :class:`Augment` takes them, for values in [0, 1].
+
+    A channel that does not vary has the std of one level.
 
     Parameters
     ----------
@@ -167,7 +174,7 @@ def channel_statistics(images: Tensor, at_most: int = 10_000) -> tuple[list[floa
         pixels += values.shape[1]
     mean = total.double() / pixels
     std = (squares.double() / pixels - mean**2).clamp(min=0).sqrt()
-    return (mean / 255).tolist(), (std / 255).tolist()
+    return {"mean": (mean / 255).tolist(), "std": (std.clamp(min=1) / 255).tolist()}
 
 
 # --------------------------------------------------------------------------- steps

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,20 @@ SHARES = {"validation": 0.1, "test": 0.2}
 # a made split larger than this is not copied into memory but written to a cache of its own
 COPIED = 1 << 30
 FAULTS_SHOWN = 10
+# sets up to this size are kept on the device: nothing then waits for copies
+RESIDENT = 8 << 30
+
+
+class Labelled(NamedTuple):
+    """Images uint8 (N, 3, S, S) and their classes int64 (N,)."""
+
+    images: Tensor
+    labels: Tensor
+
+
+def placed(tensor: Tensor, device: torch.device) -> Tensor:
+    """Images or labels on the device if they are small against its memory, else as they are."""
+    return tensor.to(device) if tensor.nbytes <= RESIDENT else tensor
 
 
 @dataclass(frozen=True)

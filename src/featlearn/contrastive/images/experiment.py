@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import torch
@@ -18,7 +18,7 @@ from featlearn.core.seeds import seeded
 from featlearn.images.adversarial import AdversarialSimCLR
 from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.classifier import Classifier
-from featlearn.images.datasets import ImageSet, fraction_rows, open_splits
+from featlearn.images.datasets import ImageSet, Labelled, fraction_rows, open_splits, placed
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.filter_trace import FilterTrace, distances_to_end
 from featlearn.images.loop import Report, fit
@@ -29,15 +29,6 @@ from featlearn.images.on_disk import as_opened
 from featlearn.images.shapes import GLYPHS, ShapeDials, sample
 
 Weights = Mapping[str, Tensor]
-#: Sets up to this many bytes are kept on the device.
-RESIDENT = 8 << 30
-
-
-class Labelled(NamedTuple):
-    """Images uint8 (N, 3, S, S) and their classes int64 (N,)."""
-
-    images: Tensor
-    labels: Tensor
 
 
 class ImageExperiment:
@@ -132,7 +123,7 @@ class ImageExperiment:
         return GLYPHS if is_made(self.settings) else tuple(self.opened["train"].classes)
 
     @cached_property
-    def statistics(self) -> tuple[list[float], list[float]]:
+    def statistics(self) -> dict[str, list[float]]:
         """Mean and standard deviation of each channel of the training images."""
         return channel_statistics(self.train.images)
 
@@ -143,14 +134,9 @@ class ImageExperiment:
 
     def augment(self, views: str) -> Augment:
         """What happens to an image before the network sees it: ``none``, ``crop`` or ``colour``."""
-        mean, std = self.statistics
         groups = {"none": (), "crop": ("crop",), "colour": ("crop", "colour")}[views]
         steps = [step for group in groups for step in self.settings["augmentation"][group]]
-        return Augment({"steps": steps, "mean": mean, "std": std})
-
-    def placed(self, images: Tensor) -> Tensor:
-        """The images on the device if they are small against its memory, else as they are."""
-        return images.to(self.device) if images.nbytes <= RESIDENT else images
+        return Augment({"steps": steps, **self.statistics})
 
     # ------------------------------------------------------------------------------- networks
 
@@ -212,8 +198,8 @@ class ImageExperiment:
         supervised = ARMS[arm].method == "supervised"
         history = fit(
             objective,
-            self.placed(self.train.images),
-            self.placed(self.train.labels) if supervised else None,
+            placed(self.train.images, self.device),
+            placed(self.train.labels, self.device) if supervised else None,
             self.augment(ARMS[arm].views) if supervised else untouched,
             self.training(arm),
             (*self.name, "training"),

@@ -9,9 +9,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.contrastive.images.experiment import ImageExperiment, Labelled, Weights
+from featlearn.contrastive.images.experiment import ImageExperiment, Weights
 from featlearn.images.adversarial import Attack, steadiness
-from featlearn.images.datasets import split_rows
+from featlearn.images.datasets import Labelled, split_rows
 from featlearn.images.embedding import purity, silhouette, tsne
 from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
@@ -138,14 +138,13 @@ class Measured:
         """Images that maximise channels of the last layer, float (channels, 3, S, S) in [0, 1]."""
         wanted = self.settings["visualisation"]
         channels = range(min(wanted["channels"], self.encoder.width))
-        mean, std = (torch.tensor(values) for values in self.experiment.statistics)
         return maximise_channels(
             self.encoder,
             self.encoder.last_layer,
             channels,
             self.experiment.size,
-            mean,
-            std,
+            self.plain.mean,
+            self.plain.std,
             (*self.experiment.name, "visualisation"),
             steps=wanted["steps"],
             rate=wanted["rate"],
@@ -155,8 +154,8 @@ class Measured:
     @property
     def filters(self) -> Tensor:
         """Kernels of the first convolution on pixel values, (channels, 3, k, k)."""
-        std = torch.tensor(self.experiment.statistics[1]).view(1, 3, 1, 1)
-        return first_filters(self.encoder) / std  # inputs are divided by std
+        # inputs are divided by std
+        return first_filters(self.encoder) / self.plain.std.view(1, 3, 1, 1)
 
     def movement(self) -> Row:
         """Distance of the first filters from their start, over their norm there."""

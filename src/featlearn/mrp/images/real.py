@@ -20,10 +20,17 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import seeded
 from featlearn.images.accuracy import accuracies
-from featlearn.images.augment import Augment
+from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.cache import read_meta
 from featlearn.images.classifier import Classifier
-from featlearn.images.datasets import ImageSet, fraction_rows, open_images, open_splits, split_rows
+from featlearn.images.datasets import (
+    ImageSet,
+    fraction_rows,
+    open_images,
+    open_splits,
+    placed,
+    split_rows,
+)
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.features import extract
 from featlearn.images.loop import Report, fit
@@ -37,10 +44,6 @@ from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.experiment import Weights
 from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 
-#: Images that the statistics of the channels are taken of.
-LOOKED_AT = 10_000
-#: Sets up to this many bytes are kept on a GPU: nothing then waits for copies.
-RESIDENT = 8 << 30
 #: Makes a progress report for ``(label, steps)``.
 Reporter = Callable[[str, int], Report]
 
@@ -113,33 +116,6 @@ def _counts(images: ImageSet) -> list[int]:
     return torch.bincount(kept, minlength=len(images.classes)).tolist()
 
 
-def channel_statistics(images: Tensor) -> dict[str, list[float]]:
-    """Mean and standard deviation of each channel, values in [0, 1].
-
-    Parameters
-    ----------
-    images : (N, 3, S, S) uint8
-        Of more than ``LOOKED_AT``, so many at even distances count.
-
-    Returns
-    -------
-    dict
-        ``mean`` and ``std``, as :class:`Augment` takes them; a channel that does not vary has the
-        std of one level.
-    """
-    count = min(len(images), LOOKED_AT)
-    rows = torch.arange(count) * len(images) // count
-    levels = torch.arange(256, dtype=torch.float64) / 255
-    seen = torch.zeros(3, 256, dtype=torch.float64)
-    for start in range(0, count, 1024):
-        for channel, own in enumerate(images[rows[start : start + 1024]].unbind(1)):
-            seen[channel] += torch.bincount(own.flatten(), minlength=256)
-    seen /= seen.sum(1, keepdim=True)
-    mean = (seen * levels).sum(1)
-    variance = (seen * (levels - mean[:, None]) ** 2).sum(1)
-    return {"mean": mean.tolist(), "std": variance.sqrt().clamp(min=1 / 255).tolist()}
-
-
 # --------------------------------------------------------------------------- experiment
 
 
@@ -189,13 +165,8 @@ class RealExperiment:
         if settings["normalisation"] == "own":
             augmentation |= channel_statistics(self.train.images)
         self.augment = Augment(augmentation)
-        kept = {key: augmentation.get(key) for key in ("mean", "std", "size")}
-        self.plain = Augment({"preset": "none", **kept})
+        self.plain = self.augment.plain()
         self.image_size: int = augmentation.get("size") or settings["data"]["size"]
-
-    def placed(self, images: Tensor) -> Tensor:
-        """The images on the device if they are small against its memory, else as they are."""
-        return images.to(self.device) if images.nbytes <= RESIDENT else images
 
     # ------------------------------------------------------------------------------- encoder
 
@@ -224,7 +195,7 @@ class RealExperiment:
             objective = build_method(settings["objective"], encoder)
         history = fit(
             objective,
-            self.placed(self.train.images),
+            placed(self.train.images, self.device),
             None,
             self.augment,
             settings["training"],
@@ -273,8 +244,8 @@ class RealExperiment:
         made = self.classifier(encoder)
         fit(
             made,
-            self.placed(images.images),
-            self.placed(images.labels),
+            placed(images.images, self.device),
+            placed(images.labels, self.device),
             self.augment,
             settings["training"],
             (*self.name, "fine-tuning", fraction),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from featlearn.images.datasets import placed
 from featlearn.images.detection import targets_of
 from featlearn.images.encoders import Encoder
 from featlearn.mrp.images.detection import precision
@@ -28,7 +29,7 @@ def real_precision(
     settings, train, test = experiment.settings["detection"], experiment.train, experiment.test
     found = precision(
         encoder,
-        (experiment.placed(train.images), experiment.placed(targets_of(train))),
+        (placed(train.images, experiment.device), placed(targets_of(train), experiment.device)),
         (test.images, targets_of(test)),
         experiment.classes,
         settings,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import derive_seed, seeded
 from featlearn.images.adversarial import AdversarialSiamese
 from featlearn.images.augment import Augment, channel_statistics
-from featlearn.images.datasets import fraction_rows, open_images, open_splits
+from featlearn.images.datasets import Labelled, fraction_rows, open_images, open_splits, placed
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods.siamese import Siamese
@@ -29,14 +27,6 @@ from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, tr
 STREAM = "heads"
 
 Network = TypeVar("Network", bound=Siamese)
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """Images (N, 3, S, S) uint8 with their classes (N,) int64."""
-
-    images: Tensor
-    labels: Tensor
 
 
 class HeadExperiment:
@@ -83,11 +73,9 @@ class HeadExperiment:
             self._draw()
         augmentation = dict(settings["augmentation"])
         if settings["normalisation"] == "own":
-            mean, std = channel_statistics(self.train.images)
-            augmentation |= {"mean": mean, "std": [max(one, 1 / 255) for one in std]}
+            augmentation |= channel_statistics(self.train.images)
         self.augment = Augment(augmentation)
-        kept = {key: augmentation.get(key) for key in ("mean", "std", "size")}
-        self.plain = Augment({"preset": "none", **kept})
+        self.plain = self.augment.plain()
         self.image_size: int = augmentation.get("size") or self.train.images.shape[-1]
 
     def _draw(self) -> None:
@@ -176,10 +164,9 @@ class HeadExperiment:
         folder: Path | None,
         report: Report | None,
     ) -> pd.DataFrame:
-        resident = self.unlabelled.nbytes <= 8 << 30
         return fit(
             objective,
-            self.unlabelled.to(self.device) if resident else self.unlabelled,
+            placed(self.unlabelled, self.device),
             None,
             untouched,
             training,
