@@ -234,12 +234,29 @@ def test_named_layers_are_a_convolution_of_the_image_and_what_is_rectified(setti
     encoder, x = build(settings), pictures()
     assert encoder.get_submodule(encoder.first_layer).weight.shape[1] == 3
     for name in encoder.rectified:
-        maps = encoder.layer_maps(x, name)
-        assert maps.min() == 0
-        assert maps.max() > 0
-    before, last = encoder.layer_maps(x, encoder.last_layer), encoder.rectified[-1]
+        assert encoder.layer_maps(x, name).max() > 0
+    before = encoder.layer_maps(x, encoder.last_layer)
     assert before.min() < 0
-    torch.testing.assert_close(before.relu(), encoder.layer_maps(x, last), rtol=0, atol=0)
+    behind = encoder.layer_maps(x, encoder.rectified[-1]).relu()
+    torch.testing.assert_close(before.relu(), behind, rtol=0, atol=0)
+
+
+def test_rectifying_after_the_pool_changes_no_answer_and_no_gradient():
+    encoder, x = build({"kind": "plain", "width": 4}), pictures()
+
+    def as_usual(maps):
+        for name in ("first", *encoder.names[1:]):
+            layer = encoder.get_submodule(name)
+            maps = layer.conv(maps).relu()
+            maps = layer.pool(maps) if hasattr(layer, "pool") else maps
+        return maps.mean((2, 3))
+
+    found = []
+    for features in (encoder(x), as_usual(x)):
+        gradients = torch.autograd.grad(features.square().sum(), list(encoder.parameters()))
+        found.append([features, *gradients])
+    for own, usual in zip(*found, strict=True):
+        torch.testing.assert_close(own, usual, rtol=0, atol=0)
 
 
 def test_a_wide_residual_network_of_another_length_is_refused():

@@ -179,13 +179,13 @@ def test_firing_is_counted_where_maps_are_above_zero():
     images = torch.randint(256, (9, 3, 16, 16), dtype=torch.uint8)
     found = firing(net, net.rectified, images, plain, batch=4)
     with torch.no_grad():
-        maps = net.layer_maps(plain.normalise(images), "layer_2.relu")
-    seen = found["layer_2.relu"]
+        maps = net.layer_maps(plain.normalise(images), "layer_2.conv").relu()
+    seen = found["layer_2.conv"]
     assert seen.rate == pytest.approx(float((maps > 0).double().mean()), abs=1e-6)
     assert seen.image_rate == pytest.approx(float((maps.amax((2, 3)) > 0).double().mean()))
     torch.testing.assert_close(seen.pooled, maps.mean((2, 3)))
     assert list(found) == list(net.rectified)
-    assert not net.get_submodule("layer_2.relu")._forward_hooks
+    assert not net.get_submodule("layer_2.conv")._forward_hooks
 
 
 def test_hoyer_is_between_equal_and_alone():

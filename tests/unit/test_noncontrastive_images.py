@@ -25,6 +25,7 @@ from featlearn.noncontrastive.images.cells import (
     WITHOUT,
     Cell,
     cells,
+    groups,
     runs,
     training_of,
 )
@@ -83,9 +84,30 @@ def test_cells_share_everything_but_head_norm_and_target(smoke):
         assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
     other = HeadExperiment("parts", smoke["parts"], ".", 0, 1)
     assert not torch.equal(experiment.train.images, other.train.images)
-    # without a head, one step of both targets starts from the same views
-    first = [experiment.fit(run)[1]["correlation"].iloc[0] for run in ("none-batch-self",) * 2]
-    assert first[0] == first[1]
+
+
+def test_cells_side_by_side_end_as_if_each_were_trained_alone(smoke):
+    settings = copy.deepcopy(smoke["parts"])
+    # gradients are clipped for each by its own norm
+    settings["training"] |= {"clip": 0.05}
+    experiment = HeadExperiment("parts", settings, ".", 0, 0)
+    together = ["none-batch-self", "identity-l2-ema", "mlp-batch-self"]
+    networks, histories = experiment.fit(together)
+    for run in together:
+        alone, history = experiment.fit([run])
+        own, expected = networks[run].state_dict(), alone[run].state_dict()
+        assert own.keys() == expected.keys()
+        assert all(torch.equal(own[name], expected[name]) for name in own), run
+        pd.testing.assert_frame_equal(histories[run], history[run])
+        assert {"loss", "gradient_norm", "correlation"} < {*histories[run]}
+    assert "off_diagonal" in histories["identity-l2-ema"]
+    assert "off_diagonal" not in histories["none-batch-self"]
+
+
+def test_trainings_of_other_lengths_are_not_run_side_by_side(smoke):
+    experiment = HeadExperiment("parts", {**smoke["parts"], "long": {"steps": 9}}, ".", 0, 0)
+    with pytest.raises(ValueError, match="none-batch-self, long: expected"):
+        experiment.fit(["none-batch-self", "long"])
 
 
 def test_all_cells_of_figure_2_are_trained_at_desk(desk):
@@ -94,6 +116,9 @@ def test_all_cells_of_figure_2_are_trained_at_desk(desk):
     assert len(names) == 4 * 2 * 2
     assert all(Cell.of(name).name == name for name in names)
     assert {*runs(settings)} == names
+    side_by_side = groups({**settings, "long": {"steps": 9}})
+    assert [len(names) for names in side_by_side.values()] == [4, 4, 4, 4, 1]
+    assert {run for names in side_by_side.values() for run in names} == names | {"long"}
 
 
 def test_the_long_training_differs_by_its_keys_only(desk):
@@ -156,9 +181,9 @@ def test_real_images_are_trained_on_and_read_off(tmp_path):
     assert list(image_config.faults(images)) == []
     experiment = HeadExperiment("digits", images["digits"], tmp_path, 0, 0)
     assert abs(len(experiment.train.labels) - 60) <= 10
-    network, history = experiment.fit("identity-l2-ema")
-    assert list(history["step"]) == [1, 2, 3]
-    found = measuring.measure(experiment, network)
+    (networks, histories), run = experiment.fit(["identity-l2-ema"]), "identity-l2-ema"
+    assert list(histories[run]["step"]) == [1, 2, 3]
+    found = measuring.measure(experiment, networks[run])
     assert len(found.spectrum[found.spectrum["layer"] == "encoder"]) == 8
     values = found.quantities.set_index(["layer", "quantity"])["value"]
     assert 0.1 < values["", "accuracy"] <= 1

@@ -60,7 +60,7 @@ def firing(
     encoder
         Moved to ``device``.
     layers
-        Names of modules whose outputs are rectified maps (B, channels, h, w).
+        Names of modules whose outputs (B, channels, h, w) are rectified, there or right behind.
     images : (N, 3, S, S) uint8
     preprocess
         Normalisation, as for :func:`featlearn.images.features.extract`.
@@ -69,7 +69,8 @@ def firing(
 
     def keep(name: str) -> object:
         def hook(_: object, __: object, maps: Tensor) -> None:
-            seen[name].append(((maps > 0).float().mean((2, 3)).cpu(), maps.mean((2, 3)).cpu()))
+            pooled = maps.clamp(min=0).mean((2, 3))
+            seen[name].append(((maps > 0).float().mean((2, 3)).cpu(), pooled.cpu()))
 
         return encoder.get_submodule(name).register_forward_hook(hook)
 

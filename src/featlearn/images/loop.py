@@ -96,11 +96,11 @@ class _Run:
         for part in parts:
             self._seed_layers(part)
             for key, value in self._descend(part).items():
-                own = value.detach() * part.share
+                own = value * part.share
                 scalars[key] = scalars[key] + own if key in scalars else own
         self._exchange(scalars)
         if self.training.clip is not None:
-            scalars["gradient_norm"] = nn.utils.clip_grad_norm_(self.trained, self.training.clip)
+            scalars |= self._clip(self.training.clip)
         self.optimiser.step()
         self.history.add(self.step, scalars, parts[0].draws.size)
         self.step += 1
@@ -109,10 +109,25 @@ class _Run:
     def _descend(self, part: Batch) -> dict[str, Tensor]:
         images = self.augment(part.images, part.draws).contiguous(memory_format=self.memory)
         half = self.training.precision == "bfloat16"
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
-            scalars = self.objective(images, part.labels, part.draws)
-        (scalars["loss"] * part.share).backward()
-        return scalars
+        found = self.objective.parts(images, part.labels, part.draws)
+        scalars: dict[str, Tensor] = {}
+        while True:
+            # a part is computed when it is asked for
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+                own = next(found, None)
+            if own is None:
+                return scalars
+            torch.autograd.backward(own["loss"] * part.share)
+            for key, value in own.items():
+                scalars[key] = scalars[key] + value.detach() if key in scalars else value.detach()
+
+    def _clip(self, largest: float) -> dict[str, Tensor]:
+        norms = {}
+        for prefix, module in self.objective.clipped().items():
+            own = {id(parameter) for parameter in module.parameters()}
+            trained = [parameter for parameter in self.trained if id(parameter) in own]
+            norms[f"{prefix}gradient_norm"] = nn.utils.clip_grad_norm_(trained, largest)
+        return norms
 
     def _seed_layers(self, part: Batch) -> None:
         """Layers such as dropout draw from PyTorch's own stream: name it, as all others."""

@@ -7,7 +7,7 @@ Pre-training methods, supervised training and fine-tuning are all an :class:`Obj
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torch import Tensor, nn
@@ -49,6 +49,22 @@ class Objective(nn.Module):
             names at every step.
         """
         raise NotImplementedError(f"{type(self).__name__} has no loss")
+
+    def parts(
+        self, images: Tensor, labels: Tensor | None, draws: Draws
+    ) -> Iterator[dict[str, Tensor]]:
+        """What :meth:`forward` gives, in parts whose losses share no parameter.
+
+        The training descends on one part before it asks for the next, so that only one graph is in
+        memory; scalars of the same name are summed.
+        """
+        yield self(images, labels, draws)
+
+    def clipped(self) -> dict[str, nn.Module]:
+        """Modules whose gradients are clipped each for itself, and how ``gradient_norm`` is
+        prefixed in the history for each.
+        """
+        return {"": self}
 
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None

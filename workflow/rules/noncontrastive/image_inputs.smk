@@ -7,7 +7,7 @@ def head_contents(wildcards):
 
 
 def head_settings(wildcards):
-    """What one training depends on: not on which others there are."""
+    """What trainings side by side depend on: not on which others there are."""
     others = ("replicates", "heads", "norms", "targets", "robust")
     own = HEAD_SETS[wildcards.head_set]
     return {key: value for key, value in own.items() if key not in others}
@@ -32,6 +32,11 @@ def robust_contents():
     return "measured" if "cifar10" in ROBUST_SETS else "stand-in"
 
 
+def head_runs(wildcards):
+    """Names of the trainings of one job."""
+    return head_cells.groups(HEAD_SETS[wildcards.head_set])[wildcards.head_group]
+
+
 def head_files(what):
     """The files of one kind of all trainings."""
-    return [f"{HEADS}/{name}/{what}-{run}-{r}.parquet" for name, run, r in HEAD_RUNS]
+    return [f"{HEADS}/{name}/{what}-{group}-{r}.parquet" for name, group, r in HEAD_GROUPS]

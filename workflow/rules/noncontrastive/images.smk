@@ -11,11 +11,11 @@ if workflow.is_main_process:
 
 HEADS = f"{NONCONTRASTIVE}/measurements/images"
 HEAD_WEIGHTS = f"{NONCONTRASTIVE}/weights/images"
-# every training of every data set, by replicate
-HEAD_RUNS = [
-    (name, run, replicate)
+# every data set's trainings that run side by side, by replicate
+HEAD_GROUPS = [
+    (name, group, replicate)
     for name, settings in HEAD_SETS.items()
-    for run in head_cells.runs(settings)
+    for group in head_cells.groups(settings)
     for replicate in range(settings["replicates"])
 ]
 HEAD_STARTS = [
@@ -33,8 +33,8 @@ HEAD_FILES = publish(
     ledgers=["images"],
     artefacts=[
         *(
-            f"{HEAD_WEIGHTS}/{name}/{run}-{replicate}.safetensors"
-            for name, run, replicate in HEAD_RUNS
+            f"{HEAD_WEIGHTS}/{name}/{group}-{replicate}.safetensors"
+            for name, group, replicate in HEAD_GROUPS
         ),
         *HEAD_STARTS,
         *(
@@ -49,7 +49,7 @@ NONCONTRASTIVE_FILES += HEAD_FILES
 
 wildcard_constraints:
     head_set="|".join(HEAD_SETS),
-    run="|".join(sorted({run for _, run, _ in HEAD_RUNS})),
+    head_group="|".join(sorted({group for _, group, _ in HEAD_GROUPS})),
 
 
 rule noncontrastive_images:
@@ -57,15 +57,15 @@ rule noncontrastive_images:
         HEAD_FILES,
 
 
-rule noncontrastive_image_head:
+rule noncontrastive_image_heads:
     output:
-        weights=f"{HEAD_WEIGHTS}/{{head_set}}/{{run}}-{{replicate}}.safetensors",
-        history=f"{HEADS}/{{head_set}}/history-{{run}}-{{replicate}}.parquet",
-        values=f"{HEADS}/{{head_set}}/values-{{run}}-{{replicate}}.parquet",
-        histogram=f"{HEADS}/{{head_set}}/histogram-{{run}}-{{replicate}}.parquet",
-        spectrum=f"{HEADS}/{{head_set}}/spectrum-{{run}}-{{replicate}}.parquet",
+        weights=f"{HEAD_WEIGHTS}/{{head_set}}/{{head_group}}-{{replicate}}.safetensors",
+        history=f"{HEADS}/{{head_set}}/history-{{head_group}}-{{replicate}}.parquet",
+        values=f"{HEADS}/{{head_set}}/values-{{head_group}}-{{replicate}}.parquet",
+        histogram=f"{HEADS}/{{head_set}}/histogram-{{head_group}}-{{replicate}}.parquet",
+        spectrum=f"{HEADS}/{{head_set}}/spectrum-{{head_group}}-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-{{run}}-{{replicate}}.log",
+        f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-{{head_group}}-{{replicate}}.log",
     cache: SHARED
     conda:
         "../../../environment.yml"
@@ -73,8 +73,9 @@ rule noncontrastive_image_head:
     resources:
         **request(mem_mb=3000, runtime=1440, gpu=GPU),
     params:
-        code=code("noncontrastive/image_head.py"),
+        code=code("noncontrastive/image_heads.py"),
         config=head_settings,
+        runs=head_runs,
         seed=config["seed"],
         device=config["device"],
         cache=".cache/images",
@@ -82,7 +83,7 @@ rule noncontrastive_image_head:
         state=lambda wildcards: HEAD_STATES.get(wildcards.head_set),
         threads=config["threads"],
     script:
-        "../../../scripts/noncontrastive/image_head.py"
+        "../../../scripts/noncontrastive/image_heads.py"
 
 
 rule noncontrastive_image_start:

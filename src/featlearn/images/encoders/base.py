@@ -34,7 +34,7 @@ class Encoder(nn.Module, ABC):
         Names of the first convolution and of the last layer before its rectifier, where single
         channels are looked at; empty in networks that were not built for that.
     rectified : tuple of str
-        Names of the layers whose answers are rectified, in their order.
+        Names of the layers whose answers are rectified, there or right behind, in their order.
     """
 
     width: int

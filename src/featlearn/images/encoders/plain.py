@@ -1,7 +1,7 @@
 """Plain convolutional networks whose layers can be told apart by number.
 
-Every layer is a convolution ``conv``, a rectifier ``relu`` and, in some, a max-pool. The layers are
-called ``first``, ``layer_2``, ``layer_3``, ...; what one answers is read off at these names.
+Every layer is a convolution ``conv``, in some a max-pool, and a rectifier. The layers are called
+``first``, ``layer_2``, ``layer_3``, ...; what one answers is read off at these names.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ class PlainNet(Encoder):
         super().__init__()
         before, scale, names = 3, 1, []
         for number, (width, stride) in enumerate(zip(widths, strides, strict=True), 1):
-            # rectified not in place: a layer's answer is read off before and behind it
-            parts: dict[str, nn.Module] = {
-                "conv": nn.Conv2d(before, width, 3, stride, 1),
-                "relu": nn.ReLU(),
-            }
+            parts: dict[str, nn.Module] = {"conv": nn.Conv2d(before, width, 3, stride, 1)}
+            # the largest rectified answer is the largest answer, rectified: a quarter of the work
             if number in pooled:
                 parts["pool"] = nn.MaxPool2d(2)
+            # not in place: a layer's answer is read off before and behind it
+            parts["relu"] = nn.ReLU()
             names.append("first" if number == 1 else f"layer_{number}")
             self.add_module(names[-1], nn.Sequential(OrderedDict(parts)))
             before, scale = width, scale * stride * (2 if number in pooled else 1)
@@ -48,7 +47,7 @@ class PlainNet(Encoder):
         self.names = tuple(names)
         self.width, self.stride, self.depth = before, scale, len(widths) - 1
         self.first_layer, self.last_layer = "first.conv", f"{names[-1]}.conv"
-        self.rectified = tuple(f"{name}.relu" for name in names)
+        self.rectified = tuple(f"{name}.conv" for name in names)
         self.cam_layer = names[-1]
 
     def stem(self, images: Tensor) -> Tensor:

@@ -62,6 +62,16 @@ def runs(settings: Mapping[str, Any]) -> list[str]:
     return names if settings["long"] is None else [*names, LONG]
 
 
+def groups(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Names of the trainings of a data set by the job that runs them: all heads side by side, on
+    the same views, for each norm and target; the long one alone.
+    """
+    found: dict[str, list[str]] = {}
+    for cell in cells(settings):
+        found.setdefault(f"{cell.norm}-{cell.target}", []).append(cell.name)
+    return found if settings["long"] is None else found | {LONG: [LONG]}
+
+
 def cell_of(run: str) -> Cell:
     """The cell that a training belongs to."""
     return Cell.of(LONG_CELL if run == LONG else run)

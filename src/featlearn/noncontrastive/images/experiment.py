@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +17,9 @@ from featlearn.images.datasets import Labelled, fraction_rows, open_images, open
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods.siamese import Siamese
+from featlearn.images.methods.siblings import Siblings, history_of
 from featlearn.images.methods.two_view import untouched
+from featlearn.images.objective import Objective
 from featlearn.images.on_disk import as_opened
 from featlearn.images.world import World
 from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
@@ -141,12 +143,18 @@ class HeadExperiment:
             )
 
     def fit(
-        self, run: str, folder: Path | None = None, report: Report | None = None
-    ) -> tuple[Siamese, pd.DataFrame]:
-        """Train the network of ``run``; the history of its training."""
-        objective = self.objective(cell_of(run))
-        training = training_of(run, self.settings)
-        return objective, self._trained(objective, run, training, folder, report)
+        self, runs: Sequence[str], folder: Path | None = None, report: Report | None = None
+    ) -> tuple[dict[str, Siamese], dict[str, pd.DataFrame]]:
+        """Train the networks of ``runs`` side by side, and the histories of their trainings.
+
+        Each ends as if it were trained alone. All have to be as long.
+        """
+        networks = {run: self.objective(cell_of(run)) for run in runs}
+        training, *others = [training_of(run, self.settings) for run in runs]
+        if any(other != training for other in others):
+            raise ValueError(f"{', '.join(runs)}: expected trainings of the same settings")
+        together = self._trained(Siblings(networks), ",".join(runs), training, folder, report)
+        return networks, {run: history_of(run, together) for run in runs}
 
     def fit_robust(
         self, arm: str, folder: Path | None = None, report: Report | None = None
@@ -158,7 +166,7 @@ class HeadExperiment:
 
     def _trained(
         self,
-        objective: Siamese,
+        objective: Objective,
         run: str,
         training: Mapping[str, Any],
         folder: Path | None,
