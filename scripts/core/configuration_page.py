@@ -29,10 +29,15 @@ DESCRIBED = {
     "classifier": "images.comparison.finetuning.objective",
     "augmentation": "images.augmentation",
     "detector": "images.detection.detector",
+    "picture_world": "images.world",
+    "image_data": "real_images.<name>.data",
+    "steps": "images.augmentation.steps",
 }
-#: Sections of the config that have tables, each with the groups that are described by hand.
+#: Parts of the config that have tables, each with the groups that are described by hand.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "mrp": ("headline",),
+    "contrastive.images": (),
+    "noncontrastive.images": (),
     "images": (),
     "eigencam": (),
     "real_images": (),
@@ -53,7 +58,9 @@ def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
     """The node with what its ``$ref`` points at."""
     if "$ref" not in node:
         return dict(node)
-    found = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    found: Mapping[str, Any] = schema
+    for key in node["$ref"].removeprefix("#/").split("/"):
+        found = found[key]
     return merge(resolved(found, schema), {k: v for k, v in node.items() if k != "$ref"})
 
 
@@ -109,7 +116,8 @@ def rows(
         others = ", ".join(f"`{key}` {value}" for key, value in other_defaults(node))
         told = f"as `{DESCRIBED[name]}`" + (f", but {others}" if others else "")
         default = shown(node["default"]) if "default" in node else ""
-        yield f"| `{path}` | {told} | group | {default} |"
+        kind = "list of groups" if resolved(node, schema).get("type") == "array" else "group"
+        yield f"| `{path}` | {told} | {kind} | {default} |"
         return
     node = resolved(node, schema)
     if "properties" in node and "default" not in node:
@@ -148,9 +156,11 @@ def shown(default: Any) -> str:
 
 
 def tables(paper: str, skip: tuple[str, ...] = ()) -> str:
-    """A section for each experiment of a paper."""
+    """A section for each experiment of a paper, or of another part of the config."""
     whole = read_schema(ROOT / "workflow" / "schemas")
-    section = whole["properties"][paper]
+    section = whole
+    for key in paper.split("."):
+        section = section["properties"][key]
     schema = {"$defs": whole["$defs"], "meanings": section.get("meanings", {})}
     found = []
     groups = section.get("properties") or {"<name>": section["additionalProperties"]}

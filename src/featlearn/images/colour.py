@@ -57,19 +57,22 @@ def sharpness(images: Tensor, factor: Tensor) -> Tensor:
 def hue(images: Tensor, shift: Tensor) -> Tensor:
     """Turn the colour circle by ``shift`` of a whole turn, in [-0.5, 0.5]."""
     red, green, blue = images.unbind(1)
-    value, spread = images.amax(1), images.amax(1) - images.amin(1)
-    safe = torch.where(spread == 0, 1.0, spread)
-    sector = torch.where(
-        value == red,
-        (green - blue) / safe,
-        torch.where(value == green, (blue - red) / safe + 2, (red - green) / safe + 4),
-    )
-    sector = sector + 6 * shift.view(-1, 1, 1)
-    turned = torch.empty_like(images)
-    for channel, corner in enumerate((5.0, 3.0, 1.0)):
-        k = torch.remainder(sector + corner, 6)
-        turned[:, channel] = value - spread * torch.minimum(k, 4 - k).clamp_(0, 1)
-    return turned
+    value = torch.maximum(torch.maximum(red, green), blue)
+    spread = value - torch.minimum(torch.minimum(red, green), blue)
+    # which channel is the largest says in which third of the circle the colour lies; products with
+    # masks, as torch.where is slow on a processor
+    is_red = value == red
+    is_green = (value == green).logical_and_(~is_red)
+    is_blue = ~(is_red | is_green)
+    ahead = (green - blue) * is_red + (blue - red) * is_green + (red - green) * is_blue
+    # grey has no place on the circle: 0 over anything
+    sixth = ahead.div_(spread.clamp(min=1e-30)).add_(is_green, alpha=2).add_(is_blue, alpha=4)
+    sixth = sixth.add_(6 * shift.view(-1, 1, 1)).unsqueeze(1)
+    corners = torch.arange(5.0, 0.0, -2.0, device=images.device).view(3, 1, 1)
+    k = sixth + corners
+    k = k.sub_((k / 6).floor_(), alpha=6)  # modulo 6; torch.remainder is slow
+    lost = torch.minimum(k, 4 - k).clamp_(0, 1).mul_(spread.unsqueeze(1))
+    return torch.sub(value.unsqueeze(1), lost, out=lost)
 
 
 def invert(images: Tensor) -> Tensor:

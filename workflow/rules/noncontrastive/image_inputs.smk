@@ -21,11 +21,12 @@ def robust_settings(wildcards):
 
 
 def robust_weights(wildcards):
-    """The weights of a trained arm; the untrained network has none."""
-    if wildcards.robust_arm == head_cells.UNTRAINED:
-        return {}
-    name = f"{wildcards.head_set}/{wildcards.robust_arm}-{wildcards.replicate}.safetensors"
-    return {"weights": f"{ROBUST_WEIGHTS}/{name}"}
+    """The weights of both trained arms."""
+    name, replicate = wildcards.head_set, wildcards.replicate
+    return [
+        f"{ROBUST_WEIGHTS}/{name}/{arm}-{replicate}.safetensors"
+        for arm in head_cells.ROBUST_TRAINED
+    ]
 
 
 def robust_contents():

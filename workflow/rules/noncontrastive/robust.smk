@@ -7,25 +7,18 @@ ROBUST_WEIGHTS = f"{NONCONTRASTIVE}/weights/robust"
 ROBUST_RUNS = [
     (name, arm, replicate)
     for name, settings in ROBUST_SETS.items()
-    for arm in (head_cells.WITH, head_cells.WITHOUT)
+    for arm in head_cells.ROBUST_TRAINED
     for replicate in range(settings["replicates"])
 ]
-# the untrained network beside the arms
+# both arms and the untrained network
 ROBUST_SEEN = [
-    *ROBUST_RUNS,
-    *[
-        (name, head_cells.UNTRAINED, replicate)
-        for name, settings in ROBUST_SETS.items()
-        for replicate in range(settings["replicates"])
-    ],
+    f"{name}/{{what}}-{replicate}.parquet"
+    for name, settings in ROBUST_SETS.items()
+    for replicate in range(settings["replicates"])
 ]
 ROBUST_VALUES = f"{ROBUST}/values.parquet"
 # replicate 0 is shown
-ROBUST_SHOWN = [
-    f"{ROBUST}/{name}/pictures-{arm}-0.parquet"
-    for name in ROBUST_SETS
-    for arm in head_cells.ROBUST_ARMS
-]
+ROBUST_SHOWN = [f"{ROBUST}/{name}/pictures-0.parquet" for name in ROBUST_SETS]
 
 ROBUST_FILES = (
     publish(
@@ -43,11 +36,7 @@ ROBUST_FILES = (
                 f"{ROBUST}/{name}/history-{arm}-{replicate}.parquet"
                 for name, arm, replicate in ROBUST_RUNS
             ),
-            *(
-                f"{ROBUST}/{name}/{what}-{arm}-{replicate}.parquet"
-                for name, arm, replicate in ROBUST_SEEN
-                for what in ("values", "pictures")
-            ),
+            *expand(f"{ROBUST}/{{each}}", each=expand(ROBUST_SEEN, what=["values", "pictures"])),
         ],
     )
     if ROBUST_SETS
@@ -57,7 +46,7 @@ NONCONTRASTIVE_FILES += ROBUST_FILES
 
 
 wildcard_constraints:
-    robust_arm="|".join(head_cells.ROBUST_ARMS),
+    robust_arm="|".join(head_cells.ROBUST_TRAINED),
 
 
 rule noncontrastive_robust:
@@ -92,12 +81,12 @@ rule noncontrastive_robust_train:
 
 rule noncontrastive_robust_look:
     input:
-        unpack(robust_weights),
+        weights=robust_weights,
     output:
-        values=f"{ROBUST}/{{head_set}}/values-{{robust_arm}}-{{replicate}}.parquet",
-        pictures=f"{ROBUST}/{{head_set}}/pictures-{{robust_arm}}-{{replicate}}.parquet",
+        values=f"{ROBUST}/{{head_set}}/values-{{replicate}}.parquet",
+        pictures=f"{ROBUST}/{{head_set}}/pictures-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/robust-look-{{head_set}}-{{robust_arm}}-{{replicate}}.log",
+        f"{RESULTS}/logs/noncontrastive/robust-look-{{head_set}}-{{replicate}}.log",
     cache: SHARED
     conda:
         "../../../environment.yml"
@@ -118,10 +107,7 @@ rule noncontrastive_robust_look:
 
 rule noncontrastive_robust_values:
     input:
-        [
-            f"{ROBUST}/{name}/values-{arm}-{replicate}.parquet"
-            for name, arm, replicate in ROBUST_SEEN
-        ],
+        expand(f"{ROBUST}/{{each}}", each=expand(ROBUST_SEEN, what="values")),
     output:
         ROBUST_VALUES,
     log:

@@ -14,7 +14,9 @@ UNTRAINED = "untrained"
 LONG, LONG_CELL = "long", "identity-batch-self"
 #: The arms of Figure 5, with and without a prediction head.
 WITH, WITHOUT = "with-head", "without-head"
-ROBUST_ARMS = (WITH, WITHOUT, UNTRAINED)
+ROBUST_TRAINED = (WITH, WITHOUT)
+#: And the network that both start from.
+ROBUST_ARMS = (*ROBUST_TRAINED, UNTRAINED)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""How what was measured of the stages becomes a number a replicate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.claims import Claim, Measure, OutOfReach, at_least
+from featlearn.core.rows import per_replicate
+
+MOMENTS = "contrastive/measurements/stages/moments.parquet"
+EVALUATION = "contrastive/measurements/stages/evaluation.parquet"
+LABELS = "contrastive/measurements/stages/labels.parquet"
+DECOUPLING = "contrastive/measurements/stages/decoupling.parquet"
+#: Sizes for which the bands were derived.
+ATOMS = 32
+
+
+def seen(quantity: str, moment: str = "end", arm: str = "masked") -> Measure:
+    """A quantity of an arm at a moment."""
+    return lambda frames: per_replicate(
+        frames["moments"], arm=arm, moment=moment, quantity=quantity
+    )
+
+
+def ratio(first: Measure, second: Measure) -> Measure:
+    """``first`` over ``second``, replicate by replicate."""
+    return lambda frames: first(frames) / second(frames)
+
+
+def difference(first: Measure, second: Measure) -> Measure:
+    """``first`` less ``second``, replicate by replicate."""
+    return lambda frames: first(frames) - second(frames)
+
+
+def diagonal(masking: str, kind: str) -> Measure:
+    """Mean diagonal of the decoupling matrix over directions of a kind."""
+
+    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
+        frame = frames["decoupling"]
+        own = frame[(frame["masking"] == masking) & (frame["first"] == frame["second"])]
+        own = own[own["first"].str.startswith(kind)]
+        return own.groupby("replicate")["measured"].mean().sort_index().to_numpy()
+
+    return measure
+
+
+def above_floor(arm: str = "masked") -> Measure:
+    """``(loss - floor) / (log |B| - floor)``: 1 for an uninformed network, 0 for a perfect code."""
+
+    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
+        loss, floor = (seen(name, "end", arm)(frames) for name in ("loss", "floor"))
+        start = seen("loss", "start", "masked")(frames)
+        return (loss - floor) / (start - floor)
+
+    return measure
+
+
+def claim(name: str, **parts: Any) -> Claim:
+    """A claim on the moments, unless ``parts`` say another artefact."""
+    reach = at_least("stages", atoms=ATOMS)
+    filled = {"out_of_reach": reach, "artefact": MOMENTS, **parts}
+    return Claim(f"contrastive/{name}", **filled)
+
+
+def finite(why: str) -> OutOfReach:
+    """What no config can show, and why."""
+    return lambda config: why
