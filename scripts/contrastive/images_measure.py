@@ -6,7 +6,7 @@ with Job(snakemake) as job:
     device = job.device(job.params.device)
     import pandas as pd
 
-    from featlearn.contrastive.images.config import START
+    from featlearn.contrastive.images.config import MAPPED, START
     from featlearn.contrastive.images.experiment import ImageExperiment
     from featlearn.contrastive.images.measure import Measured
     from featlearn.core.files import read_tensors, write_parquet
@@ -21,10 +21,14 @@ with Job(snakemake) as job:
     for arm, path in weights.items():
         job.tell(f"{name} {kind} {arm}-{replicate}")
         own = Measured(experiment, kind, None if path is None else read_tensors(path))
-        points, rows = own.map()
-        frames = (pd.concat([own.rows(), rows]), own.patterns(), own.pictures(), points)
+        frames = {
+            "evaluation": own.rows(), "patterns": own.patterns(), "pictures": own.pictures()
+        }  # fmt: skip
+        if arm in MAPPED:
+            frames["map"], rows = own.map()
+            frames["evaluation"] = pd.concat([frames["evaluation"], rows])
         told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
-        for parts, frame in zip(found.values(), frames, strict=True):
-            parts.append(frame.assign(**told))
+        for what, frame in frames.items():
+            found[what].append(frame.assign(**told))
     for what, parts in found.items():
         write_parquet(pd.concat(parts, ignore_index=True), getattr(job.output, what))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from featlearn.core import gpus
 from featlearn.core.config import load
 from featlearn.core.job import Job
 from unit.test_job_frame import rule, torch_settings, workplace
@@ -69,7 +74,46 @@ def test_no_module_chooses_cuda_by_itself():
         for path in (ROOT / "src").rglob("*.py")
         if makers.search(path.read_text())
     }
-    assert found <= {"images/distributed.py"}  # the GPU of this process, by LOCAL_RANK
+    assert found <= {"core/gpus.py"}  # the GPU of this process
+
+
+def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):
+    names = ["GPU-a", "GPU-b", "GPU-c"]
+    assert gpus.take(names, folder=tmp_path) == 0
+    code = (
+        "import sys, time; from pathlib import Path; from featlearn.core import gpus; "
+        "print(gpus.take(sys.argv[2:], folder=Path(sys.argv[1])), flush=True); time.sleep(600)"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path), *names], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout.readline() == "1\n"
+        # a scheduler shows a job its own GPU only
+        assert gpus.take(["GPU-c"], folder=tmp_path) == 0
+        assert gpus.take(names, otherwise=4, folder=tmp_path) == 1, "all are held: they share"
+    finally:
+        other.kill()
+        other.wait()
+    assert gpus.take(names, folder=tmp_path) == 1, "what a killed process held is free"
+    gpus.release()
+    assert gpus.take(names, folder=tmp_path) == 0
+    gpus.release()
+
+
+def test_one_of_several_gpus_becomes_the_current_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    current = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda index: SimpleNamespace(uuid=f"GPU-{index}")
+    )
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    try:
+        devices = [gpus.free_device() for _ in range(2)]
+    finally:
+        gpus.release()
+    assert devices == current == [torch.device("cuda", 0), torch.device("cuda", 1)]
 
 
 @pytest.mark.usefixtures("torch_settings")

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from featlearn.core import faults, interruption, lifeline, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest
+from featlearn.core.gpus import free_device
 
 if TYPE_CHECKING:
     import torch
@@ -221,7 +222,8 @@ class Job:
         ----------
         wanted
             ``cpu``, ``cuda``, or ``auto`` for CUDA where there is one; ``cuda-nondeterministic``
-            for CUDA with whichever kernels PyTorch takes for the fastest, repeatable or not.
+            for CUDA with whichever kernels PyTorch takes for the fastest, repeatable or not. Of
+            several GPUs it is one that no other job is at.
         """
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         import torch
@@ -248,7 +250,7 @@ class Job:
                 f"config: device: {wanted} was asked for, but torch sees no CUDA device"
             )
         self._on_cuda = kind == "cuda"
-        return torch.device(kind)
+        return free_device() if self._on_cuda else torch.device(kind)
 
     # ------------------------------------------------------------------------------- parts
 

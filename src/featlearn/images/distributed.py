@@ -20,6 +20,8 @@ import torch.distributed as exchange
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from featlearn.core.gpus import free_device
+
 #: How long a process waits for the others before it gives up.
 PATIENCE = timedelta(minutes=10)
 
@@ -88,8 +90,7 @@ def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
         return
     on_cuda = device.type == "cuda"
     if on_cuda:
-        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-        torch.cuda.set_device(device)
+        device = free_device(int(os.environ.get("LOCAL_RANK", "0")))
     exchange.init_process_group("nccl" if on_cuda else "gloo", timeout=PATIENCE)
     try:
         yield current(), device

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from featlearn.core import gpus
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.lifeline import RUN_PROCESS
 
@@ -85,13 +86,15 @@ def _free_port() -> int:
 def run_together(module: str, arguments: Sequence[str], layout: Layout) -> None:
     """Run ``python -m module arguments`` in all processes and wait for their end.
 
-    The processes end with this one, whatever ends it.
+    The processes end with this one, whatever ends it. Each takes a GPU of its own, if it computes
+    on one; this process gives its own back.
 
     Raises
     ------
     FeatlearnError
         If one of them fails; what it said stands above.
     """
+    gpus.release()
     own = {RUN_PROCESS: f"{platform.node()}:{os.getpid()}"}
     words = command(module, arguments, layout, os.environ)
     started = subprocess.Popen(words, env={**os.environ, **own})
