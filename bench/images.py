@@ -17,7 +17,9 @@ from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
 from featlearn.images.objective import Objective
 
-PIXELS, CLASSES, BATCH, STEPS = 32, 10, 128, 5
+#: Steps of one run: enough that what happens once a training does not count, as in a real one.
+STEPS = 20
+PIXELS, CLASSES, BATCH = 32, 10, 128
 #: Names of the encoders tried, with their options: that of the desk scale.
 ENCODERS = {"small_resnet": {"widths": [16, 32, 64], "stem_stride": 2}}
 SETTINGS = {
