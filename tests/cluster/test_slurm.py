@@ -83,6 +83,7 @@ def whole(fresh, slurm):
     return Ran(checkout, told, slurm.jobs())
 
 
+@pytest.mark.timeout(5400)  # two runs of everything
 def test_the_smoke_run_on_slurm_ends_in_the_bytes_of_a_local_one(whole, fresh):
     whole.told.well()
     here = fresh()

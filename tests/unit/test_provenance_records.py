@@ -48,12 +48,18 @@ LIBRARY = {
 }
 
 
+def forget_sources():
+    """As a new process, which is what Snakemake is after an edit."""
+    for cached in (provenance._imports, provenance._imported, provenance._module_file):
+        cached.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def fresh_source():
     """Imports of a file are read once a process; a test that edits files starts anew."""
-    provenance._imports.cache_clear()
+    forget_sources()
     yield
-    provenance._imports.cache_clear()
+    forget_sources()
 
 
 @pytest.fixture
@@ -77,7 +83,7 @@ def is_touched(library: Path, script: Path, name: str) -> bool:
     path = library / "featlearn" / name
     source = path.read_text()
     path.write_text(source + "# edited\n")
-    provenance._imports.cache_clear()
+    forget_sources()
     after = fingerprint(script, library)
     path.write_text(source)
     return before != after
@@ -171,7 +177,7 @@ def test_an_edit_that_adds_an_import_brings_the_module_in(library):
     assert not is_touched(library, script, "core/other.py")
     with open(library / "featlearn/core/used.py", "a") as file:
         file.write("from featlearn.core import other\n")
-    provenance._imports.cache_clear()
+    forget_sources()
     assert is_touched(library, script, "core/other.py")
 
 
@@ -180,7 +186,7 @@ def test_renaming_a_module_moves_the_fingerprint(library):
     before = fingerprint(script, library)
     (library / "featlearn/core/used.py").rename(library / "featlearn/core/renamed.py")
     script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
-    provenance._imports.cache_clear()
+    forget_sources()
     assert fingerprint(script, library) != before
 
 

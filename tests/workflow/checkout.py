@@ -24,7 +24,7 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMOKE = "config/scale/smoke.yaml"
 #: No test asserts on time. These only end what hangs.
-PATIENCE = 1500
+PATIENCE = 3000
 GONE = 120
 #: Run by ``python -c``: a shell that starts pytest in the background may have it ignore Ctrl-C.
 WITH_SIGINT = (

@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from featlearn.core.config import OWN_LOADER
 from featlearn.core.errors import ConfigError
 from featlearn.core.provenance import read_record
 
@@ -44,7 +45,7 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
     ConfigError
         If an entry lacks a key, has an unknown one, or an item stands there twice.
     """
-    items = yaml.safe_load(path.read_text(encoding="utf-8"))["items"]
+    items = yaml.load(path.read_text(encoding="utf-8"), OWN_LOADER)["items"]
     seen: set[str] = set()
     for number, entry in enumerate(items, 1):
         if set(entry) != set(KEYS):

@@ -18,6 +18,9 @@ from jsonschema.exceptions import ValidationError
 
 from featlearn.core.errors import ConfigError
 
+#: For the repository's own files: the parser in C, where PyYAML was built with it.
+OWN_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 TYPE_WORDS = {
     "integer": "a whole number",
     "number": "a finite number",
@@ -104,12 +107,16 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def read_schema(folder: Path) -> dict[str, Any]:
     """``config.schema.yaml`` with the section of each paper from its ``<paper>.schema.yaml``."""
-    schema = read_yaml(folder / "config.schema.yaml")
+
+    def read(file: Path) -> Any:
+        return yaml.load(file.read_text(encoding="utf-8"), OWN_LOADER)
+
+    schema = read(folder / "config.schema.yaml")
     schema.setdefault("$defs", {})
     for file in sorted(folder.glob("*.schema.yaml")):
         paper = file.name.removesuffix(".schema.yaml")
         if paper != "config":
-            section = read_yaml(file)
+            section = read(file)
             schema["$defs"] |= section.pop("$defs", {})
             schema["properties"][paper] = section
             schema["required"].append(paper)

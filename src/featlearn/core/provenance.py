@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +42,20 @@ def _is_type_checking(test: ast.expr) -> bool:
     )
 
 
-def _runtime_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below ``node`` except those that only a type checker reads."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and _is_type_checking(child.test):
-            for statement in child.orelse:
-                yield statement
-                yield from _runtime_nodes(statement)
+def _statements(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements of a block and of the blocks in it, less those for type checkers only."""
+    for statement in block:
+        if isinstance(statement, ast.If) and _is_type_checking(statement.test):
+            yield from _statements(statement.orelse)
             continue
-        yield child
-        yield from _runtime_nodes(child)
+        yield statement
+        for part in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, part, ()))
+        for branch in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from _statements(branch.body)
 
 
+@functools.cache
 def _module_file(name: str, root: Path) -> Path | None:
     base = root.joinpath(*name.split("."))
     for candidate in (base / "__init__.py", base.with_suffix(".py")):
@@ -66,7 +68,7 @@ def _module_file(name: str, root: Path) -> Path | None:
 def _imports(path: Path, package: str | None) -> frozenset[str]:
     """Dotted names that the file may import, relative ones resolved against ``package``."""
     names: set[str] = set()
-    for node in _runtime_nodes(ast.parse(path.read_bytes(), filename=str(path))):
+    for node in _statements(ast.parse(path.read_bytes(), filename=str(path)).body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -81,6 +83,20 @@ def _imports(path: Path, package: str | None) -> frozenset[str]:
     return frozenset(name for name in names if name.split(".")[0] == PACKAGE)
 
 
+@functools.cache
+def _imported(path: Path, package: str | None, root: Path) -> dict[str, Path]:
+    """The modules that the file itself may import, and their parent packages."""
+    found = {}
+    for name in _imports(path, package):
+        parts = name.split(".")
+        for depth in range(1, len(parts) + 1):
+            module = ".".join(parts[:depth])
+            file = _module_file(module, root)
+            if file is not None:
+                found[module] = file
+    return found
+
+
 def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
     """Every featlearn module that ``script`` uses, transitively: dotted name to file.
 
@@ -90,13 +106,8 @@ def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict
     waiting: list[tuple[Path, str | None]] = [(Path(script), None)]
     while waiting:
         path, package = waiting.pop()
-        for name in _imports(path, package):
-            parts = name.split(".")
-            for depth in range(1, len(parts) + 1):
-                module = ".".join(parts[:depth])
-                file = _module_file(module, root)
-                if file is None or module in found:
-                    continue
+        for module, file in _imported(path, package, root).items():
+            if module not in found:
                 found[module] = file
                 own = module if file.name == "__init__.py" else module.rpartition(".")[0]
                 waiting.append((file, own))
