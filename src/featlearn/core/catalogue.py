@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from featlearn.core.config import OWN_LOADER
+from featlearn.core.config import read_own_yaml
 from featlearn.core.errors import ConfigError
 from featlearn.core.provenance import read_record
 
@@ -45,7 +44,7 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
     ConfigError
         If an entry lacks a key, has an unknown one, or an item stands there twice.
     """
-    items = yaml.load(path.read_text(encoding="utf-8"), OWN_LOADER)["items"]
+    items = read_own_yaml(path)["items"]
     seen: set[str] = set()
     for number, entry in enumerate(items, 1):
         if set(entry) != set(KEYS):
