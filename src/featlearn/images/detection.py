@@ -23,7 +23,7 @@ from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
-from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
+from torchvision.ops import FeaturePyramidNetwork
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import derive_seed
@@ -34,6 +34,7 @@ from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import ResidualNet
 from featlearn.images.features import Preprocess, evaluating
 from featlearn.images.objective import Objective
+from featlearn.images.region_pooling import RegionPooling
 
 #: Anchors of a single map: sides as shares of the image's side.
 ANCHOR_SHARES = (0.15, 0.3, 0.5)
@@ -162,7 +163,7 @@ class Detector(Objective):
         self.encoder, self.classes, self.flip = encoder, classes, flip
         self.frozen_norms = frozen_norms
         maps = _Maps(encoder, image_size, pyramid_width if pyramid else None)
-        pooled = MultiScaleRoIAlign(maps.names, roi_size, sampling_ratio=2)
+        pooled = RegionPooling(maps.names, roi_size, sampling_ratio=2)
         parts = FasterRCNN(
             maps,
             num_classes=None,

@@ -12,20 +12,19 @@ import torch
 from torch import Tensor
 
 from featlearn.contrastive.images.config import ARMS, is_made
-from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import seeded
 from featlearn.images.adversarial import AdversarialSimCLR
 from featlearn.images.augment import Augment, channel_statistics
+from featlearn.images.classified import Classified, open_classified
 from featlearn.images.classifier import Classifier
-from featlearn.images.datasets import ImageSet, Labelled, fraction_rows, open_splits, placed
+from featlearn.images.datasets import Labelled, placed
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.filter_trace import FilterTrace, distances_to_end
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.objective import Objective
-from featlearn.images.on_disk import as_opened
 from featlearn.images.shapes import GLYPHS, ShapeDials, sample
 
 Weights = Mapping[str, Tensor]
@@ -74,53 +73,33 @@ class ImageExperiment:
     # ------------------------------------------------------------------------------- images
 
     @cached_property
-    def opened(self) -> dict[str, ImageSet]:
-        """Training and test images of a real set."""
-        try:
-            found = open_splits(as_opened(self.settings["real"]), self.cache, *self.shared)
-        except FeatlearnError as error:
-            raise FeatlearnError(f"{self.key}.real: {error}") from error
-        if found["train"].labels.dim() > 1 or len(found["train"].classes) < 2:
-            raise FeatlearnError(
-                f"{self.key}.real: expected images with one class each, of two classes or more"
-            )
-        return found
+    def images(self) -> Classified:
+        """Training and test images, and the names of the classes."""
+        if is_made(self.settings):
+            return Classified(self._made("train"), self._made("test"), GLYPHS)
+        most, key = self.settings["train_images"], f"{self.key}.real"
+        return open_classified(self.settings["real"], self.cache, *self.shared, most=most, key=key)
 
-    @cached_property
+    @property
     def train(self) -> Labelled:
         """Training images; contrastive trainings use no labels."""
-        if is_made(self.settings):
-            return self._made("train")
-        labels = self.opened["train"].labels
-        most = self.settings["train_images"]
-        rows = (labels >= 0).nonzero().squeeze(1)
-        if most is not None and most < len(rows):
-            rows = fraction_rows(labels, most / len(rows), *self.shared, "train-images")
-        if len(rows) == len(labels):
-            return Labelled(self.opened["train"].images, labels)
-        part = self.opened["train"].subset(rows, self.cache)
-        return Labelled(part.images, part.labels)
+        return self.images.train
 
-    @cached_property
+    @property
     def test(self) -> Labelled:
         """Fresh images."""
-        if is_made(self.settings):
-            return self._made("test")
-        labels = self.opened["test"].labels
-        rows = (labels >= 0).nonzero().squeeze(1)
-        part = self.opened["test"].subset(rows, self.cache)
-        return Labelled(part.images, part.labels)
+        return self.images.test
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return self.images.classes
 
     def _made(self, role: str) -> Labelled:
         shapes = dict(self.settings["shapes"])
         counts = {"train": shapes.pop("train"), "test": shapes.pop("test")}
         made = sample(ShapeDials(**shapes), counts[role], (*self.name, role))
         return Labelled(made.images, made.labels)
-
-    @cached_property
-    def classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        return GLYPHS if is_made(self.settings) else tuple(self.opened["train"].classes)
 
     @cached_property
     def statistics(self) -> dict[str, list[float]]:

@@ -13,7 +13,8 @@ from featlearn.core.files import PathLike
 from featlearn.core.seeds import derive_seed, seeded
 from featlearn.images.adversarial import AdversarialSiamese
 from featlearn.images.augment import Augment, channel_statistics
-from featlearn.images.datasets import Labelled, fraction_rows, open_images, open_splits, placed
+from featlearn.images.classified import open_classified
+from featlearn.images.datasets import Labelled, open_images, placed
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import Report, fit
 from featlearn.images.methods.siamese import Siamese
@@ -91,24 +92,16 @@ class HeadExperiment:
         self.classes = len(train.parts_of_class)
 
     def _open(self) -> None:
-        data = as_opened(self.settings["data"])
         own = (self.seed, "noncontrastive", self.stream, self.set)
-        opened = open_splits(data, self.cache, *own)
-        train, test = opened["train"], opened["test"]
-        most = self.settings["train_images"]
-        if most is not None and most < len(train):
-            rows = fraction_rows(train.labels, most / len(train), *own, "train-images")
-            train = train.subset(rows, self.cache)
-        self.train, self.test = (
-            Labelled(train.images, train.labels),
-            Labelled(test.images, test.labels),
-        )
-        self.classes = len(train.classes)
-        self.unlabelled = train.images
+        data, most = self.settings["data"], self.settings["train_images"]
+        key = f"noncontrastive.images.{self.set}.data"
+        opened = open_classified(data, self.cache, *own, most=most, key=key)
+        self.train, self.test, self.classes = opened.train, opened.test, len(opened.classes)
+        self.unlabelled = self.train.images
         further = self.settings["unlabelled_split"]
         if further is not None:
-            more = open_images(data, self.cache, further).images
-            self.unlabelled = torch.cat([train.images, more])
+            more = open_images(as_opened(data), self.cache, further).images
+            self.unlabelled = torch.cat([self.train.images, more])
 
     def objective(self, cell: Cell) -> Siamese:
         """The network of a cell at its random start."""
