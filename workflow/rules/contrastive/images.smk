@@ -129,6 +129,8 @@ rule contrastive_images_measure:
     cache: SHARED
     conda:
         "../../../environment.yml"
+    # begun with the last trainings, not after them: no core idles at the end
+    priority: 1
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=240, gpu=GPU),

@@ -12,6 +12,8 @@ rule images_detection:
     cache: SHARED
     conda:
         "../../../environment.yml"
+    # the longest job of its chain, see images_dial
+    priority: 2
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=60, gpu=GPU),

@@ -26,6 +26,8 @@ rule images_dial:
     cache: SHARED
     conda:
         "../../../environment.yml"
+    # nothing waits for these: begun last, they would leave a core idle at the end
+    priority: 1
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=120, gpu=GPU),
