@@ -31,6 +31,7 @@ MODULES = [
     "contrastive",
     "noncontrastive",
     "images",
+    "detection",
     "probes",
     "eigencam",
     "lightly_epoch",
