@@ -6,7 +6,7 @@ with Job(snakemake) as job:
     device = job.device(job.params.device)
     import pandas as pd
 
-    from featlearn.contrastive.images.config import MAPPED, START
+    from featlearn.contrastive.images.config import START
     from featlearn.contrastive.images.experiment import ImageExperiment
     from featlearn.contrastive.images.measure import Measured
     from featlearn.core.files import read_tensors, write_parquet
@@ -17,16 +17,13 @@ with Job(snakemake) as job:
         "augmentations", name, job.config, cache, job.params.seed, replicate, device
     )
     weights = {START: None} | dict(zip(job.params.arms, job.files("weights"), strict=True))
-    found = {what: [] for what in ("evaluation", "patterns", "pictures", "map")}
+    found = {what: [] for what in ("evaluation", "patterns", "pictures")}
     for arm, path in weights.items():
         job.tell(f"{name} {kind} {arm}-{replicate}")
         own = Measured(experiment, kind, None if path is None else read_tensors(path))
         frames = {
             "evaluation": own.rows(), "patterns": own.patterns(), "pictures": own.pictures()
         }  # fmt: skip
-        if arm in MAPPED:
-            frames["map"], rows = own.map()
-            frames["evaluation"] = pd.concat([frames["evaluation"], rows])
         told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
         for what, frame in frames.items():
             found[what].append(frame.assign(**told))

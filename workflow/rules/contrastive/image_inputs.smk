@@ -21,11 +21,25 @@ def arms_of(name, encoder):
     return [arm for kind, arm in pairs if kind == encoder]
 
 
+def mapped_arms(name, encoder):
+    """Those of them whose features are mapped."""
+    return [arm for arm in arms_of(name, encoder) if arm in contrastive_images.MAPPED]
+
+
 def trained_pictures(wildcards):
     """The weights of all arms of an encoder."""
-    name, encoder, replicate = wildcards.image_data, wildcards.encoder, wildcards.replicate
-    stem = f"{PICTURE_WEIGHTS}/{name}/{encoder}"
-    weights = [f"{stem}/{arm}-{replicate}.safetensors" for arm in arms_of(name, encoder)]
+    return weights_of_arms(wildcards, arms_of(wildcards.image_data, wildcards.encoder))
+
+
+def mapped_pictures(wildcards):
+    """The weights of the arms whose features are mapped."""
+    return weights_of_arms(wildcards, mapped_arms(wildcards.image_data, wildcards.encoder))
+
+
+def weights_of_arms(wildcards, arms):
+    """The weights of some arms of an encoder, and the images."""
+    stem = f"{PICTURE_WEIGHTS}/{wildcards.image_data}/{wildcards.encoder}"
+    weights = [f"{stem}/{arm}-{wildcards.replicate}.safetensors" for arm in arms]
     return decoded_images(wildcards) | {"weights": weights}
 
 

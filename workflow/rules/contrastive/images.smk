@@ -32,7 +32,9 @@ PICTURE_ENCODERS = [
 ]
 PICTURE_TRACES = expand(f"{PICTURE_MEASUREMENTS}/trace/{{each}}.parquet", each=PICTURE_TRAININGS)
 PICTURE_EVALUATIONS = expand(
-    f"{PICTURE_MEASUREMENTS}/evaluation/{{each}}.parquet", each=PICTURE_ENCODERS
+    f"{PICTURE_MEASUREMENTS}/{{what}}/{{each}}.parquet",
+    what=["evaluation", "separation"],
+    each=PICTURE_ENCODERS,
 )
 
 PICTURE_FILES = publish(
@@ -116,6 +118,7 @@ rule contrastive_images_train:
         "../../../scripts/contrastive/images_train.py"
 
 
+# this and the next begin with the last trainings, not after them: no core idles at the end
 rule contrastive_images_measure:
     input:
         unpack(trained_pictures),
@@ -123,13 +126,11 @@ rule contrastive_images_measure:
         evaluation=f"{PICTURE_MEASUREMENTS}/evaluation/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
         patterns=f"{PICTURE_MEASUREMENTS}/patterns/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
         pictures=f"{PICTURE_MEASUREMENTS}/pictures/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
-        map=f"{PICTURE_MEASUREMENTS}/map/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
     log:
         f"{RESULTS}/logs/contrastive/images-measure-{{image_data}}-{{encoder}}-{{replicate}}.log",
     cache: SHARED
     conda:
         "../../../environment.yml"
-    # begun with the last trainings, not after them: no core idles at the end
     priority: 1
     threads: config["threads"]
     resources:
@@ -144,6 +145,33 @@ rule contrastive_images_measure:
         threads=config["threads"],
     script:
         "../../../scripts/contrastive/images_measure.py"
+
+
+rule contrastive_images_map:
+    input:
+        unpack(mapped_pictures),
+    output:
+        map=f"{PICTURE_MEASUREMENTS}/map/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
+        separation=f"{PICTURE_MEASUREMENTS}/separation/{{image_data}}/{{encoder}}-{{replicate}}.parquet",
+    log:
+        f"{RESULTS}/logs/contrastive/images-map-{{image_data}}-{{encoder}}-{{replicate}}.log",
+    cache: SHARED
+    conda:
+        "../../../environment.yml"
+    priority: 1
+    threads: config["threads"]
+    resources:
+        **request(mem_mb=3000, runtime=240, gpu=GPU),
+    params:
+        code=code("contrastive/images_map.py"),
+        config=lambda wildcards: PICTURE_SETS[wildcards.image_data],
+        arms=lambda wildcards: mapped_arms(wildcards.image_data, wildcards.encoder),
+        seed=config["seed"],
+        device=config["device"],
+        cache=PICTURE_CACHE,
+        threads=config["threads"],
+    script:
+        "../../../scripts/contrastive/images_map.py"
 
 
 rule contrastive_images_evaluations:

@@ -48,7 +48,7 @@ FIGURE_ARMS = {
     "fig-3": ("contrastive-none", "contrastive-crop", "contrastive-colour"),
     "fig-4": ("contrastive-crop", "contrastive-colour", "supervised-crop", "supervised-colour"),
 }
-#: Whose features are mapped by t-SNE: each map takes as long as all else that is measured.
+#: Whose features are mapped by t-SNE; a map takes as long as all else that is measured.
 MAPPED = (*FIGURE_ARMS["fig-3"], START)
 
 

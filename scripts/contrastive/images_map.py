@@ -1,0 +1,28 @@
+"""Map the features of an encoder, at its start and after its trainings."""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    device = job.device(job.params.device)
+    import pandas as pd
+
+    from featlearn.contrastive.images.config import START
+    from featlearn.contrastive.images.experiment import ImageExperiment
+    from featlearn.contrastive.images.measure import Measured
+    from featlearn.core.files import read_tensors, write_parquet
+
+    name, kind = job.wildcards.image_data, job.wildcards.encoder
+    replicate, cache = int(job.wildcards.replicate), job.results / job.params.cache
+    experiment = ImageExperiment(
+        "augmentations", name, job.config, cache, job.params.seed, replicate, device
+    )
+    weights = {START: None} | dict(zip(job.params.arms, job.files("weights"), strict=True))
+    found = {what: [] for what in ("map", "separation")}
+    for arm, path in weights.items():
+        job.tell(f"{name} {kind} {arm}-{replicate}")
+        own = Measured(experiment, kind, None if path is None else read_tensors(path))
+        told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
+        for what, frame in zip(found, own.map(), strict=True):
+            found[what].append(frame.assign(**told))
+    for what, parts in found.items():
+        write_parquet(pd.concat(parts, ignore_index=True), getattr(job.output, what))
