@@ -37,13 +37,15 @@ bench: $(READY) ## speed, measured as ratios within one run: results/bench/
 verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
 	$(BIN)/python scripts/core/verify.py --scale $(SCALE) --cores $(CORES)
 
-# uv makes the environment; where there is none it is fetched into a small environment of its own
+# uv makes the environment; where there is none it is fetched into a small environment of its own.
+# Bytecode is made once: where PYTHONDONTWRITEBYTECODE is set, each job would compile torch for itself
 $(READY): requirements.lock pyproject.toml
 	@command -v uv >/dev/null || test -x .uv/bin/uv || \
 		{ $(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet uv; }
 	@set -e; UV=$$(command -v uv || echo .uv/bin/uv); \
 		$$UV venv --quiet --allow-existing --python ">=3.11,<3.14" $(VENV); \
-		$$UV pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; \
+		$$UV pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes \
+			-r requirements.lock; \
 		$$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
