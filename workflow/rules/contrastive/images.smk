@@ -129,9 +129,9 @@ rule contrastive_images_measure:
     log:
         f"{RESULTS}/logs/contrastive/images-measure-{{image_data}}-{{encoder}}-{{replicate}}.log",
     cache: SHARED
+    priority: 1
     conda:
         "../../../environment.yml"
-    priority: 1
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=240, gpu=GPU),
@@ -156,9 +156,9 @@ rule contrastive_images_map:
     log:
         f"{RESULTS}/logs/contrastive/images-map-{{image_data}}-{{encoder}}-{{replicate}}.log",
     cache: SHARED
+    priority: 1
     conda:
         "../../../environment.yml"
-    priority: 1
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=240, gpu=GPU),

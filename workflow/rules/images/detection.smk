@@ -10,10 +10,10 @@ rule images_detection:
     log:
         f"{RESULTS}/logs/images/detection-{{replicate}}.log",
     cache: SHARED
-    conda:
-        "../../../environment.yml"
     # the longest job of its chain, see images_dial
     priority: 2
+    conda:
+        "../../../environment.yml"
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=60, gpu=GPU),

@@ -24,10 +24,10 @@ rule images_dial:
     wildcard_constraints:
         dial="|".join(IMAGE_DIALS),
     cache: SHARED
-    conda:
-        "../../../environment.yml"
     # nothing waits for these: begun last, they would leave a core idle at the end
     priority: 1
+    conda:
+        "../../../environment.yml"
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=120, gpu=GPU),
