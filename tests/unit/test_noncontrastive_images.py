@@ -32,6 +32,7 @@ from featlearn.noncontrastive.images.cells import (
 from featlearn.noncontrastive.images.experiment import HeadExperiment
 from featlearn.noncontrastive.images.robust import look
 from featlearn.noncontrastive.images.tables import image_heads, robust_features
+from featlearn.noncontrastive.images.words import HEADS
 
 ROOT = SOURCE_ROOT.parent
 
@@ -279,7 +280,7 @@ def test_the_table_names_every_cell(desk):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_show_a_row_a_data_set(desk, name):
-    sets = {"parts": desk["parts"], "mine": {**desk["parts"], "heads": ["none", "identity"]}}
+    sets = {"mine": {**desk["parts"], "heads": ["none", "identity"]}, "parts": desk["parts"]}
     seen = frames(sets, as_the_paper)
     seen["history"]["correlation"] = 0.5
     matrix = measuring.correlations(torch.randn(50, 4, generator=torch.Generator().manual_seed(0)))
@@ -298,6 +299,10 @@ def test_figures_show_a_row_a_data_set(desk, name):
     drawn = FIGURES[name](seen, sets)
     columns = 1 if name == "fig-2" else 2
     assert len(drawn.axes) == columns * len(sets)
+    if name in ("fig-2", "image-ranks"):
+        (legend,) = drawn.legends
+        words = [text.get_text() for text in legend.get_texts()]
+        assert [word for word in words if word in HEADS.values()] == list(HEADS.values())
     assert all(ax.has_data() for ax in drawn.axes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,8 +83,7 @@ def fig_2(frames: Frames, sets: Mapping[str, Any]) -> Figure:
         ax.set_title(set_name(name))
         low = own["value"].min()
         ax.set_ylim(max(0.0, low - 0.15), min(1.0, own["value"].max() + 0.05))
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=5)
+    _legend(drawn, axes[:, 0], 5)
     return drawn
 
 
@@ -106,6 +105,19 @@ def _bars(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
     names = [f"{NORMS[norm]} output,\ntarget: {TARGETS[target]}" for norm, target in groups]
     ax.set_xticks(range(len(groups)), names)
     ax.grid(axis="x", visible=False)
+
+
+def _legend(drawn: Figure, panels: Iterable[Axes], columns: int) -> None:
+    """What any of the panels shows, heads in the order of the words for them."""
+    found: dict[str, Any] = {}
+    for ax in panels:
+        handles, labels = ax.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    order = [*(label for label in found if label not in HEADS.values()), *HEADS.values()]
+    shown = [label for label in order if label in found]
+    drawn.legend(
+        [found[label] for label in shown], shown, loc="outside lower center", ncols=columns
+    )
 
 
 def _short(settings: Mapping[str, Any]) -> list[str]:
@@ -183,8 +195,7 @@ def image_ranks(frames: Frames, sets: Mapping[str, Any]) -> Figure:
         row[1].set(yscale="log", xlabel="eigenvalue, by size", ylim=(1e-6, 1.5))
         row[1].set_ylabel("share of the spectrum")
         row[1].set_title("batch norm, same network")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=4)
+    _legend(drawn, axes[:, 0], 4)
     return drawn
 
 
