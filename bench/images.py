@@ -67,10 +67,11 @@ def bare(objective: Objective) -> Callable[[], object]:
     images = torch.randn(BATCH, 3, PIXELS, PIXELS, device=where)
     images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.randint(CLASSES, (BATCH,), device=where)
-    objective.to(where).to(memory_format=torch.channels_last).train()
+    objective.to(where).to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(objective.parameters(), lr=1e-4, fused=True)
 
     def run() -> None:
+        objective.train()  # the loop, run before on the same network, leaves it in evaluation mode
         for step in range(STEPS):
             optimiser.zero_grad(set_to_none=True)
             objective(images, labels, Draws((0, "bench"), step, BATCH))["loss"].backward()
