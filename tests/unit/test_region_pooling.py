@@ -62,3 +62,16 @@ def test_a_pyramid_is_left_to_torchvision():
         for kind in (RegionPooling, MultiScaleRoIAlign)
     )
     assert torch.equal(found, expected)
+
+
+def test_no_region_at_all_gives_no_row():
+    assert pool(torch.randn(2, 4, 8, 8), [torch.zeros(0, 4)] * 2, 5, 1 / 8, 2).shape == (0, 4, 5, 5)
+
+
+def test_places_stay_exact_where_the_network_computes_in_bfloat16():
+    maps = torch.randn(1, 4, 8, 8, generator=torch.Generator().manual_seed(6)).bfloat16()
+    boxes = [regions(40).float()]
+    with torch.autocast("cpu", torch.bfloat16):
+        found = pool(maps, boxes, 5, 1 / 8, 2)
+    assert found.dtype == torch.bfloat16
+    assert torch.equal(found, pool(maps.float(), boxes, 5, 1 / 8, 2).bfloat16())

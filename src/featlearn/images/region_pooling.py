@@ -69,6 +69,13 @@ def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points:
     Tensor
         (sum of R, C, size, size).
     """
+    # as torchvision's kernel: places of points need float32, whatever the network computes in
+    exact = torch.promote_types(maps.dtype, torch.float32)
+    with torch.autocast(maps.device.type, enabled=False):
+        return _pool(maps.to(exact), boxes, size, scale, points).to(maps.dtype)
+
+
+def _pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
     channels, height, width = maps.shape[1:]
     counts = [len(own) for own in boxes]
     x0, y0, x1, y1 = (torch.cat(list(boxes)).to(maps.dtype) * scale).unbind(1)
@@ -77,8 +84,8 @@ def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points:
     # (H, C * W) of each map: all its regions in one product
     flat = maps.permute(0, 2, 1, 3).flatten(2)
     read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
-    pooled = read.view(-1, size * channels, width) @ columns.mT
-    return pooled.view(-1, size, channels, size).transpose(1, 2)
+    pooled = read.view(len(columns), size * channels, width) @ columns.mT
+    return pooled.view(len(columns), size, channels, size).transpose(1, 2)
 
 
 class RegionPooling(MultiScaleRoIAlign):  # type: ignore[misc]

@@ -137,6 +137,7 @@ rule contrastive_images_measure:
         **request(mem_mb=3000, runtime=240, gpu=GPU),
     params:
         code=code("contrastive/images_measure.py"),
+        what="responses",
         config=lambda wildcards: PICTURE_SETS[wildcards.image_data],
         arms=lambda wildcards: arms_of(wildcards.image_data, wildcards.encoder),
         seed=config["seed"],
@@ -163,7 +164,8 @@ rule contrastive_images_map:
     resources:
         **request(mem_mb=3000, runtime=240, gpu=GPU),
     params:
-        code=code("contrastive/images_map.py"),
+        code=code("contrastive/images_measure.py"),
+        what="map",
         config=lambda wildcards: PICTURE_SETS[wildcards.image_data],
         arms=lambda wildcards: mapped_arms(wildcards.image_data, wildcards.encoder),
         seed=config["seed"],
@@ -171,7 +173,7 @@ rule contrastive_images_map:
         cache=PICTURE_CACHE,
         threads=config["threads"],
     script:
-        "../../../scripts/contrastive/images_map.py"
+        "../../../scripts/contrastive/images_measure.py"
 
 
 rule contrastive_images_evaluations:
