@@ -1,4 +1,4 @@
-"""Put the tables of several jobs below each other."""
+"""Put the frames of several jobs below each other."""
 
 from featlearn.core.job import Job
 

@@ -1,6 +1,6 @@
 """Copy the pictures of the README and of ``docs/`` from the desk run; say where each comes from.
 
-    python scripts/core/readme_figures.py
+    python scripts/readme_figures.py
 
 Not a rule: it writes outside ``results/``. Run it after ``make``, whenever a picture changed.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.errors import FeatlearnError
@@ -29,7 +29,7 @@ PICTURES = (
 TITLE = """\
 # Where the pictures come from
 
-Written by `python scripts/core/readme_figures.py`; do not edit.
+Written by `python scripts/readme_figures.py`; do not edit.
 """
 ORIGIN = """\
 ## {picture}

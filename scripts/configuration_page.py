@@ -1,7 +1,7 @@
 """Write the tables of keys in docs/configuration.md from the schemas.
 
-python scripts/core/configuration_page.py            writes
-python scripts/core/configuration_page.py --check    fails if the page is behind
+python scripts/configuration_page.py            writes
+python scripts/configuration_page.py --check    fails if the page is behind
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.config import merge, read_schema

@@ -8,10 +8,8 @@ with Job(snakemake) as job:
     page = render(
         claims=job.input.claims,
         catalogue=job.input.catalogue,
-        figures=job.files("figures"),
-        tables=job.files("tables"),
-        captions=job.files("captions"),
-        stories=job.files("stories"),
+        pages=job.params.pages,
+        stories=job.params.stories,
         results=job.results,
         config=job.config,
         command=job.params.command,

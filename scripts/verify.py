@@ -1,6 +1,6 @@
 """Re-run a scale in a temporary folder and compare every byte with ``checksums.txt``.
 
-    python scripts/core/verify.py --scale desk --cores 2
+    python scripts/verify.py --scale desk --cores 2
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.files import digest

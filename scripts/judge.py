@@ -1,0 +1,16 @@
+"""Judge the claims of an experiment."""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    from importlib import import_module
+
+    from featlearn.core.claims import Frames, check_artefacts, ledger
+    from featlearn.core.files import write_parquet
+
+    module = import_module(job.params.module)
+    derived = getattr(module, "derived", None)
+    frames = Frames(job.frame, job.input.groups, derived(job.config) if derived else {})
+    known = {str(path.relative_to(job.results)) for path in job.input}
+    check_artefacts(module.CLAIMS, known)
+    write_parquet(ledger(module.CLAIMS, frames, job.config), job.output[0])
