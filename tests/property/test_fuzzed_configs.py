@@ -105,8 +105,8 @@ def places(value: Any, within: tuple = ()) -> list[tuple]:
 
 
 def checked(user: dict[str, Any]) -> dict[str, Any]:
-    """As the Snakefile does it."""
-    config = load(user, ROOT)
+    """As the Snakefile does it, for all papers."""
+    config = {**plain(), **load(user, ROOT)}  # sections of papers left out may lack
     refuse(mrp_config.faults(config["mrp"]))
     refuse(image_config.faults(config["images"]))
     refuse(cam_config.faults(config))

@@ -18,6 +18,7 @@ SCHEMA = {
     "properties": {
         "scale": {"type": "string"},
         "run": {"type": "string", "pattern": "^[a-z]*$", "default": ""},
+        "papers": {"type": "array", "uniqueItems": True, "default": []},
         "seed": {"type": "integer", "minimum": 0, "default": 0},
         "device": {"enum": ["auto", "cpu", "cuda"], "default": "cpu"},
         "steps": {"type": "integer", "minimum": 1, "maximum": 100},
@@ -106,6 +107,7 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     assert filled == {
         "scale": "desk",
         "run": "",
+        "papers": [],
         "seed": 7,
         "device": "cpu",
         "steps": 10,
@@ -290,6 +292,65 @@ def test_a_wrong_value_is_refused_when_loading(root):
         load({"scale": "desk", "steps": "many", "sedd": 1}, root)
     assert "steps: 'many'; expected a whole number" in str(caught.value)
     assert "sedd: unknown key; did you mean 'seed'?" in str(caught.value)
+
+
+# ------------------------------------------------------------------------------- papers
+
+
+@pytest.fixture
+def papers(root):
+    """Two papers, the second by name first in the order, and a section that belongs to it."""
+    group = {"type": "object", "additionalProperties": False, "required": ["size"],
+             "properties": {"size": {"type": "integer"}}}  # fmt: skip
+    for section, more in [("alpha", {}), ("beta", {"order": 1}), ("pictures", {"paper": "beta"})]:
+        file = root / "workflow" / "schemas" / f"{section}.schema.yaml"
+        file.write_text(yaml.safe_dump(group | more))
+    for paper in ("alpha", "beta"):
+        (root / "src" / "featlearn" / paper).mkdir(parents=True)
+    return root
+
+
+SECTIONS = {name: {"size": 1} for name in ("alpha", "beta", "pictures")}
+
+
+def test_a_paper_is_found_by_its_schema_and_stands_in_its_place(papers):
+    assert load(SECTIONS, papers)["papers"] == ["beta", "alpha"]
+    assert load(SECTIONS | {"papers": ["alpha", "beta"]}, papers)["papers"] == ["beta", "alpha"]
+
+
+def test_only_the_sections_of_the_papers_of_the_run_must_be_there(papers):
+    config = load({"papers": ["alpha"], "alpha": {"size": 1}}, papers)
+    assert (config["papers"], "beta" in config) == (["alpha"], False)
+    with pytest.raises(ConfigError) as caught:
+        load({"papers": ["beta"], "alpha": {"size": 1}}, papers)
+    assert str(caught.value).splitlines()[1:] == ["  beta: missing", "  pictures: missing"]
+
+
+def test_a_section_that_is_there_is_checked_whether_its_paper_is_in_the_run_or_not(papers):
+    with pytest.raises(ConfigError, match=r"pictures\.size: 'big'; expected a whole number"):
+        load(SECTIONS | {"papers": ["alpha"], "pictures": {"size": "big"}}, papers)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (["gamma"], "papers.0: 'gamma'; expected one of beta, alpha"),
+        (["pictures"], "papers.0: 'pictures'; expected one of beta, alpha"),
+        ("alpha", "papers: 'alpha'; expected a list"),
+        (None, "papers: None; expected a list"),
+        (["alpha", "alpha"], "papers: ['alpha', 'alpha'] has non-unique elements"),
+    ],
+)
+def test_papers_that_are_none_are_refused_with_those_that_there_are(papers, wrong, told):
+    with pytest.raises(ConfigError) as caught:
+        load(SECTIONS | {"papers": wrong}, papers)
+    assert str(caught.value).splitlines()[1:] == [f"  {told}"]
+
+
+def test_a_schema_whose_paper_has_no_package_is_named(papers):
+    (papers / "src" / "featlearn" / "alpha").rmdir()
+    with pytest.raises(ConfigError, match=r"alpha\.schema\.yaml: there is no package .*alpha"):
+        load(SECTIONS, papers)
 
 
 @pytest.mark.parametrize(

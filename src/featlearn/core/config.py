@@ -82,7 +82,8 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        With defaults filled in, keys in order, and ``results`` (the folder that the run writes).
+        With defaults filled in, keys in order, ``papers`` in the order of the house, and
+        ``results`` (the folder that the run writes).
 
     Raises
     ------
@@ -108,20 +109,53 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     refuse(faults(filled, schema))
     filled["run"] = filled["run"] or scale
     filled["results"] = f"results/{filled['run']}"
+    known = schema["properties"]["papers"]["default"]
+    filled["papers"] = [paper for paper in known if paper in filled["papers"]]
     return in_order(filled)
 
 
 def read_schema(folder: Path) -> dict[str, Any]:
-    """``config.schema.yaml`` with the section of each paper from its ``<paper>.schema.yaml``."""
+    """``config.schema.yaml`` with each section of the config from its ``<section>.schema.yaml``.
+
+    A section is a paper of that name, with a package, unless ``paper`` at the top of its file says
+    whose part it is. ``papers`` may hold those found, all by default, in the order that ``order``
+    gives; only the sections of papers that it holds are required.
+
+    Raises
+    ------
+    ConfigError
+        If a paper has no package.
+    """
     schema = read_own_yaml(folder / "config.schema.yaml")
     schema.setdefault("$defs", {})
+    sections: dict[str, list[str]] = {}  # of each paper
+    order = {}
     for file in sorted(folder.glob("*.schema.yaml")):
-        paper = file.name.removesuffix(".schema.yaml")
-        if paper != "config":
-            section = read_own_yaml(file)
-            schema["$defs"] |= section.pop("$defs", {})
-            schema["properties"][paper] = section
-            schema["required"].append(paper)
+        name = file.name.removesuffix(".schema.yaml")
+        if name == "config":
+            continue
+        section = read_own_yaml(file)
+        schema["$defs"] |= section.pop("$defs", {})
+        paper = section.pop("paper", name)
+        package = folder.parents[1] / "src" / "featlearn" / paper
+        if not package.is_dir():
+            raise ConfigError(
+                f"{file}: there is no package {package} of the paper {paper!r}; a section that is "
+                "part of another paper says so with 'paper: <name>'"
+            )
+        if paper == name:
+            order[name] = section.pop("order", math.inf)
+        schema["properties"][name] = section
+        sections.setdefault(paper, []).append(name)
+    papers = sorted(order, key=lambda paper: (order[paper], paper))
+    schema["properties"]["papers"] |= {"items": {"enum": papers}, "default": papers}
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"papers": {"contains": {"const": paper}}}},
+            "then": {"required": names},
+        }
+        for paper, names in sections.items()
+    ]
     return schema
 
 
