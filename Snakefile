@@ -20,6 +20,7 @@ for paper in config["papers"]:
     include: f"workflow/rules/{paper}.smk"
 
 
+PUBLISHED.take(workflow.rules)
 PUBLISHED.close()
 
 

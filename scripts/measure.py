@@ -11,9 +11,7 @@ with Job(snakemake) as job:
     if job.params.get("device"):
         from featlearn.core.devices import prepare
 
-        job.device = prepare(
-            job.params.device, job.threads, job.params.get("compile", "never")
-        )
+        job.device = prepare(job.params.device, job.threads, job.params.get("compile", "never"))
     module, _, name = job.params.function.partition(":")
     function = getattr(import_module(module), name)
     title = (inspect.getdoc(function) or "").partition("\n")[0]

@@ -4,6 +4,7 @@ from featlearn.core.job import Job
 
 with Job(snakemake) as job:
     import functools
+    from copy import copy
     from importlib import import_module
 
     from featlearn.core.outputs import write_exhibit
@@ -14,8 +15,7 @@ with Job(snakemake) as job:
     for shown in job.params.exhibits:
         function = getattr(import_module(shown["module"]), shown["function"])
         given = {
-            name: job.config if name == "config" else frame(name).copy()
-            for name in shown["frames"]
+            name: job.config if name == "config" else copy(frame(name)) for name in shown["frames"]
         }
         made = function(**given, **shown["fixed"])
         write_exhibit(made, next(files), next(files), title=shown["title"])

@@ -12,7 +12,11 @@ for shown in PUBLISHED.experiments:
             input:
                 **batch.frames,
             output:
-                [file for one in batch.exhibits for file in PUBLISHED.files(one.paper, one.kind, one.name)],
+                [
+                    file
+                    for one in batch.exhibits
+                    for file in PUBLISHED.files(one.paper, one.kind, one.name)
+                ],
             log:
                 f"{LOGS}/{shown.paper}/show-{batch.label}.log",
             group:

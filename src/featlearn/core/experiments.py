@@ -98,7 +98,7 @@ class Published:
         targets
             Parts of the paper that a user can ask for and that it belongs to.
         also
-            Files that are made and not shown: weights, parts of a frame.
+            Files that rules with wildcards make and that are not shown: weights, parts of a frame.
         apart
             Exhibits with a job of their own, because they need less than the others.
         without
@@ -184,10 +184,23 @@ class Published:
         for target in (paper, *targets):
             self.targets.setdefault(target, []).extend(told)
 
+    def take(self, rules: Iterable[Any]) -> None:
+        """What rules make under names without wildcards belongs to the paper whose folder it is in.
+
+        What a rule makes for each of many names is published by who knows the names.
+        """
+        for rule in rules:
+            for file in () if rule.has_wildcards() else map(str, rule.output):
+                paper = file.removeprefix(f"{self.results}/").partition("/")[0]
+                if paper in self.targets:
+                    self.add(paper, [], [file], f"rule {rule.name}")
+
     def close(self) -> None:
         """Nothing is published from now on; a paper that published nothing is refused."""
         if silent := [paper for paper in self.stories if not self.targets[paper]]:
-            raise FeatlearnError(f"{silent[0]}: its rules publish nothing; expected experiment(...)")
+            raise FeatlearnError(
+                f"{silent[0]}: its rules publish nothing; expected experiment(...)"
+            )
         self.closed = True
 
     def files(self, paper: str, kind: str, name: str) -> list[str]:

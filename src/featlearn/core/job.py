@@ -37,7 +37,6 @@ from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 STAGING = ".staging"
@@ -190,9 +189,17 @@ class Job:
         """Of all streams of the run."""
         return int(self.params.seed)
 
-    def frame(self, name: str) -> pd.DataFrame:
-        """The tidy frame under ``name``; several files of it are put below each other."""
-        frames = [read_parquet(file) for file in self.files(name)]
+    def frame(self, name: str) -> Any:
+        """The tidy frame under ``name``; several files of it are put below each other.
+
+        Of a YAML file (numbers that a paper prints) what stands in it.
+        """
+        files = self.files(name)
+        if files[0].suffix == ".yaml":
+            from featlearn.core.config import read_yaml  # takes longer than most frames
+
+            return read_yaml(files[0])
+        frames = [read_parquet(file) for file in files]
         if len(frames) == 1:
             return frames[0]
         import pandas as pd

@@ -45,6 +45,8 @@ CONFIG = "config"
 PACKAGE = Path(__file__).resolve().parents[1]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+#: What the parameter ``config`` gets.
+Config = Mapping[str, Any]
 
 
 class Table(NamedTuple):

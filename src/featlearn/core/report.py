@@ -280,7 +280,9 @@ def render(
         )
 
     gallery = [exhibit(*page) for page in pages]
-    names = dict.fromkeys([*stories, *(row["paper"] for row in ledger), *(e.paper for e in gallery)])
+    names = dict.fromkeys(
+        [*stories, *(row["paper"] for row in ledger), *(e.paper for e in gallery)]
+    )
     papers = [
         Paper(
             name=name,

@@ -17,7 +17,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 from matplotlib.path import Path as Polyline
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,8 +113,8 @@ class Place:
 
 def _canvas(title: str) -> tuple[Figure, Axes]:
     """An empty sheet whose coordinates are inches, under a title."""
-    drawn = figure(WIDTH, HEIGHT)
-    # not figure(layout="none"): its first savefig would bring the style's own layout back
+    drawn = canvas(WIDTH, HEIGHT)
+    # not canvas(layout="none"): its first savefig would bring the style's own layout back
     drawn.set_layout_engine("none")
     ax = drawn.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.tables import ARMS
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def ablations(evaluation: pd.DataFrame) -> Figure:
     """A row an arm: NMSE over that of the best linear predictor, and the share of atoms covered."""
     arms = [arm for arm in ARMS if (evaluation["model"] == arm).any()]
-    drawn = figure(8.2, 0.6 + 0.27 * len(arms))
+    drawn = canvas(8.2, 0.6 + 0.27 * len(arms))
     left, right = drawn.subplots(1, 2, sharey=True, width_ratios=[1.6, 1])
     for row, arm in enumerate(arms):
         linear = per_replicate(evaluation, model=f"{arm}/linear-exact", quantity="nmse").mean()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def closed_forms(sampled: pd.DataFrame) -> Figure:
     """Growth rates at b = 0, the pull on one atom, on noise, and noise without masks."""
-    drawn = figure(8.2, 3.2)
+    drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 3)
     rates, atom, noise = axes
     _check(rates, sampled, "rate_signal", COLOURS["blue"], "within span(M)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.contrastive.figures.bars import bar
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.rows import per_replicate
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MODELS = {
 
 def downstream(evaluation: pd.DataFrame) -> Figure:
     """Error of the regression and accuracy of the classification, a bar a representation."""
-    drawn = figure(8.2, 3.4)
+    drawn = canvas(8.2, 3.4)
     left, right = drawn.subplots(1, 2)
     for ax, quantity, title in (
         (left, "nmse", "Regression: NMSE, lower is better"),
@@ -62,7 +62,7 @@ LABEL_MODELS = {
 
 def labels(frame: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """Error and accuracy of the probe over the number of labelled samples."""
-    drawn = figure(8.2, 3.0)
+    drawn = canvas(8.2, 3.0)
     left, right = drawn.subplots(1, 2)
     for ax, quantity in ((left, "nmse"), (right, "accuracy")):
         for model, (label, colour) in LABEL_MODELS.items():

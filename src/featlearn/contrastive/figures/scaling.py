@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def stage_two_unit(atoms: float) -> float:
 
 def scaling(sizes: pd.DataFrame) -> Figure:
     """NMSE, accuracy and the length of stage II over the number of atoms."""
-    drawn = figure(8.2, 3.1)
+    drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)
     for model, (colour, label) in LINES.items():
         _points(first, _wide(sizes, model, "nmse"), colour, label)

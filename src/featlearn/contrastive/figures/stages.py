@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ PLAIN_MOMENTS = {"start": "start", "t1": "a third", "t2": "two thirds", "end": "
 
 def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     """Norms, singletons, thresholds and loss over the steps; a row an arm, every replicate."""
-    drawn = figure(8.2, 4.4)
+    drawn = canvas(8.2, 4.4)
     axes = drawn.subplots(len(ARMS), len(PANELS), sharey="col")
     times = _times(moments)
     for row, (arm, name) in enumerate(ARMS.items()):
@@ -91,7 +91,7 @@ def _mark(ax: Axes, times: dict[str, float], *, named: bool) -> None:
 
 def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     """``|<w_i, M_j>| / ||w_i||`` of every neuron and atom, at four moments."""
-    drawn = figure(8.2, 5.2)
+    drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
     for row, (arm, name) in enumerate(ARMS.items()):
         own = alignment[alignment["arm"] == arm]
@@ -135,7 +135,7 @@ MASKINGS = {
 
 def decoupling(frame: pd.DataFrame) -> Figure:
     """``E[<x+, v> <x++, v'>]`` for sparse and dense directions under each way of masking."""
-    drawn = figure(8.2, 3.2)
+    drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
     grids = {name: _grid(frame[frame["masking"] == name], "measured") for name in MASKINGS}
     top = max(float(np.abs(grid).max()) for grid in grids.values())

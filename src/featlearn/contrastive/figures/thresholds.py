@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from featlearn.contrastive.figures.bars import bar
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.rows import per_replicate
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ TRAINED = {
 
 def trained(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """Thresholds that gradient descent moves, singletons, and the probe at the end."""
-    drawn = figure(8.2, 3.2)
+    drawn = canvas(8.2, 3.2)
     first, second, third = drawn.subplots(1, 3, width_ratios=[1.2, 1.2, 1])
     for ax, quantity in ((first, "bias_over_norm"), (second, "singletons")):
         for arm, (label, colour) in TRAINED.items():
@@ -65,7 +65,7 @@ def growth(history: pd.DataFrame, evaluation: pd.DataFrame, config: Mapping[str,
         for arm in GROWTH
         if arm in config["arms"]
     }
-    drawn = figure(8.2, 3.2)
+    drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 3)
     for ax, quantity in zip(axes[:2], ("alive", "covered"), strict=True):
         for arm, rate in rates.items():

@@ -14,7 +14,7 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, START
 from featlearn.contrastive.images.tables import HALFWAY
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.images.figures.mosaic import bare, mosaic
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def fig_1(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figu
         Data sets in the order of their panels.
     """
     arms = FIGURE_ARMS["fig-1"]
-    drawn = figure(9.6, 3.0 * len(names) + 0.6)
+    drawn = canvas(9.6, 3.0 * len(names) + 0.6)
     axes = drawn.subplots(len(names), len(arms) + 1, squeeze=False, width_ratios=[3] * 4 + [2.2])
     for panel, (name, row) in enumerate(zip(names, axes, strict=True), 1):
         for ax, arm in zip(row, arms, strict=False):
@@ -143,7 +143,7 @@ def fig_2(found: pd.DataFrame, pictures: Pictures, names: Sequence[str]) -> Figu
     Parameters as :func:`fig_1`.
     """
     arms = FIGURE_ARMS["fig-2"]
-    drawn = figure(9.6, 5.2 * len(names) + 0.6)
+    drawn = canvas(9.6, 5.2 * len(names) + 0.6)
     grid = drawn.subplots(2 * len(names), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
     for panel, name in enumerate(names, 1):
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
@@ -182,7 +182,7 @@ def fig_3(found: pd.DataFrame, maps: Pictures, names: Sequence[str]) -> Figure:
     from matplotlib import colormaps
 
     arms = FIGURE_ARMS["fig-3"]
-    drawn = figure(8.6, 5.6 * len(names) + 0.2)
+    drawn = canvas(8.6, 5.6 * len(names) + 0.2)
     grid = drawn.subplots(2 * len(names), len(arms), squeeze=False)
     for panel, name in enumerate(names, 1):
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
@@ -225,7 +225,7 @@ def fig_4(found: pd.DataFrame, patterns: Pictures, names: Sequence[str]) -> Figu
     arms = FIGURE_ARMS["fig-4"]
     layers = {name: list(pd.unique(patterns[name, arms[0]]["layer"]))[1:] for name in names}
     widest = max(len(each) for each in layers.values())
-    drawn = figure(9.6, 5.6 * len(names) + 0.6)
+    drawn = canvas(9.6, 5.6 * len(names) + 0.6)
     ratios = [2] * widest + [2.6]
     grid = drawn.subplots(len(arms) * len(names), widest + 1, squeeze=False, width_ratios=ratios)
     for panel, name in enumerate(names, 1):
@@ -290,7 +290,7 @@ def first_layer(traces: pd.DataFrame, found: pd.DataFrame, names: Sequence[str])
         As :func:`fig_1`.
     """
     arms = FIGURE_ARMS["fig-4"]
-    drawn = figure(4.6 * len(names) + 0.4, 3.6)
+    drawn = canvas(4.6 * len(names) + 0.4, 3.6)
     axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
     for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
         encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]

@@ -9,7 +9,7 @@ import torch
 
 from featlearn.contrastive.images.experiment import ImageExperiment
 from featlearn.contrastive.images.measure import by_class
-from featlearn.core.plots import figure
+from featlearn.core.plots import canvas
 from featlearn.images.draws import Draws
 from featlearn.images.figures.mosaic import bare
 
@@ -30,7 +30,7 @@ def views(experiments: Mapping[str, ImageExperiment]) -> Figure:
         By name of the data set, in the order of the panels.
     """
     lines = 1 + 2 * (len(VIEWS) - 1)
-    drawn = figure(7.2, (0.85 * lines + 0.3) * len(experiments))
+    drawn = canvas(7.2, (0.85 * lines + 0.3) * len(experiments))
     axes = drawn.subplots(lines * len(experiments), SHOWN, squeeze=False)
     for number, (name, experiment) in enumerate(experiments.items()):
         block = iter(axes[number * lines : (number + 1) * lines])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp.growth_fits import CASES, timed, with_ratio
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def growth_laws(
     curves: pd.DataFrame, hits: pd.DataFrame, target: float, varrho: float, replicate: int = 0
 ) -> Figure:
     """``Lambda`` of every feature over time, with the predicted crossing of the target marked."""
-    drawn = figure(8.4, 3.9)
+    drawn = canvas(8.4, 3.9)
     axes = drawn.subplots(1, len(CASES), sharey=True)
     sigmas = sorted(hits["sigma_0"].unique())
     colours = dict(zip(sigmas, SIGMA_COLOURS, strict=False))
@@ -69,7 +69,7 @@ def growth_laws(
 
 def hitting_times(hits: pd.DataFrame) -> Figure:
     """Measured against predicted hitting times, all features of all replicates and starts."""
-    drawn = figure(8.4, 3.6)
+    drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)
     for ax, (case, title) in zip(axes, CASES.items(), strict=True):
         own = with_ratio(hits, case)
@@ -120,7 +120,7 @@ def drift_after_capture(after: pd.DataFrame, residual: pd.DataFrame, q: int) -> 
         "main": r"$\delta_t=1/(t+1)$ (main text)",
         "constant": r"$\delta_t=0$",
     }
-    drawn = figure(8.4, 3.7)
+    drawn = canvas(8.4, 3.7)
     left, right = drawn.subplots(1, 2)
     start = after["step"].min()
     for schedule, name in names.items():

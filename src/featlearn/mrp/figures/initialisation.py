@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ NARROW, WIDE = 0.25, 1.0
 
 def lottery_sets(lottery: pd.DataFrame) -> Figure:
     """Three panels over the number of kernels: correlation, set size, sets that share a kernel."""
-    drawn = figure(8.4, 3.7)
+    drawn = canvas(8.4, 3.7)
     axes = drawn.subplots(1, 3)
     for number, (classes, own) in enumerate(lottery.groupby("classes")):
         colour, label = CLASS_COLOURS[number % 4], f"k = {classes}"

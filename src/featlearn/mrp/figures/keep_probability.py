@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp.claims.keep_probability import ALONE
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FRAMEWORKS = {
 
 def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figure:
     """Left: steps until all features are captured. Right: share of them captured in the end."""
-    drawn = figure(8.2, 3.6)
+    drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
     trained = trade_off[trade_off["theta"].isin(config["thetas"])]
     for framework, (name, colour, shift) in FRAMEWORKS.items():
@@ -58,7 +58,7 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figur
 
 def fixed_points(rest: pd.DataFrame, varrho: float) -> Figure:
     """Left: where ``Lambda`` comes to rest over theta. Right: its distance from the formula."""
-    drawn = figure(8.2, 3.6)
+    drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
     alone = rest["second"] < ALONE * rest["strength"]
     groups = [

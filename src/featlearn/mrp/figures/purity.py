@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ QUANTITIES = {
 def induction(purity: pd.DataFrame, sigma_0: float, feature_noise: float, classes: int) -> Figure:
     """Every quantity of the induction hypothesis in units of its scale, at three moments."""
     constants = sorted(purity["constant"].dropna().unique())
-    drawn = figure(8.2, 1.2 + 1.75 * len(constants))
+    drawn = canvas(8.2, 1.2 + 1.75 * len(constants))
     axes = drawn.subplots(len(constants), 1, sharex=True, squeeze=False)[:, 0]
     for ax, constant in zip(axes, constants, strict=True):
         own = purity[purity["constant"] == constant]

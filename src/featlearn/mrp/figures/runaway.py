@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ PLACES = {"first": COLOURS["blue"], "second": COLOURS["orange"]}
 
 def runaway(pair: pd.DataFrame, varrho: float, replicate: int = 0) -> Figure:
     """A kernel that captures two features: their growth, what pushes the second, all replicates."""
-    drawn = figure(8.2, 3.3)
+    drawn = canvas(8.2, 3.3)
     first, second, third = drawn.subplots(1, 3)
     own = pair[pair["replicate"] == replicate]
     lines = {str(place): line for place, line in own.groupby("place")}
@@ -73,7 +73,7 @@ def _threshold(ax: Axes, varrho: float) -> None:
 
 def schedules(history: pd.DataFrame, varrho: float) -> Figure:
     """The four schedules of the teacher factor side by side, from the same kernels."""
-    drawn = figure(8.2, 3.4)
+    drawn = canvas(8.2, 3.4)
     axes = drawn.subplots(1, 3)
     history = history.assign(
         share=history["impure"] / history["winners"].clip(lower=1),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def _sorted_matrix(frame: pd.DataFrame) -> np.ndarray:
 
 def kernel_matrix(matrix: pd.DataFrame, varrho: float) -> Figure:
     """Kernel-by-feature correlations before and after, for both frameworks, in one replicate."""
-    drawn = figure(8.2, 5.0)
+    drawn = canvas(8.2, 5.0)
     halves: Any = drawn.subfigures(1, 2)
     panels = []
     for half, (framework, name) in zip(halves, FRAMEWORKS.items(), strict=True):
@@ -70,7 +70,7 @@ def _feature_axis(ax: Axes, features: int, views: int = 2) -> None:
 
 def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, varrho: float) -> Figure:
     """Left: winners and losers of each feature over time. Right: impure winners, all replicates."""
-    drawn = figure(8.2, 3.3)
+    drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[1.35, 1])
     ends = {replicate: _last_change(line) for replicate, line in purity.groupby("replicate")}
     own = growth[(growth["replicate"] == 0) & (growth["step"] <= ends[0])]
@@ -125,7 +125,7 @@ def noise_alignment(panels: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> 
     panels
         By title: the measurements, and the units of the lemma in one row (``claims.noise.scales``).
     """
-    drawn = figure(8.2, 3.6)
+    drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, len(panels), sharey=True)
     for ax, (title, (noise, units)) in zip(axes, panels.items(), strict=True):
         _noise_panel(ax, noise, units)

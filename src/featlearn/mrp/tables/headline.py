@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from featlearn.core.publish import Table, table
 from featlearn.core.stats import estimate
 
 #: Models in the order of the story, with the words that a reader sees.
@@ -47,13 +48,13 @@ def headline_table(evaluation: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def wide(table: pd.DataFrame) -> pd.DataFrame:
+def wide(summary: pd.DataFrame) -> pd.DataFrame:
     """The same for reading: a row a model, ``mean +- half-width`` in the cells."""
     rows = []
     for model, label in LABELS.items():
         row = {"model": label}
         for quantity, head in HEADS.items():
-            found = table[(table["model"] == model) & (table["quantity"] == quantity)]
+            found = summary[(summary["model"] == model) & (summary["quantity"] == quantity)]
             row[head] = (
                 f"{found['mean'].iloc[0]:.3f} ± {found['half_width'].iloc[0]:.3f}"
                 if len(found)
@@ -61,3 +62,10 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
             )
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+@table()
+def headline(evaluation: pd.DataFrame) -> Table:
+    """Supervised training against mask-reconstruction pre-training"""
+    summary = headline_table(evaluation)
+    return Table(summary, wide(summary))
