@@ -41,7 +41,8 @@ def write(found: Any, output: Any, function: str = "", title: str = "") -> None:
         to measure is a fault, not a success.
     """
     if not isinstance(found, Mapping):
-        write_exhibit(found, *output, title=title)
+        first, second = output
+        write_exhibit(found, first, second, title)
         return
     if set(found) != set(output.names):
         raise FeatlearnError(

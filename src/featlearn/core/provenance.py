@@ -172,7 +172,8 @@ def _closure(file: Path, symbol: str) -> list[ast.stmt]:
     A statement that binds no name (a loop, a call) may change any, so it always counts.
     """
     statements = _statements(file)
-    wanted, taken = {symbol}, set()
+    wanted = {symbol}
+    taken: set[int] = set()
     if not any(symbol in _bound(statement) for statement in statements):
         raise FeatlearnError(f"{file}: no {symbol!r} is defined there")
     while True:

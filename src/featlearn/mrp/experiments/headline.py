@@ -24,6 +24,8 @@ from featlearn.mrp.train import MaskedAutoencoder, train_classifier
 from featlearn.mrp.train import pretrain as pretrained
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
@@ -89,7 +91,8 @@ def downstream(job: Job) -> Results:
         "random_probe": (initial, "probe"),
         "random_finetuned": (initial, "finetuning"),
     }
-    weights, histories = {}, []
+    weights: dict[str, Tensor] = {}
+    histories = []
     for model, (start, recipe) in starts.items():
         options = job.config[recipe]
         done = train_classifier(
