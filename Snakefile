@@ -39,7 +39,7 @@ rule all:
 
 
 onstart:
-    hold_results()
+    begin_run()
 
 
 onerror:

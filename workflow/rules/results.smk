@@ -8,12 +8,15 @@ FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
 
 
-def hold_results():
-    """Keep the results folder for this run; a second run in it is refused."""
+def begin_run():
+    """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
     try:
         run.hold(Path(RESULTS))
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+    display.install(
+        logger, workflow.dag.needrun_jobs(), RESULTS, workflow.resource_settings.cores or 1
+    )
 
 
 def tell_unfinished():

@@ -44,7 +44,7 @@ NOT_SHARED = "no run shared these bytes"
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
-        "config", "environment", "errors", "faults", "gpus", "guard", "interruption", "job",
+        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard", "interruption", "job",
         "lifeline", "outputs", "progress", "provenance", "publish", "run", "software", "unfinished",
     )
 )  # fmt: skip
