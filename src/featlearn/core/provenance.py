@@ -44,8 +44,9 @@ NOT_SHARED = "no run shared these bytes"
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
-        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard", "interruption", "job",
-        "lifeline", "outputs", "progress", "provenance", "publish", "run", "software", "unfinished",
+        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard",
+        "interruption", "job", "lifeline", "outputs", "progress", "provenance", "publish", "run",
+        "software", "unfinished",
     )
 )  # fmt: skip
 FRAME_VERSION = 1
