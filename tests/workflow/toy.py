@@ -49,4 +49,3 @@ class Toy(Checkout):
         text = (self / name).read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{name}: {text.count(old)} times {old!r}"
         (self / name).write_text(text.replace(old, new), encoding="utf-8")
-
