@@ -48,6 +48,14 @@ SCHEMA = {
                 "factor": {"type": "number"},
             },
         },
+        "sets": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["size"],
+                "properties": {"size": {"type": "integer"}, "share": {"type": "number"}},
+            },
+        },
         "bare": {"type": "object", "properties": {"needed": {"type": "number"}}},
     },
     "$defs": {
@@ -256,10 +264,18 @@ def root(tmp_path):
     (tmp_path / "workflow" / "schemas").mkdir(parents=True)
     (tmp_path / "config" / "config.yaml").write_text("scale: desk\nrun: ''\nseed: 0\n")
     (tmp_path / "workflow" / "schemas" / "config.schema.yaml").write_text(yaml.safe_dump(SCHEMA))
-    for scale, steps in [("smoke", 5), ("desk", 50)]:
-        text = yaml.safe_dump({"steps": steps, "data": {"patches": steps, "sparsity": 1.0}})
-        (tmp_path / "config" / "scale" / f"{scale}.yaml").write_text(text)
+    sets = {"one": {"size": 1, "share": 0.5}, "two": {"size": 2}}
+    scale_file(
+        tmp_path, "desk", steps=50, limit=7, sets=sets, data={"patches": 50, "sparsity": 1.0},
+        training={"rate": 2.0, "factor": 3.0},
+    )  # fmt: skip
+    scale_file(tmp_path, "smoke", steps=5, data={"patches": 5})
     return tmp_path
+
+
+def scale_file(root, name, **sizes):
+    (root / "config" / "scale" / f"{name}.yaml").write_text(yaml.safe_dump(sizes))
+    return sizes
 
 
 def test_the_users_values_win_over_the_scale_and_the_scale_over_the_defaults(root):
@@ -279,6 +295,53 @@ def test_the_order_of_the_users_keys_does_not_matter(root):
     one = load({"scale": "desk", "seed": 3, "device": "cpu"}, root)
     two = load({"device": "cpu", "seed": 3, "scale": "desk"}, root)
     assert list(one) == list(two) == sorted(one)
+
+
+def test_a_scale_states_what_differs_from_desk_or_from_the_scale_it_is_based_on(root):
+    tiny = scale_file(root, "tiny", based_on="smoke", steps=2)
+    config = load({"scale": "tiny"}, root)
+    assert (config["steps"], config["data"]["patches"], config["limit"]) == (2, 5, 7)
+    assert load(tiny | {"scale": "tiny"}, root) == config  # as --configfile
+
+
+@pytest.mark.parametrize("name", ["huge", "tiny", None, ["desk"]])
+def test_a_scale_based_on_none_that_there_is_or_on_itself_is_refused(root, name):
+    scale_file(root, "tiny", based_on=name)
+    with pytest.raises(ConfigError, match=r"tiny\.yaml: based_on: .*expected one of desk, smoke$"):
+        load({"scale": "tiny"}, root)
+
+
+def test_nothing_takes_away_what_a_lower_layer_has(root):
+    change = {"sets": {"one": None, "two": {"size": 3}}, "training": {"rate": None, "factor": None}}
+    tiny = scale_file(root, "tiny", **change)
+    config = load({"scale": "tiny"}, root)
+    assert config["sets"] == {"two": {"size": 3}}
+    assert config["training"] == {"inner": {"record_every": 20}, "rate": 0.5}
+    assert load(tiny | {"scale": "tiny"}, root) == config  # taken away twice
+    again = load({"scale": "tiny", "sets": {"one": {"size": 4}}, "training": {"factor": 5.0}}, root)
+    assert again["sets"]["one"] == {"size": 4}
+    assert again["training"]["factor"] == 5.0
+
+
+def test_nothing_stays_a_value_where_it_is_one(root):
+    assert load({"scale": "desk"}, root)["limit"] == 7
+    assert load({"scale": "desk", "limit": None}, root)["limit"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"steps": None}, "steps: None; expected a whole number"),
+        ({"data": {"patches": None}}, "data.patches: None; expected a whole number"),
+        ({"sets": {"one": {"size": None}}}, "sets.one.size: None; expected a whole number"),
+        ({"sets": {"three": None}}, "sets.three: None; expected a group of keys"),
+        ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
+    ],
+)
+def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, told):
+    with pytest.raises(ConfigError) as caught:
+        load({"scale": "desk", **change}, root)
+    assert str(caught.value).splitlines()[1:] == [f"  {told}"]
 
 
 @pytest.mark.parametrize("scale", ["huge", None, 3, ["desk"]])
