@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -408,6 +410,42 @@ def test_papers_that_are_none_are_refused_with_those_that_there_are(papers, wron
     with pytest.raises(ConfigError) as caught:
         load(SECTIONS | {"papers": wrong}, papers)
     assert str(caught.value).splitlines()[1:] == [f"  {told}"]
+
+
+@pytest.mark.parametrize("other", ["alpha.schema.yaml", "config.schema.yaml"])
+def test_a_definition_that_stands_in_two_files_is_refused_by_its_name_and_both(papers, other):
+    folder = papers / "workflow" / "schemas"
+    for name in ("beta.schema.yaml", other):
+        schema = yaml.safe_load((folder / name).read_text())
+        schema.setdefault("$defs", {})["steps"] = {"type": "integer"}
+        (folder / name).write_text(yaml.safe_dump(schema))
+    with pytest.raises(ConfigError, match=rf"beta.*\$defs\.steps is defined in {other} already"):
+        load(SECTIONS, papers)
+
+
+def test_a_file_of_definitions_alone_is_shared_and_no_section(papers):
+    folder = papers / "workflow" / "schemas"
+    (folder / "shared.schema.yaml").write_text("$defs: {few: {type: integer, maximum: 3}}")
+    for section in ("alpha", "beta"):
+        own = yaml.safe_load((folder / f"{section}.schema.yaml").read_text())
+        own["properties"]["size"] = {"$ref": "#/$defs/few"}
+        (folder / f"{section}.schema.yaml").write_text(yaml.safe_dump(own))
+    assert "shared" not in load(SECTIONS, papers)
+    with pytest.raises(ConfigError) as caught:
+        load(SECTIONS | {"alpha": {"size": 4}, "beta": {"size": 5}}, papers)
+    assert str(caught.value).count("expected at most 3") == 2
+
+
+def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
+    folder = Path(__file__).parents[2] / "workflow" / "schemas"
+    read = {file.name.split(".")[0]: read_yaml(file) for file in folder.glob("*.schema.yaml")}
+    paper = {name: schema.get("paper", name) for name, schema in read.items()}
+    for name, schema in read.items():
+        known = set(read["shared"]["$defs"])
+        known.update(
+            *(read[other].get("$defs", ()) for other in read if paper[other] == paper[name])
+        )
+        assert set(re.findall(r"#/\$defs/(\w+)", str(schema))) <= known, name
 
 
 def test_a_schema_whose_paper_has_no_package_is_named(papers):

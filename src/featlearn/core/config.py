@@ -159,17 +159,18 @@ def _layers(scale: Any, folder: Path) -> list[dict[str, Any]]:
 def read_schema(folder: Path) -> dict[str, Any]:
     """``config.schema.yaml`` with each section of the config from its ``<section>.schema.yaml``.
 
-    A section is a paper of that name, with a package, unless ``paper`` at the top of its file says
-    whose part it is. ``papers`` may hold those found, all by default, in the order that ``order``
-    gives; only the sections of papers that it holds are required.
+    A file of ``$defs`` alone holds what several sections share. A section is a paper of that name,
+    with a package, unless ``paper`` at the top of its file says whose part it is. ``papers`` may
+    hold those found, all by default, in the order that ``order`` gives; only the sections of papers
+    that it holds are required.
 
     Raises
     ------
     ConfigError
-        If a paper has no package.
+        If a paper has no package, or a definition stands in two files.
     """
     schema = read_own_yaml(folder / "config.schema.yaml")
-    schema.setdefault("$defs", {})
+    files = dict.fromkeys(schema.setdefault("$defs", {}), "config.schema.yaml")
     sections: dict[str, list[str]] = {}  # of each paper
     order = {}
     for file in sorted(folder.glob("*.schema.yaml")):
@@ -177,7 +178,13 @@ def read_schema(folder: Path) -> dict[str, Any]:
         if name == "config":
             continue
         section = read_own_yaml(file)
-        schema["$defs"] |= section.pop("$defs", {})
+        own = section.pop("$defs", {})
+        if twice := min(own.keys() & files.keys(), default=""):
+            raise ConfigError(f"{file}: $defs.{twice} is defined in {files[twice]} already")
+        schema["$defs"] |= own
+        files |= dict.fromkeys(own, file.name)
+        if not section:
+            continue
         paper = section.pop("paper", name)
         package = folder.parents[1] / "src" / "featlearn" / paper
         if not package.is_dir():
