@@ -450,7 +450,13 @@ def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
 
 def test_a_schema_whose_paper_has_no_package_is_named(papers):
     (papers / "src" / "featlearn" / "alpha").rmdir()
-    with pytest.raises(ConfigError, match=r"alpha\.schema\.yaml: there is no package .*alpha"):
+    with pytest.raises(ConfigError, match=r"alpha: a paper alpha has .* a package .*alpha;"):
+        load(SECTIONS, papers)
+
+
+def test_a_section_of_a_paper_that_is_none_is_named(papers):
+    (papers / "workflow" / "schemas" / "pictures.schema.yaml").write_text("paper: gamma")
+    with pytest.raises(ConfigError, match=r"pictures: a paper gamma has a gamma\.schema\.yaml"):
         load(SECTIONS, papers)
 
 

@@ -167,7 +167,7 @@ def read_schema(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If a paper has no package, or a definition stands in two files.
+        If a paper has no schema or no package, or a definition stands in two files.
     """
     schema = read_own_yaml(folder / "config.schema.yaml")
     files = dict.fromkeys(schema.setdefault("$defs", {}), "config.schema.yaml")
@@ -186,16 +186,17 @@ def read_schema(folder: Path) -> dict[str, Any]:
         if not section:
             continue
         paper = section.pop("paper", name)
-        package = folder.parents[1] / "src" / "featlearn" / paper
-        if not package.is_dir():
-            raise ConfigError(
-                f"{file}: there is no package {package} of the paper {paper!r}; a section that is "
-                "part of another paper says so with 'paper: <name>'"
-            )
         if paper == name:
             order[name] = section.pop("order", math.inf)
         schema["properties"][name] = section
         sections.setdefault(paper, []).append(name)
+    for paper, names in sections.items():
+        package = folder.parents[1] / "src" / "featlearn" / paper
+        if paper not in order or not package.is_dir():
+            raise ConfigError(
+                f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
+                f"package {package}; what is part of another paper names it, 'paper: <name>'"
+            )
     papers = sorted(order, key=lambda paper: (order[paper], paper))
     schema["properties"]["papers"] |= {"items": {"enum": papers}, "default": papers}
     schema["allOf"] = [
