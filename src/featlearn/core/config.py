@@ -137,8 +137,7 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     refuse(faults(filled, schema))
     filled["run"] = filled["run"] or scale
     filled["results"] = f"results/{filled['run']}"
-    known = schema["properties"]["papers"]["default"]
-    filled["papers"] = [paper for paper in known if paper in filled["papers"]]
+    filled["papers"] = [paper for paper in schema["papers"] if paper in filled["papers"]]
     return in_order(filled)
 
 
@@ -160,9 +159,10 @@ def read_schema(folder: Path) -> dict[str, Any]:
     """``config.schema.yaml`` with each section of the config from its ``<section>.schema.yaml``.
 
     A file of ``$defs`` alone holds what several sections share. A section is a paper of that name,
-    with a package, unless ``paper`` at the top of its file says whose part it is. ``papers`` may
-    hold those found, all by default, in the order that ``order`` gives; only the sections of papers
-    that it holds are required.
+    with a package, unless ``paper`` at the top of its file says whose part it is. The schema has
+    the sections of each paper under ``papers``, both in the order that ``order`` in their files
+    gives. The key ``papers`` of a config may hold those found, all by default; only the sections of
+    papers that it holds are required.
 
     Raises
     ------
@@ -171,8 +171,7 @@ def read_schema(folder: Path) -> dict[str, Any]:
     """
     schema = read_own_yaml(folder / "config.schema.yaml")
     files = dict.fromkeys(schema.setdefault("$defs", {}), "config.schema.yaml")
-    sections: dict[str, list[str]] = {}  # of each paper
-    order = {}
+    found = []
     for file in sorted(folder.glob("*.schema.yaml")):
         name = file.name.removesuffix(".schema.yaml")
         if name == "config":
@@ -183,28 +182,28 @@ def read_schema(folder: Path) -> dict[str, Any]:
             raise ConfigError(f"{file}: $defs.{twice} is defined in {files[twice]} already")
         schema["$defs"] |= own
         files |= dict.fromkeys(own, file.name)
-        if not section:
-            continue
-        paper = section.pop("paper", name)
-        if paper == name:
-            order[name] = section.pop("order", math.inf)
-        schema["properties"][name] = section
-        sections.setdefault(paper, []).append(name)
-    for paper, names in sections.items():
+        if section:
+            paper = section.pop("paper", name)
+            found.append((paper != name, section.pop("order", math.inf), name, paper))
+            schema["properties"][name] = section
+    papers: dict[str, list[str]] = {}
+    for _, _, name, paper in sorted(found):  # papers come before parts
+        papers.setdefault(paper, []).append(name)
+    for paper, names in papers.items():
         package = folder.parents[1] / "src" / "featlearn" / paper
-        if paper not in order or not package.is_dir():
+        if paper not in names or not package.is_dir():
             raise ConfigError(
                 f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
                 f"package {package}; what is part of another paper names it, 'paper: <name>'"
             )
-    papers = sorted(order, key=lambda paper: (order[paper], paper))
-    schema["properties"]["papers"] |= {"items": {"enum": papers}, "default": papers}
+    schema["papers"] = papers
+    schema["properties"]["papers"] |= {"items": {"enum": list(papers)}, "default": list(papers)}
     schema["allOf"] = [
         {
             "if": {"properties": {"papers": {"contains": {"const": paper}}}},
             "then": {"required": names},
         }
-        for paper, names in sections.items()
+        for paper, names in papers.items()
     ]
     return schema
 
