@@ -21,7 +21,7 @@ def section():
     return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
 def test_every_scale_is_valid(scale):
     assert list(faults(load({"scale": scale}, ROOT)["contrastive"])) == []
 
@@ -75,5 +75,5 @@ def test_claims_are_named_once_and_give_their_reasons():
 def test_the_arms_of_the_scales_are_those_that_tables_name():
     from featlearn.contrastive.tables import ARMS
 
-    for scale in ("smoke", "desk", "paper"):
+    for scale in ("smoke", "tour", "desk", "paper"):
         assert set(load({"scale": scale}, ROOT)["contrastive"]["ablations"]["arms"]) == set(ARMS)

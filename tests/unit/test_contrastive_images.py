@@ -43,7 +43,7 @@ def experiment(settings, replicate=0, cache="none"):
 # --------------------------------------------------------------------------- config
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper", "gpu"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
 def test_every_scale_is_valid_and_trains_all_that_its_figures_show(scale):
     images = load({"scale": scale}, ROOT)["contrastive"]["images"]
     assert list(faults(images, "contrastive.images")) == []
