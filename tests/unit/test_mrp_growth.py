@@ -14,12 +14,18 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
+from featlearn.mrp.experiments.growth import (
+    after_capture,
+    crossing_steps,
+    fixed_points,
+    grow,
+    predicted_hits,
+    residual_slopes,
+)
+from featlearn.mrp.experiments.keep_probability import strengths_of
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
-from featlearn.mrp.growth import crossing_steps, grow, predicted_hits
-from featlearn.mrp.growth_fits import delayed, fits, growth_table, scaling, timed, with_ratio
-from featlearn.mrp.keep_probability import strengths_of
 from featlearn.mrp.model import Activation
-from featlearn.mrp.one_kernel import after_capture, fixed_points, residual_slopes
+from featlearn.mrp.tables.growth import delayed, fits, growth_table, scaling, timed, with_ratio
 from featlearn.mrp.train import Trace
 
 QUIET = MultiView(
