@@ -281,3 +281,12 @@ def test_a_target_outside_the_polynomial_regime_is_refused():
     config = load({"scale": "desk", "mrp": {"growth": {"target": 0.11}}}, root)["mrp"]
     (line,) = faults(config)
     assert line.startswith("mrp.growth.target: 0.11; expected at most")
+
+
+def test_a_followed_schedule_that_is_not_trained_is_refused():
+    from featlearn.core.config import load
+
+    root = Path(__file__).resolve().parents[2]
+    change = {"runaway": {"pretraining": {"schedules": ["appendix", "one"]}}}
+    (line,) = faults(load({"scale": "desk", "mrp": change}, root)["mrp"])
+    assert line.startswith("mrp.runaway.pretraining.followed: main; expected one of")
