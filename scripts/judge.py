@@ -11,6 +11,7 @@ with Job(snakemake) as job:
     module = import_module(job.params.module)
     derived = getattr(module, "derived", None)
     frames = Frames(job.frame, job.input.groups, derived(job.config) if derived else {})
-    known = {str(path.relative_to(job.results)) for path in job.input}
+    within = (path for path in job.input if path.is_relative_to(job.results))
+    known = {str(path.relative_to(job.results)) for path in within}
     check_artefacts(module.CLAIMS, known)
     write_parquet(ledger(module.CLAIMS, frames, job.config), job.output[0])

@@ -9,3 +9,4 @@ COMPILE = {"compile": config["compile"]}
 
 
 include: "mrp/kernels.smk"
+include: "mrp/downstream.smk"

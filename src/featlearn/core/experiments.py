@@ -147,7 +147,9 @@ class Published:
                 claims or None,
             )
         )  # fmt: skip
-        files = [*also, *(file for value in own.values() for file in _listed(value))]
+        # a frame of the repository (numbers that a paper prints) is no file of the run
+        given = (file for value in own.values() for file in _listed(value))
+        files = [*also, *(file for file in given if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
         if claims:

@@ -1,7 +1,7 @@
 """Two drawings of what is trained: Figures 2 and 6 of Pan, Zhou & Yan, redrawn by us.
 
-"Towards Understanding Why Mask Reconstruction Pretraining Helps in Downstream Tasks". Nothing is
-measured here. Both drawings follow one example sample with one fixed mask, and the tints of the
+"Towards Understanding Why Mask Reconstruction Pretraining Helps in Downstream Tasks", section 3.2
+and appendix H. Nothing is measured here. Both drawings follow one example sample with one fixed mask, and the tints of the
 activations are computed from it (``_activations``), so that masked patches, sums and scales agree
 with the formulas beside them. All positions are in inches from the lower left corner.
 """
@@ -18,6 +18,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 from matplotlib.path import Path as Polyline
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -293,11 +294,13 @@ def _sample_encoder(ax: Axes, place: Place, name: str, kernel: str, *, trained: 
         _note(ax, chip.x, chip.bottom[1] - 0.05, caption, va="top")
 
 
+@figure("fig-2")
 def teacher_student() -> Figure:
-    """The teacher-student framework: Figure 2 of Pan, Zhou & Yan (section 3.2), own drawing.
+    """Figure 2: teacher-student mask reconstruction
 
-    The student encodes the patches that the mask left, the decoder rescales by ``1 / theta``, and
-    the result is compared with what the teacher, an amplified copy, makes of the whole sample.
+    A schematic, drawn by code: the student sees a sample with patches masked at random and must match,
+    after a fixed linear decoder, what an amplified copy of itself (the teacher, through which no
+    gradient flows) makes of the whole sample.
     """
     drawn, ax = _canvas("Teacher-student: from some patches, predict what the teacher makes of all")
     upper, middle, lower = 2.42, 1.71, 1.0
@@ -373,11 +376,13 @@ def teacher_student() -> Figure:
     return drawn
 
 
+@figure("fig-6")
 def masked_autoencoder() -> Figure:
-    """The masked autoencoder: Figure 6 of Pan, Zhou & Yan (appendix H), own drawing.
+    """Figure 6: the masked autoencoder of the theory
 
-    Each patch, masked or not, is encoded without a sum over patches and rebuilt from the same
-    kernels; the loss covers all patches. A masked patch is 0 all the way through.
+    A schematic, drawn by code: each patch alone is encoded and rebuilt by the same kernels. A masked
+    patch is rebuilt as zero and contributes a constant, so this model learns from the visible patches:
+    it is a patchwise tied auto-encoder with shrinkage, not a predictor from context.
     """
     drawn, ax = _canvas("Masked autoencoder: every patch is encoded and rebuilt by itself")
     count = len(SAMPLE)
