@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from .checkout import Checkout
 
+HERE = Path(__file__).parent
+
 
 def pytest_collection_modifyitems(items):
     """Tests of one module share what it ran: side by side go modules, not tests."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture(scope="session")
