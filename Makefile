@@ -35,7 +35,7 @@ bench: $(READY) ## speed, measured as ratios within one run: results/bench/
 	$(BIN)/python -m bench
 
 verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
-	$(BIN)/python scripts/core/verify.py --scale $(SCALE) --cores $(CORES)
+	$(BIN)/python scripts/verify.py --scale $(SCALE) --cores $(CORES)
 
 # uv makes the environment; where there is none it is fetched into a small environment of its own.
 # Bytecode is made once: where PYTHONDONTWRITEBYTECODE is set, each job would compile torch for itself

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.cluster
 
 #: As a user calls it. This Slurm has no accounting database, and nobody wants to wait for a poll.
 ON_SLURM = (
-    *("--profile", "workflow/profiles/slurm", "--slurm-status-command", "squeue"),
+    *("--profile", "profiles/slurm", "--slurm-status-command", "squeue"),
     *("--slurm-init-seconds-before-status-checks", "1", "--latency-wait", "10"),
 )
 #: No limit but that of the nodes.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from featlearn.core.config import read_yaml
 from featlearn.core.quoted import quoted_table
 from featlearn.mrp.images.cam_tables import (
     DIAL_QUANTITIES,
@@ -19,7 +20,7 @@ from featlearn.mrp.images.cam_tables import (
 )
 from featlearn.mrp.images.figures import phase_diagrams
 
-VALUES = Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml"
+VALUES = read_yaml(Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml")
 
 
 def planted(columns, model, gain):

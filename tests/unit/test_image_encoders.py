@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import pytest
 import torch
+from torch import nn
 from torchvision.models import resnet18, resnet50
 from torchvision.models.vision_transformer import VisionTransformer as Reference
 
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import VisionTransformer, build_encoder
-from featlearn.images.encoders.base import sin_cos_positions
+from featlearn.images.encoders.base import Shortcut, sin_cos_positions
 from featlearn.images.objective import layers
 from featlearn.images.weights import from_torchvision_vit
 
@@ -75,16 +82,17 @@ def test_channels_last_gives_the_same_features(settings):
 
 @pytest.mark.parametrize(("kind", "reference"), [("resnet18", resnet18), ("resnet50", resnet50)])
 def test_resnets_are_those_of_torchvision(kind, reference):
+    # in float64: fifty layers blow rounding up, and a shortcut may take another kernel
     with seeded(0, "encoders"):
-        wanted = reference(num_classes=3).eval()
-    encoder = build({"kind": kind}).eval()
+        wanted = reference(num_classes=3).double().eval()
+    encoder = build({"kind": kind}).double().eval()
     theirs = {k: v for k, v in wanted.state_dict().items() if not k.startswith("fc.")}
     ours = encoder.state_dict()
     assert list(ours) == list(theirs)
     encoder.load_state_dict(theirs)
     wanted.fc = torch.nn.Identity()
-    x = pictures(size=64)
-    torch.testing.assert_close(encoder(x), wanted(x), atol=1e-5, rtol=1e-5)
+    x = pictures(size=64).double()
+    torch.testing.assert_close(encoder(x), wanted(x))
 
 
 def test_width_multiplier_and_stem_of_the_resnets():
@@ -103,6 +111,76 @@ def test_a_block_with_a_zero_last_norm_starts_as_its_shortcut():
 def test_no_batch_statistics_with_group_norm():
     encoder, x = build(SMALL | {"norm": "group"}).train(), pictures(4)
     torch.testing.assert_close(encoder(x)[:1], encoder(x[:1]))
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_a_shortcut_is_the_convolution_with_a_stride(stride, layout):
+    stream = torch.Generator().manual_seed(1)
+    maps = torch.randn(3, 16, 9, 8, generator=stream).to(memory_format=layout)
+    with seeded(0, "shortcut"):
+        wanted = nn.Conv2d(16, 24, 1, stride, bias=False)
+    with seeded(0, "shortcut"):
+        shortcut = Shortcut(16, 24, stride)
+    assert torch.equal(shortcut.weight, wanted.weight)
+    assert list(shortcut.state_dict()) == ["weight"]
+    seen = []
+    for module in (shortcut, wanted):
+        module.to(memory_format=layout)
+        x = maps.clone().requires_grad_()
+        out = module(x)
+        out.square().sum().backward()
+        seen.append((out, x.grad, module.weight.grad))
+    for ours, theirs in zip(*seen, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+    assert seen[0][1].is_contiguous(memory_format=layout), "the gradient keeps the order"
+
+
+@pytest.mark.parametrize("kind", ["small_resnet", "resnet18", "wide_resnet"])
+def test_no_convolution_meets_the_fault_of_onednn(kind):
+    """A 1x1 kernel with a stride and the weight's gradient: issue 6035 of oneDNN."""
+    for part in build({"kind": kind}).modules():
+        if isinstance(part, nn.Conv2d) and part.kernel_size == (1, 1) and part.stride != (1, 1):
+            assert isinstance(part, Shortcut)
+
+
+FEW_CHANNELS = """
+    import torch
+    from featlearn.images.encoders import build_encoder
+    from featlearn.images.encoders.base import Shortcut
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+    def pictures(*size):
+        return torch.randn(size).contiguous(memory_format=torch.channels_last)
+
+    for batch, channels, size in [(32, 4, 32), (32, 4, 64), (1, 4, 32), (8, 1, 16), (32, 12, 32)]:
+        shortcut = Shortcut(channels, 8, 2).to(memory_format=torch.channels_last)
+        x, back = pictures(batch, channels, size, size), pictures(batch, 8, size // 2, size // 2)
+        shortcut(x).backward(back)
+        wanted = torch.einsum("bohw,bihw->oi", back, x[:, :, ::2, ::2])
+        # a sum of up to 32,768 products around one: their rounding is far below one
+        torch.testing.assert_close(shortcut.weight.grad[:, :, 0, 0], wanted, rtol=0, atol=0.01)
+    encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8, 12]}, 32)
+    encoder.to(memory_format=torch.channels_last)
+    for _ in range(5):
+        encoder(pictures(32, 3, 32, 32)).sum().backward()
+"""
+
+
+def test_few_channels_train_without_avx512():
+    """In a process of its own, which the fault would end."""
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONPATH": str(SOURCE_ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FEW_CHANNELS)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # ------------------------------------------------------------------------------------------- ViT

@@ -35,7 +35,7 @@ def verified(checkout):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     return subprocess.run(
-        [sys.executable, "scripts/core/verify.py", "--scale", "smoke", "--cores", "2"],
+        [sys.executable, "scripts/verify.py", "--scale", "smoke", "--cores", "2"],
         cwd=checkout.root,
         env=environment(),
         capture_output=True,

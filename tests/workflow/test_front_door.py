@@ -23,7 +23,7 @@ def trial(checkout):
 
 def directory(checkout, elsewhere):
     before = checkout.files()
-    words = ("--directory", str(elsewhere), "--workflow-profile", "workflow/profiles/default")
+    words = ("--directory", str(elsewhere), "--workflow-profile", "profiles/default")
     told = checkout.snakemake(*words, TABLE)
     return before, checkout.files(), told
 

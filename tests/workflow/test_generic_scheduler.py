@@ -25,7 +25,7 @@ def test_a_job_goes_through_the_submit_command_of_the_profile(fresh, tmp_path):
     qsub.write_text(QSUB, encoding="utf-8")
     qsub.chmod(0o755)
     path = f"{tmp_path}:{shlex.quote(sys.prefix)}/bin:/usr/bin:/bin"
-    words = ("--profile", "workflow/profiles/generic", "--latency-wait", "10")
+    words = ("--profile", "profiles/generic", "--latency-wait", "10")
     told = checkout.snakemake(TABLE, *words, env={"PATH": path}, cores=100)
     assert told.well().finished == {"mrp_table_quoted": 1}
     asked = (checkout / "told.txt").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ def verify(checkout, monkeypatch):
     """The script as a module, and its second run replaced by a copy of the first."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "argv", ["verify.py", "--scale", "smoke"])
-    script = checkout / "scripts/core/verify.py"
+    script = checkout / "scripts/verify.py"
     spec = importlib.util.spec_from_file_location("verify", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -46,7 +46,7 @@ def verify(checkout, monkeypatch):
 
 def test_without_results_it_says_how_to_make_them(sources):
     told = subprocess.run(
-        [sys.executable, "scripts/core/verify.py", "--scale", "smoke"],
+        [sys.executable, "scripts/verify.py", "--scale", "smoke"],
         cwd=sources.root,
         env=environment(),
         capture_output=True,

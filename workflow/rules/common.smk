@@ -2,19 +2,20 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 # not workflow.basedir: that is another workflow's folder, where this one is used as a module
-RULES = Path(str(workflow.current_basedir))
-ROOT = RULES.parents[1]
+ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from featlearn.core import guard, lifeline, run
+from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.provenance import fingerprint
 
 run.announce(ROOT / "src", is_main=workflow.is_main_process)
@@ -30,6 +31,7 @@ except FeatlearnError as error:
     raise WorkflowError(str(error))
 
 RESULTS = config["results"]
+LOGS = f"{RESULTS}/logs"
 # How a user makes one file of this run again: follows from the config alone, so that the same
 # config gives the same catalogue. A run with a name of its own is made from a config file of that
 # name, as the report says. (The file stands last: --configfile would take it for a config.)
@@ -47,42 +49,27 @@ elif lifeline.is_replaced(Path(RESULTS)):
     # a job that waited at the scheduler while its run was killed and started anew
     raise WorkflowError(lifeline.REPLACED)
 
-# what the papers make: each paper's file adds its own with publish()
-ARTEFACTS = []
-FIGURES = []
-TABLES = []
-CAPTIONS = []
-STORIES = []
-LEDGERS = []
+# what the papers make; see core/experiments.py
+PUBLISHED = Published(RESULTS)
+by_hand = PUBLISHED.by_hand
 
 
-def hold_results():
-    """Keep the results folder for this run; a second run in it is refused."""
+def experiment(paper, name, section=None, judged=None, **more):
+    """Publish what ``<paper>/figures|tables|claims/<name>.py`` make of some frames.
+
+    ``section`` is the part of the config that figures may ask for, ``judged`` the one that claims
+    get: the paper's, if none is given.
+    """
+    judged = config[paper] if judged is None else judged
+    PUBLISHED.experiment(paper, name, section, judged=judged, **more)
+
+
+def checked(faults):
+    """Refuse a config with faults, in words."""
     try:
-        run.hold(Path(RESULTS))
+        refuse(faults)
     except FeatlearnError as error:
         raise WorkflowError(str(error))
-
-
-def tell_unfinished():
-    """After a run of everything that failed: a report of what there is and what is missing."""
-    if workflow.dag_settings.targets:
-        return
-    run.tell_unfinished(
-        ROOT,
-        {
-            "results": RESULTS,
-            "wanted": ARTEFACTS,
-            "ledgers": LEDGERS,
-            "figures": FIGURES,
-            "tables": TABLES,
-            "captions": CAPTIONS,
-            "stories": STORIES,
-            "entries": asset("config/catalogue.yaml"),
-            "config": config,
-            "command": COMMAND,
-        },
-    )
 
 
 def request(mem_mb, runtime, gpu=0):
@@ -100,12 +87,15 @@ def request(mem_mb, runtime, gpu=0):
 
 # GPUs of a rule that computes on the device of the config
 GPU = 0 if config["device"] == "cpu" else 1
-# Of a rule that draws, tabulates or judges; none was seen to take 15 seconds or 250 MB. A cluster
+# Of a rule that shows, judges or collects; none was seen to take 15 seconds or 250 MB. A cluster
 # gets those of one experiment together, as a group.
 SHORT = request(mem_mb=1000, runtime=5)
 # Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
 # always, because Snakemake would then ask for a folder at every start.
 SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
+# a rule that inherits one of these stands in another folder: no path relative to this file
+ENVIRONMENT = str(ROOT / "environment.yml")
+MEASURE = str(ROOT / "scripts" / "measure.py")
 
 
 def asset(path):
@@ -113,9 +103,18 @@ def asset(path):
     return os.path.relpath(ROOT / path)
 
 
-def code(script):
-    """Fingerprint of a script and of every library module that it uses."""
-    return fingerprint(ROOT / "scripts" / script)
+def code(*functions):
+    """Fingerprint of functions or modules of the library, and of every module that they use."""
+    return fingerprint(*(f"featlearn.{name}" for name in functions))
+
+
+def by(function, section=None, **more):
+    """Params of a rule that computes: the function that it calls, and what its numbers depend on.
+
+    ``section`` is the part of the config that the function reads as ``job.config``.
+    """
+    own = {} if section is None else {"config": section}
+    return {"function": f"featlearn.{function}", "code": code(function), **own, **more}
 
 
 def parts(section, *names):
@@ -123,41 +122,56 @@ def parts(section, *names):
     return {name: section[name] for name in names}
 
 
-def figure(paper, name):
-    """The two files of a figure."""
-    stem = f"{RESULTS}/{paper}/figures/{name}"
-    return {"svg": f"{stem}.svg", "png": f"{stem}.png"}
+# ------------------------------------------------------------------------- rules to inherit from
+# `use rule compute as <paper>_<what> with:` output, log and params; the rest stays as it is here.
+# Of the params Snakemake takes over by name, of all else it takes what the new rule says.
 
 
-def table(paper, name):
-    """The two files of a table."""
-    stem = f"{RESULTS}/{paper}/tables/{name}"
-    return {"parquet": f"{stem}.parquet", "markdown": f"{stem}.md"}
+# on the device of the config
+rule compute:
+    log:
+        f"{LOGS}/compute.log",
+    cache: SHARED
+    conda:
+        ENVIRONMENT
+    threads: config["threads"]
+    resources:
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
+    params:
+        code="of the rule that inherits",
+        seed=config["seed"],
+        device=config["device"],
+        threads=config["threads"],
+    script:
+        MEASURE
 
 
-def ledger(paper, name):
-    """The claims of one experiment, judged."""
-    return f"{RESULTS}/{paper}/claims/{name}.parquet"
+# closed forms, and all that is drawn or laid out without a training: on the processor, at once
+rule calculate:
+    log:
+        f"{LOGS}/calculate.log",
+    conda:
+        ENVIRONMENT
+    threads: config["threads"]
+    resources:
+        **request(mem_mb=2000, runtime=30),
+    params:
+        code="of the rule that inherits",
+        seed=config["seed"],
+        threads=config["threads"],
+    script:
+        MEASURE
 
 
-def tell_story(paper):
-    """Give a paper its place in the report: before what it publishes."""
-    STORIES.append(asset(f"workflow/report/{paper}/story.md"))
-
-
-def publish(paper, figures=(), tables=(), ledgers=(), artefacts=()):
-    """Tell the report, the checksums and the target of a paper what an experiment makes.
-
-    Returns all these files.
-    """
-    own = [*artefacts, *(ledger(paper, name) for name in ledgers)]
-    LEDGERS.extend(ledger(paper, name) for name in ledgers)
-    for name in figures:
-        own += figure(paper, name).values()
-        FIGURES.append(figure(paper, name)["svg"])
-    for name in tables:
-        own += table(paper, name).values()
-        TABLES.append(table(paper, name)["parquet"])
-    CAPTIONS.extend(asset(f"workflow/report/{paper}/{name}.md") for name in (*figures, *tables))
-    ARTEFACTS.extend(own)
-    return own
+# the frames of several jobs below each other: one file for a reader
+rule gather:
+    log:
+        f"{LOGS}/gather.log",
+    conda:
+        ENVIRONMENT
+    resources:
+        **SHORT,
+    params:
+        code=code("core.files"),
+    script:
+        str(ROOT / "scripts" / "gather.py")

@@ -1,23 +1,54 @@
 # What a run tells: the ledger of claims, the catalogue, the checksums, the report.
 
+RESULTS_FILES = [
+    f"{RESULTS}/{name}"
+    for name in ("claims.parquet", "catalogue.parquet", "report.html", "checksums.txt")
+]
+FIGURES = PUBLISHED.first_files("figure")
+TABLES = PUBLISHED.first_files("table")
 
-rule claims:
+
+def begin_run():
+    """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
+    try:
+        run.hold(Path(RESULTS))
+    except FeatlearnError as error:
+        raise WorkflowError(str(error))
+    jobs = list(workflow.dag.needrun_jobs())
+    display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)
+    if workflow.local_exec:
+        warm.start(len(jobs), config["threads"])
+
+
+def tell_unfinished():
+    """After a run of everything that failed: a report of what there is and what is missing."""
+    warm.stop()
+    if workflow.dag_settings.targets:
+        return
+    run.tell_unfinished(
+        ROOT,
+        {
+            "results": RESULTS,
+            "wanted": PUBLISHED.artefacts,
+            "ledgers": PUBLISHED.ledgers,
+            "pages": PUBLISHED.pages,
+            "stories": PUBLISHED.stories,
+            "entries": asset("config/catalogue.yaml"),
+            "config": config,
+            "command": COMMAND,
+        },
+    )
+
+
+use rule gather as claims with:
     input:
-        ledgers=LEDGERS,
+        ledgers=PUBLISHED.ledgers,
     output:
         f"{RESULTS}/claims.parquet",
     log:
-        f"{RESULTS}/logs/claims.log",
+        f"{LOGS}/claims.log",
     group:
         "results"
-    conda:
-        "../../environment.yml"
-    resources:
-        **SHORT,
-    params:
-        code=code("core/claims.py"),
-    script:
-        "../../scripts/core/claims.py"
 
 
 rule catalogue:
@@ -27,39 +58,39 @@ rule catalogue:
     output:
         f"{RESULTS}/catalogue.parquet",
     log:
-        f"{RESULTS}/logs/catalogue.log",
+        f"{LOGS}/catalogue.log",
     group:
         "results"
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     resources:
         **SHORT,
     params:
-        code=code("core/catalogue.py"),
+        code=code("core.catalogue"),
         command=COMMAND,
     script:
-        "../../scripts/core/catalogue.py"
+        str(ROOT / "scripts" / "catalogue.py")
 
 
 rule checksums:
     input:
-        files=ARTEFACTS,
+        files=PUBLISHED.artefacts,
         claims=rules.claims.output[0],
         catalogue=rules.catalogue.output[0],
     output:
         f"{RESULTS}/checksums.txt",
     log:
-        f"{RESULTS}/logs/checksums.log",
+        f"{LOGS}/checksums.log",
     group:
         "results"
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     resources:
         **SHORT,
     params:
-        code=code("core/checksums.py"),
+        code=code("core.files"),
     script:
-        "../../scripts/core/checksums.py"
+        str(ROOT / "scripts" / "checksums.py")
 
 
 rule report:
@@ -68,23 +99,23 @@ rule report:
         catalogue=rules.catalogue.output[0],
         figures=FIGURES,
         tables=TABLES,
-        captions=CAPTIONS,
-        stories=STORIES,
         template=asset("src/featlearn/core/templates/report.html.j2"),
     output:
         f"{RESULTS}/report.html",
     log:
-        f"{RESULTS}/logs/report.log",
+        f"{LOGS}/report.log",
     group:
         "results"
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     resources:
         **SHORT,
     params:
-        code=code("core/report.py"),
+        code=code("core.report"),
         config=config,
         run=config["run"],
         command=COMMAND,
+        pages=PUBLISHED.pages,
+        stories=PUBLISHED.stories,
     script:
-        "../../scripts/core/report.py"
+        str(ROOT / "scripts" / "report.py")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import SPREAD_KIND, estimate
 
@@ -124,6 +125,63 @@ def first_of(*reasons: OutOfReach) -> OutOfReach:
         return next((said for test in reasons if (said := test(config))), None)
 
     return reason
+
+
+class Frames(Mapping[str, pd.DataFrame]):
+    """The frames of an experiment, each read when a claim first asks for it.
+
+    Parameters
+    ----------
+    read
+        Gives the frame of a name.
+    names
+        That ``read`` knows.
+    derived
+        Frames that follow from the config.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], pd.DataFrame],
+        names: Iterable[str],
+        derived: Mapping[str, pd.DataFrame],
+    ):
+        self._read, self._names, self._known = read, tuple(names), dict(derived)
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._known:
+            if name not in self._names:
+                raise KeyError(f"no frame {name!r}; expected one of {', '.join(self)}")
+            self._known[name] = self._read(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._names, *self._known)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def check_artefacts(claims: Iterable[Claim], made: Iterable[str]) -> None:
+    """Refuse a claim whose raw numbers would lie in a file that its experiment does not give.
+
+    Parameters
+    ----------
+    made
+        Files below ``results/<scale>/``.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming claim and file.
+    """
+    known = set(made)
+    for claim in claims:
+        if claim.artefact not in known:
+            raise FeatlearnError(
+                f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
+                f"experiment gives: {', '.join(sorted(known))}"
+            )
 
 
 def judge(measured: float, claim: Claim, config: Mapping[str, Any]) -> str:

@@ -3,9 +3,9 @@
 A script reads::
 
     with Job(snakemake) as job:
-        from featlearn.mrp import train      # heavy imports inside: threads are set by then
+        from featlearn.core.outputs import write   # heavy imports inside: threads are set by then
         ...
-        write_parquet(frame, job.output.history)
+        write(function(job), job.output)
 
 ``job.output`` holds paths in a staging folder. When the block ends well, each file is flushed to
 disk, described in a provenance record and renamed to its real name. When it ends badly, or the
@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from featlearn.core import faults, interruption, lifeline, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
-from featlearn.core.files import digest
-from featlearn.core.gpus import free_device
+from featlearn.core.files import digest, read_parquet, read_tensors
+from featlearn.core.warm import delegate
 
 if TYPE_CHECKING:
     import torch
@@ -47,10 +47,21 @@ REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplo
 
 
 class Paths:
-    """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order."""
+    """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
+
+    Attributes
+    ----------
+    names
+        Which name stands for which of the paths.
+    groups
+        All names, those of lists of files too.
+    """
+
+    groups: tuple[str, ...] = ()
 
     def __init__(self, paths: Iterable[Path], names: Mapping[str, int]):
         self._all = list(paths)
+        self.names = dict(names)
         for name, place in names.items():
             setattr(self, name, self._all[place])
 
@@ -118,10 +129,19 @@ class Job:
     snakemake
         The object that Snakemake hands to a script. Its params must hold ``code`` (the
         fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
-        ``threads`` and ``contains``.
+        ``seed``, ``threads`` and ``contains``: one word for all outputs, or a list of one each.
+
+    Attributes
+    ----------
+    device
+        To compute on; of a rule that names none, the processor. Set by
+        :func:`featlearn.core.devices.prepare`.
     """
 
+    device: torch.device
+
     def __init__(self, snakemake: Any):
+        delegate()  # from here on in a fork of the run's warm process, if it has one
         self.rule: str = snakemake.rule
         self.params = snakemake.params
         self.wildcards = snakemake.wildcards
@@ -130,6 +150,7 @@ class Job:
         self.results = Path(snakemake.config["results"])
         self._checkpoint_seconds = float(snakemake.config.get("checkpoint_seconds", 60))
         self.input = Paths(_paths(snakemake.input), _names(snakemake.input))
+        self.input.groups = tuple(name for name, _ in snakemake.input.items())
         self._inputs = snakemake.input
         self._final = _paths(snakemake.output)
         self._log = Path(str(snakemake.log[0])) if snakemake.log else None
@@ -139,7 +160,7 @@ class Job:
         outputs = _short_hash(sorted(str(path) for path in self._final))
         self._kept = self.results / CHECKPOINTS / f"{self.rule}-{outputs}"
         self.digests: dict[str, str] = {}
-        self._on_cuda = self._staged = False
+        self._staged = False
 
     @cached_property
     def checkpoints(self) -> Path:
@@ -159,8 +180,38 @@ class Job:
         print(f"{self.rule}: {words}", file=sys.stderr, flush=True)
 
     def files(self, name: str) -> list[Path]:
-        """The input files under ``name``, which the rule gives as a list."""
-        return [Path(str(file)) for file in self._inputs.get(name)]
+        """The input files under ``name``: one, or those that the rule gives as a list."""
+        files = self._inputs.get(name)
+        if files is None:
+            raise FeatlearnError(f"rule {self.rule}: no input {name!r}; expected one of it")
+        return [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
+
+    @property
+    def seed(self) -> int:
+        """Of all streams of the run."""
+        return int(self.params.seed)
+
+    def frame(self, name: str) -> Any:
+        """The tidy frame under ``name``; several files of it are put below each other.
+
+        Of a YAML file (numbers that a paper prints) what stands in it.
+        """
+        files = self.files(name)
+        if files[0].suffix == ".yaml":
+            from featlearn.core.config import read_yaml  # takes longer than most frames
+
+            return read_yaml(files[0])
+        frames = [read_parquet(file) for file in files]
+        if len(frames) == 1:
+            return frames[0]
+        import pandas as pd
+
+        return pd.concat(frames, ignore_index=True)
+
+    def tensors(self, name: str) -> dict[str, torch.Tensor]:
+        """The named tensors of the one file under ``name``, on the job's device."""
+        (file,) = self.files(name)
+        return read_tensors(file, getattr(self, "device", "cpu"))
 
     # ------------------------------------------------------------------------------- life
 
@@ -211,46 +262,6 @@ class Job:
             sys.exit(1)  # said in words already: no traceback on top
         if kind is None and error is not None:
             raise error  # of the commit
-
-    def device(self, wanted: str = "auto") -> torch.device:
-        """Import torch, fix its threads and kernels, and give the device to compute on.
-
-        Float32 is float32 on CUDA too: PyTorch's own default rounds to TF32 in convolutions. A
-        training that wants less says so: ``precision`` of :class:`featlearn.images.plan.Training`.
-
-        Parameters
-        ----------
-        wanted
-            ``cpu``, ``cuda``, or ``auto`` for CUDA where there is one; ``cuda-nondeterministic``
-            for CUDA with whichever kernels PyTorch takes for the fastest, repeatable or not. Of
-            several GPUs it is one that no other job is at.
-        """
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        import torch
-
-        from featlearn.core import compiling
-
-        kind, _, freely = wanted.partition("-")
-        torch.set_num_threads(self.threads)
-        # as use_deterministic_algorithms(True), which would import torch.compile's machinery too:
-        # seconds of every job
-        torch.set_deterministic_debug_mode("default" if freely else "error")
-        torch.backends.cudnn.benchmark = bool(freely)
-        for place in (torch.backends.cuda.matmul, torch.backends.cudnn.conv):  # type: ignore[attr-defined]
-            place.fp32_precision = "ieee"
-        # new buffers are written before they are read: filling them first would cost a pass
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        # powers of small activations would fall into denormal numbers, a hundred times slower
-        torch.set_flush_denormal(True)
-        compiling.configure(self.params.get("compile", "never"))
-        if kind == "auto":
-            kind = "cuda" if torch.cuda.is_available() else "cpu"
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise FeatlearnError(
-                f"config: device: {wanted} was asked for, but torch sees no CUDA device"
-            )
-        self._on_cuda = kind == "cuda"
-        return free_device() if self._on_cuda else torch.device(kind)
 
     # ------------------------------------------------------------------------------- parts
 
@@ -307,7 +318,9 @@ class Job:
             return str(error)
         if isinstance(error, interruption.Terminated):
             return "ended by SIGTERM; started again, it goes on from its last checkpoint"
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        if isinstance(error, SystemExit):
+            return f"ended itself (exit status {error.code}) before its files were complete"
+        if isinstance(error, KeyboardInterrupt):
             return None
         written = ", ".join(map(str, self._final)) or str(self.results)
         return faults.explain(error, written, self._staging if self._staged else None)
@@ -316,20 +329,23 @@ class Job:
         for staged, final in zip(self.output, self._final, strict=True):
             if not staged.is_file():
                 raise FeatlearnError(f"rule {self.rule} did not write {final}")
-        for staged, final in zip(self.output, self._final, strict=True):
+        contains = self.params.get("contains", "measured")
+        each = [contains] * len(self._final) if isinstance(contains, str) else contains
+        for staged, final, contains in zip(self.output, self._final, each, strict=True):
             staged.chmod(0o666 & ~_umask())  # safetensors writes files that only the owner reads
             with open(staged, "rb+") as file:
                 os.fsync(file.fileno())
             final.parent.mkdir(parents=True, exist_ok=True)
             # record first: a kill in between leaves a mismatch, which is found and rebuilt
-            record = self._record(staged, final)
+            record = self._record(staged, final, contains)
             provenance.share_record(record)
             provenance.write_record(self.results, final, record)
             os.replace(staged, final)
         shutil.rmtree(self._kept, ignore_errors=True)
 
-    def _record(self, staged: Path, final: Path) -> dict[str, Any]:
+    def _record(self, staged: Path, final: Path, contains: str) -> dict[str, Any]:
         status = staged.stat()
+        on_cuda = getattr(getattr(self, "device", None), "type", "cpu") == "cuda"
         return {
             "artefact": str(final.relative_to(self.results)),
             "bytes": status.st_size,
@@ -339,7 +355,7 @@ class Job:
             "code": self.params.get("code"),
             "config": self.config,
             "seed": self.params.get("seed"),
-            "contains": self.params.get("contains", "measured"),
+            "contains": contains,
             "inputs": self.digests,
             "threads": self.threads,
             "seconds": round(time.monotonic() - self._started, 3),
@@ -348,7 +364,7 @@ class Job:
             "machine": {
                 "system": platform.platform(),
                 "processor": processor(),
-                "device": _card() if self._on_cuda else "cpu",
+                "device": _card() if on_cuda else "cpu",
             },
         }
 

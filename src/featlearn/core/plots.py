@@ -56,12 +56,12 @@ STYLE: dict[Any, Any] = {
 
 
 def use_style() -> None:
-    """Make the house style current. Called by :func:`figure`; idempotent."""
+    """Make the house style current. Called by :func:`canvas`; idempotent."""
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(STYLE)
 
 
-def figure(width: float, height: float, **kwargs: object) -> Figure:
+def canvas(width: float, height: float, **kwargs: object) -> Figure:
     """A figure of ``width`` x ``height`` inches in the house style."""
     use_style()
     return plt.figure(figsize=(width, height), **kwargs)  # type: ignore[arg-type]

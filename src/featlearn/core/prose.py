@@ -1,13 +1,14 @@
 """Stories and captions: Markdown that quotes measured numbers instead of stating them.
 
-A file begins with ``# Title`` and may hold::
+They stand in docstrings (see :mod:`featlearn.core.publish`); a page begins with ``# Title`` and may
+hold::
 
     keeps {{ value("headline", model="supervised", quantity="captured") | percent }} of them
 
 ``value(table, column="mean", **filters)`` reads the cell of ``column`` in the one row of the
 paper's ``tables/<table>.parquet`` that the filters choose (``"mrp/headline"`` names the table of
 another paper). ``| percent(digits)`` and ``| number(digits)`` format it. Raw HTML and pictures are
-switched off, so that no file can bring a script, or a request to elsewhere, into the report.
+switched off, so that no text can bring a script, or a request to elsewhere, into the report.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -68,7 +68,7 @@ def plus_minus(value: float, spread: float) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A Markdown file: the text of its first heading, and the HTML of all that follows."""
+    """A Markdown page: the text of its first heading, and the HTML of all that follows."""
 
     title: str
     body: Markup
@@ -105,13 +105,13 @@ def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
     return value
 
 
-def fill_in(text: str, source: Path, value: Value) -> str:
+def fill_in(text: str, source: str, value: Value) -> str:
     """Put the numbers that ``text`` asks for in their places.
 
     Raises
     ------
     FeatlearnError
-        Naming the file and, if a number cannot be found, the filters.
+        Naming the source and, if a number cannot be found, the filters.
     """
     environment = ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
@@ -126,27 +126,32 @@ def fill_in(text: str, source: Path, value: Value) -> str:
         raise FeatlearnError(f"{source}: {error}") from error
 
 
-def read_page(source: Path, value: Value, level: int) -> Page:
-    """A Markdown file as HTML.
+def filled_page(text: str, source: str, value: Value, level: int) -> Page:
+    """Markdown with its numbers, as HTML; see :func:`parse_page`.
 
     Parameters
     ----------
+    source
+        Whose text it is, for errors.
     value
         Answers ``{{ value(...) }}`` in the text; see :func:`reader`.
-    level
-        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
 
     Raises
     ------
     FeatlearnError
-        If the file does not begin with ``# Title``, or asks for a number that is not there.
+        If the text does not begin with ``# Title``, or asks for a number that is not there.
     """
-    text = fill_in(source.read_text(encoding="utf-8"), source, value)
-    return parse_page(text, source, level)
+    return parse_page(fill_in(text, source, value), source, level)
 
 
-def parse_page(text: str, source: Path, level: int) -> Page:
-    """Markdown as HTML; see :func:`read_page`."""
+def parse_page(text: str, source: str, level: int) -> Page:
+    """Markdown as HTML.
+
+    Parameters
+    ----------
+    level
+        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
+    """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = markdown.parse(text)
     if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":

@@ -2,9 +2,11 @@
 
 Two halves:
 
-* the **fingerprint** of a script: a hash of the script and of every featlearn module that it
-  imports, directly or through others. It is found by reading the source (nothing is imported), and
-  stands among the ``params`` of a rule, so Snakemake re-runs exactly what an edit touches;
+* the **fingerprint** of a function: a hash of what it computes, of the module that holds it as far
+  as the function uses it, and of every featlearn module that these import, directly or through
+  others. It is found by reading the source (nothing is imported): comments, docstrings and the
+  frame around a job do not count. It stands among the ``params`` of a rule, so Snakemake re-runs
+  exactly what an edit touches;
 * the **record** of an artefact: a JSON file ``<results>/provenance/<artefact>.json`` with the
   digest of its bytes and all that went into it. It lies beside the artefact, not inside, so that
   identical results stay identical files.
@@ -18,10 +20,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
 
 PACKAGE = "featlearn"
@@ -35,6 +38,19 @@ NOT_SHARED = "no run shared these bytes"
 
 # --------------------------------------------------------------------------- fingerprint
 
+#: Modules around the computing: they decide when and where a job runs and how its files appear, not
+#: what stands in them. They enter a fingerprint by a number, which is raised by hand when one of
+#: them (or a script) begins to change what is computed.
+FRAME = frozenset(
+    f"featlearn.core.{name}"
+    for name in (
+        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard",
+        "interruption", "job", "lifeline", "outputs", "progress", "provenance", "publish", "run",
+        "software", "unfinished", "warm",
+    )
+)  # fmt: skip
+FRAME_VERSION = 1
+
 
 def _is_type_checking(test: ast.expr) -> bool:
     return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
@@ -42,17 +58,29 @@ def _is_type_checking(test: ast.expr) -> bool:
     )
 
 
-def _statements(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of a block and of the blocks in it, less those for type checkers only."""
-    for statement in block:
-        if isinstance(statement, ast.If) and _is_type_checking(statement.test):
-            yield from _statements(statement.orelse)
-            continue
-        yield statement
-        for part in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(statement, part, ()))
-        for branch in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from _statements(branch.body)
+class _Meaning(ast.NodeTransformer):
+    """Takes out what computes nothing: docstrings and what only type checkers read."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if text else node
+
+    def visit_If(self, node: ast.If) -> Any:
+        if _is_type_checking(node.test):
+            return [self.visit(statement) for statement in node.orelse]
+        return self.generic_visit(node)
+
+
+@functools.cache
+def _statements(file: Path) -> tuple[ast.stmt, ...]:
+    """The statements of a module that compute something; comments are none to begin with."""
+    tree = ast.parse(file.read_bytes(), filename=str(file))
+    return tuple(_Meaning().visit(tree).body)
+
+
+@functools.cache
+def _meaning(file: Path) -> bytes:
+    return b"\0".join(ast.dump(node).encode() for node in _statements(file))
 
 
 @functools.cache
@@ -64,61 +92,132 @@ def _module_file(name: str, root: Path) -> Path | None:
     return None
 
 
-@functools.cache
-def _imports(path: Path, package: str | None) -> frozenset[str]:
-    """Dotted names that the file may import, relative ones resolved against ``package``."""
-    names: set[str] = set()
-    for node in _statements(ast.parse(path.read_bytes(), filename=str(path)).body):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level and package is not None:
-                anchor = package.split(".")
-                anchor = anchor[: len(anchor) - node.level + 1]
-                base = ".".join([*anchor, base] if base else anchor)
-            names.add(base)
-            # "from featlearn.mrp import train" may name a module or a function: both are tried
-            names.update(f"{base}.{alias.name}" for alias in node.names)
-    return frozenset(name for name in names if name.split(".")[0] == PACKAGE)
+def _imports(statements: Iterable[ast.stmt], package: str | None) -> Iterator[str]:
+    """Dotted names that statements may import, relative ones resolved against ``package``."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level and package is not None:
+                    anchor = package.split(".")
+                    anchor = anchor[: len(anchor) - node.level + 1]
+                    base = ".".join([*anchor, base] if base else anchor)
+                yield base
+                # "from featlearn.mrp import train" may name a module or a function: both are tried
+                yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-@functools.cache
-def _imported(path: Path, package: str | None, root: Path) -> dict[str, Path]:
-    """The modules that the file itself may import, and their parent packages."""
+def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
+    """Those of the names that are modules of featlearn, and their parent packages."""
     found = {}
-    for name in _imports(path, package):
+    for name in names:
         parts = name.split(".")
-        for depth in range(1, len(parts) + 1):
+        for depth in range(1, len(parts) + 1) if parts[0] == PACKAGE else ():
             module = ".".join(parts[:depth])
-            file = _module_file(module, root)
-            if file is not None:
+            if module not in FRAME and (file := _module_file(module, root)) is not None:
                 found[module] = file
     return found
 
 
-def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
-    """Every featlearn module that ``script`` uses, transitively: dotted name to file.
+@functools.cache
+def _imported(file: Path, package: str | None, root: Path) -> dict[str, Path]:
+    return _modules(_imports(_statements(file), package), root)
 
-    Parent packages count, for Python runs their ``__init__.py`` too.
-    """
-    found: dict[str, Path] = {}
-    waiting: list[tuple[Path, str | None]] = [(Path(script), None)]
+
+def _below(found: Mapping[str, Path], root: Path) -> dict[str, Path]:
+    """Modules and all that they use, transitively."""
+    known = dict(found)
+    waiting = list(found.items())
     while waiting:
-        path, package = waiting.pop()
-        for module, file in _imported(path, package, root).items():
-            if module not in found:
-                found[module] = file
-                own = module if file.name == "__init__.py" else module.rpartition(".")[0]
-                waiting.append((file, own))
-    return dict(sorted(found.items()))
+        module, file = waiting.pop()
+        own = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        for other, path in _imported(file, own, root).items():
+            if other not in known:
+                known[other] = path
+                waiting.append((other, path))
+    return dict(sorted(known.items()))
 
 
-def fingerprint(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> str:
-    """Hash (16 hexadecimal digits) of ``script`` and of every module it uses."""
-    total = hashlib.sha256(Path(script).read_bytes())
-    for name, file in modules_of(script, root).items():
-        total.update(f"\0{name}\0".encode() + file.read_bytes())
+def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
+    """Every featlearn module that a file uses, transitively: dotted name to file.
+
+    Parent packages count, for Python runs their ``__init__.py`` too; the frame does not.
+    """
+    return _below(_imported(Path(script), None, root), root)
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Names that a statement of a module binds; none where that takes more than a look."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return set()
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _used(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def _closure(file: Path, symbol: str) -> list[ast.stmt]:
+    """The statements of a module that one of its names depends on.
+
+    A statement that binds no name (a loop, a call) may change any, so it always counts.
+    """
+    statements = _statements(file)
+    wanted = {symbol}
+    taken: set[int] = set()
+    if not any(symbol in _bound(statement) for statement in statements):
+        raise FeatlearnError(f"{file}: no {symbol!r} is defined there")
+    while True:
+        more = {
+            number
+            for number, statement in enumerate(statements)
+            if number not in taken and (not (names := _bound(statement)) or names & wanted)
+        }
+        if not more:
+            return [statements[number] for number in sorted(taken)]
+        taken |= more
+        wanted |= set().union(*(_used(statements[number]) for number in more))
+
+
+@functools.cache
+def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
+    """Hash (16 hexadecimal digits) of what functions compute.
+
+    Parameters
+    ----------
+    roots
+        ``featlearn.mrp.experiments.headline:pretrain``: of this module only what the function
+        uses, of the modules that it imports all. ``featlearn.core.report``: a whole module.
+
+    Raises
+    ------
+    FeatlearnError
+        If a module or a function is not there.
+    """
+    total = hashlib.sha256(str(FRAME_VERSION).encode())
+    found: dict[str, Path] = {}
+    for name in roots:
+        module, _, symbol = name.partition(":")
+        file = _module_file(module, root)
+        if file is None:
+            raise FeatlearnError(f"{module}: there is no such module below {root}")
+        own = _closure(file, symbol) if symbol else _statements(file)
+        total.update(f"\0{name}\0".encode())
+        total.update(b"\0".join(ast.dump(statement).encode() for statement in own))
+        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        found |= _modules([module.rpartition(".")[0], *_imports(own, package)], root)
+    for name, file in _below(found, root).items():
+        total.update(f"\0{name}\0".encode() + _meaning(file))
     return total.hexdigest()[:16]
 
 

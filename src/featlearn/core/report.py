@@ -25,8 +25,9 @@ from markupsafe import Markup
 from featlearn.core.catalogue import STATUS_OF
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
-from featlearn.core.prose import Page, number, parse_page, plus_minus, read_page, reader
+from featlearn.core.prose import Page, filled_page, number, parse_page, plus_minus, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
 
@@ -185,11 +186,6 @@ class Unfinished:
     reasons: Mapping[str, tuple[str, str]]
 
 
-def _owner(path: Path) -> str:
-    """``mrp`` of ``.../mrp/figures/fig-2.svg``."""
-    return path.parent.parent.name
-
-
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): cell for key, cell in row.items()} for row in frame.to_dict("records")]
 
@@ -204,10 +200,8 @@ def render(
     *,
     claims: Path,
     catalogue: Path,
-    figures: Sequence[Path],
-    tables: Sequence[Path],
-    captions: Sequence[Path],
-    stories: Sequence[Path],
+    pages: Sequence[Sequence[str]],
+    stories: Mapping[str, str],
     results: Path,
     config: Mapping[str, Any],
     command: str,
@@ -219,11 +213,12 @@ def render(
     ----------
     claims, catalogue
         The two Parquet files of the run.
-    figures, tables
-        ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
-        (its ``.md`` beside it), in the order of the gallery.
-    captions, stories
-        Markdown: ``<paper>/<name>.md`` for each figure and table, ``<paper>/story.md``.
+    pages
+        Of each figure and table its kind, paper, name and caption (Markdown), in the order of the
+        gallery. Its files are ``<results>/<paper>/figures/<name>.svg`` and
+        ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it).
+    stories
+        Of each paper its story: Markdown.
     results
         ``results/<run>``.
     config
@@ -236,35 +231,36 @@ def render(
     Raises
     ------
     FeatlearnError
-        If a caption is missing, has no title, or asks for a number that is not there.
+        If a text has no title, or asks for a number that is not there.
     """
-    frames = {(_owner(file), file.stem): read_parquet(file) for file in tables}
-    caption_of = {(file.parent.name, file.stem): file for file in captions}
+    files = {
+        (kind, paper, name): results / paper / f"{kind}s" / f"{name}.{ENDS[kind][0]}"
+        for kind, paper, name, _ in pages
+    }
+    frames = {key[1:]: read_parquet(file) for key, file in files.items() if key[0] == "table"}
     ledger, items = _rows(read_parquet(claims)), _rows(read_parquet(catalogue))
-    pictured = {(_owner(file), file.stem) for file in figures}
+    pictured = {key[1:] for key in files if key[0] == "figure"}
     item_of = {file: item for item in items for file in item["files"]}
 
-    def page_of(source: Path, paper: str, level: int) -> Page:
+    def page_of(text: str, source: str, paper: str, level: int) -> Page:
         try:
-            return read_page(source, reader(frames, paper), level)
+            return filled_page(text, source, reader(frames, paper), level)
         except FeatlearnError as error:
             if unfinished is None:
                 raise
-            words = f"The text is not shown: {error}"
-            return Page(source.stem if source.stem != "story" else paper, Markup.escape(words))
+            return Page(source, Markup.escape(f"The text is not shown: {error}"))
 
-    def exhibit(file: Path, kind: str) -> Exhibit:
-        paper, name, records = _owner(file), file.stem, lineage(results, [file])
-        if (paper, name) not in caption_of:
-            raise FeatlearnError(f"{file}: no caption; expected a file {paper}/{name}.md")
-        page = page_of(caption_of[paper, name], paper, 4)
+    def exhibit(kind: str, paper: str, name: str, text: str) -> Exhibit:
+        file = files[kind, paper, name]
+        records = lineage(results, [file])
+        page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
         twin = image = table = None
         if kind == "figure":
             content = base64.b64encode(file.read_bytes()).decode()
             image = f"data:image/svg+xml;base64,{content}"
         else:
-            own = parse_page(beside.read_text(encoding="utf-8"), beside, 4)
+            own = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
             table = own.body
             if (paper, name) in pictured:  # the caption they share is about the figure
                 twin, page = f"figure-{paper}-{name}", Page(own.title, Markup())
@@ -283,24 +279,22 @@ def render(
             table=table,
         )
 
-    gallery = [
-        *(exhibit(file, "figure") for file in figures),
-        *(exhibit(file, "table") for file in tables),
-    ]
-    story_of = {file.parent.name: file for file in stories}
+    gallery = [exhibit(*page) for page in pages]
     names = dict.fromkeys(
-        [*story_of, *(row["paper"] for row in ledger), *(e.paper for e in gallery)]
+        [*stories, *(row["paper"] for row in ledger), *(e.paper for e in gallery)]
     )
     papers = [
         Paper(
             name=name,
-            story=page_of(story_of[name], name, 2) if name in story_of else Page(name, Markup()),
+            story=page_of(stories[name], f"story of {name}", name, 2)
+            if name in stories
+            else Page(name, Markup()),
             claims=[row for row in ledger if row["paper"] == name],
             lead=next((e for e in gallery if e.paper == name and e.image), None),
         )
         for name in names
     ]
-    records = lineage(results, [claims, catalogue, *figures, *tables])
+    records = lineage(results, [claims, catalogue, *files.values()])
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -168,7 +168,7 @@ def tell_unfinished(root: Path, told: dict[str, Any]) -> None:
     """
     results = Path(told["results"])
     told = told | {"killed": sorted(set(killed(results).values()))}
-    script = str(root / "scripts" / "core" / "unfinished.py")
+    script = str(root / "scripts" / "unfinished.py")
     subprocess.run([sys.executable, script], input=json.dumps(told), text=True, check=False)
 
 

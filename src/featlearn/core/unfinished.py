@@ -11,6 +11,7 @@ import pandas as pd
 
 from featlearn.core.catalogue import catalogue_frame, read_catalogue
 from featlearn.core.claims import COLUMNS
+from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet, write_atomically, write_parquet
 from featlearn.core.report import Unfinished, render
 from featlearn.core.run import UNFINISHED
@@ -28,10 +29,8 @@ def write(
     results: str,
     wanted: Sequence[str],
     ledgers: Sequence[str],
-    figures: Sequence[str],
-    tables: Sequence[str],
-    captions: Sequence[str],
-    stories: Sequence[str],
+    pages: Sequence[Sequence[str]],
+    stories: Mapping[str, str],
     entries: str,
     config: Mapping[str, Any],
     command: str,
@@ -45,12 +44,12 @@ def write(
         ``results/<run>``.
     wanted
         Every artefact of the run.
-    ledgers, figures, tables, captions, stories
-        Files as the rules ``claims`` and ``report`` take them; those that are missing are left out.
+    ledgers
+        Files as the rule ``claims`` takes them; those that are missing are left out.
     entries
         ``config/catalogue.yaml``.
-    config, command
-        As :func:`featlearn.core.report.render` takes them.
+    pages, stories, config, command
+        As :func:`featlearn.core.report.render` takes them; exhibits that are missing are left out.
     killed
         Rules whose jobs ended without a word.
 
@@ -62,7 +61,7 @@ def write(
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
     found = Unfinished(missing, len(wanted), reasons(folder, killed))
-    made = [read_parquet(name) for name in _there(ledgers)]
+    made = [read_parquet(name) for name in ledgers if Path(name).is_file()]
     claims = pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=list(COLUMNS))
     catalogue = catalogue_frame(read_catalogue(Path(entries)), folder, command)
     with tempfile.TemporaryDirectory() as scratch:
@@ -71,10 +70,8 @@ def write(
         page = render(
             claims=Path(scratch) / "claims.parquet",
             catalogue=Path(scratch) / "catalogue.parquet",
-            figures=_there(figures),
-            tables=[path for path in _there(tables) if path.with_suffix(".md").is_file()],
-            captions=[Path(name) for name in captions],
-            stories=[Path(name) for name in stories],
+            pages=[page for page in pages if _shown(folder, *page[:3])],
+            stories=stories,
             results=folder,
             config=config,
             command=command,
@@ -103,5 +100,7 @@ def reasons(results: Path, killed: Sequence[str] = ()) -> dict[str, tuple[str, s
     return found
 
 
-def _there(names: Sequence[str]) -> list[Path]:
-    return [Path(name) for name in names if Path(name).is_file()]
+def _shown(results: Path, kind: str, paper: str, name: str) -> bool:
+    """Whether both files of an exhibit are there."""
+    folder = results / paper / f"{kind}s"
+    return all((folder / f"{name}.{end}").is_file() for end in ENDS[kind])

@@ -65,7 +65,7 @@ def command(
     if job is None or shutil.which("srun") is None:
         raise FeatlearnError(
             f"training on {layout.nodes} nodes needs a job of Slurm; run with "
-            "--profile workflow/profiles/slurm, or set nodes: 1"
+            "--profile profiles/slurm, or set nodes: 1"
         )
     threads = int(environment.get("OMP_NUM_THREADS", "1"))
     srun = [

@@ -6,7 +6,7 @@ import pandas as pd
 
 from featlearn.core.stats import estimate
 from featlearn.mrp.selection import reported
-from featlearn.mrp.tables import ABSENT
+from featlearn.mrp.tables.headline import ABSENT
 
 #: Recipes in the order of the story, with the words that a reader sees.
 RECIPES = {

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
 
@@ -105,6 +106,25 @@ class Encoder(nn.Module, ABC):
     def as_maps(self, output: Tensor, size: tuple[int, int]) -> Tensor:
         """What a layer gave for images of ``size`` pixels, as (B, channels, h, w)."""
         return output
+
+
+class Shortcut(nn.Conv2d):
+    """A 1x1 convolution (B, channels_in, H, W) to (B, channels, ceil(H / stride), ...), no bias.
+
+    Numbers, names and random weights are those of ``nn.Conv2d(channels_in, channels, 1, stride)``,
+    but cells are chosen first, so that the convolution itself has stride 1. With a stride, oneDNN's
+    gradient of the weight writes past its workspace on processors without AVX-512, for maps in
+    channels-last order with fewer channels than a block of 8 (uxlfoundation/oneDNN, issue 6035).
+    """
+
+    def __init__(self, channels_in: int, channels: int, stride: int):
+        super().__init__(channels_in, channels, 1, stride, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.stride != (1, 1):
+            # means over single cells: unlike a slice, their gradient keeps the order of x
+            x = functional.avg_pool2d(x, 1, self.stride)
+        return functional.conv2d(x, self.weight)
 
 
 def initialise_convolutions(module: nn.Module) -> None:

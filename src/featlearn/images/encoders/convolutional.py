@@ -8,7 +8,12 @@ from functools import partial
 from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.encoders.base import Encoder, initialise_convolutions, normalisation
+from featlearn.images.encoders.base import (
+    Encoder,
+    Shortcut,
+    initialise_convolutions,
+    normalisation,
+)
 
 
 class BasicBlock(nn.Module):
@@ -106,9 +111,7 @@ def _stage(
     channels = planes * block.expansion
     shortcut = None
     if stride != 1 or channels_in != channels:
-        shortcut = nn.Sequential(
-            nn.Conv2d(channels_in, channels, 1, stride, bias=False), make_norm(channels)
-        )
+        shortcut = nn.Sequential(Shortcut(channels_in, channels, stride), make_norm(channels))
     parts = [block(channels_in, planes, stride, shortcut, make_norm)]
     parts += [block(channels, planes, make_norm=make_norm) for _ in range(blocks - 1)]
     return nn.Sequential(*parts)

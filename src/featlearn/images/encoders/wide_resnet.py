@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.encoders.base import Encoder, initialise_convolutions
+from featlearn.images.encoders.base import Encoder, Shortcut, initialise_convolutions
 
 
 class WideBlock(nn.Module):
@@ -24,7 +24,7 @@ class WideBlock(nn.Module):
         self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
         self.shortcut = None
         if stride != 1 or before != width:
-            self.shortcut = nn.Conv2d(before, width, 1, stride, bias=False)
+            self.shortcut = Shortcut(before, width, stride)
 
     def forward(self, x: Tensor) -> Tensor:
         active = self.relu1(self.bn1(x))

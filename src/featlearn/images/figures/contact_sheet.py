@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
         How many classes and images of each.
     """
     shown = min(classes, len(pictures.parts_of_class))
-    drawn = figure(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
+    drawn = canvas(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
     axes = drawn.subplots(shown, 2 * columns, squeeze=False)
     for label in range(shown):
         numbers = _chosen(pictures, label, columns)
@@ -126,7 +126,7 @@ def part_alphabet(world: World, classes: int | None = None) -> Figure:
     """The parts of each class, one class a column, with their names."""
     shown = min(classes or world.dials.classes, world.dials.classes)
     views = world.dials.parts_per_class
-    drawn = figure(max(4.0, 0.82 * shown), 0.2 + 1.12 * views)
+    drawn = canvas(max(4.0, 0.82 * shown), 0.2 + 1.12 * views)
     axes = drawn.subplots(views, shown, squeeze=False)
     for label in range(shown):
         for view in range(views):
@@ -154,7 +154,7 @@ def _part(ax: Axes, world: World, part: int) -> None:
 
 def scene_sheet(scenes: ScenePictures, rows: int = 2, columns: int = 4) -> Figure:
     """Scenes with a box and the class around each object."""
-    drawn = figure(8.2, 0.1 + rows * 8.2 / columns)
+    drawn = canvas(8.2, 0.1 + rows * 8.2 / columns)
     axes = drawn.subplots(rows, columns, squeeze=False)
     for number, ax in enumerate(axes.flat):
         if number >= len(scenes):

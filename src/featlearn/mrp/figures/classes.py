@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp.figures.shares import intervals
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
     marked
         Time (steps x learning rate / classes) at which the headline ends its training.
     """
-    drawn = figure(8.2, 6.4)
+    drawn = canvas(8.2, 6.4)
     axes = drawn.subplots(2, 2)
     counts = np.sort(classes["classes"].unique())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def equal_start(table: pd.DataFrame, thetas: Mapping[str, float]) -> Figure:
     ``thetas`` are the keep probabilities of the two teacher-student models.
     """
     counts = sorted(table["kernels_per_class"].unique())
-    drawn = figure(8.2, 2.5 * len(counts) + 0.5)
+    drawn = canvas(8.2, 2.5 * len(counts) + 0.5)
     axes = drawn.subplots(len(counts), 3, sharex="col", squeeze=False)
     for row, kernels in zip(axes, counts, strict=True):
         own = table[table["kernels_per_class"] == kernels]

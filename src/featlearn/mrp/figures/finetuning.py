@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FLOOR = 0.02
 
 def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, classes: int) -> Figure:
     """Probability on wrong classes over the steps, features kept, and the very first step."""
-    drawn = figure(8.2, 3.4)
+    drawn = canvas(8.2, 3.4)
     left, middle, right = drawn.subplots(1, 3, width_ratios=[1.15, 1, 0.9])
     main = learning[learning["model"] == "simultaneous"]
     wrong = _by_step(main, "wrong_mass")
@@ -92,7 +92,7 @@ def balance(cells: pd.DataFrame) -> Figure:
         "at_capture": ("Mask rec., ended at capture", "sky"),
         "pretrained": ("Mask rec., run to the end", "blue"),
     }
-    drawn = figure(8.2, 3.0)
+    drawn = canvas(8.2, 3.0)
     axes = drawn.subplots(1, len(panels), sharex=True, sharey=True)
     top = float(cells["balance"].max())
     for ax, (model, (title, colour)) in zip(axes, panels.items(), strict=True):

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
-from featlearn.mrp.tables import LABELS
+from featlearn.mrp.tables.headline import LABELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,10 +31,22 @@ LOST = "x"
 VIEW_COLOURS = (COLOURS["blue"], COLOURS["red"])
 
 
+@figure()
 def headline(evaluation: pd.DataFrame) -> Figure:
-    """Accuracy of every model on multi-view and on single-view data, each replicate a dot."""
+    """The headline: pre-training keeps what supervised training loses
+
+    Left: accuracy on fresh test images that show both features of their class (multi-view), and on
+    images that show only one of them strongly (single-view). Bars are means over replicates, lines 95 %
+    t-intervals, dots single replicates. All models start from the same kernels and see the same training
+    images. Right: how many of the features a kernel captured. *What to see:* supervised training is
+    right on multi-view images and wrong on many single-view ones, because it lost many features, often
+    one of the two of a class; mask-reconstruction pre-training captured all of them, and a linear head
+    on top is right on both kinds. The same head on random kernels is not: it is the pre-training. (On
+    single-view images random kernels do about as well as the supervised network, which shows how much
+    that network gave up.)
+    """
     models = ["supervised", "probe", "finetuned", "random_probe", "random_finetuned"]
-    drawn = figure(8.2, 3.6)
+    drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2, width_ratios=[2, 1])
     groups = {
         "accuracy_multi_view": "multi-view test data",
@@ -82,12 +95,21 @@ def _bar(
     ax.scatter(spread, values, s=6, color=COLOURS["ink"], alpha=0.55, linewidths=0, zorder=3)
 
 
-def captured_features(features: pd.DataFrame, varrho: float, replicates: int = 4) -> Figure:
-    """``Lambda`` of both features of every class: supervised above, mask reconstruction below."""
+@figure(replicates=4)
+def captured_features(features: pd.DataFrame, config: Config, replicates: int) -> Figure:
+    """Which features each model holds
+
+    Every square is one feature of one class in one replicate; its colour is the largest correlation of
+    a kernel with that feature. Blue is at or above the threshold of the activation (captured); a red x
+    is a feature that was lost. *What to see:* the supervised network loses one of the two features of
+    many classes, a different one in each replicate (a lottery of the initial kernels); after mask
+    reconstruction none is lost.
+    """
+    varrho = config["network"]["varrho"]
     shown = sorted(features["replicate"].unique())[:replicates]
     models = {"supervised": "supervised", "pretrained": "mask rec."}
     top = max(features[features["model"] == model]["strength"].max() for model in models)
-    drawn = figure(8.2, 2.6)
+    drawn = canvas(8.2, 2.6)
     axes = drawn.subplots(len(models), len(shown), sharex=True, sharey=True, squeeze=False)
     colours = _lit_above(varrho / top)
     for row, (model, name) in enumerate(models.items()):
@@ -119,11 +141,20 @@ def _lit_above(threshold: float) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list("captured", stops)
 
 
+@figure(replicate=0)
 def feature_growth(
-    supervised: pd.DataFrame, pretrained: pd.DataFrame, varrho: float, replicate: int = 0
+    supervised: pd.DataFrame, pretrained: pd.DataFrame, config: Config, replicate: int
 ) -> Figure:
-    """``Lambda`` of every feature over the steps of training, in one replicate."""
-    drawn = figure(8.2, 3.2)
+    """How features grow during training
+
+    One line a feature: the largest correlation of a kernel with it, over the steps of full-batch
+    gradient descent, in the first replicate. The dashed line is the threshold of the activation; above
+    it a feature counts as captured. *What to see:* under supervision, once the stronger feature of a
+    class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
+    feature could use up: every feature follows, one after the other.
+    """
+    varrho = config["network"]["varrho"]
+    drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 2)
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
     for ax, (title, history) in zip(axes, panels.items(), strict=True):

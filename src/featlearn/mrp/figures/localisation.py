@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import ListedColormap
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
@@ -31,7 +31,7 @@ KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
 
 def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4) -> Figure:
     """Evidence of every patch in the first sample of some replicates; how much all samples show."""
-    drawn = figure(8.2, 4.4)
+    drawn = canvas(8.2, 4.4)
     parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
     left, right = parts
     first = patches[patches["sample"] == patches["sample"].min()]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
         "Supervised": (supervised, "supervised", "supervised"),
         "Pre-trained, then fine-tuned": (pretrained, "finetuned", "pretrained"),
     }
-    drawn = figure(8.2, 3.5)
+    drawn = canvas(8.2, 3.5)
     axes = drawn.subplots(1, 2)
     for ax, (title, (frame, model, start)) in zip(axes, panels.items(), strict=True):
         cells = _means(frame, model, "accuracy_single_view")

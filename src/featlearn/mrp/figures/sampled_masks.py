@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ LINES = ("red", "orange", "green", "sky", "blue")
 
 def sampled_masks(errors: pd.DataFrame) -> Figure:
     """Relative error of the gradient over the number of sampled masks, a line for each theta."""
-    drawn = figure(8.2, 3.4)
+    drawn = canvas(8.2, 3.4)
     ax = drawn.subplots()
     for theta, colour in zip(sorted(errors["theta"].unique()), LINES, strict=False):
         own = errors[errors["theta"] == theta]

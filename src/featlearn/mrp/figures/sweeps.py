@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp.figures.shares import intervals
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
 def sweeps(frame: pd.DataFrame) -> Figure:
     """Captured features, purity and accuracy of both kinds of network against each parameter."""
     frame = with_impure_share(frame)
-    drawn = figure(8.2, 5.6)
+    drawn = canvas(8.2, 5.6)
     axes = drawn.subplots(len(ROWS), len(PARAMETERS), sharex="col", sharey="row")
     for column, (parameter, words) in enumerate(PARAMETERS.items()):
         own = frame[frame["parameter"] == parameter]

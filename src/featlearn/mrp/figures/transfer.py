@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 from featlearn.mrp.selection import reported
@@ -35,7 +35,7 @@ LINES = {
 def transfer(accuracy: pd.DataFrame, cases: Mapping[str, Mapping[str, Any]]) -> Figure:
     """Accuracy of each recipe in each case, old and new classes apart; sweep of the rate."""
     shown = reported(accuracy)
-    drawn = figure(8.2, 2.6 + 2.0 * ((len(cases) + 1) // 2))
+    drawn = canvas(8.2, 2.6 + 2.0 * ((len(cases) + 1) // 2))
     groups_of = {
         name: [(c, k) for c in (("old", "new") if case["new_classes"] else ("old",)) for k in KINDS]
         for name, case in cases.items()

@@ -11,7 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from torch import Tensor
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.images.classifier import Classifier
 from featlearn.images.overlay import overlay
 from featlearn.images.part_use import part_use
@@ -164,7 +164,7 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
     """Photographs (N, 3, S, S) in the first row, below it one row of maps a network."""
     rows = {"photograph": photographs, **overlays}
     count = len(photographs)
-    drawn = figure(max(3.0, 1.35 * count), 1.4 * len(rows) + 0.1)
+    drawn = canvas(max(3.0, 1.35 * count), 1.4 * len(rows) + 0.1)
     axes = drawn.subplots(len(rows), count, squeeze=False)
     for row, (name, pictures) in zip(axes, rows.items(), strict=True):
         for ax, picture in zip(row, pictures, strict=True):
@@ -178,7 +178,7 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
 
 def page(height: float) -> Figure:
     """Pictures close together: words between them need little room."""
-    drawn = figure(8.2, height)
+    drawn = canvas(8.2, height)
     engine = drawn.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(w_pad=0.02, h_pad=0.02, wspace=0.0, hspace=0.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.prose import plus_minus
 from featlearn.core.stats import estimate
 from featlearn.core.summary import paired
@@ -91,7 +91,7 @@ def part_use(measured: pd.DataFrame) -> Figure:
     gains = part_use_gains(frame)
     panels = {name: words for name, words in PANELS.items() if name in set(frame["quantity"])}
     starts = [start for start in STARTS if start in set(frame["start"])]
-    drawn = figure(8.2, 4.9)
+    drawn = canvas(8.2, 4.9)
     axes = drawn.subplots(2, len(panels), squeeze=False, height_ratios=[1.15, 1])
     most = frame[frame["labels"] == frame["labels"].max()]
     places = _places(starts)
@@ -158,7 +158,7 @@ def by_part(parts: pd.DataFrame) -> Figure:
     """What maps point at against what counts: one panel a start, one dot a part of a class."""
     starts = [start for start in STARTS if start in set(parts["start"])]
     most = parts[parts["labels"] == parts["labels"].max()]
-    drawn = figure(8.2, 2.5)
+    drawn = canvas(8.2, 2.5)
     axes = drawn.subplots(1, len(starts), squeeze=False, sharex=True, sharey=True)[0]
     colours = [COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["purple"]]
     for ax, start in zip(axes, starts, strict=True):
@@ -193,7 +193,7 @@ def readings(read: pd.DataFrame) -> Figure:
     gains = paired(read, keys, "start", others)
     networks = [network for network in ENCODERS if network in set(gains["encoder"])]
     layers = sorted(gains["layer"].unique())
-    drawn = figure(8.2, 2.3 * len(networks) + 0.6)
+    drawn = canvas(8.2, 2.3 * len(networks) + 0.6)
     axes = drawn.subplots(len(networks), len(layers), squeeze=False, sharey=True, sharex=True)
     for row, network in zip(axes, networks, strict=True):
         for ax, layer in zip(row, layers, strict=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp.images.tables import HEADS, STARTS, means, task_name
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ PANELS = {
 def comparison(frame: pd.DataFrame) -> Figure:
     """Accuracy by number of labels: columns are test sets, rows are encoders."""
     encoders = [kind for kind in ENCODERS if kind in set(frame["encoder"])]
-    drawn = figure(8.2, 2.9 * len(encoders) + 0.4)
+    drawn = canvas(8.2, 2.9 * len(encoders) + 0.4)
     axes = drawn.subplots(len(encoders), len(PANELS), squeeze=False, sharey=True, sharex=True)
     entries: dict[str, Artist] = {}
     for row, kind in zip(axes, encoders, strict=True):
@@ -91,7 +91,7 @@ def _accuracies(ax: Axes, frame: pd.DataFrame) -> None:
 def pretraining(histories: pd.DataFrame) -> Figure:
     """Loss of the pre-training, one line a replicate, one panel a method."""
     methods = [start for start in STARTS if start in set(histories["method"])]
-    drawn = figure(2.7 * len(methods), 2.7)
+    drawn = canvas(2.7 * len(methods), 2.7)
     axes = drawn.subplots(1, len(methods), squeeze=False)[0]
     for ax, method in zip(axes, methods, strict=True):
         own = histories[histories["method"] == method]
@@ -129,7 +129,7 @@ def phase_diagrams(frame: pd.DataFrame, quantities: Mapping[str, str]) -> Figure
     heights = [
         1.3 + 0.45 * max(frame[frame["dial"] == dial]["position"].nunique() for dial in dials)
     ] * len(shown)
-    drawn = figure(2.8 * len(dials) + 0.6, max(2.9, sum(heights)))
+    drawn = canvas(2.8 * len(dials) + 0.6, max(2.9, sum(heights)))
     parts = drawn.subfigures(len(shown), 1, squeeze=False)[:, 0]
     for part, (name, words) in zip(parts, shown.items(), strict=True):
         _gain_row(part, frame[frame["quantity"] == name], dials, words)
@@ -169,7 +169,7 @@ def _gains(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 def transfer(new_classes: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     """Accuracy on new classes (left) and average precision of a detector (right)."""
     sets = list(dict.fromkeys(new_classes["classes"]))
-    drawn = figure(8.2, 3.1)
+    drawn = canvas(8.2, 3.1)
     left, right = drawn.subplots(1, 2, width_ratios=[len(sets) * 2, 2], sharey=True)
     groups = [(one, quantity) for one in sets for quantity in ("multi_view", "single_view")]
     values = [

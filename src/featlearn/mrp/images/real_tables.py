@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.prose import plus_minus
 from featlearn.core.summary import paired, side_by_side
 from featlearn.mrp.images.real_config import GIVEN, RANDOM
@@ -113,7 +113,7 @@ def wide_detection(table: pd.DataFrame) -> pd.DataFrame:
 def real_figure(table: pd.DataFrame) -> Figure:
     """Quality by number of labelled images, one panel a data set."""
     names = list(dict.fromkeys(table["data_set"]))
-    drawn = figure(max(3.4 * len(names), 6.6), 3.9)
+    drawn = canvas(max(3.4 * len(names), 6.6), 3.9)
     axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
     for ax, name in zip(axes, names, strict=True):
         _panel(ax, table[table["data_set"] == name])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def _curves(
 def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
     """``|<w_j, v_l>|`` over the steps of SGD, with (a) and without (b) a trained head."""
     history = frames["history"]
-    drawn = figure(8.2, 3.5)
+    drawn = canvas(8.2, 3.5)
     axes = drawn.subplots(1, 2, sharey=True)
     for ax, name, panel in zip(axes, ("head", "frozen"), "ab", strict=True):
         own = history[history["variant"] == name]
@@ -65,7 +65,7 @@ def fig_7(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figu
 def sgd_and_flow(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
     """SGD and the nine-variable flow (black) from the same start."""
     history, flow = frames["history"], frames["flow"]
-    drawn = figure(8.2, 3.6)
+    drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, 2, sharey=True)
     styles = {**PRODUCTS, "e21": HEAD["e21"]}
     for ax, name in zip(axes, ("head", "frozen"), strict=True):
@@ -89,7 +89,7 @@ def ablations(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> 
     history = frames["history"].pivot_table(
         index=["variant", "replicate", "step"], columns="quantity", values="value"
     )
-    drawn = figure(9.6, 3.0)
+    drawn = canvas(9.6, 3.0)
     axes = drawn.subplots(1, len(TITLES), sharey=True)
     for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
         own = history.loc[name].reset_index()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyBboxPatch
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> No
 
 def framework() -> Figure:
     """Two views, shared encoder and projection, a head on one branch, StopGrad on the other."""
-    drawn = figure(9.4, 3.2)
+    drawn = canvas(9.4, 3.2)
     ax = drawn.subplots()
     _block(ax, 0.0, 1.2, "image", "white", 0.95)
     for row, view in ((ONLINE, "view 1"), (TARGET, "view 2")):

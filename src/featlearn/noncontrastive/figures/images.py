@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, trajectory
 from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, set_name
 
@@ -34,7 +34,7 @@ LEVELS = {"without": "none-batch-self", "with": "identity-batch-self"}
 
 def _rows(sets: Mapping[str, Any], width: float, height: float, columns: int) -> tuple[Any, Any]:
     """A row of panels a data set."""
-    drawn = figure(width, height * len(sets) + 0.5)
+    drawn = canvas(width, height * len(sets) + 0.5)
     return drawn, drawn.subplots(len(sets), columns, squeeze=False)
 
 

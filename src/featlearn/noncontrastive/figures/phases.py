@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.noncontrastive.figures.algorithm import HEAD, PRODUCTS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
     times = frames["times"]
     own = times[(times["dimension"] == dimension) & (times["replicate"] == 0)]
     at = own.set_index("quantity")["value"]
-    drawn = figure(8.2, 5.0)
+    drawn = canvas(8.2, 5.0)
     axes = drawn.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 1))
     panels = (
         PRODUCTS,
@@ -85,7 +85,7 @@ def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
 def exponents(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
     """Length of the phases over the dimension beside the exponents of the theory."""
     times = frames["times"]
-    drawn = figure(8.4, 3.8)
+    drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
     for quantity, (label, colour, slope) in PHASES.items():
         own = times[times["quantity"] == quantity].groupby("dimension")["value"]
@@ -116,7 +116,7 @@ def invariants(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) ->
     at = frames["times"]
     at = at[(at["dimension"] == min(config["dimensions"])) & (at["replicate"] == 0)]
     at = at.set_index("quantity")["value"]
-    drawn = figure(8.2, 3.2)
+    drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 2, sharey=True)
     wide = curves.pivot_table(index="time", columns="quantity", values="value")
     for ax, j, sign in zip(axes, (1, 2), (-1, 1), strict=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.images.figures.mosaic import bare, mosaic
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS
 from featlearn.noncontrastive.images.words import ARMS, set_name
@@ -33,7 +33,7 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, names: Sequence[str]) ->
     names
         Data sets in the order of their rows.
     """
-    drawn = figure(9.6, 3.1 * len(names) + 0.3)
+    drawn = canvas(9.6, 3.1 * len(names) + 0.3)
     axes = drawn.subplots(len(names), len(ROBUST_ARMS) + 1, squeeze=False,
                           width_ratios=[3] * len(ROBUST_ARMS) + [2.4])  # fmt: skip
     for name, row in zip(names, axes, strict=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyBboxPatch
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def _strip(ax: Axes, row: float, kept: tuple[int, ...], title: str) -> None:
 
 def sample_and_views() -> Figure:
     """One sample that shows the strong feature, and its positive pair."""
-    drawn = figure(8.4, 2.7)
+    drawn = canvas(8.4, 2.7)
     ax = drawn.subplots()
     whole = tuple(range(PATCHES))
     second = tuple(p for p in whole if p not in FIRST_VIEW)

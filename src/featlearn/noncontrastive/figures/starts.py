@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def outcomes(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> F
     frame = frames["outcomes"]
     cases = [name for name in NAMES if (frame["case"] == name).any()]
     cases += [name for name in frame["case"].unique() if name not in NAMES]
-    drawn = figure(8.6, 0.36 * len(cases) + 1.5)
+    drawn = canvas(8.6, 0.36 * len(cases) + 1.5)
     axes = drawn.subplots(1, len(MODES), sharey=True)
     for ax, (mode, title) in zip(axes, MODES.items(), strict=True):
         own = frame[frame["mode"] == mode]
@@ -66,7 +66,7 @@ def winner_rule(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
     """Share of neurons on the weak feature without a head: counted, and by the closed form."""
     frame = frames["outcomes"]
     frame = frame[frame["mode"] == "frozen"]
-    drawn = figure(4.6, 3.6)
+    drawn = canvas(4.6, 3.6)
     ax = drawn.subplots()
     ratio = np.linspace(0.2, 1, 200)
     ax.plot(ratio, 2 / np.pi * np.arctan(ratio**1.5), color=COLOURS["ink"],
@@ -98,7 +98,7 @@ def phase_diagram(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any])
     frame = frames["diagram"]
     split = frame["case"].str.split("/", expand=True).astype(float)
     frame = frame.assign(ratio=split[0], kappa=split[1])
-    drawn = figure(8.6, 3.3)
+    drawn = canvas(8.6, 3.3)
     axes = drawn.subplots(1, 3, sharey=True)
     for ax, outcome in zip(axes, ("diverse", "strong", "undecided"), strict=True):
         hit = frame.assign(value=(frame["outcome"] == outcome).astype(float))

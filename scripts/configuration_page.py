@@ -1,0 +1,230 @@
+"""Write the tables of keys in docs/configuration.md from the schemas: all sections that there are.
+
+python scripts/configuration_page.py            writes
+python scripts/configuration_page.py --check    fails if the page is behind
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from featlearn.core.config import merge, read_schema
+
+PAGE = ROOT / "docs" / "configuration.md"
+#: Between these lines stand the tables of a section.
+BEGIN, END = "<!-- keys of {section}: made from its schema -->\n", "<!-- end of keys -->\n"
+HEAD = ("| key | meaning | value | default |", "|:--|:--|:--|:--|")
+WORDS = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "group",
+    "null": "nothing",
+}
+
+
+def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The node with what its ``$ref`` points at."""
+    if "$ref" not in node:
+        return dict(node)
+    found: Mapping[str, Any] = schema
+    for key in node["$ref"].removeprefix("#/").split("/"):
+        found = found[key]
+    return merge(resolved(found, schema), {k: v for k, v in node.items() if k != "$ref"})
+
+
+def values(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """Type and range in words."""
+    node = resolved(node, schema)
+    if "enum" in node:
+        return "one of " + ", ".join("nothing" if v is None else str(v) for v in node["enum"])
+    if "const" in node:
+        return str(node["const"])
+    for choice in ("oneOf", "anyOf"):
+        if choice in node and "type" not in node:
+            return " or ".join(values(one, schema) for one in node[choice])
+    if node.get("type") == "array":
+        item = resolved(node["items"], schema)
+        words = values(item, schema)
+        return "list of groups" if item.get("type") == "object" else f"list of {words}"
+    limits = {
+        "minimum": "at least",
+        "exclusiveMinimum": "more than",
+        "maximum": "at most",
+        "exclusiveMaximum": "less than",
+    }
+    parts = [f"{word} {node[key]}" for key, word in limits.items() if key in node]
+    if "properties" in node:
+        return "group of " + " or ".join(node["properties"])
+    kinds = node.get("type", "object")
+    told = " or ".join(WORDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return ", ".join([told, *parts])
+
+
+def meaning(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """A key's own description, else that of the longest end of its path."""
+    parts = path.split(".")
+    named = [".".join(parts[n:]) for n in range(1, len(parts))]
+    known = schema.get("meanings", {})
+    found = next((known[name] for name in named if name in known and "." in name), None)
+    text = found or resolved(node, schema).get("description") or known.get(parts[-1])
+    if text is None:
+        raise SystemExit(f"{path}: the schema says nowhere what it means")
+    return str(text).replace("|", "\\|")
+
+
+#: Where each definition is described, its first use, and what it is there.
+Described = dict[str, tuple[str, Mapping[str, Any]]]
+
+
+def rows(
+    path: str,
+    node: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    described: Described,
+    needed: bool = True,
+) -> Iterator[str]:
+    """Lines of a table: all keys below ``node``, deepest groups included.
+
+    A key that is ``needed`` and has no default must stand in the file of the scale. A definition
+    of groups that was ``described`` is not described again.
+    """
+    whole = resolved(node, schema)
+    groups = whole.get("type") == "array" and "properties" in resolved(whole["items"], schema)
+    if node.get("$ref") in described:
+        first, there = described[node["$ref"]]
+        others = ", ".join(
+            f"`{key}` {value}" for key, value in other_defaults(whole, there, schema)
+        )
+        told = f"as `{first}`" + (f", but {others}" if others else "")
+        default = shown(node["default"]) if "default" in node else ""
+        yield f"| `{path}` | {told} | {'list of groups' if groups else 'group'} | {default} |"
+        return
+    if "$ref" in node and (groups or "properties" in whole):
+        described[node["$ref"]] = path, whole
+        for key, part in whole.get("properties", {}).items():
+            if "properties" in (below := resolved(part, schema)) or below.get("type") == "array":
+                described.setdefault(f"{node['$ref']}/properties/{key}", (f"{path}.{key}", below))
+    if "properties" in whole and "default" not in whole:
+        for key, part in whole["properties"].items():
+            must = key in whole.get("required", ())
+            yield from rows(f"{path}.{key}", part, schema, described, must)
+        return
+    # what is free to choose stands in no file of a scale
+    wanted = "must be given" if "<name>" in path or "[]" in path else "scale"
+    default = shown(whole["default"]) if "default" in whole else (wanted if needed else "none")
+    told = meaning(path, whole, schema)
+    yield f"| `{path}` | {told} | {values(whole, schema)} | {default} |"
+    if whole.get("default", ...) is None:  # a group that may be left out
+        for key, part in whole.get("properties", {}).items():
+            must = key in whole.get("required", ())
+            yield from rows(f"{path}.{key}", part, schema, described, must)
+    nested = whole.get("additionalProperties")
+    if isinstance(nested, Mapping):
+        yield from rows(f"{path}.<name>", nested, schema, described)
+    elif resolved(whole.get("items", {}), schema).get("type") == "object":
+        yield from rows(f"{path}[]", whole["items"], schema, described)
+
+
+def other_defaults(
+    here: Mapping[str, Any], there: Mapping[str, Any], schema: Mapping[str, Any], path: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Keys of a group whose default is another ``here`` than ``there``, where it is described."""
+    for key, part in here.get("properties", {}).items():
+        own, other = (resolved(node, schema) for node in (part, there["properties"][key]))
+        if own.get("default", ...) != other.get("default", ...):
+            yield f"{path}{key}", shown(own["default"]) if "default" in own else "must be given"
+        yield from other_defaults(own, other, schema, f"{path}{key}.")
+
+
+def shown(default: Any) -> str:
+    """A default as YAML has it; nothing is told in words."""
+    if default is None:
+        return "nothing"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def tables(section: str, whole: Mapping[str, Any], described: Described) -> str:
+    """A table for the keys of a section, and one for each of its groups."""
+    own = whole["properties"][section]
+    schema = {"$defs": whole["$defs"], "meanings": own.get("meanings", {})}
+    nodes: dict[str, Mapping[str, Any]] = {}
+    for key, node in own.get("properties", {None: own}).items():
+        name = f"{section}.{key}" if key else section
+        free = resolved(node, schema).get("additionalProperties")
+        if isinstance(free, Mapping) and "properties" not in resolved(node, schema):
+            name, node = f"{name}.<name>", free
+        nodes[name] = node
+    single = [name for name, node in nodes.items() if "properties" not in resolved(node, schema)]
+    found = []
+    if single:  # keys of the section itself
+        lines = [row for name in single for row in rows(name, nodes[name], schema, described)]
+        found += [f"### `{section}`\n", *HEAD, *lines, ""]
+    for name, node in nodes.items():
+        if name not in single:
+            told = resolved(node, schema).get("description")
+            found.append(f"### `{name}`\n")
+            found += [f"{told[0].upper()}{told[1:]}.\n"] if told else []
+            found += [*HEAD, *rows(name, node, schema, described), ""]
+    return "\n".join(found) + "\n"
+
+
+def page(text: str, schema: Mapping[str, Any], *, add: bool) -> str:
+    """The page with its tables made anew.
+
+    A section without marks is refused, or with ``add`` has a chapter put after the others.
+    """
+    described: Described = {}
+    sections = [section for parts in schema["papers"].values() for section in parts]
+    made = {section: tables(section, schema, described) for section in sections}
+    begins = {BEGIN.format(section=section): section for section in sections}
+    lines: list[str] = []
+    within = None  # the mark that is open
+    missing = list(sections)
+    for line in text.splitlines(keepends=True):
+        if line.startswith(BEGIN.partition("{")[0]):
+            if within:
+                raise SystemExit(
+                    f"{PAGE}: {within.strip()!r} has no {END.strip()!r} before {line.strip()!r}"
+                )
+            if begins.get(line) not in missing:
+                raise SystemExit(
+                    f"{PAGE}: {line.strip()!r} is of no section, or stands there twice"
+                )
+            within = line
+            missing.remove(begins[line])
+            lines += [line, "\n", made[begins[line]]]
+        elif line == END:
+            if not within:
+                raise SystemExit(f"{PAGE}: a {END.strip()!r} has no beginning")
+            within = None
+            lines.append(line)
+        elif not within:
+            lines.append(line)
+    if within:
+        raise SystemExit(f"{PAGE}: {within.strip()!r} has no {END.strip()!r}")
+    if missing and not add:
+        marks = ", ".join(repr(BEGIN.format(section=section).strip()) for section in missing)
+        raise SystemExit(f"{PAGE}: has no line {marks}; run {Path(__file__).name}")
+    last = max((number for number, line in enumerate(lines, 1) if line == END), default=len(lines))
+    for section in reversed(missing):
+        begin = BEGIN.format(section=section)
+        lines[last:last] = [f"\n## Keys of {section}\n\n", begin, "\n", made[section], END]
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    check = "--check" in sys.argv[1:]
+    old = PAGE.read_text(encoding="utf-8")
+    new = page(old, read_schema(ROOT / "workflow" / "schemas"), add=not check)
+    if check:
+        sys.exit(f"{PAGE}: behind the schemas; run {Path(__file__).name}" if old != new else 0)
+    PAGE.write_text(new, encoding="utf-8")

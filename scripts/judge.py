@@ -1,0 +1,17 @@
+"""Judge the claims of an experiment."""
+
+from featlearn.core.job import Job
+
+with Job(snakemake) as job:
+    from importlib import import_module
+
+    from featlearn.core.claims import Frames, check_artefacts, ledger
+    from featlearn.core.files import write_parquet
+
+    module = import_module(job.params.module)
+    derived = getattr(module, "derived", None)
+    frames = Frames(job.frame, job.input.groups, derived(job.config) if derived else {})
+    within = (path for path in job.input if path.is_relative_to(job.results))
+    known = {str(path.relative_to(job.results)) for path in within}
+    check_artefacts(module.CLAIMS, known)
+    write_parquet(ledger(module.CLAIMS, frames, job.config), job.output[0])

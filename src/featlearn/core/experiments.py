@@ -1,0 +1,288 @@
+"""What the papers of a run publish, as the rules files tell it: the plan's ledger of exhibits.
+
+Imports nothing heavy: it is used while the plan is made. A fault is told then, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from featlearn.core import publish
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.publish import CONFIG, Exhibit
+
+#: Files of an exhibit, by its kind.
+ENDS = {"figure": ("svg", "png"), "table": ("parquet", "md")}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Exhibits that one job shows, and the frames that it reads."""
+
+    label: str
+    exhibits: Sequence[Exhibit]
+    contains: Sequence[str]
+    frames: Mapping[str, Any]
+    wants_config: bool
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What ``<paper>/figures|tables|claims/<name>.py`` make of the frames of some rules.
+
+    Attributes
+    ----------
+    name
+        Of its ledger. The modules are called the same, with underscores for dashes.
+    frames
+        Name to file, or to a list of files that are read as one frame.
+    section
+        What figures and tables get as ``config``.
+    judged
+        What the claims get as config.
+    """
+
+    paper: str
+    name: str
+    frames: Mapping[str, Any]
+    section: Any
+    judged: Any
+    batches: Sequence[Batch]
+    claims: str | None
+
+
+@dataclass
+class Published:
+    """What the rules files have published so far.
+
+    Parameters
+    ----------
+    results
+        ``results/<run>``.
+    """
+
+    results: str
+    experiments: list[Experiment] = field(default_factory=list)
+    exhibits: dict[tuple[str, str, str], Exhibit] = field(default_factory=dict)
+    stories: dict[str, str] = field(default_factory=dict)
+    #: Target (a paper, or a part of it) to its files.
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    ledgers: list[str] = field(default_factory=list)
+    closed: bool = False
+
+    def paper(self, name: str) -> None:
+        """Give a paper its place in the report, with the story that its package tells."""
+        self.stories[name] = publish.story(name)
+        self.targets[name] = []
+
+    def experiment(
+        self,
+        paper: str,
+        name: str,
+        section: Any = None,
+        *,
+        judged: Any,
+        targets: Sequence[str] = (),
+        also: Iterable[str] = (),
+        apart: Sequence[str] = (),
+        without: Sequence[str] = (),
+        contains: str | Mapping[str, str] = "measured",
+        **frames: Any,
+    ) -> None:
+        """Publish an experiment.
+
+        Parameters
+        ----------
+        section, judged
+            See :class:`Experiment`.
+        targets
+            Parts of the paper that a user can ask for and that it belongs to.
+        also
+            Files that rules with wildcards make and that are not shown: weights, parts of a frame.
+        apart
+            Exhibits with a job of their own, because they need less than the others.
+        without
+            Exhibits that this config does not have.
+        contains
+            Of what kind of data: one word for all, or for each name (``measured`` for the rest).
+        **frames
+            See :class:`Experiment`.
+
+        Raises
+        ------
+        FeatlearnError
+            Naming what is wrong: a frame that nobody gives, a name used twice, an experiment that
+            shows nothing, or comes after the results.
+        """
+        where = f"experiment {paper}/{name}"
+        if paper not in self.stories:
+            raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
+        if any(one.paper == paper and one.name == name for one in self.experiments):
+            raise FeatlearnError(f"{where}: published twice")
+        module = name.replace("-", "_")
+        found = publish.exhibits(paper, module)
+        known = [one.name for one in found]
+        for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
+            if word not in known:
+                raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
+        shown = [one for one in found if one.name not in without]
+        claims = f"featlearn.{paper}.claims.{module}"
+        if publish.module_file(claims) is None:
+            claims = ""
+        if not shown and not claims:
+            raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
+        own = {key: _files(value) for key, value in frames.items()}
+        for one in shown:
+            if lost := [key for key in one.frames if key not in (*own, CONFIG)]:
+                raise FeatlearnError(f"{one.code}: {where} gives no frame {lost[0]!r}")
+        batches = [[one] for one in shown if one.name in apart]
+        if rest := [one for one in shown if one.name not in apart]:
+            batches.insert(0, rest)
+        self.experiments.append(
+            Experiment(
+                paper, name, own, section, judged,
+                [_batch(name, batch, batch[0].name in apart, own, contains) for batch in batches],
+                claims or None,
+            )
+        )  # fmt: skip
+        # a frame of the repository (numbers that a paper prints) is no file of the run
+        given = (file for value in own.values() for file in _listed(value))
+        files = [*also, *(file for file in given if file.startswith(f"{self.results}/"))]
+        for one in shown:
+            files += self.show(one)
+        if claims:
+            files.append(self.ledger(paper, name))
+            self.ledgers.append(files[-1])
+        self.add(paper, targets, files, where)
+
+    def by_hand(
+        self, paper: str, kind: str, name: str, code: str, *, targets: Sequence[str] = ()
+    ) -> None:
+        """Publish an exhibit whose rule is written by hand.
+
+        Parameters
+        ----------
+        code
+            ``<module>:<function>`` below featlearn; its docstring is the caption.
+        """
+        one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
+        self.add(paper, targets, self.show(one), f"{kind} {paper}/{name}")
+
+    def show(self, one: Exhibit) -> list[str]:
+        """Take an exhibit in; its two files."""
+        key = one.paper, one.kind, one.name
+        if key in self.exhibits:
+            raise FeatlearnError(
+                f"{one.kind} {one.paper}/{one.name}: declared by {one.code} and by "
+                f"{self.exhibits[key].code}; expected one"
+            )
+        self.exhibits[key] = one
+        return self.files(*key)
+
+    def add(self, paper: str, targets: Sequence[str], files: Iterable[str], where: str) -> None:
+        """Files that belong to a paper, and to parts of it."""
+        if self.closed:
+            raise FeatlearnError(f"{where}: comes after the results; include its rules before them")
+        told = [str(file) for file in files]
+        for target in (paper, *targets):
+            self.targets.setdefault(target, []).extend(told)
+
+    def take(self, rules: Iterable[Any]) -> None:
+        """What rules make under names without wildcards belongs to the paper whose folder it is in.
+
+        What a rule makes for each of many names is published by who knows the names.
+        """
+        for rule in rules:
+            for file in () if rule.has_wildcards() else map(str, rule.output):
+                paper = file.removeprefix(f"{self.results}/").partition("/")[0]
+                if paper in self.targets:
+                    self.add(paper, [], [file], f"rule {rule.name}")
+
+    def close(self) -> None:
+        """Nothing is published from now on; a paper that published nothing is refused."""
+        if silent := [paper for paper in self.stories if not self.targets[paper]]:
+            raise FeatlearnError(
+                f"{silent[0]}: its rules publish nothing; expected experiment(...)"
+            )
+        self.closed = True
+
+    def files(self, paper: str, kind: str, name: str) -> list[str]:
+        """The two files of an exhibit."""
+        return [f"{self.results}/{paper}/{kind}s/{name}.{end}" for end in ENDS[kind]]
+
+    def ledger(self, paper: str, name: str) -> str:
+        """The claims of one experiment, judged."""
+        return f"{self.results}/{paper}/claims/{name}.parquet"
+
+    @property
+    def artefacts(self) -> list[str]:
+        """Every file of every paper, once."""
+        return list(dict.fromkeys(file for paper in self.stories for file in self.targets[paper]))
+
+    def first_files(self, *kinds: str) -> list[str]:
+        """The SVG of each figure, the Parquet of each table."""
+        return [self.files(*key)[0] for key in self.exhibits if key[1] in kinds]
+
+    @property
+    def pages(self) -> list[tuple[str, str, str, str]]:
+        """Kind, paper, name and caption (Markdown) of each exhibit: figures, then tables."""
+        return [
+            (kind, one.paper, one.name, one.page)
+            for kind in publish.KINDS
+            for one in self.exhibits.values()
+            if one.kind == kind
+        ]
+
+
+def _files(value: Any) -> str | list[str]:
+    return str(value) if isinstance(value, str) else [str(file) for file in value]
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _batch(
+    name: str,
+    shown: Sequence[Exhibit],
+    alone: bool,
+    frames: Mapping[str, Any],
+    contains: str | Mapping[str, str],
+) -> Batch:
+    wanted = {key for one in shown for key in one.frames}
+    words = contains if isinstance(contains, str) else ""
+    table = {} if isinstance(contains, str) else contains
+    told = [one.contains or table.get(one.name) or words or "measured" for one in shown]
+    return Batch(
+        f"{name}-{shown[0].name}" if alone else name,
+        shown,
+        # both files of an exhibit
+        [word for word in told for _ in range(2)],
+        {key: value for key, value in frames.items() if key in wanted},
+        CONFIG in wanted,
+    )
+
+
+def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
+    """What is wrong with the rules of a plan, a line each.
+
+    Every rule with a script says in its params what its results depend on: ``code``. One that
+    computes names a function of the library, and its ``code`` is that function's.
+
+    Parameters
+    ----------
+    rules
+        Of Snakemake.
+    fingerprint
+        :func:`featlearn.core.provenance.fingerprint`.
+    """
+    for rule in rules:
+        if not rule.script:
+            continue
+        params = dict(rule.params.items())
+        if "code" not in params:
+            yield f"rule {rule.name}: no `code` among its params; expected **by(...)"
+        elif "function" in params and params["code"] != fingerprint(params["function"]):
+            yield f"rule {rule.name}: its `code` is not that of {params['function']}"

@@ -1,0 +1,89 @@
+"""Writes what the function of a rule gives into the files that the rule names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import write_markdown_table, write_parquet, write_tensors
+from featlearn.core.publish import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+    from matplotlib.figure import Figure
+
+    #: What the function of a rule returns: a frame or named tensors for each output that the rule
+    #: names; of a rule that draws, the figure or table itself.
+    Results = Mapping[str, pd.DataFrame | Mapping[str, torch.Tensor]] | Figure | Table
+
+
+def write(found: Any, output: Any, function: str = "", title: str = "") -> None:
+    """Write each part of ``found`` into the file of its name.
+
+    Parameters
+    ----------
+    found
+        See ``Results``.
+    output
+        :class:`featlearn.core.job.Paths` of the rule; its files are Parquet or safetensors.
+    function
+        For words.
+    title
+        Of a table.
+
+    Raises
+    ------
+    FeatlearnError
+        If a name is missing or unknown, or a frame has no rows: a measurement that found nothing
+        to measure is a fault, not a success.
+    """
+    if not isinstance(found, Mapping):
+        first, second = output
+        write_exhibit(found, first, second, title)
+        return
+    if set(found) != set(output.names):
+        raise FeatlearnError(
+            f"{function}: gave {', '.join(sorted(found)) or 'nothing'}; "
+            f"expected {', '.join(sorted(output.names))}"
+        )
+    for name, content in found.items():
+        path = getattr(output, name)
+        if isinstance(content, Mapping):
+            write_tensors(content, path)
+        elif content.empty:
+            raise FeatlearnError(f"{function}: {name} has no rows; expected measurements")
+        else:
+            write_parquet(content, path)
+
+
+def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None:
+    """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown).
+
+    Raises
+    ------
+    FeatlearnError
+        If ``made`` is neither.
+    """
+    if isinstance(made, Table):
+        write_parquet(made.frame, first)
+        write_markdown_table(made.shown, second, title=title, notes=_notes(made))
+    elif hasattr(made, "savefig"):
+        from featlearn.core.plots import save
+
+        save(made, first, second)
+    else:
+        raise FeatlearnError(f"{first.name}: expected a figure or a Table, got {type(made)}")
+
+
+def _notes(made: Table) -> str:
+    if made.notes is not None:
+        return made.notes
+    from featlearn.core.stats import SPREAD_KIND
+
+    told = f"After the sign: {SPREAD_KIND}."
+    if "replicates" in made.frame:
+        return f"{int(made.frame['replicates'].max())} replicates; a{told[1:]}"
+    return told

@@ -1,0 +1,1 @@
+"""Tables of the paper, by experiment. Reads frames, imports no torch."""

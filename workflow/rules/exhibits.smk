@@ -1,0 +1,77 @@
+# Figures, tables and claims of every experiment: a rule each, made from what the package declares.
+# In a loop Snakemake needs values where elsewhere a function may stand.
+
+for shown in PUBLISHED.experiments:
+    label = f"{shown.paper}-{shown.name}"
+
+    for batch in shown.batches:
+
+        rule:
+            name:
+                f"{shown.paper}_show_{batch.label.replace('-', '_')}"
+            input:
+                **batch.frames,
+            output:
+                [
+                    file
+                    for one in batch.exhibits
+                    for file in PUBLISHED.files(one.paper, one.kind, one.name)
+                ],
+            log:
+                f"{LOGS}/{shown.paper}/show-{batch.label}.log",
+            group:
+                label
+            conda:
+                ENVIRONMENT
+            resources:
+                **SHORT,
+            params:
+                code=fingerprint(*sorted({one.code for one in batch.exhibits})),
+                exhibits=[
+                    {
+                        "module": one.module,
+                        "function": one.function,
+                        "frames": one.frames,
+                        "fixed": one.fixed,
+                        # stands in the file of a table, and nowhere in that of a figure
+                        "title": one.title if one.kind == "table" else "",
+                    }
+                    for one in batch.exhibits
+                ],
+                contains=batch.contains,
+                config=shown.section if batch.wants_config else {},
+            script:
+                str(ROOT / "scripts" / "show.py")
+
+    if shown.claims:
+
+        rule:
+            name:
+                f"{shown.paper}_judge_{shown.name.replace('-', '_')}"
+            input:
+                **shown.frames,
+            output:
+                PUBLISHED.ledger(shown.paper, shown.name),
+            log:
+                f"{LOGS}/{shown.paper}/judge-{shown.name}.log",
+            group:
+                label
+            conda:
+                ENVIRONMENT
+            resources:
+                **SHORT,
+            params:
+                code=fingerprint(shown.claims, "featlearn.core.claims"),
+                module=shown.claims,
+                config=shown.judged,
+            script:
+                str(ROOT / "scripts" / "judge.py")
+
+
+for target, files in PUBLISHED.targets.items():
+
+    rule:
+        name:
+            target
+        input:
+            files,
