@@ -9,15 +9,21 @@ capture needs them close to it, for between the first and the last capture pass 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from torch import Tensor
 
+from featlearn.core.progress import Progress
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.measure import EvaluationRow, capture
 from featlearn.mrp.teacher_student import kernel_rows, masked_autoencoder, rows, teacher_student
 from featlearn.mrp.train import capture_strength
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
 
 #: Columns of ``evaluation.parquet``: a row a start, model, replicate and quantity.
 COLUMNS = ("kernels_per_class", "sigma_0", "model", "replicate", "quantity", "value")
@@ -25,17 +31,25 @@ COLUMNS = ("kernels_per_class", "sigma_0", "model", "replicate", "quantity", "va
 FINETUNING_LIMIT = 30.0
 
 
-def experiment_at(
-    config: Mapping[str, Any], seed: int, device: Any, kernels_per_class: int, sigma_0: float
-) -> Experiment:
-    """The experiment at one start: data, features and directions of kernels do not depend on it."""
-    network = {
-        **config["network"], "kernels_per_class": kernels_per_class, "sigma_0": sigma_0,
-    }  # fmt: skip
-    return Experiment("equal-start", {**config, "network": network}, seed, device)
+def train(job: Job) -> Results:
+    """Train all models from the same kernels, at every size and number of them."""
+    config = job.config
+    starts = [(m, s) for m in config["kernels_per_class"] for s in config["sigma_0"]]
+    progress = Progress(job.rule, len(starts))
+    seen: list[tuple[Any, ...]] = []
+    task = None
+    for number, (kernels, sigma_0) in enumerate(starts):
+        # data, features and directions of kernels do not depend on the start
+        network = {**config["network"], "kernels_per_class": kernels, "sigma_0": sigma_0}
+        here = {**config, "network": network}
+        experiment = Experiment("equal-start", here, job.seed, job.device)
+        task = task or Task.of(experiment)
+        seen += [(kernels, sigma_0, *row) for row in _models(experiment, task, config)]
+        progress.report(number + 1, lambda: {})
+    return {"evaluation": pd.DataFrame(seen, columns=COLUMNS)}
 
 
-def compare(
+def _models(
     experiment: Experiment, task: Task, config: Mapping[str, Any]
 ) -> Iterator[EvaluationRow]:
     """All models from one start: what their kernels hold, and their accuracies.
