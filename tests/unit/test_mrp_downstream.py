@@ -31,6 +31,7 @@ from featlearn.mrp.experiments.localisation import (
     precision,
     share_of_evidence,
 )
+from featlearn.mrp.experiments.purity import induction_quantities
 from featlearn.mrp.experiments.transfer import (
     Case,
     choose_features,
@@ -39,7 +40,6 @@ from featlearn.mrp.experiments.transfer import (
     transfer_rows,
 )
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.induction import induction_quantities
 from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.tables.transfer import chosen_elsewhere, reported
