@@ -17,9 +17,10 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.measure import EvaluationRow, capture
-from featlearn.mrp.teacher_student import kernel_rows, masked_autoencoder, rows, teacher_student
-from featlearn.mrp.train import capture_strength
+from featlearn.mrp.measure import EvaluationRow, capture, replicate_rows
+from featlearn.mrp.purity import kernel_rows
+from featlearn.mrp.teacher_student import teacher_student
+from featlearn.mrp.train import MaskedAutoencoder, capture_strength, pretrain
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -60,7 +61,7 @@ def _models(
     w = experiment.initial_kernels()
     varrho = experiment.activation.varrho
     start = capture_strength(w, task.features).flatten(1).mean(1) / varrho
-    yield from rows("start", {"strength_over_varrho": start})
+    yield from replicate_rows("start", {"strength_over_varrho": start})
 
     supervised = task.supervise(w, config["supervised"])
     held = capture(supervised.w, task.features, task.activation, by_class=True)
@@ -68,10 +69,12 @@ def _models(
     yield from task.rows("random", task.finetune(w, config["finetuning"]))
     for name, options in config["teacher_student"].items():
         done = teacher_student(experiment, task.train.x, w, may_diverge=True, **options)
-        yield from rows(name, {"diverged": done.diverged, "steps": done.stopped})
+        yield from replicate_rows(name, {"diverged": done.diverged, "steps": done.stopped})
         yield from _pretrained(task, name, done.w, config)
-    mae = masked_autoencoder(experiment, task.train.x, w, **config["mae"])
-    yield from rows("mae", {"steps": mae.stopped})
+    options = dict(config["mae"])
+    method = MaskedAutoencoder(task.activation, options.pop("theta"))
+    mae = pretrain(task.train.x, task.features, w, method, varrho=varrho, **options)
+    yield from replicate_rows("mae", {"steps": mae.stopped})
     yield from _pretrained(task, "mae", mae.w, config)
 
 

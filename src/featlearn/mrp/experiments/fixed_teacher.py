@@ -17,9 +17,9 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import TeacherFactor
-from featlearn.mrp.measure import EVALUATION_COLUMNS, Capture, EvaluationRow
+from featlearn.mrp.measure import EVALUATION_COLUMNS, Capture, EvaluationRow, replicate_rows
 from featlearn.mrp.model import initial_kernels
-from featlearn.mrp.teacher_student import kernel_rows, rows
+from featlearn.mrp.purity import kernel_rows
 from featlearn.mrp.train import FixedTeacher, Pretrained, correlations, pretrain
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def inheritance_rows(
     def share(of: Tensor) -> Tensor:
         return (held & of).flatten(1).sum(1) / of.flatten(1).sum(1).clamp_min(1)
 
-    yield from rows(
+    yield from replicate_rows(
         "student",
         {
             "inherited": share(pairs),
