@@ -7,7 +7,6 @@ import importlib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from featlearn.contrastive.config import JUDGED_ARMS, faults, size_config
 from featlearn.contrastive.runs import arm_config, arm_of
@@ -77,6 +76,4 @@ def test_the_arms_of_the_scales_are_those_that_tables_name():
     from featlearn.contrastive.tables import ARMS
 
     for scale in ("smoke", "desk", "paper"):
-        file = ROOT / "config" / "scale" / f"{scale}.yaml"
-        arms = yaml.safe_load(file.read_text(encoding="utf-8"))["contrastive"]["ablations"]["arms"]
-        assert set(arms) == set(ARMS)
+        assert set(load({"scale": scale}, ROOT)["contrastive"]["ablations"]["arms"]) == set(ARMS)
