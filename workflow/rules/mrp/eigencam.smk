@@ -43,8 +43,13 @@ use rule calculate as mrp_cam_maps with:
 
 
 for name in CAM_FIGURES:
-    module = "mrp.figures.eigencam_maps"
-    by_hand("mrp", "figure", name, f"{module}:{name.replace('-', '_')}", targets=["eigencam"])
+    by_hand(
+        "mrp",
+        "figure",
+        name,
+        f"mrp.figures.eigencam_maps:{name.replace('-', '_')}",
+        targets=["eigencam"],
+    )
 
 
 use rule compute as mrp_cam_measure with:
@@ -124,6 +129,21 @@ experiment(
 # ---------------------------------------------------------------------------------- photographs
 
 if CAMS["photographs"]["folder"] is not None:
+
+    use rule compute as mrp_cam_photographs with:
+        output:
+            svg=f"{MRP}/figures/cam-photographs.svg",
+            png=f"{MRP}/figures/cam-photographs.png",
+        log:
+            f"{LOGS}/mrp/cam-photographs.log",
+        params:
+            **by(
+                "mrp.figures.eigencam_maps:cam_photographs",
+                CAMS["photographs"],
+                # a folder whose files changed since is looked at again
+                state=in_words(cam_config.state, CAMS["photographs"]),
+            ),
+
     by_hand(
         "mrp",
         "figure",
@@ -131,21 +151,6 @@ if CAMS["photographs"]["folder"] is not None:
         "mrp.figures.eigencam_maps:cam_photographs",
         targets=["eigencam"],
     )
-
-
-use rule compute as mrp_cam_photographs with:
-    output:
-        svg=f"{MRP}/figures/cam-photographs.svg",
-        png=f"{MRP}/figures/cam-photographs.png",
-    log:
-        f"{LOGS}/mrp/cam-photographs.log",
-    params:
-        **by(
-            "mrp.figures.eigencam_maps:cam_photographs",
-            CAMS["photographs"],
-            # a folder whose files changed since is looked at again
-            state=in_words(cam_config.state, CAMS["photographs"]),
-        ),
 
 
 # -------------------------------------------------------------------------------------- Table 1

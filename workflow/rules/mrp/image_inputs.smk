@@ -24,9 +24,9 @@ def of_replicates(file):
     return expand(file, replicate=IMAGE_REPLICATES)
 
 
-def of_real(file, starts):
-    """The files of starts of data sets of real images."""
-    return [file.format(**one) for one in starts]
+def of_real(files, starts):
+    """The files of starts on data sets of real images."""
+    return [file for one in starts for file in expand(files, **one)]
 
 
 def real_settings(wildcards):

@@ -20,9 +20,7 @@ IMAGE_STARTS = [*IMAGE_METHODS, *(f"random-{kind}" for kind in IMAGES["encoders"
 # of each start its network
 IMAGE_ENCODERS = {
     start: (
-        IMAGE_METHODS[start]["encoder"]
-        if start in IMAGE_METHODS
-        else start.removeprefix("random-")
+        IMAGE_METHODS[start]["encoder"] if start in IMAGE_METHODS else start.removeprefix("random-")
     )
     for start in IMAGE_STARTS
 }

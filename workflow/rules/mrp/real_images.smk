@@ -96,61 +96,59 @@ use rule mrp_real_downstream as mrp_real_detection with:
         **by("mrp.experiments.real_images:detection"),
 
 
-use rule gather as mrp_real_evaluations with:
-    input:
-        parts=of_real(rules.mrp_real_downstream.output.evaluation, REAL_STARTS),
-    output:
-        f"{REAL_MEASUREMENTS}/evaluations.parquet",
-    log:
-        f"{LOGS}/mrp/real-evaluations.log",
+# ------------------------------------------------------------------------- what is shown of them
+# Rules without wildcards are there for all: these are not, without a set.
 
+PUBLISHED.add("mrp", ["real_images"], [], "real images")
 
-use rule gather as mrp_real_detections with:
-    input:
-        parts=of_real(rules.mrp_real_detection.output.precisions, REAL_DETECTED),
-    output:
-        f"{REAL_MEASUREMENTS}/detections.parquet",
-    log:
-        f"{LOGS}/mrp/real-detections.log",
+if REAL_DETECTED:
 
-
-use rule compute as mrp_real_maps with:
-    input:
-        classifiers=[
-            f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
-            for panel in real_config.map_panels(REAL_IMAGES)
-            for name, start in panel
-        ],
-    output:
-        svg=f"{MRP}/figures/real-maps.svg",
-        png=f"{MRP}/figures/real-maps.png",
-    log:
-        f"{LOGS}/mrp/real-maps.log",
-    resources:
-        **request(mem_mb=6000, runtime=30, gpu=GPU),
-    params:
-        **by("mrp.figures.real_maps:real_maps", REAL_IMAGES, **REAL_CACHE),
+    use rule gather as mrp_real_detections with:
+        input:
+            parts=of_real(rules.mrp_real_detection.output.precisions, REAL_DETECTED),
+        output:
+            f"{REAL_MEASUREMENTS}/detections.parquet",
+        log:
+            f"{LOGS}/mrp/real-detections.log",
 
 
 if REAL_IMAGES:
-    of_sets = [
-        file.format(image_set=name)
-        for name in REAL_IMAGES
-        for file in (rules.mrp_real_data.output.summary, rules.mrp_real_data.output.faults)
-    ]
-    detections = {"detections": rules.mrp_real_detections.output[0]} if REAL_DETECTED else {}
+
+    use rule gather as mrp_real_evaluations with:
+        input:
+            parts=of_real(rules.mrp_real_downstream.output.evaluation, REAL_STARTS),
+        output:
+            f"{REAL_MEASUREMENTS}/evaluations.parquet",
+        log:
+            f"{LOGS}/mrp/real-evaluations.log",
+
+    use rule compute as mrp_real_maps with:
+        input:
+            classifiers=[
+                f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
+                for panel in real_config.map_panels(REAL_IMAGES)
+                for name, start in panel
+            ],
+        output:
+            svg=f"{MRP}/figures/real-maps.svg",
+            png=f"{MRP}/figures/real-maps.png",
+        log:
+            f"{LOGS}/mrp/real-maps.log",
+        resources:
+            **request(mem_mb=6000, runtime=30, gpu=GPU),
+        params:
+            **by("mrp.figures.real_maps:real_maps", REAL_IMAGES, **REAL_CACHE),
+
     experiment(
         "mrp",
         "real_images",
         evaluations=rules.mrp_real_evaluations.output[0],
-        **detections,
+        **({"detections": rules.mrp_real_detections.output[0]} if REAL_DETECTED else {}),
         also=[
-            *of_sets,
-            *of_real(rules.mrp_real_pretrain.output.weights, REAL_TRAINED),
-            *of_real(rules.mrp_real_pretrain.output.history, REAL_TRAINED),
-            *of_real(rules.mrp_real_downstream.output.weights, REAL_STARTS),
-            *of_real(rules.mrp_real_downstream.output.evaluation, REAL_STARTS),
-            *of_real(rules.mrp_real_detection.output.precisions, REAL_DETECTED),
+            *expand(rules.mrp_real_data.output, image_set=REAL_IMAGES),
+            *of_real(rules.mrp_real_pretrain.output, REAL_TRAINED),
+            *of_real(rules.mrp_real_downstream.output, REAL_STARTS),
+            *of_real(rules.mrp_real_detection.output, REAL_DETECTED),
         ],
         apart=["real-detection"] if REAL_DETECTED else [],
         without=[] if REAL_DETECTED else ["real-detection"],

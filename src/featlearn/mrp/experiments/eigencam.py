@@ -19,7 +19,9 @@ def measure(job: Job) -> Results:
     """Count which parts the classifiers of one replicate use."""
     experiment = experiment_of(job)
     tests = erasures_of_tests(experiment, job.params.pictures)
-    values, by_part, read = [], [], []
+    values: list[pd.DataFrame] = []
+    by_part: list[pd.DataFrame] = []
+    read: list[pd.DataFrame] = []
     encoders = job.params.encoders.items()
     for file, (start, kind) in zip(job.files("classifiers"), encoders, strict=True):
         job.tell(start)

@@ -74,9 +74,7 @@ class Sheet:
         )
 
 
-def sheet(
-    experiment: PictureExperiment, classifiers: Classifiers, pictures: Pictures
-) -> Sheet:
+def sheet(experiment: PictureExperiment, classifiers: Classifiers, pictures: Pictures) -> Sheet:
     """Maps of the classifiers, by their names, on ``pictures``."""
     parts = pictures.parts_of_class[pictures.labels]
     masks = own_masks(pictures, parts)

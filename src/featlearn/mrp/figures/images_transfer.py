@@ -23,6 +23,7 @@ METHOD_COLOURS = {
     "SimMIM": COLOURS["blue"],
 }
 
+
 @figure()
 def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     """What an encoder brings to new classes and to detection

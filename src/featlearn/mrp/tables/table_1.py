@@ -143,7 +143,10 @@ def _beside(quoted: Mapping[str, Any], name: str, *measured: pd.DataFrame) -> Ta
 
 @table("table-1")
 def later_version(
-    quoted: dict[str, Any], comparison: pd.DataFrame, transfer: pd.DataFrame, detection: pd.DataFrame
+    quoted: dict[str, Any],
+    comparison: pd.DataFrame,
+    transfer: pd.DataFrame,
+    detection: pd.DataFrame,
 ) -> Table:
     """Table 1, later version
 
@@ -158,7 +161,10 @@ def later_version(
 
 @table("table-1-first-version")
 def first_version(
-    quoted: dict[str, Any], comparison: pd.DataFrame, transfer: pd.DataFrame, detection: pd.DataFrame
+    quoted: dict[str, Any],
+    comparison: pd.DataFrame,
+    transfer: pd.DataFrame,
+    detection: pd.DataFrame,
 ) -> Table:
     """Table 1, first version
 
