@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
 
+from featlearn.contrastive.images.config import ordered
 from featlearn.contrastive.images.experiment import ImageExperiment
 from featlearn.contrastive.images.measure import by_class
 from featlearn.core.plots import canvas
@@ -16,19 +16,28 @@ from featlearn.images.figures.mosaic import bare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from featlearn.core.job import Job
+
 #: Rows of a block, in words.
 VIEWS = {"none": "none", "crop": "crop", "colour": "crop + colour\ndistortion"}
 SHOWN = 8
 
 
-def views(experiments: Mapping[str, ImageExperiment]) -> Figure:
-    """Images of different classes above, below them two views by each augmentation.
+def image_views(job: Job) -> Figure:
+    """What a network sees under each augmentation
 
-    Parameters
-    ----------
-    experiments
-        By name of the data set, in the order of the panels.
+    Top: images of different classes. Below: two views of each, as contrastive training gets them. It is to
+    tell that the two belong together and to tell them from the views of all other images. A made image
+    (*shapes*) is a glyph on a plain colour: the glyph is the class, the colour is the image's own, and both
+    are drawn independently. *What to see:* without augmentation, and with crops alone, colour and brightness
+    are the same in both views, so colour is all that is needed to tell images apart. Colour distortion
+    changes both; what the views still share is the shape, and a rest of the colour.
     """
+    cache = job.results / job.params.cache
+    experiments = {
+        name: ImageExperiment("augmentations", name, job.config[name], cache, job.seed, 0)
+        for name in ordered(job.config)
+    }
     lines = 1 + 2 * (len(VIEWS) - 1)
     drawn = canvas(7.2, (0.85 * lines + 0.3) * len(experiments))
     axes = drawn.subplots(lines * len(experiments), SHOWN, squeeze=False)
