@@ -189,8 +189,9 @@ experiment(
         *expand(f"{PICTURE_MEASUREMENTS}/{{name}}/images.parquet", name=PICTURE_STATES),
         *expand(f"{PICTURE_WEIGHTS}/{{each}}.safetensors", each=PICTURE_TRAININGS),
         *measured_pictures(PICTURE_TRAININGS, "history", "trace"),
-        *measured_pictures(PICTURE_ENCODERS, "evaluation", "separation",
-            "patterns", "pictures", "map"),
+        *measured_pictures(
+            PICTURE_ENCODERS, "evaluation", "separation", "patterns", "pictures", "map"
+        ),
     ],
     evaluations=rules.contrastive_images_evaluations.output.evaluations,
     traces=rules.contrastive_images_evaluations.output.traces,
