@@ -13,6 +13,7 @@ from featlearn.core.rows import per_replicate
 from featlearn.core.seeds import Streams
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.experiments.purity import induction_quantities
 from featlearn.mrp.finetuning import (
     balance,
     by_strong_view,
@@ -26,7 +27,6 @@ from featlearn.mrp.finetuning import (
     wrong_mass_over_bound,
 )
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.induction import induction_quantities
 from featlearn.mrp.localisation import own_patches, patch_evidence, precision, share_of_evidence
 from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
