@@ -162,7 +162,7 @@ use rule calculate as contrastive_images_figure_views with:
         f"{LOGS}/contrastive/figure-images-views.log",
     params:
         **by(
-            "contrastive.images.views:image_views",
+            "contrastive.figures.image_views:image_views",
             PICTURE_SETS,
             cache=PICTURE_CACHE,
             device="cpu",
@@ -174,7 +174,7 @@ by_hand(
     "contrastive",
     "figure",
     "image-views",
-    "contrastive.images.views:image_views",
+    "contrastive.figures.image_views:image_views",
     targets=["contrastive_images"],
 )
 experiment(

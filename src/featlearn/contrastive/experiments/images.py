@@ -1,4 +1,4 @@
-"""Figures 1 to 4 on images: encoders trained under each augmentation, and what they have learned."""
+"""Figures 1 to 4 on images: encoders trained under each augmentation, and what they learned."""
 
 from __future__ import annotations
 
