@@ -64,12 +64,17 @@ def experiment(paper, name, section=None, judged=None, **more):
     PUBLISHED.experiment(paper, name, section, judged=judged, **more)
 
 
-def checked(faults):
-    """Refuse a config with faults, in words."""
+def in_words(function, *given):
+    """What a function of the library gives; what it refuses is told in words."""
     try:
-        refuse(faults)
+        return function(*given)
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+
+
+def checked(faults):
+    """Refuse a config with faults, in words."""
+    in_words(refuse, faults)
 
 
 def request(mem_mb, runtime, gpu=0):
