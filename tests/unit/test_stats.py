@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from featlearn.core.plots import interval
 from featlearn.core.stats import estimate
 
 
@@ -47,8 +45,3 @@ def test_a_lost_replicate_does_not_vanish(lost):
 def test_no_replicate_at_all_is_refused():
     with pytest.raises(ValueError, match="got none"):
         estimate(np.array([]))
-
-
-def test_a_drawn_interval_is_the_told_one():
-    values = np.array([0.2, 0.5, 0.9])
-    assert interval(pd.Series(values)) == (estimate(values).low, estimate(values).high)

@@ -8,8 +8,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
-from featlearn.core.plots import COLOURS, canvas, interval
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import interval, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,22 +44,21 @@ def lottery_sets(lottery: pd.DataFrame) -> Figure:
     rows = rows.assign(kernels=rows["classes"] * rows["kernels_per_class"])
     disjoint = rows["quantity"] == "disjoint_sets"
     rows = rows.assign(value=rows["value"].mask(disjoint, 1 - rows["value"]))
-    shown = {
-        "x": "kernels", "y": "value", "hue": "classes", "palette": sizes, "errorbar": interval,
-    }  # fmt: skip
+    shown = {"x": "kernels", "y": "value", "hue": "classes", "palette": sizes, "legend": False}
+    panels = {"ratio_mean": interval, "set_size": interval, "disjoint_sets": share_interval}
     drawn = canvas(8.4, 3.7)
     axes = drawn.subplots(1, 3)
-    for ax, quantity in zip(axes, ("ratio_mean", "set_size", "disjoint_sets"), strict=True):
+    for ax, quantity in zip(axes, panels, strict=True):
         own = rows[rows["quantity"] == quantity].fillna({"constant": NARROW})
-        sns.lineplot(own, **shown, style="constant", markers=CONSTANTS, dashes=DASHES, ax=ax,
-                     markersize=5, markeredgewidth=0, legend=False)  # fmt: skip
+        sns.lineplot(own, **shown, style="constant", markers=CONSTANTS, dashes=DASHES, markersize=5,
+                     markeredgewidth=0, errorbar=panels[quantity], ax=ax)  # fmt: skip
         means = own[own["constant"] == NARROW].groupby(["classes", "kernels"])["value"].mean()
         ring = means.reset_index().groupby("classes").first()
         ax.plot(ring["kernels"], ring["value"], **RING)
         ax.set(xscale="log", xlabel="kernels in all, km")
     for end in ("least", "largest"):
-        sns.lineplot(rows[rows["quantity"] == f"ratio_{end}"], **shown, linewidth=0.7,
-                     linestyle=":", ax=axes[0], legend=False)  # fmt: skip
+        sns.lineplot(rows[rows["quantity"] == f"ratio_{end}"], **shown, errorbar=interval,
+                     linewidth=0.7, linestyle=":", ax=axes[0])  # fmt: skip
     axes[0].axhline(1, color=COLOURS["ink"], linewidth=0.9)
     axes[0].set(title="Initial correlation", ylim=(0, 1.5))
     axes[0].set_ylabel(r"$\Lambda_{i,l}\,/\,(\sigma_0\sqrt{2\ln km})$")
