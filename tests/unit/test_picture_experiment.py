@@ -518,7 +518,7 @@ BEIT = {"pretraining": {"beit": {"teacher": None}}}
 
 
 def test_the_config_of_every_scale_is_possible():
-    for scale in ("smoke", "desk", "paper"):
+    for scale in ("smoke", "tour", "desk", "paper"):
         assert list(faults(load({"scale": scale}, ROOT)["images"])) == []
 
 

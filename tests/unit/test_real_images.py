@@ -164,7 +164,7 @@ def test_values_that_contradict_each_other_are_named(change, told):
     assert list(faults({"own": settings})) == [told]
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper", "gpu"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
 def test_a_scale_by_name_is_the_scale_by_file(scale):
     by_file = load(read_yaml(ROOT / "config" / "scale" / f"{scale}.yaml"), ROOT)
     assert load({"scale": scale}, ROOT) == by_file

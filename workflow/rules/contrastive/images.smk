@@ -31,40 +31,7 @@ PICTURE_ENCODERS = [
 PICTURE_FIRSTS = [each for each in PICTURE_ENCODERS if each.endswith("-0")]
 
 
-def measured_pictures(each, *kinds):
-    """What was measured of trainings or of encoders, kind after kind."""
-    return expand(f"{PICTURE_MEASUREMENTS}/{{kind}}/{{each}}.parquet", kind=kinds, each=each)
-
-
-def picture_settings(wildcards):
-    """The section of a data set."""
-    return PICTURE_SETS[wildcards.image_data]
-
-
-def training_part(wildcards):
-    """What a training depends on: the section without that of its measurements."""
-    later = ("probe", "firing", "steadiness", "visualisation", "embedding", "figures")
-    own = picture_settings(wildcards)
-    return {key: value for key, value in own.items() if key not in later}
-
-
-def decoded_images(wildcards):
-    """The sign that real images were decoded; made ones need none."""
-    name = wildcards.image_data
-    real = name in PICTURE_STATES
-    return {"images": f"{PICTURE_MEASUREMENTS}/{name}/images.parquet"} if real else {}
-
-
-def trained_by(arms):
-    """The images, and the weights of the arms that ``arms`` gives for an encoder."""
-
-    def files(wildcards):
-        stem = f"{PICTURE_WEIGHTS}/{wildcards.image_data}/{wildcards.encoder}"
-        wanted = arms(picture_settings(wildcards), wildcards.encoder)
-        weights = [f"{stem}/{arm}-{wildcards.replicate}.safetensors" for arm in wanted]
-        return {**decoded_images(wildcards), "weights": weights}
-
-    return files
+include: "image_inputs.smk"
 
 
 wildcard_constraints:
@@ -162,7 +129,7 @@ use rule calculate as contrastive_images_figure_views with:
         f"{LOGS}/contrastive/figure-images-views.log",
     params:
         **by(
-            "contrastive.images.views:image_views",
+            "contrastive.figures.image_views:image_views",
             PICTURE_SETS,
             cache=PICTURE_CACHE,
             device="cpu",
@@ -174,7 +141,7 @@ by_hand(
     "contrastive",
     "figure",
     "image-views",
-    "contrastive.images.views:image_views",
+    "contrastive.figures.image_views:image_views",
     targets=["contrastive_images"],
 )
 experiment(
@@ -189,8 +156,9 @@ experiment(
         *expand(f"{PICTURE_MEASUREMENTS}/{{name}}/images.parquet", name=PICTURE_STATES),
         *expand(f"{PICTURE_WEIGHTS}/{{each}}.safetensors", each=PICTURE_TRAININGS),
         *measured_pictures(PICTURE_TRAININGS, "history", "trace"),
-        *measured_pictures(PICTURE_ENCODERS, "evaluation", "separation",
-            "patterns", "pictures", "map"),
+        *measured_pictures(
+            PICTURE_ENCODERS, "evaluation", "separation", "patterns", "pictures", "map"
+        ),
     ],
     evaluations=rules.contrastive_images_evaluations.output.evaluations,
     traces=rules.contrastive_images_evaluations.output.traces,

@@ -1,4 +1,4 @@
-"""Figures 1 to 4 on images: encoders trained under each augmentation, and what they have learned."""
+"""Figures 1 to 4 on images: encoders trained under each augmentation, and what they learned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ MEASURED = ["data_set", "encoder", "arm", "quantity", "layer", "replicate", "val
 def _experiment(job: Job, replicate: int) -> ImageExperiment:
     cache = job.results / job.params.cache
     return ImageExperiment(
-        "augmentations", job.wildcards.image_data, job.config, cache, job.seed, replicate, job.device
+        "augmentations",
+        job.wildcards.image_data,
+        job.config,
+        cache,
+        job.seed,
+        replicate,
+        job.device,
     )
 
 
@@ -114,5 +120,3 @@ def halfway_rows(traces: pd.DataFrame) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=[*keys, "value"])
     return frame.assign(quantity=HALFWAY, layer="")[MEASURED]
-
-

@@ -99,7 +99,7 @@ def by_arm(frame: pd.DataFrame, config: Config, shown: str) -> dict[tuple[str, s
     return {
         (str(name), str(arm)): own
         for (name, arm, encoder), own in frame.groupby(["data_set", "arm", "encoder"], sort=False)
-        if encoder == encoder_of(config[name], shown)
+        if encoder == encoder_of(config[str(name)], shown)
     }
 
 

@@ -21,8 +21,8 @@ from featlearn.mrp.measure import (
     strength_history,
 )
 from featlearn.mrp.noise import noise_frame
-from featlearn.mrp.purity import Watch, purity_history
-from featlearn.mrp.teacher_student import kernel_rows, teacher_student
+from featlearn.mrp.purity import Watch, kernel_rows, purity_history
+from featlearn.mrp.teacher_student import teacher_student
 from featlearn.mrp.train import Trace, correlations
 
 if TYPE_CHECKING:

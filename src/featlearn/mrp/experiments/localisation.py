@@ -8,14 +8,53 @@ all patches that show one (the paper's argument for detection).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
 from featlearn.mrp.blocks import responses
 from featlearn.mrp.data import Samples
+from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.measure import replicate_rows
 from featlearn.mrp.model import Activation
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: Columns of ``localisation/localisation.parquet``.
+LOCALISATION_COLUMNS = ("model", "replicate", "quantity", "value")
+#: Columns of ``localisation/patches.parquet``: the evidence of each patch of a few samples.
+#: ``owner`` is the flat index of the feature on the patch, -1 for none; ``own_view`` which feature
+#: of the sample's class that is, -1 for none of them.
+PATCH_COLUMNS = (
+    "model", "replicate", "sample", "class", "patch", "owner", "own_view", "strength", "evidence",
+)  # fmt: skip
+
+
+def localise(job: Job) -> Results:
+    """Which patches the classifiers look at: evidence of each for the class of the sample."""
+    options = job.config["localisation"]
+    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    samples = experiment.test_samples(single_view=False)
+    supervised, downstream = job.tensors("supervised"), job.tensors("downstream")
+    networks = {
+        "supervised": (supervised["w"], supervised["u"]),
+        "finetuned": (downstream["finetuned.w"], downstream["finetuned.u"]),
+    }
+    shown = own_patches(samples, experiment.spec.features_per_class)
+    rows: list[tuple[Any, ...]] = []
+    patches: list[tuple[Any, ...]] = []
+    for name, (w, u) in networks.items():
+        evidence = patch_evidence(samples, w, u, experiment.activation)
+        rows += localisation_rows(name, evidence, shown, options["seen_share"])
+        patches += patch_rows(name, evidence, samples, options["pictured_samples"])
+    return {
+        "localisation": pd.DataFrame(rows, columns=LOCALISATION_COLUMNS),
+        "patches": pd.DataFrame(patches, columns=PATCH_COLUMNS),
+    }
 
 
 def patch_evidence(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> Tensor:
@@ -72,18 +111,6 @@ def precision(evidence: Tensor, shown: Tensor) -> Tensor:
     count = int(own.sum(-1).amax())
     top = evidence.topk(count, dim=-1).indices
     return own.gather(-1, top).double().mean(-1)
-
-
-# --------------------------------------------------------------------------- tidy frames
-
-#: Columns of ``localisation/localisation.parquet``.
-LOCALISATION_COLUMNS = ("model", "replicate", "quantity", "value")
-#: Columns of ``localisation/patches.parquet``: the evidence of each patch of a few samples.
-#: ``owner`` is the flat index of the feature on the patch, -1 for none; ``own_view`` which feature
-#: of the sample's class that is, -1 for none of them.
-PATCH_COLUMNS = (
-    "model", "replicate", "sample", "class", "patch", "owner", "own_view", "strength", "evidence",
-)  # fmt: skip
 
 
 def localisation_rows(

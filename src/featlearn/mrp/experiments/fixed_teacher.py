@@ -8,27 +8,45 @@ same index.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from torch import Tensor
 
 from featlearn.core.seeds import Streams
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import TeacherFactor
-from featlearn.mrp.measure import Capture, EvaluationRow
+from featlearn.mrp.measure import EVALUATION_COLUMNS, Capture, EvaluationRow, replicate_rows
 from featlearn.mrp.model import initial_kernels
-from featlearn.mrp.teacher_student import kernel_rows, rows
+from featlearn.mrp.purity import kernel_rows
 from featlearn.mrp.train import FixedTeacher, Pretrained, correlations, pretrain
 
-
-def student_start(experiment: Experiment, seed: int, sigma_0: float) -> Tensor:
-    """Random kernels (R, K, d) of the student, from streams of their own."""
-    streams = Streams(seed, "mrp", "fixed-teacher", range(experiment.config["replicates"]))
-    shape = (experiment.kernels, experiment.spec.dimension)
-    return initial_kernels(*shape, sigma_0, streams("student")).to(experiment.device)
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
 
 
-def learn(
+def inherit(job: Job) -> Results:
+    """Train students of the finished MAE encoders of the headline; fine-tune both."""
+    options = job.config["fixed_teacher"]
+    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    task = Task.of(experiment)
+    teacher = job.tensors("teacher")["w"]
+    # random kernels from streams of their own
+    streams = Streams(job.seed, "mrp", "fixed-teacher", range(experiment.config["replicates"]))
+    start = initial_kernels(
+        experiment.kernels, experiment.spec.dimension, options["sigma_0"], streams("student")
+    ).to(job.device)
+    student = _learn(experiment, task.train.x, teacher, start, options["pretraining"]).w
+    varrho = experiment.activation.varrho
+    seen = [*inheritance_rows(experiment.features, teacher, start, student, varrho)]
+    for name, w in {"teacher": teacher, "student": student}.items():
+        seen += task.rows(name, task.finetune(w, options["finetuning"]))
+    return {"evaluation": pd.DataFrame(seen, columns=EVALUATION_COLUMNS)}
+
+
+def _learn(
     experiment: Experiment, x: Tensor, teacher: Tensor, start: Tensor, options: Mapping[str, Any]
 ) -> Pretrained:
     """Train a student for all steps; the target is the teacher's output on unmasked samples."""
@@ -65,7 +83,7 @@ def inheritance_rows(
     def share(of: Tensor) -> Tensor:
         return (held & of).flatten(1).sum(1) / of.flatten(1).sum(1).clamp_min(1)
 
-    yield from rows(
+    yield from replicate_rows(
         "student",
         {
             "inherited": share(pairs),

@@ -8,16 +8,70 @@ theirs and to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, Samples, sample
+from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.measure import Prediction, capture, predict
-from featlearn.mrp.model import Activation
+from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
+from featlearn.mrp.train import MaskedAutoencoder, Report, pretrain, train_classifier
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: Columns of ``transfer/accuracy.parquet``; ``classes`` is old, new or all.
+TRANSFER_COLUMNS = (
+    "case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value",
+)  # fmt: skip
+
+
+def transfer(job: Job) -> Results:
+    """Use the pre-trained encoder on other classes: probe, fine-tune, pre-train on, start anew."""
+    headline, options = job.config["headline"], job.config["transfer"]
+    experiment = Experiment("headline", headline, job.seed, job.device)
+    pretrained = job.tensors("pretrained")["w"]
+    replicates = range(headline["replicates"])
+    cases = {name: Case(**case) for name, case in options["cases"].items()}
+    pool = extend_features(
+        experiment.features,
+        max(case.new_classes for case in cases.values()),
+        Streams(job.seed, "mrp", "transfer", replicates)("new-features"),
+    )
+    rows: list[TransferRow] = []
+    for name, case in cases.items():
+        # a case has streams of its own: another one more or less does not move its numbers
+        streams = Streams(job.seed, "mrp", f"transfer-{name}", replicates)
+        task = draw_task(case, experiment.spec, pool, streams, **options["samples"]).to(job.device)
+
+        def report(recipe: str, steps: int, name: str = name) -> Report:
+            return Progress(f"{job.rule} {name} {recipe}", steps).report
+
+        for recipe, rate, w, u, by_class in all_recipes(
+            task,
+            pretrained,
+            streams,
+            experiment.activation,
+            headline["network"],
+            headline["pretraining"]["theta"],
+            options,
+            report,
+        ):
+            rows += transfer_rows(
+                name, recipe, rate, task, w, u, experiment.activation, by_class=by_class
+            )
+    return {"accuracy": pd.DataFrame(rows, columns=TRANSFER_COLUMNS)}
+
+
+# --------------------------------------------------------------------------- the tasks
 
 
 def extend_features(
@@ -158,12 +212,91 @@ def draw_task(
     )
 
 
-# --------------------------------------------------------------------------- what is measured
+# --------------------------------------------------------------------------- the recipes
 
-#: Columns of ``transfer/accuracy.parquet``; ``classes`` is old, new or all.
-TRANSFER_COLUMNS = (
-    "case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value",
-)  # fmt: skip
+#: A recipe's name, its encoder rate, kernels, head, and whether a class owns its kernels.
+Outcome = tuple[str, float, Tensor, Tensor, bool]
+
+
+def all_recipes(
+    task: Task,
+    pretrained: Tensor,
+    streams: Streams,
+    activation: Activation,
+    network: Mapping[str, Any],
+    theta: float,
+    options: Mapping[str, Any],
+    report: Callable[[str, int], Report],
+) -> Iterator[Outcome]:
+    """Probe, fine-tune at each encoder rate, pre-train further first, and train from scratch.
+
+    Parameters
+    ----------
+    pretrained : (R, K, d)
+    streams
+        For the kernels of the network from scratch.
+    network, options
+        ``headline.network`` and ``transfer`` of the config.
+    theta
+        Probability that a patch is kept where pre-training continues.
+    report
+        Gives the progress line of a recipe, from its name and number of steps.
+    """
+    device, classes = task.features.device, task.case.classes
+    tuning = options["finetuning"]
+    zero = pretrained.new_zeros((pretrained.shape[0], classes, pretrained.shape[1]))
+
+    def classifier(
+        recipe: str, w: Tensor, u: Tensor, encoder_rate: float, head_rate: float, steps: int
+    ) -> Outcome:
+        done = train_classifier(
+            task.train.x,
+            task.train.y,
+            w,
+            u,
+            activation,
+            encoder_rate=encoder_rate,
+            head_rate=head_rate,
+            steps=steps,
+            features=task.features,
+            report=report(recipe, steps),
+        )
+        return recipe, encoder_rate, done.w, done.u, head_rate == 0
+
+    def tuned(recipe: str, w: Tensor, encoder_rate: float) -> Outcome:
+        head_rate = tuning["head_rate_per_class"] * classes
+        return classifier(recipe, w, zero, encoder_rate, head_rate, tuning["steps"])
+
+    yield tuned("probe", pretrained, 0.0)
+    for rate in tuning["encoder_rates"]:
+        yield tuned("finetuned", pretrained, rate)
+    if task.case.new_classes:
+        # mask reconstruction on the downstream samples, without their labels: not in the paper
+        continued = pretrain(
+            task.train.x,
+            task.features,
+            pretrained,
+            MaskedAutoencoder(activation, theta),
+            varrho=activation.varrho,
+            **options["continued"],
+            report=report("continued", options["continued"]["max_steps"]),
+        )
+        yield tuned("continued", continued.w, min(tuning["encoder_rates"]))
+    count = classes * network["kernels_per_class"]
+    scratch = options["supervised"]
+    yield classifier(
+        "supervised",
+        initial_kernels(
+            count, pretrained.shape[2], network["sigma_0"], streams("initial-kernels")
+        ).to(device),
+        fixed_block_head(classes, count, pretrained.shape[0]).to(device),
+        scratch["learning_rate"],
+        0.0,
+        scratch["steps"],
+    )
+
+
+# --------------------------------------------------------------------------- what is measured
 
 TransferRow = tuple[str, str, float, str, int, str, float]
 

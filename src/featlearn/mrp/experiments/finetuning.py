@@ -8,19 +8,150 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.mrp.data import MultiView, Samples
+from featlearn.core.progress import Progress
+from featlearn.mrp.data import MultiView, Samples, sample
+from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import classification_descent, encode_in_blocks
-from featlearn.mrp.measure import Prediction
+from featlearn.mrp.measure import (
+    EVALUATION_COLUMNS,
+    Prediction,
+    capture,
+    capture_rows,
+    finetuning_history,
+    predict,
+    prediction_rows,
+    replicate_rows,
+)
 from featlearn.mrp.model import Activation, class_scores, smoothed_relu
-from featlearn.mrp.train import correlations
+from featlearn.mrp.train import capture_strength, correlations, train_classifier
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
 
 #: Nodes of the quadrature over a uniform strength: far more than a smooth integrand needs.
 NODES = 2001
+#: The runs of fine-tuning: from which kernels of the pre-training, and in which order of updates.
+RUNS: dict[str, tuple[str, Literal["simultaneous", "u_then_w"]]] = {
+    "simultaneous": ("w", "simultaneous"),
+    "u_then_w": ("w", "u_then_w"),
+    "at_capture": ("at_capture", "simultaneous"),
+}
+BALANCE_COLUMNS = ("model", "replicate", "class", "view", "balance", "accuracy")
+
+
+def finetune(job: Job) -> Results:
+    """Fine-tune, recording every step: both orders of update, two ends of the pre-training."""
+    experiment = _experiment(job)
+    options = job.config["finetuning"]
+    samples = experiment.train_samples()
+    pretrained = job.tensors("pretrained")
+    weights: dict[str, Tensor] = {}
+    histories = []
+    for name, (kernels, order) in RUNS.items():
+        steps = options["steps" if name == "simultaneous" else "short_steps"]
+        done = train_classifier(
+            samples.x,
+            samples.y,
+            pretrained[kernels],
+            experiment.zero_head(),
+            experiment.activation,
+            encoder_rate=options["encoder_rate"],
+            head_rate=options["head_rate"],
+            steps=steps,
+            order=order,
+            record_every=1,
+            features=experiment.features,
+            report=Progress(f"{job.rule} {name}", steps).report,
+        )
+        weights |= {f"{name}.w": done.w, f"{name}.u": done.u}
+        histories.append(finetuning_history(done.trace).assign(model=name))
+    return {"weights": weights, "learning": pd.concat(histories, ignore_index=True)}
+
+
+def evaluate(job: Job) -> Results:
+    """Measure the first step, what fine-tuning keeps, and which single-view samples it gets."""
+    experiment = _experiment(job)
+    spec, activation, features = experiment.spec, experiment.activation, experiment.features
+    options, samples = job.config["finetuning"], experiment.train_samples()
+    tests = {
+        "multi_view": experiment.test_samples(single_view=False),
+        "single_view": experiment.test_samples(single_view=True),
+    }
+    pretrained, finetuned = job.tensors("pretrained"), job.tensors("finetuned")
+    learning = job.frame("learning")
+
+    rates = {"head_rate": options["head_rate"], "encoder_rate": options["encoder_rate"]}
+    found = first_step(samples, pretrained["w"], features, spec, activation, **rates)
+    for multiple in options["first_head_rates"]:
+        mass = wrong_mass_after_one_step(
+            samples, pretrained["w"], spec.classes, activation, multiple * spec.classes
+        )
+        found[f"wrong_mass_at_{multiple}k"] = mass
+        found[f"k_times_wrong_mass_at_{multiple}k"] = spec.classes * mass
+    rows = [*replicate_rows("first_step", found)]
+    for name, (start, _) in RUNS.items():
+        w, u = finetuned[f"{name}.w"], finetuned[f"{name}.u"]
+        seen = {kind: predict(test, w, u, activation) for kind, test in tests.items()}
+        rows += [
+            *prediction_rows(name, seen), *capture_rows(name, capture(w, features, activation))
+        ]  # fmt: skip
+        seen = {"train": predict(samples, w, u, activation), **seen}
+        kept = capture_strength(w, features) / capture_strength(pretrained[start], features)
+        history = learning[learning["model"] == name]
+        bounds = {
+            "least_kept": kept.flatten(1).amin(1),
+            "wrong_mass_over_bound": wrong_mass_over_bound(history, spec.classes, **rates),
+        } | {
+            f"worst_over_bound_{kind}": worst_over_bound(one, seen["train"], spec.sparsity)
+            for kind, one in seen.items()
+        }
+        rows += replicate_rows(name, bounds)
+    return {
+        "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
+        "balance": _balance(job, experiment, pretrained, finetuned),
+    }
+
+
+def _experiment(job: Job) -> Experiment:
+    return Experiment("headline", job.config["headline"], job.seed, job.device)
+
+
+def _balance(
+    job: Job, experiment: Experiment, pretrained: dict[str, Tensor], finetuned: dict[str, Tensor]
+) -> pd.DataFrame:
+    """What kernels promise on single-view data, and what the networks then do there."""
+    spec, activation = experiment.spec, experiment.activation
+    many = sample(
+        spec,
+        experiment.features.cpu(),
+        job.config["finetuning"]["balance_samples"],
+        experiment.streams("test-balance"),
+        single_view=True,
+    ).to(job.device)
+    supervised = job.tensors("supervised")
+    blocks = supervised["u"].transpose(1, 2).unsqueeze(-1) > 0
+    networks: dict[str, tuple[Tensor, Tensor | None, Tensor, Tensor]] = {
+        "supervised": (supervised["w"], blocks, supervised["w"], supervised["u"]),
+    }
+    for name, run in (("at_capture", "at_capture"), ("pretrained", "u_then_w")):
+        start, w, u = pretrained[RUNS[run][0]], finetuned[f"{run}.w"], finetuned[f"{run}.u"]
+        networks[name] = (start, None, w, u)
+    cells: list[tuple[str, int, int, int, float, float]] = []
+    for name, (before, eligible, w, u) in networks.items():
+        weights = feature_weights(correlations(before, experiment.features), eligible)
+        promised = balance(weights, spec.weak_strength, spec.off_strength[1])
+        found = predict(many, w, u, activation)
+        right = found.scores.argmax(-1) == found.y
+        shape = (spec.classes, spec.features_per_class)
+        cells += balance_rows(name, promised, by_strong_view(right, many.y, many.strong, shape))
+    return pd.DataFrame(cells, columns=BALANCE_COLUMNS)
 
 
 def first_head(h: Tensor, y: Tensor, classes: int, head_rate: float) -> Tensor:
