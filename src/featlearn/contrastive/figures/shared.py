@@ -58,7 +58,8 @@ def over_sizes(
         hue_order=[words for words, _ in looks.values()], errorbar=interval,
         err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
     )  # fmt: skip
-    ax.get_legend().remove()
+    if legend := ax.get_legend():
+        legend.remove()
     counts = sorted(frame[x].unique())
     ax.set(xscale="log", ylabel=None)
     ax.set_xticks(counts, [str(count) for count in counts])
