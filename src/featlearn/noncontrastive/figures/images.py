@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
+import seaborn
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, Cell, cells, trajectory
+from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, cells, trajectory
 from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, ordered, set_name
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     values = values[values["quantity"] == "accuracy"]
     for (name, settings), (ax,) in rows:
         own = values[values["data_set"] == name]
-        _bars(ax, own, settings)
+        _bars(ax, own, settings, "{} output,\ntarget: {}".format)
         start = own[own["run"] == UNTRAINED]["value"].mean()
         ax.axhline(start, color=COLOURS["ink"], linestyle=":", linewidth=1.1,
                    label="untrained encoder")  # fmt: skip
@@ -113,23 +113,24 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     return drawn
 
 
-def _bars(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
-    """A group of bars for each norm and target, a bar a head."""
+def _bars(
+    ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any], words: Callable[[str, str], str]
+) -> None:
+    """Means of all cells, a group for each norm and target; whiskers from smallest to largest.
+
+    ``words`` calls a group by what its norm and its target are called.
+    """
+    named = values["run"].str.split("-", n=1, expand=True).rename(columns={0: "head", 1: "group"})
     groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    width = 0.8 / len(settings["heads"])
-    for place, head in enumerate(settings["heads"]):
-        at, means, below, above = [], [], [], []
-        for number, (norm, target) in enumerate(groups):
-            own = values[values["run"] == Cell(head, norm, target).name]["value"]
-            at.append(number + (place - (len(settings["heads"]) - 1) / 2) * width)
-            means.append(own.mean())
-            below.append(own.mean() - own.min())
-            above.append(own.max() - own.mean())
-        ax.bar(at, means, 0.92 * width, color=HEAD_COLOURS[head], label=HEADS[head])
-        ax.errorbar(at, means, yerr=np.clip([below, above], 0, None), fmt="none",
-                    ecolor=COLOURS["ink"], elinewidth=0.9, capsize=2)  # fmt: skip
-    names = [f"{NORMS[norm]} output,\ntarget: {TARGETS[target]}" for norm, target in groups]
-    ax.set_xticks(range(len(groups)), names)
+    seaborn.barplot(
+        values.join(named), x="group", y="value", order=["-".join(group) for group in groups],
+        hue="head", hue_order=settings["heads"], palette=HEAD_COLOURS, saturation=1, gap=0.08,
+        errorbar=("pi", 100), capsize=0.06, err_kws={"color": COLOURS["ink"], "linewidth": 0.9},
+        ax=ax,
+    )  # fmt: skip
+    ax.get_legend().remove()  # there is one for all panels
+    ax.set_xticks(range(len(groups)), [words(NORMS[norm], TARGETS[to]) for norm, to in groups])
+    ax.set_xlabel("")
     ax.grid(axis="x", visible=False)
 
 
@@ -139,16 +140,9 @@ def _legend(drawn: Figure, panels: Iterable[Axes], columns: int) -> None:
     for ax in panels:
         handles, labels = ax.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
-    order = [*(label for label in found if label not in HEADS.values()), *HEADS.values()]
-    shown = [label for label in order if label in found]
-    drawn.legend(
-        [found[label] for label in shown], shown, loc="outside lower center", ncols=columns
-    )
-
-
-def _short(settings: Mapping[str, Any]) -> list[str]:
-    groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    return ["\n".join((NORMS[norm], *TARGETS[target].split())) for norm, target in groups]
+    shown = sorted(found, key=["untrained encoder", *HEADS].index)
+    drawn.legend([found[name] for name in shown], [HEADS.get(name, name) for name in shown],
+                 loc="outside lower center", ncols=columns)  # fmt: skip
 
 
 def _head(history: pd.DataFrame, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -203,9 +197,8 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
         panels = ((row[0], HEAD_NORMS), (row[1], {"correlation": (COLOURS["green"], "-", "")}))
         for ax, styles in panels:
             for quantity, (colour, line, label) in styles.items():
-                over = own.groupby("step")[quantity].agg(["mean", "min", "max"])
-                ax.plot(over.index, over["mean"], line, color=colour, label=label or None)
-                ax.fill_between(over.index, over["min"], over["max"], color=colour, alpha=0.2, lw=0)
+                seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, ax=ax,
+                                 label=label or None, errorbar=("pi", 100))  # fmt: skip
             ax.set(xlabel="step", ylim=(0, None))
         row[0].set_title(f"{set_name(name)}: size of the head")
         row[0].set_ylabel("Frobenius norm")
@@ -233,9 +226,9 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
     ranks = values[(values["quantity"] == "effective_rank") & (values["layer"] == "projection")]
     spectrum = spectrum[spectrum["layer"] == "projection"]
     for (name, settings), row in rows:
-        _bars(row[0], ranks[ranks["data_set"] == name], settings)
         # the panel is too narrow for the words of Figure 2
-        row[0].set_xticks(row[0].get_xticks(), _short(settings))
+        _bars(row[0], ranks[ranks["data_set"] == name], settings,
+              lambda norm, target: "\n".join((norm, *target.split())))  # fmt: skip
         row[0].set_ylabel("effective rank of the projection")
         row[0].set_title(set_name(name))
         own = spectrum[spectrum["data_set"] == name]
