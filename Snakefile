@@ -47,4 +47,5 @@ onerror:
 
 
 onsuccess:
+    warm.stop()
     run.forget_unfinished(Path(RESULTS))

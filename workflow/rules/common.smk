@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from featlearn.core import display, guard, lifeline, run
+from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
@@ -64,12 +64,17 @@ def experiment(paper, name, section=None, judged=None, **more):
     PUBLISHED.experiment(paper, name, section, judged=judged, **more)
 
 
-def checked(faults):
-    """Refuse a config with faults, in words."""
+def in_words(function, *given):
+    """What a function of the library gives; what it refuses is told in words."""
     try:
-        refuse(faults)
+        return function(*given)
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+
+
+def checked(faults):
+    """Refuse a config with faults, in words."""
+    in_words(refuse, faults)
 
 
 def request(mem_mb, runtime, gpu=0):

@@ -14,13 +14,15 @@ def begin_run():
         run.hold(Path(RESULTS))
     except FeatlearnError as error:
         raise WorkflowError(str(error))
-    display.install(
-        logger, workflow.dag.needrun_jobs(), RESULTS, workflow.resource_settings.cores or 1
-    )
+    jobs = list(workflow.dag.needrun_jobs())
+    display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)
+    if workflow.local_exec:
+        warm.start(len(jobs), config["threads"])
 
 
 def tell_unfinished():
     """After a run of everything that failed: a report of what there is and what is missing."""
+    warm.stop()
     if workflow.dag_settings.targets:
         return
     run.tell_unfinished(

@@ -46,7 +46,7 @@ FRAME = frozenset(
     for name in (
         "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard",
         "interruption", "job", "lifeline", "outputs", "progress", "provenance", "publish", "run",
-        "software", "unfinished",
+        "software", "unfinished", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1

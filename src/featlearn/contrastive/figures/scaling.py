@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from featlearn.contrastive.figures.shared import wide
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,18 +28,30 @@ def stage_two_unit(atoms: float) -> float:
     return atoms * math.log(atoms) / math.log(math.log(atoms))
 
 
+@figure()
 def scaling(sizes: pd.DataFrame) -> Figure:
-    """NMSE, accuracy and the length of stage II over the number of atoms."""
+    """More atoms
+
+    The probe's error, its accuracy and the length of stage II over the number of atoms. *What to see:* the error
+    of linear predictors hardly moves, while that of the masked network falls from
+    {{ value("scaling", place="least", model="masked", quantity="nmse") | number }} to
+    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor. Stage II
+    takes about as long as the theory's order says (dashed, through the first point).
+    """
     drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)
     for model, (colour, label) in LINES.items():
-        _points(first, _wide(sizes, model, "nmse"), colour, label)
-    _points(second, _wide(sizes, "masked", "accuracy"), COLOURS["blue"], None)
-    _points(second, _wide(sizes, "bayes", "accuracy"), COLOURS["green"], None)
-    _points(second, _wide(sizes, "raw", "accuracy"), COLOURS["grey"], None)
+        _points(first, wide(sizes, "atoms", model=model, quantity="nmse"), colour, label)
+    _points(
+        second, wide(sizes, "atoms", model="masked", quantity="accuracy"), COLOURS["blue"], None
+    )
+    _points(
+        second, wide(sizes, "atoms", model="bayes", quantity="accuracy"), COLOURS["green"], None
+    )
+    _points(second, wide(sizes, "atoms", model="raw", quantity="accuracy"), COLOURS["grey"], None)
     first.set(title="Regression", ylabel="NMSE", ylim=(0, None))
     second.set(title="Classification", ylabel="accuracy", ylim=(None, 1.0))
-    length = _wide(sizes, "masked", "stage_two")
+    length = wide(sizes, "atoms", model="masked", quantity="stage_two")
     length = length.where(length >= 0).dropna(how="all")
     _points(third, length, COLOURS["blue"], "measured")
     if len(length):
@@ -57,12 +71,7 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     return drawn
 
 
-def _wide(sizes: pd.DataFrame, model: str, quantity: str) -> pd.DataFrame:
-    own = sizes[(sizes["model"] == model) & (sizes["quantity"] == quantity)]
-    return own.pivot_table(index="atoms", columns="replicate", values="value")
-
-
-def _points(ax: Axes, wide: pd.DataFrame, colour: str, label: str | None) -> None:
-    for _, values in wide.items():
-        ax.plot(wide.index, values, ".", color=colour, markersize=3, alpha=0.6)
-    ax.plot(wide.index, wide.mean(axis=1), "o-", color=colour, markersize=4, label=label)
+def _points(ax: Axes, seen: pd.DataFrame, colour: str, label: str | None) -> None:
+    for _, values in seen.items():
+        ax.plot(seen.index, values, ".", color=colour, markersize=3, alpha=0.6)
+    ax.plot(seen.index, seen.mean(axis=1), "o-", color=colour, markersize=4, label=label)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +18,20 @@ CLASS_COLOURS = [COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["
 NARROW, WIDE = 0.25, 1.0
 
 
+@figure()
 def lottery_sets(lottery: pd.DataFrame) -> Figure:
-    """Three panels over the number of kernels: correlation, set size, sets that share a kernel."""
+    """The initial draw and its lottery sets
+
+    Left: the largest initial correlation with a feature, in units of `sigma_0 sqrt(2 ln km)` (line:
+    mean over the features; band: from the smallest to the largest feature, mean over replicates).
+    Middle: how many kernels start close enough to the best one to have a chance (the lottery set).
+    Right: the share of sets that share a kernel with another set. Rings mark the number of kernels that
+    the paper admits, `m = sqrt(k)`. *What to see:* correlations start where the lemma puts them, and
+    the sets stay small. But they are not disjoint, which the theorems presuppose: with as many kernels
+    as the paper admits a good part of the narrow sets (`C_M = 0.25`) shares a kernel with another one.
+    With more kernels the narrow sets become disjoint; the wide ones (`C_M = 1`, the least that the
+    proof admits) do not.
+    """
     drawn = canvas(8.4, 3.7)
     axes = drawn.subplots(1, 3)
     for number, (classes, own) in enumerate(lottery.groupby("classes")):

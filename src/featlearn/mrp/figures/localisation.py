@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.colors import ListedColormap
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
@@ -29,8 +30,21 @@ QUANTITIES = {
 KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
 
 
-def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4) -> Figure:
-    """Evidence of every patch in the first sample of some replicates; how much all samples show."""
+@figure(replicates=4)
+def localisation(localisation: pd.DataFrame, patches: pd.DataFrame, replicates: int) -> Figure:
+    """Where the evidence comes from
+
+    The score of a class is a sum over patches; each patch's term is its evidence. Left: the first
+    multi-view test image of each of the first replicates, its patches sorted by content, and the share of the
+    positive evidence for the true class that each patch gives in the supervised and in the pre-trained,
+    fine-tuned network (both rows to the same scale). Right: over all test images, the share of own
+    features that carry at least a tenth of the evidence, of images in which both do, and of own patches
+    among those with the most evidence. Bars are means over replicates, lines 95 % t-intervals, dots
+    replicates. *What to see:* the supervised network mostly looks at one of the two features (or, where it
+    captured none of a class, at distractors, which then carry what little evidence there is), the
+    pre-trained one at both: the counterpart, in this model, of activation maps that cover more of an
+    object.
+    """
     drawn = canvas(8.2, 4.4)
     parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
     left, right = parts
@@ -55,7 +69,7 @@ def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4
         )
     ]  # fmt: skip
     left.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=8)
-    _shares(right.subplots(), found)
+    _shares(right.subplots(), localisation)
     return drawn
 
 

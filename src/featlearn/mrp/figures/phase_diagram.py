@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,8 +17,23 @@ if TYPE_CHECKING:
 LOWEST = 0.5
 
 
+@figure()
 def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
-    """Single-view accuracy of both kinds of network at every cell, on one colour scale."""
+    """Where the supervised lottery is, and where not
+
+    Accuracy on fresh single-view images, averaged over replicates, for supervised training (left) and
+    for mask-reconstruction pre-training followed by fine-tuning (right), on one colour scale. Upwards,
+    the initial kernels grow: the number is the largest initial correlation of a kernel with a feature,
+    averaged over the features, in units of the threshold of the activation; on the left only the
+    kernels of the feature's own class count, for only they can serve it. To the right, more of the
+    training images show a single view. Both networks of a cell start from the same kernels and see the
+    same images. A star marks cells in which most supervised runs had not fitted all their labels when
+    they were stopped. *What to see:* the supervised lottery, the dark corner below left, needs both of
+    the theory's assumptions: kernels that begin far below the threshold, and hardly any single-view
+    training image. After pre-training all cells are right; where one falls a little short of 1, a
+    kernel left the feature that it had captured for another one, which happens when the steps of
+    gradient descent are large.
+    """
     panels = {
         "Supervised": (supervised, "supervised", "supervised"),
         "Pre-trained, then fine-tuned": (pretrained, "finetuned", "pretrained"),

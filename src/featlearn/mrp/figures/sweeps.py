@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 from featlearn.mrp.figures.shares import intervals
 
 if TYPE_CHECKING:
@@ -62,9 +63,22 @@ def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame, share.assign(quantity="impure_share")], ignore_index=True)
 
 
-def sweeps(frame: pd.DataFrame) -> Figure:
-    """Captured features, purity and accuracy of both kinds of network against each parameter."""
-    frame = with_impure_share(frame)
+@figure()
+def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFrame) -> Figure:
+    """One parameter at a time
+
+    Rows: share of features captured, share of winning kernels that hold more than one feature, accuracy
+    on single-view test images. Columns: exponent of the activation, kernels a class, feature noise,
+    probability that a patch is kept (mask reconstruction only: supervised training masks nothing), size of the initial kernels (the column of the phase diagram without single-view data); the other
+    parameters stay at their usual values. Points are means over replicates, lines 95 % t-intervals.
+    *What to see:* mask reconstruction captures every feature everywhere but where there are no more
+    kernels than features. The supervised lottery is at home at large exponents, few kernels, little
+    feature noise and small initial kernels, as the theory assumes, and fades elsewhere. At the step at
+    which the last feature is captured (dotted), a small exponent leaves more impure winners; trained
+    on, mask reconstruction sorts them out, unless kernels begin near the threshold of several features
+    (right-hand column), which does no harm to the accuracy.
+    """
+    frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)
     axes = drawn.subplots(len(ROWS), len(PARAMETERS), sharex="col", sharey="row")
     for column, (parameter, words) in enumerate(PARAMETERS.items()):

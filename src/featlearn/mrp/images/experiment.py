@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
@@ -23,6 +23,9 @@ from featlearn.images.loop import Report, fit
 from featlearn.images.methods import build_method
 from featlearn.images.pictures import Pictures
 from featlearn.images.world import World
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
 
 Weights = Mapping[str, Tensor]
 #: Pictures that a method may look at before its first step (the codebook of ``beit``).
@@ -172,6 +175,12 @@ class PictureExperiment:
             report=report,
         )
         return classifier, history
+
+
+def experiment_of(job: Job) -> PictureExperiment:
+    """The replicate that a job's wildcard names, of what is reported."""
+    replicate = int(job.wildcards.replicate)
+    return PictureExperiment("images", job.config, job.seed, replicate, job.device)
 
 
 def balanced(pictures: Pictures) -> Pictures:
