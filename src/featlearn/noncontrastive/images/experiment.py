@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 import torch
@@ -21,6 +21,9 @@ from featlearn.images.objective import Objective
 from featlearn.images.on_disk import as_opened
 from featlearn.images.replicate import Replicate
 from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
 
 #: The streams of what is reported; a pilot takes another name. Not ``images``: seven trainings on
 #: those were seen before the sizes were settled.
@@ -70,6 +73,20 @@ class HeadExperiment(Replicate):
             self._draw()
         self.augment, self.image_size = self.sight(self.train.images)
         self.plain = self.augment.plain()
+
+    @classmethod
+    def of(cls, job: Job) -> HeadExperiment:
+        """That of a job, whose wildcards name data set and replicate."""
+        cache, replicate = job.results / job.params.cache, int(job.wildcards.replicate)
+        return cls(job.wildcards.head_set, job.config, cache, job.seed, replicate, job.device)
+
+    def label(self, run: str) -> str:
+        """What messages call a training."""
+        return f"{self.set} {run}-{self.name[-1]}"
+
+    def named(self, frame: pd.DataFrame, run: str) -> pd.DataFrame:
+        """A frame with where its numbers come from."""
+        return frame.assign(data_set=self.set, run=run, replicate=self.name[-1])
 
     def _draw(self) -> None:
         world = self.world_of(self.settings["world"])
