@@ -45,6 +45,13 @@ def test_bars_have_the_height_of_the_means_in_the_order_asked_for():
         assert own[:2] == pytest.approx(
             [mean(model=model, quantity=quantity) for quantity in ("seen", "kept")]
         )
+    for group in ax.containers[:2]:
+        for bar in group[:2]:
+            x, width, height = bar.get_x(), bar.get_width(), bar.get_height()
+            inside = [dot[1] for dots in ax.collections for dot in dots.get_offsets()
+                      if x <= dot[0] <= x + width]  # fmt: skip
+            assert len(inside) == 6  # replicates x steps
+            assert np.mean(inside) == pytest.approx(height)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["S", "K"]
     assert ax.get_legend_handles_labels()[1] == ["the new one", "the old one"]
     assert ax.get_legend() is None

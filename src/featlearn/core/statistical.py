@@ -70,9 +70,14 @@ def bars(
         err_kws={"color": COLOURS["ink"], "linewidth": 1.2, "solid_capstyle": "butt"},
     )  # fmt: skip
     sns.stripplot(
-        **shared, palette=[COLOURS["ink"]] * len(looks), jitter=False, size=3, alpha=0.7,
-        edgecolor="white", linewidth=0.4, legend=False,
+        **shared, palette=[COLOURS["ink"]] * len(looks), jitter=False, size=2.8, alpha=0.55,
+        linewidth=0, legend=False,
     )  # fmt: skip
+    # seaborn's jitter is drawn at random; spread evenly, the dots leave the interval visible
+    room = 0.8 / (1 if x == hue else len(looks))
+    for dots in ax.collections:
+        at = np.asarray(dots.get_offsets())
+        dots.set_offsets(at + np.c_[np.linspace(-0.28, 0.28, len(at)) * room, np.zeros(len(at))])
     ax.set(xlabel=None, ylabel=None)
     ax.grid(axis="x", visible=False)
     if legend := ax.get_legend():
