@@ -12,6 +12,7 @@ min_version("9.20")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/base.smk"
 
 
 for paper in config["papers"]:

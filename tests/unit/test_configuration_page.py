@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_page_of_keys_is_in_step_with_the_schema():
-    script = ROOT / "scripts" / "core" / "configuration_page.py"
+    script = ROOT / "scripts" / "configuration_page.py"
     done = subprocess.run(
         [sys.executable, script, "--check"], capture_output=True, text=True, check=False
     )
@@ -30,7 +30,7 @@ def test_no_key_is_described_by_its_own_name():
 
 @pytest.fixture(scope="module")
 def script():
-    path = ROOT / "scripts" / "core" / "configuration_page.py"
+    path = ROOT / "scripts" / "configuration_page.py"
     spec = importlib.util.spec_from_file_location("configuration_page", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

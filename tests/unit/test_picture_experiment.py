@@ -13,6 +13,7 @@ import torch
 from featlearn.core.claims import FAILS, HOLDS, ledger
 from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError
+from featlearn.images import replicate as room
 from featlearn.images.methods import build_method
 from featlearn.images.plan import Plan, Training
 from featlearn.images.world import World
@@ -24,7 +25,6 @@ from featlearn.mrp.figures.images_comparison import images_comparison, images_pr
 from featlearn.mrp.figures.images_phase_diagram import images_phase_diagram
 from featlearn.mrp.figures.images_transfer import METHOD_COLOURS, images_transfer
 from featlearn.mrp.images import downstream
-from featlearn.mrp.images import experiment as room
 from featlearn.mrp.images.config import faults
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced

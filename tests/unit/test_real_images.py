@@ -19,6 +19,7 @@ from PIL import Image
 
 from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images import replicate
 from featlearn.images.datasets import ImageSet
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
@@ -372,7 +373,7 @@ def test_every_start_has_the_same_images_and_steps(experiment, monkeypatch):
         calls.append((images.clone(), labels.clone(), settings, name))
         return fit(objective, images, labels, augment, settings, name, *rest, **options)
 
-    monkeypatch.setattr(real, "fit", noted)
+    monkeypatch.setattr(replicate, "fit", noted)
     weights = experiment.encoder().state_dict()
     for start in ("random", "pretrained"):
         experiment.evaluate(lambda s=start: experiment.started(s, weights), lambda _: None)

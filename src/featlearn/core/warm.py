@@ -34,7 +34,7 @@ from typing import Any
 SOCKET, PYTHON = "FEATLEARN_WARM", "FEATLEARN_WARM_PYTHON"
 #: What most jobs import; a module that is missing is left to the job that needs it.
 IMPORTED = (
-    "torch", "pandas", "pyarrow.parquet", "safetensors.torch", "matplotlib.pyplot",
+    "torch", "pandas", "pyarrow.parquet", "safetensors.torch", "matplotlib.pyplot", "seaborn",
     "snakemake.script",
 )  # fmt: skip
 HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

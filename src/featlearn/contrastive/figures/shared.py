@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS
+from featlearn.core.plots import COLOURS, interval
 from featlearn.core.rows import per_replicate
 from featlearn.core.stats import estimate
 
@@ -32,14 +33,37 @@ def wide(frame: pd.DataFrame, index: str, **where: str) -> pd.DataFrame:
     return frame.pivot_table(index=index, columns="replicate", values="value")
 
 
-def lines(ax: Axes, seen: pd.DataFrame, colour: str, label: str, dots: bool = False) -> None:
-    """Every replicate thin, the mean thick, or as dots where the index is coarse."""
+def lines(ax: Axes, seen: pd.DataFrame, colour: str, label: str) -> None:
+    """Every replicate thin, the mean thick."""
     ax.plot(seen.index, seen.to_numpy(), color=colour, linewidth=0.5, alpha=0.35)
-    mean = seen.mean(axis=1)
-    if dots:
-        ax.plot(seen.index, mean, "o-", color=colour, markersize=3.5, label=label)
-    else:
-        ax.plot(seen.index, mean, color=colour, linewidth=1.8, label=label)
+    ax.plot(seen.index, seen.mean(axis=1), color=colour, linewidth=1.8, label=label)
+
+
+def over_sizes(
+    ax: Axes, frame: pd.DataFrame, x: str, quantity: str, looks: Mapping[str, tuple[str, str]]
+) -> None:
+    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model.
+
+    Parameters
+    ----------
+    looks
+        Name in words and colour of each model.
+    """
+    import seaborn as sns  # slow to import
+
+    own = frame[(frame["quantity"] == quantity) & frame["model"].isin(list(looks))]
+    sns.lineplot(
+        own.assign(model=own["model"].map({model: words for model, (words, _) in looks.items()})),
+        x=x, y="value", hue="model", palette=dict(looks.values()),
+        hue_order=[words for words, _ in looks.values()], errorbar=interval,
+        err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
+    )  # fmt: skip
+    if legend := ax.get_legend():
+        legend.remove()
+    counts = sorted(frame[x].unique())
+    ax.set(xscale="log", ylabel=None)
+    ax.set_xticks(counts, [str(count) for count in counts])
+    ax.set_xticks([], minor=True)
 
 
 def level(ax: Axes, evaluation: pd.DataFrame, model: str) -> float:

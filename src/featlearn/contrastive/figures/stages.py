@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
-from featlearn.contrastive.figures.shared import bar, level, lines, wide
+from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.rows import per_replicate
@@ -260,20 +260,15 @@ LABEL_MODELS = {
 def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """How many labels the probe needs
 
-    Error and accuracy of the linear probe over the number of labelled samples. *What to see:* the masked network
-    beats the best linear predictor (dashed) with few labels already; without augmentation the probe
-    approaches it from above as labels are added, and cannot pass it.
+    Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
+    to see:* the masked network beats the best linear predictor (dashed) with few labels already; without
+    augmentation the probe approaches it from above as labels are added, and cannot pass it.
     """
     drawn = canvas(8.2, 3.0)
     left, right = drawn.subplots(1, 2)
     for ax, quantity in ((left, "nmse"), (right, "accuracy")):
-        for model, (label, colour) in LABEL_MODELS.items():
-            seen = wide(labels, "labels", model=model, quantity=quantity)
-            lines(ax, seen, colour, label, dots=True)
-        counts = sorted(labels["labels"].unique())
-        ax.set(xscale="log", xlabel="labelled samples")
-        ax.set_xticks(counts, [str(count) for count in counts])
-        ax.set_xticks([], minor=True)
+        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS)
+        ax.set_xlabel("labelled samples")
     for name in ("linear", "bayes"):
         _exact(left, evaluation, name)
     left.set(title="Regression", ylabel="NMSE", ylim=(0, None))

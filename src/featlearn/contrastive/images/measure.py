@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.contrastive.images.experiment import ImageExperiment, Weights
+from featlearn.contrastive.images.experiment import ImageExperiment
 from featlearn.images.adversarial import Attack, steadiness
 from featlearn.images.datasets import Labelled, split_rows
 from featlearn.images.embedding import purity, silhouette, tsne
@@ -19,6 +19,7 @@ from featlearn.images.firing import Firing, firing
 from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.probe import choose_probe
 from featlearn.images.regression import explained_share
+from featlearn.images.replicate import Weights
 from featlearn.images.visualise import (
     GREY,
     as_pictures,

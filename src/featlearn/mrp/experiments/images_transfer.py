@@ -9,10 +9,11 @@ import pandas as pd
 
 from featlearn.images.detection import pack_targets
 from featlearn.images.encoders import Encoder
+from featlearn.images.replicate import Weights
 from featlearn.images.scenes import Scenes
 from featlearn.mrp.images.detection import precision
 from featlearn.mrp.images.downstream import encoder_of, tested
-from featlearn.mrp.images.experiment import PictureExperiment, Weights, balanced, experiment_of
+from featlearn.mrp.images.experiment import PictureExperiment, balanced, experiment_of
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job

@@ -8,20 +8,20 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.summary import summary
-from featlearn.mrp.tables.equal_start import KEYS
+from featlearn.core.statistical import Look, lines
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DOTTED, DASHED = (1, 1.65), (3.7, 1.6)
 MODELS = {
-    "supervised": ("o-", COLOURS["orange"], "supervised"),
-    "half_masked": ("s-", COLOURS["blue"], r"teacher-student, $\theta={}$"),
-    "mostly_masked": ("D--", COLOURS["sky"], r"teacher-student, $\theta={}$"),
-    "mae": ("^-", COLOURS["green"], "MAE"),
-    "random": ("v:", COLOURS["grey"], "random kernels, fine-tuned"),
+    "supervised": Look("supervised", COLOURS["orange"]),
+    "half_masked": Look("teacher-student", COLOURS["blue"], "s"),
+    "mostly_masked": Look("teacher-student", COLOURS["sky"], "D", DASHED),
+    "mae": Look("MAE", COLOURS["green"], "^"),
+    "random": Look("random kernels, fine-tuned", COLOURS["grey"], "v", DOTTED),
 }
+PRETRAINED = ("half_masked", "mostly_masked", "mae")
 
 
 @figure()
@@ -37,19 +37,24 @@ def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
     and do worse than the supervised network. From a large start they come close to MAE, and with three kernels a class
     they beat the supervised network; but at no start is their capture clean.
     """
-    table = summary(evaluation, KEYS)
-    counts = sorted(table["kernels_per_class"].unique())
+    looks = dict(MODELS)
+    for model, options in config["teacher_student"].items():
+        words = rf"{looks[model].words}, $\theta={options['theta']}$"
+        looks[model] = looks[model]._replace(words=words)
+    pretrained = {model: looks[model] for model in PRETRAINED}
+    counts = sorted(evaluation["kernels_per_class"].unique())
     drawn = canvas(8.2, 2.5 * len(counts) + 0.5)
     axes = drawn.subplots(len(counts), 3, sharex="col", squeeze=False)
     for row, kernels in zip(axes, counts, strict=True):
-        own = table[table["kernels_per_class"] == kernels]
-        for model in MODELS:
-            theta = config["teacher_student"].get(model, {}).get("theta")
-            label = MODELS[model][2].format(theta)
-            _line(row[0], own, model, "accuracy_single_view", label)
-        for model in ("half_masked", "mostly_masked", "mae"):
-            _line(row[1], own, model, "impure_share")
-            _line(row[2], own, model, "largest")
+        own = evaluation[evaluation["kernels_per_class"] == kernels]
+        start = own[own["quantity"] == "strength_over_varrho"].groupby("sigma_0")["value"].mean()
+        own = own.assign(start=own["sigma_0"].map(start))
+        for ax, quantity, shown in (
+            (row[0], "accuracy_single_view", looks),
+            (row[1], "impure_share", pretrained),
+            (row[2], "largest", pretrained),
+        ):
+            lines(ax, own[own["quantity"] == quantity], "start", "model", looks=shown)
         row[0].set(ylabel=f"{kernels} kernels a class", ylim=(0, 1.03))
         row[0].yaxis.label.set_fontweight("bold")
         row[1].set(ylim=(-0.03, 1.03))
@@ -65,13 +70,3 @@ def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
     drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
                  fontsize=8)  # fmt: skip
     return drawn
-
-
-def _line(
-    ax: Axes, table: pd.DataFrame, model: str, quantity: str, label: str | None = None
-) -> None:
-    start = table[table["quantity"] == "strength_over_varrho"].set_index("sigma_0")["mean"]
-    chosen = table[(table["model"] == model) & (table["quantity"] == quantity)]
-    style, colour, _ = MODELS[model]
-    ax.errorbar(chosen["sigma_0"].map(start), chosen["mean"], chosen["half_width"], fmt=style,
-                color=colour, markersize=4, elinewidth=0.9, label=label)  # fmt: skip

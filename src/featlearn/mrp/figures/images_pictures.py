@@ -50,7 +50,7 @@ def scenes(experiment: PictureExperiment) -> Figure:
     loose parts lie around and are no objects. *What to see:* the detector has to find bodies and to read
     their parts, which is where an encoder that knows the parts should help.
     """
-    drawn = Scenes(experiment.world, experiment.config["detection"]["scenes"])
+    drawn = Scenes(experiment.world, experiment.settings["detection"]["scenes"])
     return sheets.scene_sheet(drawn.sample(12, (*experiment.name, "scenes", "train")))
 
 

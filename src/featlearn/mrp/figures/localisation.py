@@ -10,16 +10,15 @@ from matplotlib.colors import ListedColormap
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import estimate
+from featlearn.core.statistical import Look, bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MODELS = {
-    "supervised": ("supervised", COLOURS["orange"]),
-    "finetuned": ("mask rec. + fine-tuning", COLOURS["blue"]),
+    "supervised": Look("supervised", COLOURS["orange"]),
+    "finetuned": Look("mask rec. + fine-tuning", COLOURS["blue"]),
 }
 QUANTITIES = {
     "seen": "own features\nthat are seen",
@@ -88,10 +87,10 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
         ax.plot([border - 0.5] * 2, [2.45, 3.0], color=COLOURS["ink"], linewidth=0.4)
     for edge in (2.45, 3.0):
         ax.plot([-0.5, len(kind) - 0.5], [edge, edge], color=COLOURS["ink"], linewidth=0.4)
-    for level, (model, (_, colour)) in enumerate(reversed(MODELS.items())):
+    for level, (model, look) in enumerate(reversed(MODELS.items())):
         positive = wide[model].clip(lower=0).to_numpy()
         share = positive / positive.sum() if positive.sum() > 0 else positive
-        ax.bar(range(len(share)), 1.1 * share, 0.85, bottom=1.2 * level, color=colour)
+        ax.bar(range(len(share)), 1.1 * share, 0.85, bottom=1.2 * level, color=look.colour)
         ax.axhline(1.2 * level, color=COLOURS["ink"], linewidth=0.5)
     ax.set(xlim=(-0.5, len(kind) - 0.5), ylim=(0, 3.35))
     ax.set_yticks([0.45, 1.65, 2.72], ["pre-trained", "supervised", "content"], fontsize=8)
@@ -102,17 +101,7 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
 
 
 def _shares(ax: Axes, found: pd.DataFrame) -> None:
-    width = 0.4
-    for number, (model, (label, colour)) in enumerate(MODELS.items()):
-        for place, quantity in enumerate(QUANTITIES):
-            values = per_replicate(found, model=model, quantity=quantity)
-            seen, x = estimate(values), place + (number - 0.5) * width
-            ax.bar(x, seen.mean, 0.92 * width, color=colour, label=None if place else label)
-            if values.size > 1:
-                ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], linewidth=1.2)
-            spread = x + np.linspace(-0.28, 0.28, values.size) * width
-            ax.scatter(spread, values, s=5, color=COLOURS["ink"], alpha=0.5, linewidths=0, zorder=3)
-    ax.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()), fontsize=8)
+    bars(ax, found, "quantity", "model", groups=QUANTITIES, looks=MODELS)
+    ax.tick_params(axis="x", labelsize=8)
     ax.set(ylim=(0, 1.05), ylabel="share", title="All multi-view test images")
-    ax.grid(axis="x", visible=False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=8)

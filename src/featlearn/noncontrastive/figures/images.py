@@ -128,8 +128,8 @@ def _bars(
         errorbar=("pi", 100), capsize=0.06, err_kws={"color": COLOURS["ink"], "linewidth": 0.9},
         ax=ax,
     )  # fmt: skip
-    if legend := ax.get_legend():  # there is one for all panels
-        legend.remove()
+    if legend := ax.get_legend():
+        legend.remove()  # there is one for all panels
     ax.set_xticks(range(len(groups)), [words(NORMS[norm], TARGETS[to]) for norm, to in groups])
     ax.set_xlabel("")
     ax.grid(axis="x", visible=False)
