@@ -16,8 +16,9 @@ from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
-from featlearn.core.provenance import fingerprint
+from featlearn.core.provenance import fingerprint, keep_notes, remember
 
+remember(Path(".snakemake/featlearn-sources.json"))
 run.announce(ROOT / "src", is_main=workflow.is_main_process)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall
