@@ -7,9 +7,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# the arithmetic of a plain old processor; compiled code keys its cache without it, so has its own
+PORTABLE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 \
+	OPENBLAS_CORETYPE=Haswell TORCHINDUCTOR_CACHE_DIR=$(CURDIR)/$(VENV)/portable
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
-.PHONY: run smoke test test-cluster check bench verify lock clean
+.PHONY: run smoke test test-portable smoke-portable test-cluster check bench verify lock clean
 
 run: $(READY) ## every result at SCALE (desk) and results/<scale>/report.html
 	$(RUN)
@@ -20,6 +23,15 @@ smoke: ## the same in minutes, at sizes that only show that everything runs
 
 test: $(READY) check ## style, types, workflow lint, all tests
 	$(BIN)/python -m pytest
+
+# what is killed, locked or read from a config does not depend on the processor
+test-portable: $(READY) ## unit and property tests that compute, with the arithmetic of another processor
+	$(PORTABLE) $(BIN)/python -m pytest tests/unit tests/property \
+		--ignore tests/unit/test_killed_jobs.py --ignore-glob '*/test_fuzzed_*'
+
+smoke-portable: $(READY) ## smoke as a processor without AVX-512 runs it: results/smoke-portable/
+	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
+		--configfile config/scale/smoke.yaml --config run=smoke-portable
 
 test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm and munge)
 	$(BIN)/python -m pytest tests/cluster

@@ -12,6 +12,7 @@ min_version("9.20")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/base.smk"
 
 
 for paper in config["papers"]:
@@ -29,6 +30,7 @@ include: "workflow/rules/results.smk"
 
 
 checked(rule_faults(workflow.rules, fingerprint))
+keep_notes()
 
 
 rule all:
@@ -47,4 +49,5 @@ onerror:
 
 
 onsuccess:
+    warm.stop()
     run.forget_unfinished(Path(RESULTS))

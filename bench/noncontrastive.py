@@ -13,9 +13,9 @@ import torch
 from bench.timing import ratio, side_by_side
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive.data import PatchData, sample, views
+from featlearn.noncontrastive.experiments.starts import random_starts
 from featlearn.noncontrastive.flow import Layout, velocity
 from featlearn.noncontrastive.population import Law
-from featlearn.noncontrastive.starts import random_starts
 from featlearn.noncontrastive.train import Variant, canonical_neurons, gradients
 
 SPEC = PatchData(30, 8, 4, (3.0, 2.0))

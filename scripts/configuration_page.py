@@ -1,4 +1,4 @@
-"""Write the tables of keys in docs/configuration.md from the schemas.
+"""Write the tables of keys in docs/configuration.md from the schemas: all sections that there are.
 
 python scripts/configuration_page.py            writes
 python scripts/configuration_page.py --check    fails if the page is behind
@@ -17,31 +17,8 @@ sys.path.insert(0, str(ROOT / "src"))
 from featlearn.core.config import merge, read_schema
 
 PAGE = ROOT / "docs" / "configuration.md"
-BEGIN, END = "<!-- keys of {paper}: made from its schema -->\n", "<!-- end of keys -->\n"
-#: Groups that the page describes once, and where.
-DESCRIBED = {
-    "multi_view": "mrp.headline.data",
-    "kernels": "mrp.headline.network",
-    "encoder": "images.encoders.cnn",
-    "pretraining_run": "images.pretraining.simmim",
-    "training": "images.pretraining.simmim.training",
-    "pretraining_method": "images.pretraining.simmim.objective",
-    "classifier": "images.comparison.finetuning.objective",
-    "augmentation": "images.augmentation",
-    "detector": "images.detection.detector",
-    "picture_world": "images.world",
-    "image_data": "real_images.<name>.data",
-    "steps": "images.augmentation.steps",
-}
-#: Parts of the config that have tables, each with the groups that are described by hand.
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "mrp": ("headline",),
-    "contrastive.images": (),
-    "noncontrastive.images": (),
-    "images": (),
-    "eigencam": (),
-    "real_images": (),
-}
+#: Between these lines stand the tables of a section.
+BEGIN, END = "<!-- keys of {section}: made from its schema -->\n", "<!-- end of keys -->\n"
 HEAD = ("| key | meaning | value | default |", "|:--|:--|:--|:--|")
 WORDS = {
     "integer": "whole number",
@@ -104,48 +81,68 @@ def meaning(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> st
     return str(text).replace("|", "\\|")
 
 
+#: Where each definition is described, its first use, and what it is there.
+Described = dict[str, tuple[str, Mapping[str, Any]]]
+
+
 def rows(
-    path: str, node: Mapping[str, Any], schema: Mapping[str, Any], needed: bool = True
+    path: str,
+    node: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    described: Described,
+    needed: bool = True,
 ) -> Iterator[str]:
     """Lines of a table: all keys below ``node``, deepest groups included.
 
-    A key that is ``needed`` and has no default must stand in the file of the scale.
+    A key that is ``needed`` and has no default must stand in the file of the scale. A definition
+    of groups that was ``described`` is not described again.
     """
-    name = node.get("$ref", "").rpartition("/")[2]
-    if DESCRIBED.get(name, path) != path:
-        others = ", ".join(f"`{key}` {value}" for key, value in other_defaults(node))
-        told = f"as `{DESCRIBED[name]}`" + (f", but {others}" if others else "")
+    whole = resolved(node, schema)
+    groups = whole.get("type") == "array" and "properties" in resolved(whole["items"], schema)
+    if node.get("$ref") in described:
+        first, there = described[node["$ref"]]
+        others = ", ".join(
+            f"`{key}` {value}" for key, value in other_defaults(whole, there, schema)
+        )
+        told = f"as `{first}`" + (f", but {others}" if others else "")
         default = shown(node["default"]) if "default" in node else ""
-        kind = "list of groups" if resolved(node, schema).get("type") == "array" else "group"
-        yield f"| `{path}` | {told} | {kind} | {default} |"
+        yield f"| `{path}` | {told} | {'list of groups' if groups else 'group'} | {default} |"
         return
-    node = resolved(node, schema)
-    if "properties" in node and "default" not in node:
-        for key, part in node["properties"].items():
-            must = key in node.get("required", ())
-            yield from rows(f"{path}.{key}", part, schema, must)
+    if "$ref" in node and (groups or "properties" in whole):
+        described[node["$ref"]] = path, whole
+        for key, part in whole.get("properties", {}).items():
+            if "properties" in (below := resolved(part, schema)) or below.get("type") == "array":
+                described.setdefault(f"{node['$ref']}/properties/{key}", (f"{path}.{key}", below))
+    if "properties" in whole and "default" not in whole:
+        for key, part in whole["properties"].items():
+            must = key in whole.get("required", ())
+            yield from rows(f"{path}.{key}", part, schema, described, must)
         return
     # what is free to choose stands in no file of a scale
-    wanted = "must be given" if path.startswith("real_images") or "[]" in path else "scale"
-    default = shown(node["default"]) if "default" in node else (wanted if needed else "none")
-    told = meaning(path, node, schema)
-    yield f"| `{path}` | {told} | {values(node, schema)} | {default} |"
-    if node.get("default", ...) is None:  # a group that may be left out
-        for key, part in node.get("properties", {}).items():
-            yield from rows(f"{path}.{key}", part, schema, key in node.get("required", ()))
-    nested = node.get("additionalProperties")
+    wanted = "must be given" if "<name>" in path or "[]" in path else "scale"
+    default = shown(whole["default"]) if "default" in whole else (wanted if needed else "none")
+    told = meaning(path, whole, schema)
+    yield f"| `{path}` | {told} | {values(whole, schema)} | {default} |"
+    if whole.get("default", ...) is None:  # a group that may be left out
+        for key, part in whole.get("properties", {}).items():
+            must = key in whole.get("required", ())
+            yield from rows(f"{path}.{key}", part, schema, described, must)
+    nested = whole.get("additionalProperties")
     if isinstance(nested, Mapping):
-        yield from rows(f"{path}.<name>", nested, schema)
-    elif resolved(node.get("items", {}), schema).get("type") == "object":
-        yield from rows(f"{path}[]", node["items"], schema)
+        yield from rows(f"{path}.<name>", nested, schema, described)
+    elif resolved(whole.get("items", {}), schema).get("type") == "object":
+        yield from rows(f"{path}[]", whole["items"], schema, described)
 
 
-def other_defaults(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Keys below a group that is described elsewhere whose default is another here."""
-    for key, part in node.get("properties", {}).items():
-        if "default" in part:
-            yield f"{path}{key}", shown(part["default"])
-        yield from other_defaults(part, f"{path}{key}.")
+def other_defaults(
+    here: Mapping[str, Any], there: Mapping[str, Any], schema: Mapping[str, Any], path: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Keys of a group whose default is another ``here`` than ``there``, where it is described."""
+    for key, part in here.get("properties", {}).items():
+        own, other = (resolved(node, schema) for node in (part, there["properties"][key]))
+        if own.get("default", ...) != other.get("default", ...):
+            yield f"{path}{key}", shown(own["default"]) if "default" in own else "must be given"
+        yield from other_defaults(own, other, schema, f"{path}{key}.")
 
 
 def shown(default: Any) -> str:
@@ -155,46 +152,79 @@ def shown(default: Any) -> str:
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
-def tables(paper: str, skip: tuple[str, ...] = ()) -> str:
-    """A section for each experiment of a paper, or of another part of the config."""
-    whole = read_schema(ROOT / "workflow" / "schemas")
-    section = whole
-    for key in paper.split("."):
-        section = section["properties"][key]
-    schema = {"$defs": whole["$defs"], "meanings": section.get("meanings", {})}
+def tables(section: str, whole: Mapping[str, Any], described: Described) -> str:
+    """A table for the keys of a section, and one for each of its groups."""
+    own = whole["properties"][section]
+    schema = {"$defs": whole["$defs"], "meanings": own.get("meanings", {})}
+    nodes: dict[str, Mapping[str, Any]] = {}
+    for key, node in own.get("properties", {None: own}).items():
+        name = f"{section}.{key}" if key else section
+        free = resolved(node, schema).get("additionalProperties")
+        if isinstance(free, Mapping) and "properties" not in resolved(node, schema):
+            name, node = f"{name}.<name>", free
+        nodes[name] = node
+    single = [name for name, node in nodes.items() if "properties" not in resolved(node, schema)]
     found = []
-    groups = section.get("properties") or {"<name>": section["additionalProperties"]}
-    single = {k: node for k, node in groups.items() if "properties" not in resolved(node, schema)}
     if single:  # keys of the section itself
-        lines = [
-            row for name, node in single.items() for row in rows(f"{paper}.{name}", node, schema)
-        ]
-        found += [f"### `{paper}`\n", *HEAD, *lines, ""]
-    for name, node in groups.items():
-        if name not in (*skip, *single):
-            lines = list(rows(f"{paper}.{name}", node, schema))
+        lines = [row for name in single for row in rows(name, nodes[name], schema, described)]
+        found += [f"### `{section}`\n", *HEAD, *lines, ""]
+    for name, node in nodes.items():
+        if name not in single:
             told = resolved(node, schema).get("description")
-            found.append(f"### `{paper}.{name}`\n")
+            found.append(f"### `{name}`\n")
             found += [f"{told[0].upper()}{told[1:]}.\n"] if told else []
-            found += [*HEAD, *lines, ""]
+            found += [*HEAD, *rows(name, node, schema, described), ""]
     return "\n".join(found) + "\n"
 
 
-def page(text: str) -> str:
-    """The page with its tables made anew."""
-    for paper, skip in SECTIONS.items():
-        begin = BEGIN.format(paper=paper)
-        before, found, rest = text.partition(begin)
-        if not found:
-            raise SystemExit(f"{PAGE}: has no line {begin.strip()!r}")
-        _, _, after = rest.partition(END)
-        text = before + begin + "\n" + tables(paper, skip) + END + after
-    return text
+def page(text: str, schema: Mapping[str, Any], *, add: bool) -> str:
+    """The page with its tables made anew.
+
+    A section without marks is refused, or with ``add`` has a chapter put after the others.
+    """
+    described: Described = {}
+    sections = [section for parts in schema["papers"].values() for section in parts]
+    made = {section: tables(section, schema, described) for section in sections}
+    begins = {BEGIN.format(section=section): section for section in sections}
+    lines: list[str] = []
+    within = None  # the mark that is open
+    missing = list(sections)
+    for line in text.splitlines(keepends=True):
+        if line.startswith(BEGIN.partition("{")[0]):
+            if within:
+                raise SystemExit(
+                    f"{PAGE}: {within.strip()!r} has no {END.strip()!r} before {line.strip()!r}"
+                )
+            if begins.get(line) not in missing:
+                raise SystemExit(
+                    f"{PAGE}: {line.strip()!r} is of no section, or stands there twice"
+                )
+            within = line
+            missing.remove(begins[line])
+            lines += [line, "\n", made[begins[line]]]
+        elif line == END:
+            if not within:
+                raise SystemExit(f"{PAGE}: a {END.strip()!r} has no beginning")
+            within = None
+            lines.append(line)
+        elif not within:
+            lines.append(line)
+    if within:
+        raise SystemExit(f"{PAGE}: {within.strip()!r} has no {END.strip()!r}")
+    if missing and not add:
+        marks = ", ".join(repr(BEGIN.format(section=section).strip()) for section in missing)
+        raise SystemExit(f"{PAGE}: has no line {marks}; run {Path(__file__).name}")
+    last = max((number for number, line in enumerate(lines, 1) if line == END), default=len(lines))
+    for section in reversed(missing):
+        begin = BEGIN.format(section=section)
+        lines[last:last] = [f"\n## Keys of {section}\n\n", begin, "\n", made[section], END]
+    return "".join(lines)
 
 
 if __name__ == "__main__":
+    check = "--check" in sys.argv[1:]
     old = PAGE.read_text(encoding="utf-8")
-    new = page(old)
-    if "--check" in sys.argv[1:]:
+    new = page(old, read_schema(ROOT / "workflow" / "schemas"), add=not check)
+    if check:
         sys.exit(f"{PAGE}: behind the schemas; run {Path(__file__).name}" if old != new else 0)
     PAGE.write_text(new, encoding="utf-8")

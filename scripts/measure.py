@@ -15,4 +15,10 @@ with Job(snakemake) as job:
     module, _, name = job.params.function.partition(":")
     function = getattr(import_module(module), name)
     title = (inspect.getdoc(function) or "").partition("\n")[0]
-    write(function(job), job.output, function=job.params.function, title=title)
+    write(
+        function(job),
+        job.output,
+        function=job.params.function,
+        title=title,
+        may_be_empty=job.params.get("may_be_empty", ()),
+    )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featlearn.mrp import closed_forms as forms
-from featlearn.mrp.growth import predicted_hits
+from featlearn.mrp.experiments.growth import predicted_hits
 from featlearn.mrp.lottery import lottery_sets, memberships
 from featlearn.mrp.model import Activation
 

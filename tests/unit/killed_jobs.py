@@ -57,7 +57,7 @@ KINDS: dict[str, tuple[str, Any, dict[str, str], str]] = {
         "noncontrastive/algorithm.py",
         CONFIG["noncontrastive"]["algorithm"],
         {},
-        "featlearn.noncontrastive.algorithm",
+        "featlearn.noncontrastive.experiments.algorithm",
     ),
 }
 OUTPUTS = ("weights", "history", "learning", "flow")

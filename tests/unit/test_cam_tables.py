@@ -8,18 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from featlearn.core.config import read_yaml
 from featlearn.core.quoted import quoted_table
-from featlearn.mrp.images.cam_tables import (
-    DIAL_QUANTITIES,
-    part_use_table,
-    readings,
-    table_1,
-    wide_part_use,
-    wide_table_1,
-)
-from featlearn.mrp.images.figures import phase_diagrams
+from featlearn.mrp.figures.eigencam import ways_to_read
+from featlearn.mrp.figures.eigencam_dials import DIAL_QUANTITIES, cam_phase_diagram
+from featlearn.mrp.tables.eigencam import part_use, part_use_table
+from featlearn.mrp.tables.table_1 import later_version, table_1, wide_table_1
 
-VALUES = Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml"
+VALUES = read_yaml(Path(__file__).parents[2] / "config" / "paper_values" / "mrp.yaml")
 
 
 def planted(columns, model, gain):
@@ -91,13 +87,13 @@ def test_part_use_is_compared_with_supervised_training_of_the_same_network():
 
 def test_one_replicate_has_means_and_no_spread(frames):
     alone = {name: frame[frame["replicate"] == 0] for name, frame in frames.items()}
-    wide = wide_table_1(table_1(quoted_table(VALUES, "table-1")[0], alone))
+    wide = later_version(VALUES, **alone).shown
     assert not wide.astype(str).map(lambda cell: "nan" in cell or "±" in cell).to_numpy().any()
     rows = [("simmim", "cnn", 6, "multi_view", "hits", 1.25, 0),
             ("random-cnn", "cnn", 6, "multi_view", "hits", 1.0, 0)]  # fmt: skip
     columns = ["start", "encoder", "labels", "test_set", "quantity", "value", "replicate"]
-    table = part_use_table(pd.DataFrame(rows, columns=columns))
-    assert wide_part_use(table)["parts hit a picture"].tolist() == ["1.25", "1"]
+    wide = part_use(pd.DataFrame(rows, columns=columns)).shown
+    assert wide["parts hit a picture"].tolist() == ["1.25", "1"]
 
 
 def test_the_sweep_of_readings_shows_a_row_a_network_and_a_column_a_layer():
@@ -111,7 +107,7 @@ def test_the_sweep_of_readings_shows_a_row_a_network_and_a_column_a_layer():
         for replicate in range(2)
     ]  # fmt: skip
     columns = ["start", "encoder", "layer", "centred", "hit_share", "value", "replicate"]
-    drawn = readings(pd.DataFrame(rows, columns=columns))
+    drawn = ways_to_read(pd.DataFrame(rows, columns=columns))
     shown = [[len(ax.lines) > 0 for ax in drawn.axes[row * 3 : row * 3 + 3]] for row in range(2)]
     assert shown == [[True, True, True], [False, True, True]]
     gain = drawn.axes[2].containers[0].lines[0].get_ydata()
@@ -127,7 +123,7 @@ def test_the_sweep_of_dials_shows_a_row_a_quantity_and_a_column_a_dial():
         for quantity in DIAL_QUANTITIES
     ]
     columns = ["dial", "position", "method", "labels", "quantity", "value", "replicate"]
-    drawn = phase_diagrams(pd.DataFrame(rows, columns=columns), DIAL_QUANTITIES)
+    drawn = cam_phase_diagram(pd.DataFrame(rows, columns=columns))
     panels = [ax for ax in drawn.axes if ax.images]
     titles = [ax.get_title(loc="left") for ax in panels]
     assert titles == ["side of a mask cell (px)", "largest turn of a part (°)"] * 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -46,6 +48,14 @@ SCHEMA = {
                     "properties": {"record_every": {"type": "integer", "default": 20}},
                 },
                 "factor": {"type": "number"},
+            },
+        },
+        "sets": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "required": ["size"],
+                "properties": {"size": {"type": "integer"}, "share": {"type": "number"}},
             },
         },
         "bare": {"type": "object", "properties": {"needed": {"type": "number"}}},
@@ -256,10 +266,18 @@ def root(tmp_path):
     (tmp_path / "workflow" / "schemas").mkdir(parents=True)
     (tmp_path / "config" / "config.yaml").write_text("scale: desk\nrun: ''\nseed: 0\n")
     (tmp_path / "workflow" / "schemas" / "config.schema.yaml").write_text(yaml.safe_dump(SCHEMA))
-    for scale, steps in [("smoke", 5), ("desk", 50)]:
-        text = yaml.safe_dump({"steps": steps, "data": {"patches": steps, "sparsity": 1.0}})
-        (tmp_path / "config" / "scale" / f"{scale}.yaml").write_text(text)
+    sets = {"one": {"size": 1, "share": 0.5}, "two": {"size": 2}}
+    scale_file(
+        tmp_path, "desk", steps=50, limit=7, sets=sets, data={"patches": 50, "sparsity": 1.0},
+        training={"rate": 2.0, "factor": 3.0},
+    )  # fmt: skip
+    scale_file(tmp_path, "smoke", steps=5, data={"patches": 5})
     return tmp_path
+
+
+def scale_file(root, name, **sizes):
+    (root / "config" / "scale" / f"{name}.yaml").write_text(yaml.safe_dump(sizes))
+    return sizes
 
 
 def test_the_users_values_win_over_the_scale_and_the_scale_over_the_defaults(root):
@@ -279,6 +297,53 @@ def test_the_order_of_the_users_keys_does_not_matter(root):
     one = load({"scale": "desk", "seed": 3, "device": "cpu"}, root)
     two = load({"device": "cpu", "seed": 3, "scale": "desk"}, root)
     assert list(one) == list(two) == sorted(one)
+
+
+def test_a_scale_states_what_differs_from_desk_or_from_the_scale_it_is_based_on(root):
+    tiny = scale_file(root, "tiny", based_on="smoke", steps=2)
+    config = load({"scale": "tiny"}, root)
+    assert (config["steps"], config["data"]["patches"], config["limit"]) == (2, 5, 7)
+    assert load(tiny | {"scale": "tiny"}, root) == config  # as --configfile
+
+
+@pytest.mark.parametrize("name", ["huge", "tiny", None, ["desk"]])
+def test_a_scale_based_on_none_that_there_is_or_on_itself_is_refused(root, name):
+    scale_file(root, "tiny", based_on=name)
+    with pytest.raises(ConfigError, match=r"tiny\.yaml: based_on: .*expected one of desk, smoke$"):
+        load({"scale": "tiny"}, root)
+
+
+def test_nothing_takes_away_what_a_lower_layer_has(root):
+    change = {"sets": {"one": None, "two": {"size": 3}}, "training": {"rate": None, "factor": None}}
+    tiny = scale_file(root, "tiny", **change)
+    config = load({"scale": "tiny"}, root)
+    assert config["sets"] == {"two": {"size": 3}}
+    assert config["training"] == {"inner": {"record_every": 20}, "rate": 0.5}
+    assert load(tiny | {"scale": "tiny"}, root) == config  # taken away twice
+    again = load({"scale": "tiny", "sets": {"one": {"size": 4}}, "training": {"factor": 5.0}}, root)
+    assert again["sets"]["one"] == {"size": 4}
+    assert again["training"]["factor"] == 5.0
+
+
+def test_nothing_stays_a_value_where_it_is_one(root):
+    assert load({"scale": "desk"}, root)["limit"] == 7
+    assert load({"scale": "desk", "limit": None}, root)["limit"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"steps": None}, "steps: None; expected a whole number"),
+        ({"data": {"patches": None}}, "data.patches: None; expected a whole number"),
+        ({"sets": {"one": {"size": None}}}, "sets.one.size: None; expected a whole number"),
+        ({"sets": {"three": None}}, "sets.three: None; expected a group of keys"),
+        ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
+    ],
+)
+def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, told):
+    with pytest.raises(ConfigError) as caught:
+        load({"scale": "desk", **change}, root)
+    assert str(caught.value).splitlines()[1:] == [f"  {told}"]
 
 
 @pytest.mark.parametrize("scale", ["huge", None, 3, ["desk"]])
@@ -347,9 +412,51 @@ def test_papers_that_are_none_are_refused_with_those_that_there_are(papers, wron
     assert str(caught.value).splitlines()[1:] == [f"  {told}"]
 
 
+@pytest.mark.parametrize("other", ["alpha.schema.yaml", "config.schema.yaml"])
+def test_a_definition_that_stands_in_two_files_is_refused_by_its_name_and_both(papers, other):
+    folder = papers / "workflow" / "schemas"
+    for name in ("beta.schema.yaml", other):
+        schema = yaml.safe_load((folder / name).read_text())
+        schema.setdefault("$defs", {})["steps"] = {"type": "integer"}
+        (folder / name).write_text(yaml.safe_dump(schema))
+    with pytest.raises(ConfigError, match=rf"beta.*\$defs\.steps is defined in {other} already"):
+        load(SECTIONS, papers)
+
+
+def test_a_file_of_definitions_alone_is_shared_and_no_section(papers):
+    folder = papers / "workflow" / "schemas"
+    (folder / "shared.schema.yaml").write_text("$defs: {few: {type: integer, maximum: 3}}")
+    for section in ("alpha", "beta"):
+        own = yaml.safe_load((folder / f"{section}.schema.yaml").read_text())
+        own["properties"]["size"] = {"$ref": "#/$defs/few"}
+        (folder / f"{section}.schema.yaml").write_text(yaml.safe_dump(own))
+    assert "shared" not in load(SECTIONS, papers)
+    with pytest.raises(ConfigError) as caught:
+        load(SECTIONS | {"alpha": {"size": 4}, "beta": {"size": 5}}, papers)
+    assert str(caught.value).count("expected at most 3") == 2
+
+
+def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
+    folder = Path(__file__).parents[2] / "workflow" / "schemas"
+    read = {file.name.split(".")[0]: read_yaml(file) for file in folder.glob("*.schema.yaml")}
+    paper = {name: schema.get("paper", name) for name, schema in read.items()}
+    for name, schema in read.items():
+        known = set(read["shared"]["$defs"])
+        known.update(
+            *(read[other].get("$defs", ()) for other in read if paper[other] == paper[name])
+        )
+        assert set(re.findall(r"#/\$defs/(\w+)", str(schema))) <= known, name
+
+
 def test_a_schema_whose_paper_has_no_package_is_named(papers):
     (papers / "src" / "featlearn" / "alpha").rmdir()
-    with pytest.raises(ConfigError, match=r"alpha\.schema\.yaml: there is no package .*alpha"):
+    with pytest.raises(ConfigError, match=r"alpha: a paper alpha has .* a package .*alpha;"):
+        load(SECTIONS, papers)
+
+
+def test_a_section_of_a_paper_that_is_none_is_named(papers):
+    (papers / "workflow" / "schemas" / "pictures.schema.yaml").write_text("paper: gamma")
+    with pytest.raises(ConfigError, match=r"pictures: a paper gamma has a gamma\.schema\.yaml"):
         load(SECTIONS, papers)
 
 

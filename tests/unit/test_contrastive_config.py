@@ -7,10 +7,10 @@ import importlib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from featlearn.contrastive.config import JUDGED_ARMS, faults, size_config
-from featlearn.contrastive.runs import arm_config, arm_of
+from featlearn.contrastive.experiment import Arm
+from featlearn.contrastive.experiments.ablations import arm_config
 from featlearn.core.config import load
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def section():
     return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
 def test_every_scale_is_valid(scale):
     assert list(faults(load({"scale": scale}, ROOT)["contrastive"])) == []
 
@@ -52,7 +52,7 @@ def test_an_arm_changes_only_what_it_names(section):
         own = section["ablations"]["arms"][name]
         differ = {group for group in reference if changed[group] != reference[group]}
         assert differ <= set(own), name
-    assert arm_of(arm_config(section["ablations"], "printed-schedule")).thresholds.rate == 1.0
+    assert Arm.of(arm_config(section["ablations"], "printed-schedule")).thresholds.rate == 1.0
 
 
 def test_a_size_is_an_experiment_of_its_own(section):
@@ -74,9 +74,7 @@ def test_claims_are_named_once_and_give_their_reasons():
 
 
 def test_the_arms_of_the_scales_are_those_that_tables_name():
-    from featlearn.contrastive.tables import ARMS
+    from featlearn.contrastive.tables.ablations import ARMS
 
-    for scale in ("smoke", "desk", "paper"):
-        file = ROOT / "config" / "scale" / f"{scale}.yaml"
-        arms = yaml.safe_load(file.read_text(encoding="utf-8"))["contrastive"]["ablations"]["arms"]
-        assert set(arms) == set(ARMS)
+    for scale in ("smoke", "tour", "desk", "paper"):
+        assert set(load({"scale": scale}, ROOT)["contrastive"]["ablations"]["arms"]) == set(ARMS)

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from featlearn.contrastive.claims.images import claims
-from featlearn.contrastive.images import figures
+from featlearn.contrastive.experiments.images import halfway, halfway_rows
+from featlearn.contrastive.figures import images as figures
 from featlearn.contrastive.images.config import (
     ARMS,
     FIGURE_ARMS,
@@ -23,7 +24,7 @@ from featlearn.contrastive.images.config import (
 )
 from featlearn.contrastive.images.experiment import ImageExperiment
 from featlearn.contrastive.images.measure import Measured, by_class, mean_colour
-from featlearn.contrastive.images.tables import for_reading, halfway, halfway_rows, table
+from featlearn.contrastive.tables.images import for_reading, numbers
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -43,7 +44,7 @@ def experiment(settings, replicate=0, cache="none"):
 # --------------------------------------------------------------------------- config
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper", "gpu"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
 def test_every_scale_is_valid_and_trains_all_that_its_figures_show(scale):
     images = load({"scale": scale}, ROOT)["contrastive"]["images"]
     assert list(faults(images, "contrastive.images")) == []
@@ -224,13 +225,13 @@ def planted(value=lambda arm, quantity: 0.5):
 
 def test_each_figure_finds_its_numbers_in_the_table(section):
     evaluations, traces = planted()
-    found = table(evaluations, section)
+    found = numbers(evaluations, section)
     assert not found.duplicated(["panel", "figure", "arm", "quantity", "layer"]).any()
     assert len(for_reading(found)) == len(ARMS) + 1
     seen = figures.rows_of(found, 1, "fig-4", "contrastive-crop", "firing rate")
     assert len(seen) == 5
     assert figures.told(found, 1, "fig-2", "contrastive-none", "class accuracy") == "0.50 ± 0.00"
-    drawn = figures.first_layer(traces, found, ["shapes"])
+    drawn = figures.first_layer(evaluations, traces, section)
     words = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
     assert len(words) == 4
     assert all(word.endswith("halfway at 0.50") for word in words)

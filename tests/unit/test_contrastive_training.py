@@ -9,7 +9,7 @@ import torch
 
 from featlearn.contrastive import closed_forms
 from featlearn.contrastive.data import SparseCoding, draw_dictionary
-from featlearn.contrastive.experiment import Downstream, Experiment
+from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import (
     Alignment,
     Lottery,
@@ -20,7 +20,6 @@ from featlearn.contrastive.measure import (
 )
 from featlearn.contrastive.model import initial_weights
 from featlearn.contrastive.probe import Task, probe, ridge
-from featlearn.contrastive.runs import Arm, outcome, run
 from featlearn.contrastive.train import (
     NOT_YET,
     Learner,
@@ -197,8 +196,12 @@ def test_ridge_recovers_a_linear_rule():
 
 
 def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
-    config = {"replicates": 2, "data": {"atoms": 16, "dimension": 32}}
-    tasks = Downstream(Experiment("probe-test", config, 0), 4000, 8000)
+    config = {
+        "replicates": 2,
+        "data": {"atoms": 16, "dimension": 32},
+        "probe": {"train_samples": 4000, "test_samples": 8000},
+    }
+    tasks = Downstream(Experiment("probe-test", config, 0))
     linear, bayes = tasks.raw(), tasks.bayes()
     spec = tasks.experiment.spec
     assert linear.nmse.mean().item() == pytest.approx(closed_forms.linear_error(spec), rel=0.05)
@@ -287,12 +290,12 @@ def test_an_experiment_is_a_function_of_its_seed():
         "replicates": 2,
         "data": {"atoms": 8, "dimension": 32},
         "network": {"neurons": 6, "norm": 0.3},
+        "probe": {"train_samples": 100, "test_samples": 100},
     }
     arm = Arm(Training(**SMALL, steps=10), Thresholds("zero"), 0.3)
     ends = []
     for seed in (0, 0, 1):
         experiment = Experiment("twice", config, seed)
-        done = run(experiment, arm, 5)
-        ends.append(outcome(experiment, arm, done, Downstream(experiment, 100, 100)))
+        ends.append(Downstream(experiment).outcome(arm, experiment.train(arm, 5)))
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
     assert not torch.equal(ends[0]["nmse"], ends[2]["nmse"])

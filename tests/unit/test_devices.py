@@ -145,7 +145,7 @@ def test_float32_is_float32_on_cuda_too():
             place.fp32_precision = old
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
 def test_only_the_paper_scale_trains_below_float32(scale):
     def precisions(value):
         if isinstance(value, dict):

@@ -13,7 +13,7 @@ from featlearn.core.rows import per_replicate
 from featlearn.core.seeds import Streams
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.finetuning import (
+from featlearn.mrp.experiments.finetuning import (
     balance,
     by_strong_view,
     expected_first_head,
@@ -25,14 +25,25 @@ from featlearn.mrp.finetuning import (
     wrong_mass_after_one_step,
     wrong_mass_over_bound,
 )
+from featlearn.mrp.experiments.localisation import (
+    own_patches,
+    patch_evidence,
+    precision,
+    share_of_evidence,
+)
+from featlearn.mrp.experiments.purity import induction_quantities
+from featlearn.mrp.experiments.transfer import (
+    Case,
+    choose_features,
+    draw_task,
+    extend_features,
+    transfer_rows,
+)
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.induction import induction_quantities
-from featlearn.mrp.localisation import own_patches, patch_evidence, precision, share_of_evidence
 from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
-from featlearn.mrp.selection import chosen_elsewhere, reported
+from featlearn.mrp.tables.transfer import chosen_elsewhere, reported
 from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
-from featlearn.mrp.transfer import Case, choose_features, draw_task, extend_features, transfer_rows
 
 ACTIVATION = Activation(4, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)

@@ -14,12 +14,18 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
+from featlearn.mrp.experiments.growth import (
+    after_capture,
+    crossing_steps,
+    fixed_points,
+    grow,
+    predicted_hits,
+    residual_slopes,
+)
+from featlearn.mrp.experiments.keep_probability import strengths_of
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
-from featlearn.mrp.growth import crossing_steps, grow, predicted_hits
-from featlearn.mrp.growth_fits import delayed, fits, growth_table, scaling, timed, with_ratio
-from featlearn.mrp.keep_probability import strengths_of
 from featlearn.mrp.model import Activation
-from featlearn.mrp.one_kernel import after_capture, fixed_points, residual_slopes
+from featlearn.mrp.tables.growth import delayed, fits, growth_table, scaling, timed, with_ratio
 from featlearn.mrp.train import Trace
 
 QUIET = MultiView(
@@ -275,3 +281,12 @@ def test_a_target_outside_the_polynomial_regime_is_refused():
     config = load({"scale": "desk", "mrp": {"growth": {"target": 0.11}}}, root)["mrp"]
     (line,) = faults(config)
     assert line.startswith("mrp.growth.target: 0.11; expected at most")
+
+
+def test_a_followed_schedule_that_is_not_trained_is_refused():
+    from featlearn.core.config import load
+
+    root = Path(__file__).resolve().parents[2]
+    change = {"runaway": {"pretraining": {"schedules": ["appendix", "one"]}}}
+    (line,) = faults(load({"scale": "desk", "mrp": change}, root)["mrp"])
+    assert line.startswith("mrp.runaway.pretraining.followed: main; expected one of")

@@ -12,10 +12,11 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.core.summary import side_by_side, summary
 from featlearn.mrp import oracles
-from featlearn.mrp.lottery import expected_shared, lottery_rows
+from featlearn.mrp.experiments.initialisation import lottery_rows
+from featlearn.mrp.lottery import expected_shared
 from featlearn.mrp.model import Activation, encode
-from featlearn.mrp.oracle_tables import largest_errors, oracle_table
 from featlearn.mrp.sequences import bound, race, race_rows
+from featlearn.mrp.tables.oracles import largest_errors, oracle_table
 
 ACTIVATION = Activation(3, 0.3)
 

@@ -10,10 +10,10 @@ import torch
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.claims.classes import limit
-from featlearn.mrp.classes import section_of
 from featlearn.mrp.comparison import capture_time_rows, cause_rows, initial_ratio, supervised_rows
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, packed, sample
+from featlearn.mrp.experiments.classes import section_of
 from featlearn.mrp.figures.sweeps import sigma_sweep, with_impure_share
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.measure import Capture, Prediction

@@ -10,7 +10,7 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp.claims.equal_start import CLAIMS as EQUAL_START
 from featlearn.mrp.cross_term import follow, pushes, runaway_rate
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.fixed_teacher import inheritance_rows
+from featlearn.mrp.experiments.fixed_teacher import inheritance_rows
 from featlearn.mrp.gradients import TeacherFactor, teacher_student_descent
 from featlearn.mrp.measure import Capture
 from featlearn.mrp.model import Activation, initial_kernels

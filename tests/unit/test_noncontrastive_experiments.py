@@ -13,17 +13,17 @@ import yaml
 from featlearn.core.claims import HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
-from featlearn.noncontrastive import phases, starts
 from featlearn.noncontrastive.claims import algorithm as algorithm_claims
 from featlearn.noncontrastive.claims import oracles as oracle_claims
 from featlearn.noncontrastive.claims import phases as phase_claims
 from featlearn.noncontrastive.claims import starts as start_claims
 from featlearn.noncontrastive.config import faults
-from featlearn.noncontrastive.figures.schematic import sample_and_views
+from featlearn.noncontrastive.experiments import phases, starts
+from featlearn.noncontrastive.experiments.oracles import COLUMNS, instance_rows
+from featlearn.noncontrastive.figures.paper_items import sample_and_views
 from featlearn.noncontrastive.figures.starts import effective_ratio
-from featlearn.noncontrastive.oracles import COLUMNS, instance_rows
 from featlearn.noncontrastive.population import State
-from featlearn.noncontrastive.tables import closed_forms
+from featlearn.noncontrastive.tables.oracles import closed_forms
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,7 +34,7 @@ def config():
 
 
 def test_the_scales_are_free_of_contradictions():
-    for scale in ("smoke", "desk", "paper"):
+    for scale in ("smoke", "tour", "desk", "paper"):
         assert list(faults(load({"scale": scale}, ROOT)["noncontrastive"])) == []
 
 
@@ -146,8 +146,8 @@ def test_oracles_hold_and_misprints_show(config):
     assert means["printed_noise"] == pytest.approx(2)
     exact = [c for c in oracle_claims.CLAIMS if c.high == 1e-9]
     assert set(ledger(exact, {"instances": frame}, config)["verdict"]) == {HOLDS}
-    page = closed_forms({"instances": frame})
-    assert len(page.shown) == len(page.table) > 10
+    page = closed_forms(frame)
+    assert len(page.shown) == len(page.frame) > 10
 
 
 def test_effective_ratio_puts_frequency_into_strength():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive import flow, integrate, train
 from featlearn.noncontrastive.data import PatchData
-from featlearn.noncontrastive.population import Law, State, descent, state_of
+from featlearn.noncontrastive.population import Law, descent, state_of
 
 SPEC = PatchData(30, 8, 4, (3.0, 2.0))
 LAW = Law.of(SPEC)
@@ -87,7 +88,7 @@ def random_starts(count, neurons=2, dimension=30, seed=0):
 def test_a_state_survives_packing():
     start, _ = random_starts(4, neurons=3)
     e = torch.randn(4, 3, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    start = start.replaced(e=e * (1 - torch.eye(3, dtype=torch.float64)))
+    start = replace(start, e=e * (1 - torch.eye(3, dtype=torch.float64)))
     layout = flow.Layout(3)
     back = layout.unpack(layout.pack(start))
     for name in ("b", "g", "e"):
@@ -98,7 +99,7 @@ def test_a_state_survives_packing():
 
 def test_the_flow_conserves_what_it_must():
     start, kappa = random_starts(3)
-    times = flow.log_times(1e3, 20, 1e-2)
+    times = torch.logspace(-2, 3, 20, dtype=torch.float64)
     path = flow.trajectory(start, LAW, kappa, times, rtol=1e-5).states
     held = forms.invariants(path, kappa.unsqueeze(1))
     assert (held - held[:, :1]).abs().max() < 1e-4
@@ -119,9 +120,9 @@ def test_without_a_head_each_neuron_ends_where_the_rule_says():
 
 def test_a_trajectory_is_the_same_alone_and_in_company():
     start, kappa = random_starts(5)
-    times = flow.log_times(100.0, 10, 0.1)
+    times = torch.logspace(-1, 2, 10, dtype=torch.float64)
     together = flow.trajectory(start, LAW, kappa, times).states
-    one = State(start.b[3:4], start.g[3:4], start.e[3:4])
+    one = start[3:4]
     alone = flow.trajectory(one, LAW, kappa[3:4], times).states
     torch.testing.assert_close(together.b[3], alone.b[0], rtol=1e-9, atol=1e-11)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from featlearn.core.config import load
 from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.noncontrastive.claims import robust as robust_claims
 from featlearn.noncontrastive.claims.images import claims
-from featlearn.noncontrastive.figures.images import FIGURES
+from featlearn.noncontrastive.experiments.robust import look_at
+from featlearn.noncontrastive.figures import images as figures
 from featlearn.noncontrastive.figures.robust import fig_5
 from featlearn.noncontrastive.images import config as image_config
 from featlearn.noncontrastive.images import measure as measuring
@@ -30,9 +32,9 @@ from featlearn.noncontrastive.images.cells import (
     training_of,
 )
 from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.robust import look
-from featlearn.noncontrastive.images.tables import image_heads, robust_features
 from featlearn.noncontrastive.images.words import HEADS
+from featlearn.noncontrastive.tables.images import image_heads
+from featlearn.noncontrastive.tables.robust import robust_features
 
 ROOT = SOURCE_ROOT.parent
 
@@ -185,8 +187,8 @@ def test_real_images_are_trained_on_and_read_off(tmp_path):
     (networks, histories), run = experiment.fit(["identity-l2-ema"]), "identity-l2-ema"
     assert list(histories[run]["step"]) == [1, 2, 3]
     found = measuring.measure(experiment, networks[run])
-    assert len(found.spectrum[found.spectrum["layer"] == "encoder"]) == 8
-    values = found.quantities.set_index(["layer", "quantity"])["value"]
+    assert (found["spectrum"]["layer"] == "encoder").sum() == 8
+    values = found["values"].set_index(["layer", "quantity"])["value"]
     assert 0.1 < values["", "accuracy"] <= 1
     assert 1 <= values["projection", "effective_rank"] <= 4
 
@@ -244,7 +246,7 @@ def as_the_paper(run, layer, quantity):
 
 def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
     config = {"images": desk}
-    held = ledger(claims(desk), frames(desk, as_the_paper), config)
+    held = ledger(claims(config), frames(desk, as_the_paper), config)
     assert set(held["verdict"]) == {HOLDS}
     assert held["claim"].is_unique
 
@@ -255,7 +257,7 @@ def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
             return 1 - as_the_paper(run, layer, quantity) if run != "mlp-batch-self" else 0.9
         return 0.5 if quantity == "correlation" else 1.0
 
-    failed = ledger(claims(desk), frames(desk, opposite), config).set_index("claim")["verdict"]
+    failed = ledger(claims(config), frames(desk, opposite), config).set_index("claim")["verdict"]
     stays = {"identity-like-linear", "no-average-needed", "head-not-symmetric"}
     told = {name.removeprefix("noncontrastive/images-parts-"): v for name, v in failed.items()}
     assert {name for name, verdict in told.items() if verdict == HOLDS} == stays
@@ -265,7 +267,7 @@ def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
 
 def test_smoke_shows_nothing(smoke):
     found = ledger(
-        claims(smoke), frames(smoke, lambda *_: 0.0), {"images": smoke}
+        claims({"images": smoke}), frames(smoke, lambda *_: 0.0), {"images": smoke}
     ).set_index("claim")  # fmt: skip
     assert found.loc["noncontrastive/images-parts-collapse", "verdict"] == NOT_SHOWN
 
@@ -278,7 +280,7 @@ def test_the_table_names_every_cell(desk):
     assert "long training" in page.shown["head"].iloc[-1]
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", ["fig_1", "fig_2", "fig_3", "fig_4", "image_ranks"])
 def test_figures_show_a_row_a_data_set(desk, name):
     sets = {"mine": {**desk["parts"], "heads": ["none", "identity"]}, "parts": desk["parts"]}
     seen = frames(sets, as_the_paper)
@@ -296,10 +298,12 @@ def test_figures_show_a_row_a_data_set(desk, name):
             for layer in ("encoder", "projection")
         ]
         seen[what] = pd.concat(parts, ignore_index=True)
-    drawn = FIGURES[name](seen, sets)
-    columns = 1 if name == "fig-2" else 2
+    draw = getattr(figures, name)
+    given = {**seen, "config": sets}
+    drawn = draw(**{name: given[name] for name in inspect.signature(draw).parameters})
+    columns = 1 if name == "fig_2" else 2
     assert len(drawn.axes) == columns * len(sets)
-    if name in ("fig-2", "image-ranks"):
+    if name in ("fig_2", "image_ranks"):
         (legend,) = drawn.legends
         words = [text.get_text() for text in legend.get_texts()]
         assert [word for word in words if word in HEADS.values()] == list(HEADS.values())
@@ -324,18 +328,18 @@ def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):
     experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
     network, history = experiment.fit_robust(WITH)
     assert list(history["step"]) == [1, 2, 3]
-    found = look(experiment, network)
-    values = found.quantities.set_index("quantity")["value"]
+    quantities, pictures = look_at(experiment, network)
+    values = quantities.set_index("quantity")["value"]
     assert values["live"] == 1
     assert 0 <= values["likeness"] < 1 < values["distinct"] <= 4
     assert -1 <= values["steadiness"] <= 1
     size = smoke["parts"]["world"]["image_size"]
-    assert len(found.pictures) == 4 * size * size
+    assert len(pictures) == 4 * size * size
     # channels that cannot be raised make no pictures: all the same
     with torch.no_grad():
         for parameter in network.encoder.parameters():
             parameter.zero_()
-    dead = look(experiment, network).quantities.set_index("quantity")["value"]
+    dead = look_at(experiment, network)[0].set_index("quantity")["value"]
     assert (dead["live"], dead["likeness"], dead["distinct"]) == (0, 1, 1)
 
 
@@ -379,6 +383,6 @@ def test_figure_and_table_5_show_every_arm(desk):
             for arm in ROBUST_ARMS
         ]
     )
-    drawn = fig_5(values, pictures, ["parts"])
+    drawn = fig_5(values, pictures, {"parts": desk["parts"]})
     titles = [ax.get_title(loc="left") or ax.get_title() for ax in drawn.axes]
     assert titles[:3] == ["(a) with a head", "(b) without a head", "(c) untrained"]

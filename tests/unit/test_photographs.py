@@ -18,7 +18,7 @@ from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.encoders import build_encoder
 from featlearn.images.overlay import overlay
 from featlearn.images.photographs import heat_maps, photographs, weighted_maps
-from featlearn.mrp.images.cam_figures import photograph_maps
+from featlearn.mrp.figures.eigencam_maps import photograph_maps
 
 PAGE = (Path(__file__).parents[2] / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
 TINY = {"kind": "small_resnet", "widths": [4, 8]}

@@ -13,26 +13,24 @@ import torch
 from featlearn.core.claims import FAILS, HOLDS, ledger
 from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError
+from featlearn.images import replicate as room
 from featlearn.images.methods import build_method
 from featlearn.images.plan import Plan, Training
 from featlearn.images.world import World
-from featlearn.mrp.claims.images import COMPARISON_CLAIMS, TRANSFER_CLAIMS
-from featlearn.mrp.images import downstream, figures
-from featlearn.mrp.images import experiment as room
+from featlearn.mrp.claims.images_comparison import CLAIMS as COMPARISON_CLAIMS
+from featlearn.mrp.claims.images_transfer import CLAIMS as TRANSFER_CLAIMS
+from featlearn.mrp.experiments.images_phase_diagram import PART_USE, VALIDATION, cell, turned
+from featlearn.mrp.experiments.images_transfer import detected, transferred
+from featlearn.mrp.figures.images_comparison import images_comparison, images_pretraining
+from featlearn.mrp.figures.images_phase_diagram import images_phase_diagram
+from featlearn.mrp.figures.images_transfer import METHOD_COLOURS, images_transfer
+from featlearn.mrp.images import downstream
 from featlearn.mrp.images.config import faults
-from featlearn.mrp.images.detection import detected
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced
-from featlearn.mrp.images.phase_diagram import PART_USE, VALIDATION, cell, turned
-from featlearn.mrp.images.tables import (
-    EVALUATIONS,
-    STARTS,
-    comparison_table,
-    transfer_table,
-    wide_comparison,
-    wide_transfer,
-)
-from featlearn.mrp.images.transfer import transferred
+from featlearn.mrp.tables import images_comparison as comparison_tables
+from featlearn.mrp.tables import images_transfer as transfer_tables
+from featlearn.mrp.tables.images_comparison import EVALUATIONS, STARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 QUANTITIES = ("multi_view", "single_view", "single_view_1", "single_view_2", "worst_view")
@@ -341,7 +339,7 @@ def transfer_frames(replicates=5, value=lambda **_: 0.5) -> dict[str, pd.DataFra
                 {**group, "method": m, "quantity": q, "replicate": r}
                 | {"value": value(**group, method=m, quantity=q, replicate=r)}
                 for group in groups
-                for m in figures.METHOD_COLOURS
+                for m in METHOD_COLOURS
                 for q in quantities
                 for r in range(replicates)
             ]
@@ -452,10 +450,10 @@ def test_small_runs_do_not_refute_a_claim():
 
 
 def test_the_wide_comparison_has_a_row_a_method_evaluation_and_number_of_labels():
-    table = comparison_table(comparison_frame(value=lambda replicate, **_: 0.1 * replicate))
+    frame = comparison_frame(value=lambda replicate, **_: 0.1 * replicate)
+    table, wide, _ = comparison_tables.images_comparison(frame)
     assert len(table) == len(GRID) * len(EVALUATIONS) * 2 * len(QUANTITIES)
     assert np.allclose(table["mean"], 0.2)
-    wide = wide_comparison(table)
     assert len(wide) == len(GRID) * len(EVALUATIONS) * 2
     assert not wide.duplicated(["method", "evaluation", "labels"]).any()
     assert list(wide)[3:] == [
@@ -469,8 +467,7 @@ def test_the_wide_comparison_has_a_row_a_method_evaluation_and_number_of_labels(
 
 
 def test_the_wide_transfer_table_has_a_row_a_task_and_method():
-    frames = transfer_frames()
-    wide = wide_transfer(transfer_table(frames["transfer"], frames["detection"]))
+    wide = transfer_tables.images_transfer(**transfer_frames()).shown
     assert wide["task"].unique().tolist() == [
         "new classes, old parts", "new classes, one old part", "detection"
     ]  # fmt: skip
@@ -493,15 +490,14 @@ def drawn():
 def test_figures_are_drawn_for_any_number_of_replicates(drawn, replicates):
     rate = lambda replicate, **_: 0.2 + 0.1 * replicate  # noqa: E731
     frame = comparison_frame(replicates, rate)
-    drawn(figures.comparison(frame))
-    drawn(figures.comparison(frame[frame["encoder"] == "cnn"]))
-    frames = transfer_frames(replicates, rate)
-    drawn(figures.transfer(frames["transfer"], frames["detection"]))
+    drawn(images_comparison(frame))
+    drawn(images_comparison(frame[frame["encoder"] == "cnn"]))
+    drawn(images_transfer(**transfer_frames(replicates, rate)))
     history = pd.DataFrame(
         [(m, r, e, 1 / e) for m in ("simmim", "mae") for r in range(replicates) for e in (1, 2)],
         columns=["method", "replicate", "epoch", "loss"],
     )
-    drawn(figures.pretraining(history))
+    drawn(images_pretraining(history))
     cells = pd.DataFrame(
         [
             (dial, position, method, labels, "single_view", 0.5 + 0.1 * len(method) / 20, r)
@@ -513,7 +509,7 @@ def test_figures_are_drawn_for_any_number_of_replicates(drawn, replicates):
         ],
         columns=["dial", "position", "method", "labels", "quantity", "value", "replicate"],
     )
-    drawn(figures.phase_diagram(cells))
+    drawn(images_phase_diagram(cells))
 
 
 # ------------------------------------------------------------------------------- config
@@ -522,7 +518,7 @@ BEIT = {"pretraining": {"beit": {"teacher": None}}}
 
 
 def test_the_config_of_every_scale_is_possible():
-    for scale in ("smoke", "desk", "paper"):
+    for scale in ("smoke", "tour", "desk", "paper"):
         assert list(faults(load({"scale": scale}, ROOT)["images"])) == []
 
 

@@ -19,12 +19,15 @@ from PIL import Image
 
 from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images import replicate
 from featlearn.images.datasets import ImageSet
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened, sources
+from featlearn.mrp.figures.real_images import real_images as real_figure
+from featlearn.mrp.figures.real_maps import maps_figure, panel, shown_rows
 from featlearn.mrp.images import real
 from featlearn.mrp.images.real import RealExperiment, describe
 from featlearn.mrp.images.real_config import (
@@ -35,8 +38,7 @@ from featlearn.mrp.images.real_config import (
     starts,
     state,
 )
-from featlearn.mrp.images.real_maps import maps_figure, panel, shown_rows
-from featlearn.mrp.images.real_tables import real_figure, real_table, wide_real
+from featlearn.mrp.tables.real_images import real_images as real_table
 
 ROOT = Path(__file__).parents[2]
 TINY = {
@@ -162,7 +164,7 @@ def test_values_that_contradict_each_other_are_named(change, told):
     assert list(faults({"own": settings})) == [told]
 
 
-@pytest.mark.parametrize("scale", ["smoke", "desk", "paper", "gpu"])
+@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
 def test_a_scale_by_name_is_the_scale_by_file(scale):
     by_file = load(read_yaml(ROOT / "config" / "scale" / f"{scale}.yaml"), ROOT)
     assert load({"scale": scale}, ROOT) == by_file
@@ -371,7 +373,7 @@ def test_every_start_has_the_same_images_and_steps(experiment, monkeypatch):
         calls.append((images.clone(), labels.clone(), settings, name))
         return fit(objective, images, labels, augment, settings, name, *rest, **options)
 
-    monkeypatch.setattr(real, "fit", noted)
+    monkeypatch.setattr(replicate, "fit", noted)
     weights = experiment.encoder().state_dict()
     for start in ("random", "pretrained"):
         experiment.evaluate(lambda s=start: experiment.started(s, weights), lambda _: None)
@@ -397,7 +399,8 @@ def test_from_images_to_table_and_figure(experiment):
         assert trained["head.weight"].shape == (3, 8)
         own = found.assign(data_set="garden", start=start, method=kind)
         frames += [own.assign(replicate=0), own.assign(replicate=1, value=own["value"] / 2)]
-    table = real_table(pd.concat(frames))
+    evaluations = pd.concat(frames)
+    table, wide, _ = real_table(evaluations)
     assert len(table) == 2 * 3 * 2
     assert set(table["method"]) == {"from scratch", "random", "SimMIM"}
     one = table[(table["start"] == "pretrained") & (table["evaluation"] == "linear probe")]
@@ -405,9 +408,8 @@ def test_from_images_to_table_and_figure(experiment):
     difference = one["mean"].to_numpy() - against["mean"].to_numpy()
     assert one["gain"].to_numpy() == pytest.approx(difference)
     assert against["gain"].isna().all()
-    wide = wide_real(table)
     assert list(wide.columns[3:]) == ["100 % of the labels", "50 % of the labels"]
-    assert len(real_figure(table).axes) == 1
+    assert len(real_figure(evaluations).axes) == 1
 
 
 def test_the_probe_learns_what_is_plain_to_see(experiment):

@@ -90,13 +90,15 @@ def test_nothing_to_tell_images_apart_costs_the_logarithm_of_their_number():
 def test_training_makes_positives_findable():
     objective = build(temperature=0.2)
     stream = torch.Generator().manual_seed(3)
-    # images of one colour each: no crop changes it
-    colours = torch.randint(256, (BATCH, 3, 1, 1), dtype=torch.uint8, generator=stream)
-    images = colours.expand(-1, -1, SIZE, SIZE).contiguous()
+    # a colour each, under noise of which every crop shows another part
+    colours = torch.randint(80, 176, (BATCH, 3, 1, 1), generator=stream)
+    noise = 80 * torch.randn(BATCH, 3, SIZE, SIZE, generator=stream)
+    images = (colours + noise).clamp(0, 255).to(torch.uint8)
     settings = TRAINING | {"steps": 60, "learning_rate": 1e-2, "optimiser": "adamw"}
     history = fit(objective, images, None, untouched, settings, (0, "simclr"))
     assert history["loss"].iloc[-1] < history["loss"].iloc[0] - 0.5
-    assert history["retrieval"].iloc[-1] > history["retrieval"].iloc[0]
+    found = history["retrieval"]
+    assert found.iloc[-20:].mean() > found.iloc[:5].mean() + 0.2
 
 
 def test_simclr_has_a_name_and_refuses_what_makes_no_sense():

@@ -36,14 +36,17 @@ KEPT_OUT = ("PYTHON", "SNAKEMAKE_", "FEATLEARN_", "OMP_", "MKL_", "OPENBLAS_", "
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables that a child gets."""
+    """The variables that a child gets. Snakemake speaks for itself: tests read what it says."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(KEPT_OUT)}
-    return kept | more
+    return kept | {"FEATLEARN_DISPLAY": "snakemake"} | more
 
 
 def at_once(**tasks: Callable[[], Any]) -> dict[str, Future]:
-    """Run tasks side by side, two at a time, and wait for all; a test takes its own's result."""
-    with ThreadPoolExecutor(2) as pool:
+    """Run tasks and wait for all; a test takes its own's result.
+
+    Two at a time, unless workers of pytest-xdist are that already.
+    """
+    with ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else 2) as pool:
         return {name: pool.submit(task) for name, task in tasks.items()}
 
 

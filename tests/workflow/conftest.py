@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
+from filelock import FileLock
 
 from .checkout import Checkout
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one module share what it ran: side by side go modules, not tests."""
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture(scope="session")
@@ -15,10 +28,19 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(sources, tmp_path_factory):
-    """A checkout in which everything at smoke scale was made. Copy it before you change it."""
-    made = sources.copy(tmp_path_factory.mktemp("finished"))
-    made.snakemake().well()
-    return made
+    """A checkout in which everything at smoke scale was made. Copy it before you change it.
+
+    Workers of pytest-xdist share it: the first that needs it makes it, the others wait.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    root, mark = shared / "finished", shared / "finished.made"
+    with FileLock(shared / "finished.lock"):
+        if not mark.exists():
+            made = sources.copy(root)
+            made.snakemake().well()
+            mark.touch()
+    return Checkout(root)
 
 
 @pytest.fixture(scope="session")

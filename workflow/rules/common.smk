@@ -12,12 +12,13 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from featlearn.core import display, guard, lifeline, run
+from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
-from featlearn.core.provenance import fingerprint
+from featlearn.core.provenance import fingerprint, keep_notes, remember
 
+remember(Path(".snakemake/featlearn-sources.json"))
 run.announce(ROOT / "src", is_main=workflow.is_main_process)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall
@@ -64,12 +65,17 @@ def experiment(paper, name, section=None, judged=None, **more):
     PUBLISHED.experiment(paper, name, section, judged=judged, **more)
 
 
-def checked(faults):
-    """Refuse a config with faults, in words."""
+def in_words(function, *given):
+    """What a function of the library gives; what it refuses is told in words."""
     try:
-        refuse(faults)
+        return function(*given)
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+
+
+def checked(faults):
+    """Refuse a config with faults, in words."""
+    in_words(refuse, faults)
 
 
 def request(mem_mb, runtime, gpu=0):
@@ -93,7 +99,7 @@ SHORT = request(mem_mb=1000, runtime=5)
 # Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
 # always, because Snakemake would then ask for a folder at every start.
 SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
-# a rule that inherits one of these stands in another folder: no path relative to this file
+# who inherits one of these stands in another folder; no path relative to this file
 ENVIRONMENT = str(ROOT / "environment.yml")
 MEASURE = str(ROOT / "scripts" / "measure.py")
 
@@ -109,7 +115,7 @@ def code(*functions):
 
 
 def by(function, section=None, **more):
-    """Params of a rule that computes: the function that it calls, and what its numbers depend on.
+    """What a rule that computes says of itself among its params, and what its numbers depend on.
 
     ``section`` is the part of the config that the function reads as ``job.config``.
     """
@@ -122,56 +128,33 @@ def parts(section, *names):
     return {name: section[name] for name in names}
 
 
-# ------------------------------------------------------------------------- rules to inherit from
-# `use rule compute as <paper>_<what> with:` output, log and params; the rest stays as it is here.
-# Of the params Snakemake takes over by name, of all else it takes what the new rule says.
+def begin_run():
+    """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
+    try:
+        run.hold(Path(RESULTS))
+    except FeatlearnError as error:
+        raise WorkflowError(str(error))
+    jobs = list(workflow.dag.needrun_jobs())
+    display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)
+    if workflow.local_exec:
+        warm.start(len(jobs), config["threads"])
 
 
-# on the device of the config
-rule compute:
-    log:
-        f"{LOGS}/compute.log",
-    cache: SHARED
-    conda:
-        ENVIRONMENT
-    threads: config["threads"]
-    resources:
-        **request(mem_mb=3000, runtime=60, gpu=GPU),
-    params:
-        code="of the rule that inherits",
-        seed=config["seed"],
-        device=config["device"],
-        threads=config["threads"],
-    script:
-        MEASURE
-
-
-# closed forms, and all that is drawn or laid out without a training: on the processor, at once
-rule calculate:
-    log:
-        f"{LOGS}/calculate.log",
-    conda:
-        ENVIRONMENT
-    threads: config["threads"]
-    resources:
-        **request(mem_mb=2000, runtime=30),
-    params:
-        code="of the rule that inherits",
-        seed=config["seed"],
-        threads=config["threads"],
-    script:
-        MEASURE
-
-
-# the frames of several jobs below each other: one file for a reader
-rule gather:
-    log:
-        f"{LOGS}/gather.log",
-    conda:
-        ENVIRONMENT
-    resources:
-        **SHORT,
-    params:
-        code=code("core.files"),
-    script:
-        str(ROOT / "scripts" / "gather.py")
+def tell_unfinished():
+    """After a run of everything that failed: a report of what there is and what is missing."""
+    warm.stop()
+    if workflow.dag_settings.targets:
+        return
+    run.tell_unfinished(
+        ROOT,
+        {
+            "results": RESULTS,
+            "wanted": PUBLISHED.artefacts,
+            "ledgers": PUBLISHED.ledgers,
+            "pages": PUBLISHED.pages,
+            "stories": PUBLISHED.stories,
+            "entries": asset("config/catalogue.yaml"),
+            "config": config,
+            "command": COMMAND,
+        },
+    )

@@ -47,7 +47,7 @@ for shown in PUBLISHED.experiments:
 
         rule:
             name:
-                f"{shown.paper}_judge_{shown.name}"
+                f"{shown.paper}_judge_{shown.name.replace('-', '_')}"
             input:
                 **shown.frames,
             output:

@@ -9,3 +9,7 @@ COMPILE = {"compile": config["compile"]}
 
 
 include: "mrp/kernels.smk"
+include: "mrp/downstream.smk"
+include: "mrp/images.smk"
+include: "mrp/eigencam.smk"
+include: "mrp/real_images.smk"

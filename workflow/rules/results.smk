@@ -8,36 +8,6 @@ FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
 
 
-def begin_run():
-    """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
-    try:
-        run.hold(Path(RESULTS))
-    except FeatlearnError as error:
-        raise WorkflowError(str(error))
-    display.install(
-        logger, workflow.dag.needrun_jobs(), RESULTS, workflow.resource_settings.cores or 1
-    )
-
-
-def tell_unfinished():
-    """After a run of everything that failed: a report of what there is and what is missing."""
-    if workflow.dag_settings.targets:
-        return
-    run.tell_unfinished(
-        ROOT,
-        {
-            "results": RESULTS,
-            "wanted": PUBLISHED.artefacts,
-            "ledgers": PUBLISHED.ledgers,
-            "pages": PUBLISHED.pages,
-            "stories": PUBLISHED.stories,
-            "entries": asset("config/catalogue.yaml"),
-            "config": config,
-            "command": COMMAND,
-        },
-    )
-
-
 use rule gather as claims with:
     input:
         ledgers=PUBLISHED.ledgers,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from featlearn.contrastive import closed_forms as forms
 from featlearn.contrastive.data import (
     Dictionary,
     Masking,
@@ -21,10 +22,24 @@ from featlearn.contrastive.data import (
     sample,
 )
 from featlearn.contrastive.gradients import Batch
-from featlearn.contrastive.measure import Watch, weight_quantities
+from featlearn.contrastive.measure import (
+    Alignment,
+    Watch,
+    firing_precision,
+    tidy,
+    weight_quantities,
+)
 from featlearn.contrastive.model import encode, initial_weights
 from featlearn.contrastive.probe import Probe, Task, probe
-from featlearn.contrastive.train import Learner, Report, Thresholds, Trained, Training, train
+from featlearn.contrastive.train import (
+    Learner,
+    Report,
+    Thresholds,
+    Trained,
+    Training,
+    settings,
+    train,
+)
 from featlearn.core.seeds import Streams
 
 #: Samples on which a learner is watched during training.
@@ -39,6 +54,20 @@ def on_device(streams: Sequence[torch.Generator], device: torch.device) -> list[
     if device.type == "cpu":
         return list(streams)
     return [torch.Generator(device).manual_seed(stream.initial_seed()) for stream in streams]
+
+
+class Arm(NamedTuple):
+    """A training: how weights and thresholds move, and how large weights are at the start."""
+
+    training: Training
+    thresholds: Thresholds
+    norm: float
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Arm:
+        """The training that a plain section describes."""
+        thresholds = Thresholds(**config["thresholds"])
+        return cls(settings(config["training"]), thresholds, config["network"]["norm"])
 
 
 class Experiment:
@@ -94,26 +123,16 @@ class Experiment:
         own = Samples(drawn.x[:, :WATCHED], drawn.z[:, :WATCHED], drawn.xi[:, :WATCHED])
         return Watch(Batch(anchor, positive, drawn.x[:, WATCHED:]), own, tau)
 
-    def train(
-        self,
-        training: Training,
-        thresholds: Thresholds,
-        *,
-        norm: float,
-        record_every: int,
-        report: Report | None = None,
-    ) -> Trained:
-        """Train from ``initial_weights(norm)``, watching weights and behaviour."""
+    def train(self, arm: Arm, record_every: int, report: Report | None = None) -> Trained:
+        """Train an arm, watching weights and behaviour."""
+        training, tau = arm.training, arm.training.tau
         streams = on_device(self.streams("training"), self.device)
-        start = self.initial_weights(norm)
-        learner = Learner(self.spec, self.atoms, start, training, thresholds, streams)
-        watch = self.watch(training.masking, training.tau)
+        start = self.initial_weights(arm.norm)
+        learner = Learner(self.spec, self.atoms, start, training, arm.thresholds, streams)
+        watch = self.watch(training.masking, tau)
 
         def observe(w: Tensor, b: Tensor) -> dict[str, Tensor]:
-            return {
-                **weight_quantities(w, b, self.atoms, training.tau),
-                **watch.behaviour(w, b),
-            }
+            return {**weight_quantities(w, b, self.atoms, tau), **watch.behaviour(w, b)}
 
         extra = {} if report is None else {"report": report}
         return train(learner, record_every=record_every, observe=observe, **extra)
@@ -125,13 +144,15 @@ class Downstream:
     Parameters
     ----------
     experiment
-        Gives dictionary and streams.
-    train_samples, test_samples
-        Labelled samples.
+        Gives dictionary and streams, and in the group ``probe`` of its config ``train_samples``
+        and ``test_samples``: how many are labelled.
     """
 
-    def __init__(self, experiment: Experiment, train_samples: int, test_samples: int):
+    def __init__(self, experiment: Experiment):
         self.experiment = experiment
+        train_samples, test_samples = (
+            experiment.config["probe"][name] for name in ("train_samples", "test_samples")
+        )
         self.direction = label_direction(experiment.spec, experiment.streams("labels"))
         self.direction = self.direction.to(experiment.device)
         self.train = experiment.samples("probe-train", train_samples)
@@ -157,11 +178,9 @@ class Downstream:
 
     def bayes(self) -> Probe:
         """The posterior mean of ``y``: the floor of any estimator."""
-        from featlearn.contrastive.closed_forms import posterior_mean
-
         spec = self.experiment.spec
         seen = torch.bmm(self.test.x, self.experiment.atoms).double()
-        mean = posterior_mean(seen, spec.p, spec.variance)
+        mean = forms.posterior_mean(seen, spec.p, spec.variance)
         guess, y = responses(mean, self.direction), self.y_test.double()
         nmse = (guess - y).square().mean(1) / y.square().mean(1)
         known = y != 0
@@ -171,3 +190,28 @@ class Downstream:
     def _probe(self, train: Tensor, test: Tensor) -> Probe:
         count = train.shape[1]
         return probe(Task(train, self.y_train[:, :count], test, self.y_test))
+
+    def baselines(self) -> Iterator[tuple[Any, ...]]:
+        """Probes on raw samples and on ``M^T x``, the Bayes estimate, and the exact values."""
+        for model, seen in (
+            ("raw", self.raw()), ("atoms", self.atoms()), ("bayes", self.bayes())
+        ):  # fmt: skip
+            yield from tidy(seen._asdict(), model)
+        spec, replicates = self.experiment.spec, self.experiment.config["replicates"]
+        for model, error in (
+            ("linear-exact", forms.linear_error(spec)), ("bayes-exact", forms.bayes_error(spec))
+        ):  # fmt: skip
+            yield from tidy({"nmse": torch.full((replicates,), error)}, model)
+
+    def outcome(self, arm: Arm, done: Trained) -> dict[str, Tensor]:
+        """How a training ended: probes, singletons, stages, the last record of its history."""
+        seen = Alignment.of(done.w, self.experiment.atoms)
+        stage_two = arm.training.learning_rate * (done.t2 - done.t1).double()
+        return {
+            **self.encoder(done.w, done.b)._asdict(),
+            **done.history[-1],
+            **firing_precision(seen, done.w, done.b, self.test),
+            "t1": done.t1.double(),
+            "t2": done.t2.double(),
+            "stage_two": torch.where(done.t2 > 0, stage_two, -1.0),
+        }

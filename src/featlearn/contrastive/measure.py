@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import torch
@@ -17,6 +18,9 @@ from torch import Tensor
 from featlearn.contrastive.data import Samples, SparseCoding
 from featlearn.contrastive.gradients import Batch, codes, contrastive_loss, similarities
 from featlearn.contrastive.model import encode
+
+if TYPE_CHECKING:
+    from featlearn.contrastive.train import Trained
 
 #: Share of the squared norm along one atom from which a neuron counts as a singleton.
 SINGLETON_SHARE = 0.5
@@ -29,18 +33,18 @@ EVALUATION_COLUMNS = ("model", "replicate", "quantity", "value")
 HISTORY_COLUMNS = ("arm", "replicate", "step", "quantity", "value")
 
 
-def tidy(quantities: Mapping[str, Tensor], *key: str) -> Iterator[tuple[object, ...]]:
+def tidy(quantities: Mapping[str, Tensor], *key: object) -> Iterator[tuple[object, ...]]:
     """Rows ``(*key, replicate, quantity, value)``."""
     for quantity, values in quantities.items():
         for replicate, value in enumerate(values.tolist()):
             yield (*key, replicate, quantity, float(value))
 
 
-def history_frame(arm: str, steps: list[int], history: list[Mapping[str, Tensor]]) -> pd.DataFrame:
+def history_frame(arm: str, done: Trained) -> pd.DataFrame:
     """What was observed during a training, with the columns of :data:`HISTORY_COLUMNS`."""
     rows = [
         (arm, replicate, step, quantity, float(value))
-        for step, seen in zip(steps, history, strict=True)
+        for step, seen in zip(done.steps, done.history, strict=True)
         for quantity, values in seen.items()
         for replicate, value in enumerate(values.tolist())
     ]

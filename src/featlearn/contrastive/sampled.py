@@ -33,7 +33,7 @@ from featlearn.contrastive.train import Learner, Thresholds, Training, train
 from featlearn.core.seeds import Streams
 
 Row = tuple[str, float, int, float, float]
-COLUMNS = ("check", "setting", "replicate", "measured", "predicted")
+SAMPLED_COLUMNS = ("check", "setting", "replicate", "measured", "predicted")
 NAN = math.nan
 
 #: Setting of the growth rates at b = 0: data, neurons, negatives.
@@ -308,7 +308,7 @@ def dense_network(streams: Streams) -> Iterator[Row]:
 
 
 def sampled_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
-    """All checks of this module, with the columns of :data:`COLUMNS`."""
+    """All checks of this module, with the columns of :data:`SAMPLED_COLUMNS`."""
     yield from growth_rates(streams, config["rate_rounds"])
     yield from stage_one_growth(streams, config["stage_one"])
     yield from logit_deviation(streams)

@@ -13,14 +13,13 @@ provenance records say that they contain:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from featlearn.core.config import read_own_yaml
-from featlearn.core.errors import ConfigError
+from featlearn.core.config import faults, read_own_yaml, refuse
 from featlearn.core.provenance import read_record
 
 KEYS = ("item", "paper", "label", "source", "caption", "kind", "needs", "same_as")
@@ -42,19 +41,43 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
     Raises
     ------
     ConfigError
-        If an entry lacks a key, has an unknown one, or an item stands there twice.
+        Naming each wrong entry: a key that is missing, unknown or of another type, a paper or kind
+        that the file does not list, an item that stands there twice or repeats none before it.
     """
-    items = read_own_yaml(path)["items"]
+    catalogue = read_own_yaml(path)
+    refuse(f"{path}: {line}" for line in _faults(catalogue["items"], catalogue))
+    return list(catalogue["items"])
+
+
+def _faults(items: Sequence[Any], known: Mapping[str, Any]) -> Iterator[str]:
+    text = {"type": "string", "minLength": 1}
+    named: dict[str, Mapping[str, Any]] = {
+        "paper": {"enum": list(known["papers"])},
+        "kind": {"enum": known["kinds"]},
+        "needs": {"type": "array", "items": text, "uniqueItems": True},
+        "same_as": {"type": ["string", "null"]},
+    }
+    schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(KEYS),
+        "properties": {key: named.get(key, text) for key in KEYS},
+    }
     seen: set[str] = set()
     for number, entry in enumerate(items, 1):
-        if set(entry) != set(KEYS):
-            raise ConfigError(
-                f"{path}: entry {number}: expected exactly the keys {', '.join(KEYS)}"
-            )
-        if entry["item"] in seen:
-            raise ConfigError(f"{path}: item {entry['item']} stands there twice")
-        seen.add(entry["item"])
-    return items
+        item = entry.get("item") if isinstance(entry, Mapping) else None
+        name = item if isinstance(item, str) else f"entry {number}"
+        wrong = [f"{name}: {line}" for line in faults(entry, schema)]
+        yield from wrong
+        if wrong:
+            continue
+        if not name.startswith(f"{entry['paper']}/"):
+            yield f"{name}: expected a name of the paper, {entry['paper']}/..."
+        if name in seen:
+            yield f"{name}: stands there twice"
+        if entry["same_as"] is not None and entry["same_as"] not in seen:
+            yield f"{name}: same_as: {entry['same_as']!r}; expected an earlier item"
+        seen.add(name)
 
 
 def files_of(item: str) -> tuple[str, str]:

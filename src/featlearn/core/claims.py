@@ -78,6 +78,11 @@ def read(frame: str, **where: Any) -> Measure:
     return lambda frames: per_replicate(frames[frame], **where)
 
 
+def difference(first: Measure, second: Measure) -> Measure:
+    """First minus second, in pairs: what a replicate shares cancels."""
+    return lambda frames: first(frames) - second(frames)
+
+
 def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
     """Out of reach with fewer than ``least`` replicates in a section of the config."""
 

@@ -27,18 +27,47 @@ TYPE_WORDS = {
     "object": "a group of keys",
     "null": "nothing",
 }
+NOTHING: Mapping[str, Any] = {}
 
 
-def merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with the keys of ``change`` replaced, group by group; both stay as they are."""
+#: The scale that every other one changes, at once or over the scale that its ``based_on`` names.
+BASE = "desk"
+#: Stands where a layer took away what one below it gave, until the defaults are filled in.
+_TAKEN_AWAY = object()
+
+
+def merge(
+    base: Mapping[str, Any],
+    change: Mapping[str, Any],
+    schema: Mapping[str, Any] = NOTHING,
+    top: Mapping[str, Any] = NOTHING,
+) -> dict[str, Any]:
+    """``base`` with the keys of ``change`` replaced, group by group; both stay as they are.
+
+    By a ``schema``, nothing (``~`` in YAML) takes away what ``base`` has under a name that is free
+    to choose or under a key that may be absent, unless nothing is itself a value there.
+    """
+    schema = _resolve(schema, top)
+    named, others = schema.get("properties", {}), schema.get("additionalProperties")
     merged = dict(base)
     for key, value in change.items():
         old = merged.get(key)
+        below = named.get(key, others if isinstance(others, Mapping) else NOTHING)
         if isinstance(old, Mapping) and isinstance(value, Mapping):
-            merged[key] = merge(old, value)
+            merged[key] = merge(old, value, below, top)
+        elif value is None and old is not None and below and _may_go(key, below, schema, top):
+            merged[key] = _TAKEN_AWAY
         else:
             merged[key] = value
     return merged
+
+
+def _may_go(
+    key: str, below: Mapping[str, Any], schema: Mapping[str, Any], top: Mapping[str, Any]
+) -> bool:
+    if key in schema.get("required", ()):
+        return False
+    return not Validator({**below, "$defs": top.get("$defs", {})}).is_valid(None)
 
 
 def in_order(value: Any) -> Any:
@@ -90,71 +119,91 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     ConfigError
         Naming each wrong key, its value and what was expected.
     """
-    scales = {file.stem: file for file in sorted((root / "config" / "scale").glob("*.yaml"))}
     common = read_yaml(root / "config" / "config.yaml")
+    schema = read_schema(root / "workflow" / "schemas")
     scale = user.get("scale", common["scale"])
-    if not isinstance(scale, str) or scale not in scales:
-        raise ConfigError(f"scale: {scale!r}; expected one of {', '.join(scales)}")
-    sizes = read_yaml(scales[scale])
-    if "based_on" in sizes:
-        # the file of a scale may be the user's as well: then it says the same again
-        if user.get("based_on") == sizes["based_on"]:
-            user = {key: value for key, value in user.items() if key != "based_on"}
-        sizes = merge(read_yaml(scales[sizes.pop("based_on")]), sizes)
-    merged = merge(merge(common, sizes), user)
+    layers = _layers(scale, root / "config" / "scale")
+    # the file of a scale may be the user's as well: then it says the same again
+    if "based_on" in user and user["based_on"] == layers[-1].get("based_on"):
+        user = {key: value for key, value in user.items() if key != "based_on"}
+    merged = dict(common)
+    for layer in layers:
+        sizes = {key: value for key, value in layer.items() if key != "based_on"}
+        merged = merge(merged, sizes, schema, schema)
+    merged = merge(merged, user, schema, schema)
     # on the command line, run=7 is a number and run= nothing
     merged["run"] = "" if merged["run"] is None else str(merged["run"])
-    schema = read_schema(root / "workflow" / "schemas")
     filled = fill_defaults(merged, schema, schema)
     refuse(faults(filled, schema))
     filled["run"] = filled["run"] or scale
     filled["results"] = f"results/{filled['run']}"
-    known = schema["properties"]["papers"]["default"]
-    filled["papers"] = [paper for paper in known if paper in filled["papers"]]
+    filled["papers"] = [paper for paper in schema["papers"] if paper in filled["papers"]]
     return in_order(filled)
+
+
+def _layers(scale: Any, folder: Path) -> list[dict[str, Any]]:
+    """What the files of a scale say: of the one that all are based on first, of its own last."""
+    files = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    layers: dict[str, dict[str, Any]] = {}
+    name, told = scale, "scale"
+    while BASE not in layers:
+        if not isinstance(name, str) or name not in files or name in layers:
+            others = [other for other in files if other not in layers]
+            raise ConfigError(f"{told}: {name!r}; expected one of {', '.join(others)}")
+        layers[name] = read_yaml(files[name])
+        told, name = f"{files[name]}: based_on", layers[name].get("based_on", BASE)
+    return list(layers.values())[::-1]
 
 
 def read_schema(folder: Path) -> dict[str, Any]:
     """``config.schema.yaml`` with each section of the config from its ``<section>.schema.yaml``.
 
-    A section is a paper of that name, with a package, unless ``paper`` at the top of its file says
-    whose part it is. ``papers`` may hold those found, all by default, in the order that ``order``
-    gives; only the sections of papers that it holds are required.
+    A file of ``$defs`` alone holds what several sections share. A section is a paper of that name,
+    with a package, unless ``paper`` at the top of its file says whose part it is. The schema has
+    the sections of each paper under ``papers``, both in the order that ``order`` in their files
+    gives. The key ``papers`` of a config may hold those found, all by default; only the sections of
+    papers that it holds are required.
 
     Raises
     ------
     ConfigError
-        If a paper has no package.
+        If a paper has no schema or no package, or a definition stands in two files.
     """
     schema = read_own_yaml(folder / "config.schema.yaml")
-    schema.setdefault("$defs", {})
-    sections: dict[str, list[str]] = {}  # of each paper
-    order = {}
+    files = dict.fromkeys(schema.setdefault("$defs", {}), "config.schema.yaml")
+    found = []
     for file in sorted(folder.glob("*.schema.yaml")):
         name = file.name.removesuffix(".schema.yaml")
         if name == "config":
             continue
         section = read_own_yaml(file)
-        schema["$defs"] |= section.pop("$defs", {})
-        paper = section.pop("paper", name)
+        own = section.pop("$defs", {})
+        if twice := min(own.keys() & files.keys(), default=""):
+            raise ConfigError(f"{file}: $defs.{twice} is defined in {files[twice]} already")
+        schema["$defs"] |= own
+        files |= dict.fromkeys(own, file.name)
+        if section:
+            paper = section.pop("paper", name)
+            found.append((paper != name, section.pop("order", math.inf), name, paper))
+            schema["properties"][name] = section
+    papers: dict[str, list[str]] = {}
+    for _, _, name, paper in sorted(found):  # papers come before parts
+        papers.setdefault(paper, []).append(name)
+    for paper, names in papers.items():
         package = folder.parents[1] / "src" / "featlearn" / paper
-        if not package.is_dir():
+        if paper not in names or not package.is_dir():
             raise ConfigError(
-                f"{file}: there is no package {package} of the paper {paper!r}; a section that is "
-                "part of another paper says so with 'paper: <name>'"
+                f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
+                f"package {package}; what is part of another paper names it, 'paper: <name>'"
             )
-        if paper == name:
-            order[name] = section.pop("order", math.inf)
-        schema["properties"][name] = section
-        sections.setdefault(paper, []).append(name)
-    papers = sorted(order, key=lambda paper: (order[paper], paper))
-    schema["properties"]["papers"] |= {"items": {"enum": papers}, "default": papers}
+    schema["papers"] = papers
+    schema["properties"]["papers"] |= {"items": {"enum": list(papers)}, "default": list(papers)}
     schema["allOf"] = [
         {
             "if": {"properties": {"papers": {"contains": {"const": paper}}}},
             "then": {"required": names},
         }
-        for paper, names in sections.items()
+        for paper, names in papers.items()
     ]
     return schema
 
@@ -188,7 +237,7 @@ def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any])
     schema = _resolve(schema, top)
     if not isinstance(value, Mapping):
         return value
-    filled = dict(value)
+    filled = {key: below for key, below in value.items() if below is not _TAKEN_AWAY}
     named, others = schema.get("properties", {}), schema.get("additionalProperties")
     if isinstance(others, Mapping):
         for key in filled.keys() - named.keys():

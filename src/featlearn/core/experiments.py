@@ -34,6 +34,8 @@ class Experiment:
 
     Attributes
     ----------
+    name
+        Of its ledger. The modules are called the same, with underscores for dashes.
     frames
         Name to file, or to a list of files that are read as one frame.
     section
@@ -119,13 +121,14 @@ class Published:
             raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
         if any(one.paper == paper and one.name == name for one in self.experiments):
             raise FeatlearnError(f"{where}: published twice")
-        found = publish.exhibits(paper, name)
+        module = name.replace("-", "_")
+        found = publish.exhibits(paper, module)
         known = [one.name for one in found]
         for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
             if word not in known:
                 raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in found if one.name not in without]
-        claims = publish.part(paper, "claims", name)
+        claims = publish.part(paper, "claims", module)
         if not shown and not claims:
             raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         own = {key: _files(value) for key, value in frames.items()}
@@ -142,7 +145,9 @@ class Published:
                 claims,
             )
         )  # fmt: skip
-        files = [*also, *(file for value in own.values() for file in _listed(value))]
+        # a frame of the repository (numbers that a paper prints) is no file of the run
+        given = (file for value in own.values() for file in _listed(value))
+        files = [*also, *(file for file in given if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
         if claims:

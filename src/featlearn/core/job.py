@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from featlearn.core import faults, interruption, lifeline, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
+from featlearn.core.warm import delegate
 
 if TYPE_CHECKING:
     import torch
@@ -140,6 +141,7 @@ class Job:
     device: torch.device
 
     def __init__(self, snakemake: Any):
+        delegate()  # from here on in a fork of the run's warm process, if it has one
         self.rule: str = snakemake.rule
         self.params = snakemake.params
         self.wildcards = snakemake.wildcards

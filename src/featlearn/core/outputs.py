@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     Results = Mapping[str, pd.DataFrame | Mapping[str, torch.Tensor]] | Figure | Table
 
 
-def write(found: Any, output: Any, function: str = "", title: str = "") -> None:
+def write(
+    found: Any,
+    output: Any,
+    function: str = "",
+    title: str = "",
+    may_be_empty: Collection[str] = (),
+) -> None:
     """Write each part of ``found`` into the file of its name.
 
     Parameters
@@ -33,6 +39,8 @@ def write(found: Any, output: Any, function: str = "", title: str = "") -> None:
         For words.
     title
         Of a table.
+    may_be_empty
+        Names of frames that have no rows where all is well, such as one of faults.
 
     Raises
     ------
@@ -53,7 +61,7 @@ def write(found: Any, output: Any, function: str = "", title: str = "") -> None:
         path = getattr(output, name)
         if isinstance(content, Mapping):
             write_tensors(content, path)
-        elif content.empty:
+        elif content.empty and name not in may_be_empty:
             raise FeatlearnError(f"{function}: {name} has no rows; expected measurements")
         else:
             write_parquet(content, path)

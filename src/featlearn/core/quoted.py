@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from featlearn.core.config import read_yaml
 from featlearn.core.errors import ConfigError
 
 
-def quoted_table(path: Path, name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+def quoted_table(values: Mapping[str, Any], name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """One table of ``config/paper_values/<paper>.yaml``.
+
+    Parameters
+    ----------
+    values
+        What stands in that file.
 
     Returns
     -------
@@ -25,11 +29,10 @@ def quoted_table(path: Path, name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     Raises
     ------
     ConfigError
-        If the file has no such table.
+        If there is no such table.
     """
-    tables = read_yaml(path)
-    if name not in tables:
-        raise ConfigError(f"{path}: no table {name!r}; it has {', '.join(tables)}")
-    entry = tables[name]
+    if name not in values:
+        raise ConfigError(f"paper values: no table {name!r}; expected one of {', '.join(values)}")
+    entry = values[name]
     frame = pd.DataFrame(entry["rows"]).assign(measured=float("nan"), source=entry["source"])
     return frame, {"title": entry["title"], "source": entry["source"]}

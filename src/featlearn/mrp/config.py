@@ -17,6 +17,8 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
             yield from _scaling_faults(settings, f"mrp.{experiment}")
     if "growth" in mrp:
         yield from _growth_faults(mrp["growth"])
+    if "runaway" in mrp:
+        yield from _schedule_faults(mrp["runaway"]["pretraining"])
     if "finetuning" in mrp:
         yield from _head_rate_faults(mrp["finetuning"]["first_head_rates"])
     if "transfer" in mrp:
@@ -67,6 +69,14 @@ def _growth_faults(growth: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"mrp.growth.target: {target}; expected at most varrho / (tau x largest strength) = "
             f"{limit:.4g}: beyond it the activation is linear and the growth law ends"
+        )
+
+
+def _schedule_faults(settings: Mapping[str, Any]) -> Iterator[str]:
+    if settings["followed"] not in settings["schedules"]:
+        yield (
+            f"mrp.runaway.pretraining.followed: {settings['followed']}; expected one of the "
+            f"schedules: {', '.join(settings['schedules'])}"
         )
 
 

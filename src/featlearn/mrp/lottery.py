@@ -8,14 +8,9 @@ one set at most.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
-
-#: Columns of ``lottery.parquet``: one row a size, replicate, set constant and quantity. What does
-#: not depend on the constant (the initial correlations) has NaN there.
-LOTTERY_COLUMNS = ("classes", "kernels_per_class", "replicate", "constant", "quantity", "value")
 
 
 def lottery_sets(correlation: Tensor, constant: float = 0.25) -> Tensor:
@@ -79,40 +74,3 @@ def expected_shared(kernels: int, features: int, mean_size: float) -> float:
     none = (1 - p) ** features
     one = features * p * (1 - p) ** (features - 1)
     return kernels * (1 - none - one)
-
-
-def lottery_rows(
-    classes: int,
-    kernels_per_class: int,
-    constants: Sequence[float],
-    streams: Sequence[torch.Generator],
-) -> Iterator[tuple[int, int, int, float, str, float]]:
-    """Initial correlations and lottery sets of one size, with :data:`LOTTERY_COLUMNS`.
-
-    Two features a class. Kernels are ``N(0, I)`` and the features are coordinate axes: by rotation
-    any orthonormal set gives the same law, and ``sigma_0`` scales all alike.
-    """
-    kernels, features = classes * kernels_per_class, 2 * classes
-    leading = expected_largest_gaussian(kernels)
-    for replicate, stream in enumerate(streams):
-        drawn = torch.randn((1, kernels, classes, 2), generator=stream)
-        ratio = drawn.amax(1).clamp_min(0).flatten() / leading
-        size = (classes, kernels_per_class, replicate)
-        yield *size, math.nan, "ratio_mean", float(ratio.mean())
-        yield *size, math.nan, "ratio_least", float(ratio.amin())
-        yield *size, math.nan, "ratio_largest", float(ratio.amax())
-        for constant in constants:
-            sets = lottery_sets(drawn, constant)
-            members = sets.sum(1).flatten()
-            per_kernel = memberships(sets)[0]
-            mean_size = float(members.double().mean())
-            own = per_kernel > 1
-            touched = (sets[0] & own.view(-1, 1, 1)).any(0)
-            for quantity, value in {
-                "set_size": mean_size,
-                "largest_set": float(members.max()),
-                "shared_kernels": float(own.sum()),
-                "expected_shared_kernels": expected_shared(kernels, features, mean_size),
-                "disjoint_sets": 1 - float(touched.double().mean()),
-            }.items():
-                yield *size, constant, quantity, value

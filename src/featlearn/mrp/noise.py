@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -58,10 +59,8 @@ def alignment(
     }
 
 
-def noise_of(
-    experiment: Experiment, w: Tensor
-) -> list[tuple[str, str, str, int, float, float, int]]:
-    """Rows of :data:`NOISE_COLUMNS` for the initial kernels and for trained ones, ``w``."""
+def noise_frame(experiment: Experiment, w: Tensor) -> pd.DataFrame:
+    """Initial kernels and trained ones, ``w``, beside the noise: :data:`NOISE_COLUMNS`."""
     data = {
         "training": [experiment.train_samples(noiseless=clean) for clean in (False, True)],
         "fresh": [
@@ -70,12 +69,13 @@ def noise_of(
     }
     kernels = {"before": experiment.initial_kernels(), "after": w}
     varrho = experiment.activation.varrho
-    return [
+    rows = [
         row
         for when, own in kernels.items()
         for which, (noisy, clean) in data.items()
         for row in noise_rows(when, which, own, experiment.features, noisy, clean, varrho)
     ]
+    return pd.DataFrame(rows, columns=NOISE_COLUMNS)
 
 
 def noise_rows(

@@ -235,11 +235,13 @@ SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
 IDENTITY_STD = 0.3
 VARRHO = 0.3
 
+#: Columns of ``instances.parquet``: one row a check, exponent, size of the kernels and replicate.
+INSTANCE_COLUMNS = ("quantity", "q", "kernel_std", "replicate", "value")
 InstanceRow = tuple[str, int, float, int, float]
 
 
 def instance_rows(q: int, config: Mapping[str, Any], streams: Streams) -> Iterator[InstanceRow]:
-    """All checks on random instances of one exponent: quantity, q, kernel std, replicate, value."""
+    """All checks on random instances of one exponent: rows of :data:`INSTANCE_COLUMNS`."""
     activation = Activation(q, VARRHO)
     for std in config["kernel_std"]:
         given = random_instance(streams(f"instance-{q}-{std}"), activation, kernel_std=std, **SIZES)

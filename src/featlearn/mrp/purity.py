@@ -7,13 +7,13 @@ different classes (*cross*); it may be both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.mrp.measure import Capture
+from featlearn.mrp.measure import Capture, EvaluationRow, replicate_rows
 from featlearn.mrp.train import Trace, correlations
 
 #: Columns of ``purity.parquet``, beside step and replicate: counts of kernels, and correlations.
@@ -49,6 +49,18 @@ def second_best(correlation: Tensor) -> Tensor:
     size = correlation.abs().flatten(2)
     strongest = size == size.amax(-1, keepdim=True)
     return size.masked_fill(strongest, 0).amax(1).view(-1, *correlation.shape[2:])
+
+
+def kernel_rows(model: str, held: Capture) -> Iterator[EvaluationRow]:
+    """What kernels hold: winners, impure ones of both kinds, largest correlations."""
+    counts = purity(held)
+    quantities = {
+        **counts,
+        "impure_share": impure_share(counts),
+        "captured": held.captured().flatten(1).double().mean(-1),
+        "off_diagonal": second_best(held.correlation).flatten(1).amax(-1),
+    }
+    return replicate_rows(model, quantities)
 
 
 class Watch:

@@ -146,7 +146,7 @@ def trajectory(
     layout = Layout(start.neurons, head)
     count = start.b.shape[0]
     if law.noise.dim() == 0:
-        law = Law(law.both.expand(count, 2), law.square.expand(count, 2), law.noise.expand(count))
+        law = law.expand(count)
 
     def field(y: Tensor, which: Tensor) -> Tensor:
         state = layout.unpack(y)
@@ -164,14 +164,6 @@ def trajectory(
     return Trajectory(
         layout.unpack(path.states), path.hits, layout.unpack(path.at_hits), path.stopped
     )
-
-
-def log_times(end: float, points: int, begin: float) -> Tensor:
-    """(points,) times from ``begin`` to ``end``, equally spaced in their logarithm."""
-    return torch.logspace(
-        torch.tensor(begin).log10().item(), torch.tensor(end).log10().item(), points,
-        dtype=torch.float64,
-    )  # fmt: skip
 
 
 def canonical_start(dimension: float, *, correlation: float = 0.0) -> State:

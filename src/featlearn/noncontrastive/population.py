@@ -12,8 +12,8 @@ terms by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -60,14 +60,16 @@ class Law:
     @classmethod
     def stack(cls, laws: Sequence[Law]) -> Law:
         """One law with a batch axis from several."""
-        return cls(
-            torch.stack([law.both for law in laws]),
-            torch.stack([law.square for law in laws]),
-            torch.stack([law.noise for law in laws]),
-        )
+        parts = ((law.both, law.square, law.noise) for law in laws)
+        return cls(*(torch.stack(tensors) for tensors in zip(*parts, strict=True)))
 
     def __getitem__(self, index: Any) -> Law:
         return Law(self.both[index], self.square[index], self.noise[index])
+
+    def expand(self, count: int) -> Law:
+        """A single law for so many states."""
+        both, square = self.both.expand(count, 2), self.square.expand(count, 2)
+        return Law(both, square, self.noise.expand(count))
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,14 @@ class State:
         """``|w_j|**2``, (..., m)."""
         return self.b.square().sum(-1) + self.residual
 
-    def replaced(self, **parts: Tensor) -> State:
-        """The same with some parts replaced."""
-        return replace(self, **parts)
+    def __getitem__(self, index: Any) -> State:
+        return State(self.b[index], self.g[index], self.e[index])
+
+    @classmethod
+    def cat(cls, states: Iterable[State], device: Any = None) -> State:
+        """States below each other, on a device."""
+        parts = ((state.b, state.g, state.e) for state in states)
+        return cls(*(torch.cat(tensors).to(device) for tensors in zip(*parts, strict=True)))
 
 
 def state_of(w: Tensor, e: Tensor) -> State:

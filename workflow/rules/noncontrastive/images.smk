@@ -1,5 +1,6 @@
-# Prediction heads on images: Figures 1 to 4, and the ranks of every cell of Figure 2.
+# Prediction heads on images: Figures 1 to 5, and the ranks of every cell of Figure 2.
 # Part-composed pictures always; real images where the config names some.
+
 from featlearn.noncontrastive.images import cells as head_cells
 from featlearn.noncontrastive.images import config as head_config
 
@@ -9,195 +10,193 @@ if workflow.is_main_process:
     for line in HEAD_MISSING:
         logger.warning(f"{line}; its jobs will fail until the images are there")
 
-HEADS = f"{NONCONTRASTIVE}/measurements/images"
-HEAD_WEIGHTS = f"{NONCONTRASTIVE}/weights/images"
-# every data set's trainings that run side by side, by replicate
-HEAD_GROUPS = [
+# of each data set the trainings that run side by side, by the job that runs them
+HEAD_GROUPS = {name: head_cells.groups(settings) for name, settings in HEAD_SETS.items()}
+HEAD_REPLICATES = [
+    (name, replicate)
+    for name, settings in HEAD_SETS.items()
+    for replicate in range(settings["replicates"])
+]
+HEAD_JOBS = [
     (name, group, replicate)
     for name, settings in HEAD_SETS.items()
-    for group in head_cells.groups(settings)
+    for group in HEAD_GROUPS[name]
     for replicate in range(settings["replicates"])
 ]
-HEAD_STARTS = [
-    f"{HEADS}/{name}/values-untrained-{replicate}.parquet"
-    for name, settings in HEAD_SETS.items()
-    for replicate in range(settings["replicates"])
-]
-# an item is the paper's once all data sets that it needs are among ours
-HEAD_NEEDS = {"fig-1": {"cifar10"}}
-
-HEAD_FILES = publish(
-    "noncontrastive",
-    figures=["fig-1", "fig-2", "fig-3", "fig-4", "image-ranks"],
-    tables=["image-heads"],
-    ledgers=["images"],
-    artefacts=[
-        *(
-            f"{HEAD_WEIGHTS}/{name}/{group}-{replicate}.safetensors"
-            for name, group, replicate in HEAD_GROUPS
-        ),
-        *HEAD_STARTS,
-        *(
-            path
-            for what in ("history", "values", "histogram", "spectrum")
-            for path in [*head_files(what), f"{HEADS}/{what}.parquet"]
-        ),
-    ],
-)
-NONCONTRASTIVE_FILES += HEAD_FILES
+# decoded images of real sets; files that changed since are decoded again
+HEAD_IMAGES = {
+    "cache": ".cache/images",
+    "state": lambda wildcards: HEAD_STATES.get(wildcards.head_set),
+}
 
 
 wildcard_constraints:
     head_set="|".join(HEAD_SETS),
-    head_group="|".join(sorted({group for _, group, _ in HEAD_GROUPS})),
+    head_group="|".join(sorted({group for _, group, _ in HEAD_JOBS})),
+    robust_arm="|".join(head_cells.ROBUST_TRAINED),
 
 
-rule noncontrastive_images:
-    input:
-        HEAD_FILES,
+# ------------------------------------------------------------------------------- Figures 1 to 4
+
+HEADS = f"{NONCONTRASTIVE}/measurements/images"
+HEAD_WEIGHTS = f"{NONCONTRASTIVE}/weights/images"
+# of all jobs, and of the untrained networks
+HEAD_FRAMES = {
+    what: [f"{HEADS}/{name}/{what}-{group}-{number}.parquet" for name, group, number in HEAD_JOBS]
+    for what in ("history", "values", "histogram", "spectrum")
+}
+HEAD_FRAMES["values"] += [
+    f"{HEADS}/{name}/values-untrained-{number}.parquet" for name, number in HEAD_REPLICATES
+]
 
 
-rule noncontrastive_image_heads:
+use rule compute as noncontrastive_image_heads with:
     output:
+        **{
+            what: f"{HEADS}/{{head_set}}/{what}-{{head_group}}-{{replicate}}.parquet"
+            for what in HEAD_FRAMES
+        },
         weights=f"{HEAD_WEIGHTS}/{{head_set}}/{{head_group}}-{{replicate}}.safetensors",
-        history=f"{HEADS}/{{head_set}}/history-{{head_group}}-{{replicate}}.parquet",
-        values=f"{HEADS}/{{head_set}}/values-{{head_group}}-{{replicate}}.parquet",
-        histogram=f"{HEADS}/{{head_set}}/histogram-{{head_group}}-{{replicate}}.parquet",
-        spectrum=f"{HEADS}/{{head_set}}/spectrum-{{head_group}}-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-{{head_group}}-{{replicate}}.log",
-    cache: SHARED
-    conda:
-        "../../../environment.yml"
-    threads: config["threads"]
+        f"{LOGS}/noncontrastive/image-{{head_set}}-{{head_group}}-{{replicate}}.log",
     resources:
         **request(mem_mb=3000, runtime=1440, gpu=GPU),
     params:
-        code=code("noncontrastive/image_heads.py"),
-        config=head_settings,
-        runs=head_runs,
-        seed=config["seed"],
-        device=config["device"],
-        cache=".cache/images",
-        # files that changed since are decoded again
-        state=lambda wildcards: HEAD_STATES.get(wildcards.head_set),
-        threads=config["threads"],
-    script:
-        "../../../scripts/noncontrastive/image_heads.py"
+        **by(
+            "noncontrastive.experiments.images:train",
+            lambda wildcards: head_cells.head_settings(HEAD_SETS[wildcards.head_set]),
+            runs=lambda wildcards: HEAD_GROUPS[wildcards.head_set][wildcards.head_group],
+            **HEAD_IMAGES,
+        ),
 
 
-rule noncontrastive_image_start:
+use rule compute as noncontrastive_image_start with:
     output:
-        f"{HEADS}/{{head_set}}/values-untrained-{{replicate}}.parquet",
+        values=f"{HEADS}/{{head_set}}/values-untrained-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/image-{{head_set}}-untrained-{{replicate}}.log",
-    cache: SHARED
-    conda:
-        "../../../environment.yml"
-    threads: config["threads"]
-    resources:
-        **request(mem_mb=3000, runtime=60, gpu=GPU),
+        f"{LOGS}/noncontrastive/image-{{head_set}}-untrained-{{replicate}}.log",
     params:
-        code=code("noncontrastive/image_start.py"),
-        config=head_settings,
-        seed=config["seed"],
-        device=config["device"],
-        cache=".cache/images",
-        state=lambda wildcards: HEAD_STATES.get(wildcards.head_set),
-        threads=config["threads"],
-    script:
-        "../../../scripts/noncontrastive/image_start.py"
+        **by(
+            "noncontrastive.experiments.images:start",
+            lambda wildcards: head_cells.head_settings(HEAD_SETS[wildcards.head_set]),
+            **HEAD_IMAGES,
+        ),
 
 
-rule noncontrastive_image_frames:
+use rule gather as noncontrastive_image_frames with:
     input:
-        lambda wildcards: [
-            *head_files(wildcards.what),
-            *(HEAD_STARTS if wildcards.what == "values" else []),
-        ],
+        lambda wildcards: HEAD_FRAMES[wildcards.what],
     output:
         f"{HEADS}/{{what}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/image-{{what}}.log",
+        f"{LOGS}/noncontrastive/image-{{what}}.log",
     wildcard_constraints:
-        what="history|values|histogram|spectrum",
+        what="|".join(HEAD_FRAMES),
     group:
         "noncontrastive-images"
-    conda:
-        "../../../environment.yml"
-    resources:
-        **SHORT,
-    params:
-        code=code("core/concatenate.py"),
-    script:
-        "../../../scripts/core/concatenate.py"
 
 
-HEAD_FRAMES = {
-    what: f"{HEADS}/{what}.parquet" for what in ("history", "values", "histogram", "spectrum")
-}
+experiment(
+    "noncontrastive",
+    "images",
+    HEAD_SETS,
+    targets=["noncontrastive_images"],
+    also=[
+        *(
+            f"{HEAD_WEIGHTS}/{name}/{group}-{number}.safetensors"
+            for name, group, number in HEAD_JOBS
+        ),
+        *(file for files in HEAD_FRAMES.values() for file in files),
+    ],
+    # an item is the paper's once all data sets that it needs are among ours
+    contains={
+        name: "measured" if needed <= HEAD_SETS.keys() else "stand-in"
+        for name, needed in head_cells.PAPER_SETS.items()
+    },
+    **{what: f"{HEADS}/{what}.parquet" for what in HEAD_FRAMES},
+)
+
+# ------------------------------------------------------------------------------------- Figure 5
+# Pictures that channels of adversarially trained networks respond to. Of the data sets whose config
+# has a group `robust`.
+
+ROBUST_SETS = {name: HEAD_SETS[name] for name in head_cells.robust_sets(HEAD_SETS)}
+ROBUST = f"{NONCONTRASTIVE}/measurements/robust"
+ROBUST_WEIGHTS = f"{NONCONTRASTIVE}/weights/robust"
+ROBUST_REPLICATES = [(name, number) for name, number in HEAD_REPLICATES if name in ROBUST_SETS]
 
 
-rule noncontrastive_image_table:
-    input:
-        **HEAD_FRAMES,
+use rule compute as noncontrastive_robust_train with:
     output:
-        **table("noncontrastive", "{name}"),
+        weights=f"{ROBUST_WEIGHTS}/{{head_set}}/{{robust_arm}}-{{replicate}}.safetensors",
+        history=f"{ROBUST}/{{head_set}}/history-{{robust_arm}}-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/table-{{name}}.log",
-    wildcard_constraints:
-        name="image-heads",
-    group:
-        "noncontrastive-images"
-    conda:
-        "../../../environment.yml"
+        f"{LOGS}/noncontrastive/robust-{{head_set}}-{{robust_arm}}-{{replicate}}.log",
     resources:
-        **SHORT,
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
     params:
-        code=code("noncontrastive/table_images.py"),
-        contains=head_contents,
-    script:
-        "../../../scripts/noncontrastive/table_images.py"
+        **by(
+            "noncontrastive.experiments.robust:train",
+            lambda wildcards: head_cells.robust_settings(HEAD_SETS[wildcards.head_set]),
+            **HEAD_IMAGES,
+        ),
 
 
-rule noncontrastive_image_figure:
+use rule compute as noncontrastive_robust_look with:
     input:
-        **HEAD_FRAMES,
+        weights=[
+            f"{ROBUST_WEIGHTS}/{{head_set}}/{arm}-{{replicate}}.safetensors"
+            for arm in head_cells.ROBUST_TRAINED
+        ],
     output:
-        **figure("noncontrastive", "{name}"),
+        values=f"{ROBUST}/{{head_set}}/values-{{replicate}}.parquet",
+        pictures=f"{ROBUST}/{{head_set}}/pictures-{{replicate}}.parquet",
     log:
-        f"{RESULTS}/logs/noncontrastive/figure-{{name}}.log",
-    wildcard_constraints:
-        name="fig-1|fig-2|fig-3|fig-4|image-ranks",
-    group:
-        "noncontrastive-images"
-    conda:
-        "../../../environment.yml"
-    resources:
-        **SHORT,
+        f"{LOGS}/noncontrastive/robust-look-{{head_set}}-{{replicate}}.log",
     params:
-        code=code("noncontrastive/figure_images.py"),
-        config=HEAD_SETS,
-        contains=head_contents,
-    script:
-        "../../../scripts/noncontrastive/figure_images.py"
+        **by(
+            "noncontrastive.experiments.robust:look",
+            lambda wildcards: head_cells.robust_settings(HEAD_SETS[wildcards.head_set]),
+            **HEAD_IMAGES,
+        ),
 
 
-rule noncontrastive_claims_images:
-    input:
-        **HEAD_FRAMES,
-    output:
-        ledger("noncontrastive", "images"),
-    log:
-        f"{RESULTS}/logs/noncontrastive/claims-images.log",
-    group:
-        "noncontrastive-images"
-    conda:
-        "../../../environment.yml"
-    resources:
-        **SHORT,
-    params:
-        code=code("noncontrastive/claims_images.py"),
-        config=config["noncontrastive"],
-    script:
-        "../../../scripts/noncontrastive/claims_images.py"
+if ROBUST_SETS:
+
+    use rule gather as noncontrastive_robust_values with:
+        input:
+            [f"{ROBUST}/{name}/values-{number}.parquet" for name, number in ROBUST_REPLICATES],
+        output:
+            f"{ROBUST}/values.parquet",
+        log:
+            f"{LOGS}/noncontrastive/robust-values.log",
+        group:
+            "noncontrastive-robust"
+
+    experiment(
+        "noncontrastive",
+        "robust",
+        ROBUST_SETS,
+        ROBUST_SETS,
+        targets=["noncontrastive_robust"],
+        also=[
+            *(
+                file
+                for name, number in ROBUST_REPLICATES
+                for arm in head_cells.ROBUST_TRAINED
+                for file in (
+                    f"{ROBUST_WEIGHTS}/{name}/{arm}-{number}.safetensors",
+                    f"{ROBUST}/{name}/history-{arm}-{number}.parquet",
+                )
+            ),
+            *(
+                f"{ROBUST}/{name}/{what}-{number}.parquet"
+                for name, number in ROBUST_REPLICATES
+                for what in ("values", "pictures")
+            ),
+        ],
+        contains="measured" if "cifar10" in ROBUST_SETS else "stand-in",
+        values=rules.noncontrastive_robust_values.output[0],
+        # replicate 0 is shown
+        pictures=[f"{ROBUST}/{name}/pictures-0.parquet" for name in ROBUST_SETS],
+    )

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from featlearn.contrastive.claims.common import of_model
+from featlearn.contrastive.claims.shared import difference, nmse_over_linear, of_model
 from featlearn.core.claims import Claim, Measure, at_least
-from featlearn.core.rows import per_replicate
 
 EVALUATION = "contrastive/measurements/ablations/evaluation.parquet"
 
 
 def _linear(arm: str) -> Measure:
     """NMSE of an arm over that of the best linear predictor of its data."""
-
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        frame = frames["evaluation"]
-        own = per_replicate(frame, model=arm, quantity="nmse")
-        return own / per_replicate(frame, model=f"{arm}/linear-exact", quantity="nmse")
-
-    return measure
+    return nmse_over_linear(arm, f"{arm}/linear-exact")
 
 
-def _difference(first: str, second: str, quantity: str) -> Measure:
-    return lambda frames: of_model(first, quantity)(frames) - of_model(second, quantity)(frames)
+def _against_reference(arm: str) -> Measure:
+    return difference(of_model(arm, "nmse"), of_model("reference", "nmse"))
 
 
 def _claim(name: str, **parts: Any) -> Claim:
@@ -95,7 +84,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=-0.05,
         high=0.05,
         reason="Singletons emerge from the gate, not from the extra growth.",
-        measure=_difference("no-growth", "reference", "nmse"),
+        measure=_against_reference("no-growth"),
     ),
     _claim(
         "t1-not-critical",
@@ -106,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=-0.05,
         high=0.05,
         reason="Growth is smooth around the threshold, so the outcome needs no strict luck.",
-        measure=_difference("early-t1", "reference", "nmse"),
+        measure=_against_reference("early-t1"),
     ),
     _claim(
         "strong-decay",
@@ -128,7 +117,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=-0.05,
         high=0.05,
         reason="Its entries are larger by sqrt(log d_1) only.",
-        measure=_difference("qr", "reference", "nmse"),
+        measure=_against_reference("qr"),
     ),
     _claim(
         "dictionary-spiky",

@@ -11,44 +11,47 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.contrastive.claims.shared import always, ratio, wide
 from featlearn.core.claims import Claim, Measure, needs_replicates
 
 INSTANCES = "contrastive/measurements/identities/instances.parquet"
 SAMPLED = "contrastive/measurements/identities/sampled.parquet"
+Frames = Mapping[str, pd.DataFrame]
+
 ROUNDING = 1e-10
 EXACT = "An identity: formula and reference may differ by rounding in float64 only."
 
 
-def _error(quantity: str, how: str = "max") -> Measure:
-    """One number a replicate over all scales of the weights: the largest or smallest."""
+def _wide(frames: Frames, check: str, column: str = "measured") -> pd.DataFrame:
+    """A row a replicate, a column a setting."""
+    return wide(frames, "sampled", "setting", column, check=check)
 
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        frame = frames["instances"]
-        own = frame[frame["quantity"] == quantity]
-        if own.empty:
-            raise KeyError(quantity)
-        return own.groupby("replicate")["value"].agg(how).sort_index().to_numpy()
+
+def _error(quantity: str) -> Measure:
+    """The largest over all scales of the weights."""
+    return lambda frames: (
+        wide(frames, "instances", "scale", quantity=quantity).max(axis=1).to_numpy()
+    )
+
+
+def _over(check: str, of: Callable[[pd.DataFrame, pd.DataFrame], pd.Series]) -> Measure:
+    """Of what was measured and what was predicted, each with a column a setting."""
+
+    def measure(frames: Frames) -> np.ndarray:
+        seen = of(_wide(frames, check), _wide(frames, check, "predicted"))
+        return seen.to_numpy(dtype=np.float64)
 
     return measure
-
-
-def _wide(frames: Mapping[str, pd.DataFrame], check: str, column: str = "measured") -> pd.DataFrame:
-    """A row a replicate, a column a setting."""
-    frame = frames["sampled"]
-    own = frame[frame["check"] == check]
-    if own.empty:
-        raise KeyError(check)
-    return own.pivot_table(index="replicate", columns="setting", values=column)
 
 
 def _ratio(check: str) -> Measure:
     """Measured over predicted, mean over settings."""
+    return _over(check, lambda m, e: (m / e).mean(axis=1))
 
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        ratio = _wide(frames, check) / _wide(frames, check, "predicted")
-        return ratio.mean(axis=1).to_numpy()
 
-    return measure
+def _mean(check: str) -> Measure:
+    """Mean over settings."""
+    return lambda frames: _wide(frames, check).mean(axis=1).to_numpy()
 
 
 def _at(check: str, place: int) -> Measure:
@@ -64,23 +67,14 @@ def _extreme(check: str, how: str) -> Measure:
 def _slope(check: str, over: str = "setting") -> Measure:
     """Exponent of a power law, by least squares on logarithms, in each replicate."""
 
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        wide = _wide(frames, check)
-        sizes = _wide(frames, check, "predicted") if over == "predicted" else None
-        x = np.log(np.asarray(wide.columns, dtype=float))
-        slopes = []
-        for row in wide.index:
-            at = x if sizes is None else np.log(sizes.loc[row].to_numpy())
-            slopes.append(np.polyfit(at, np.log(wide.loc[row].to_numpy()), 1)[0])
-        return np.array(slopes)
-
-    return measure
-
-
-def _over_settings(check: str, of: Callable[[pd.DataFrame, pd.DataFrame], pd.Series]) -> Measure:
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        seen = of(_wide(frames, check), _wide(frames, check, "predicted"))
-        return seen.to_numpy(dtype=np.float64)
+    def measure(frames: Frames) -> np.ndarray:
+        seen = _wide(frames, check)
+        if over == "predicted":
+            x = np.log(_wide(frames, check, "predicted").to_numpy())
+        else:
+            x = np.tile(np.log(seen.columns.to_numpy(dtype=float)), (len(seen), 1))
+        fits = zip(x, np.log(seen.to_numpy()), strict=True)
+        return np.array([np.polyfit(at, size, 1)[0] for at, size in fits])
 
     return measure
 
@@ -102,20 +96,6 @@ def _identity(name: str, quantity: str, *, source: str, statement: str, what: st
 def _claim(name: str, **parts: Any) -> Claim:
     reach = needs_replicates("identities")
     return Claim(f"contrastive/{name}", artefact=SAMPLED, **{"out_of_reach": reach, **parts})
-
-
-def _out_of_range(config: Mapping[str, Any]) -> str | None:
-    return (
-        "the statement belongs to d to infinity; p / sigma^2 = log log d / sqrt(log d) has its "
-        "maximum at d = 1618 and falls like that only beyond."
-    )
-
-
-def _paper_width(config: Mapping[str, Any]) -> str | None:
-    return (
-        "with m = d^1.01 and the printed sets, c0 must be so small and d so large that no "
-        "computer holds them."
-    )
 
 
 def _needs_large(config: Mapping[str, Any]) -> str | None:
@@ -220,7 +200,10 @@ CLAIMS: tuple[Claim, ...] = (
         reason="1 + o(1), read as within 10 %. The exact ratio is 1 + p / sigma^2, 1.6-1.7 "
         "at all d that a computer can hold; a failure is expected.",
         measure=_at("second_moments", -1),
-        out_of_reach=_out_of_range,
+        out_of_reach=always(
+            "the statement belongs to d to infinity; p / sigma^2 = log log d / sqrt(log d) has its "
+            "maximum at d = 1618 and falls like that only beyond."
+        ),
     ),
     _claim(
         "second-moments",
@@ -252,7 +235,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.2,
         high=0.5,
         reason="From 0.53 at d = 16 to nearly 1; validation gave 0.45.",
-        measure=_over_settings("decoding", lambda m, _: m.iloc[:, -1] - m.iloc[:, 0]),
+        measure=_over("decoding", lambda m, _: m.iloc[:, -1] - m.iloc[:, 0]),
         out_of_reach=_needs_large,
     ),
     _claim(
@@ -274,7 +257,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.95,
         high=1.05,
         reason="A chi-squared variable with d degrees of freedom.",
-        measure=_over_settings("norm_spread", lambda m, _: m.mean(axis=1)),
+        measure=_mean("norm_spread"),
     ),
     _claim(
         "lemma-b2c",
@@ -295,10 +278,8 @@ CLAIMS: tuple[Claim, ...] = (
         high=0.01,
         reason="The lemma says none. With about 1.4 lucky neurons an atom, e^-1.4 = 0.25 of the "
         "atoms have none; a failure is expected.",
-        measure=_over_settings("atoms_without_lucky", lambda m, _: m.mean(axis=1)),
-        out_of_reach=lambda config: (
-            "|M*_j| grows like a tiny power of d only; here it is of order one."
-        ),
+        measure=_mean("atoms_without_lucky"),
+        out_of_reach=always("|M*_j| grows like a tiny power of d only; here it is of order one."),
     ),
     _claim(
         "lemma-b2c-paper-width",
@@ -308,8 +289,11 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=0.01,
         reason="The lemma says none; at finite d about four of five have none.",
-        measure=_over_settings("atoms_without_lucky_paper_width", lambda m, _: m.mean(axis=1)),
-        out_of_reach=_paper_width,
+        measure=_mean("atoms_without_lucky_paper_width"),
+        out_of_reach=always(
+            "with m = d^1.01 and the printed sets, c0 must be so small and d so large that no "
+            "computer holds them."
+        ),
     ),
     _claim(
         "lemma-b2e",
@@ -319,7 +303,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=1.0,
         reason="The lemma, with constant 1.",
-        measure=_over_settings("shared_members", lambda m, e: (m / e).max(axis=1)),
+        measure=_over("shared_members", lambda m, e: (m / e).max(axis=1)),
     ),
     _claim(
         "lemma-b2f",
@@ -340,7 +324,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.7,
         high=0.9,
         reason="sqrt(2 / pi) = 0.80, the density of |alpha| at zero.",
-        measure=_over_settings("small_coordinates", lambda m, _: m.mean(axis=1)),
+        measure=_mean("small_coordinates"),
     ),
     _claim(
         "lemma-b3",
@@ -435,9 +419,7 @@ CLAIMS: tuple[Claim, ...] = (
         high=0.05,
         reason="Exactly 0: the activation is odd and the views are independent. Sampling error of "
         "the ratio is about 1 %.",
-        measure=lambda frames: (
-            _wide(frames, "masked_noise_pull").iloc[:, 0] / _wide(frames, "noise_pull").iloc[:, 0]
-        ).to_numpy(),
+        measure=ratio(_at("masked_noise_pull", 0), _at("noise_pull", 0)),
     ),
     _claim(
         "lemma-f1",
@@ -458,14 +440,7 @@ CLAIMS: tuple[Claim, ...] = (
         high=1.05,
         reason="The printed identity holds at b = 0 only: for b > 0 it leaves out the threshold "
         "that the activation subtracts; a failure is expected.",
-        measure=lambda frames: (
-            (
-                _wide(frames, "noise_pull_as_printed")
-                / _wide(frames, "noise_pull_as_printed", "predicted")
-            )
-            .iloc[:, -1]
-            .to_numpy()
-        ),
+        measure=_over("noise_pull_as_printed", lambda m, e: (m / e).iloc[:, -1]),
     ),
     _claim(
         "lemma-f2",
@@ -475,6 +450,6 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=10.0,
         reason="The lemma's order with a constant of 10 for its logarithms.",
-        measure=_over_settings("dense_network_loss", lambda m, e: (m.abs() * e).max(axis=1)),
+        measure=_over("dense_network_loss", lambda m, e: (m.abs() * e).max(axis=1)),
     ),
 )

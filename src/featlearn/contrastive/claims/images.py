@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.images.config import START, encoder_of, is_made, ordered
-from featlearn.contrastive.images.tables import HALFWAY
+from featlearn.contrastive.claims.shared import difference
+from featlearn.contrastive.images.config import HALFWAY, START, encoder_of, is_made, ordered
 from featlearn.core.claims import Claim, Measure, OutOfReach
 from featlearn.core.rows import per_replicate
 
@@ -104,11 +104,6 @@ class _Set:
         return self.too_small(config)
 
 
-def _less(more: Measure, less: Measure) -> Measure:
-    """Differences, replicate by replicate."""
-    return lambda frames: more(frames) - less(frames)
-
-
 def _figure_1(own: _Set) -> list[Claim]:
     chroma = {
         arm: own.of("fig-1", arm, "chroma of pictures")
@@ -121,7 +116,7 @@ def _figure_1(own: _Set) -> list[Claim]:
     shape = [
         own.claim(
             f"fig-1-shape-{arm.split('-')[0]}",
-            _less(right[arm], right[START]),
+            difference(right[arm], right[START]),
             source="Figure 1",
             statement=f"Features of {words} training tell the class.",
             quantity="accuracy of the linear probe, less that at the random start",
@@ -141,7 +136,7 @@ def _figure_1(own: _Set) -> list[Claim]:
         *shape,
         own.claim(
             "fig-1-colour-of-supervised",
-            _less(chroma[SUPERVISED], chroma[COLOUR]),
+            difference(chroma[SUPERVISED], chroma[COLOUR]),
             own.colourless,
             source="Figure 1",
             statement="Supervised features (no colour distortion) are more colourful than "
@@ -153,7 +148,7 @@ def _figure_1(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-1-colour-same-augmentation",
-            _less(chroma[SUPERVISED_COLOUR], chroma[COLOUR]),
+            difference(chroma[SUPERVISED_COLOUR], chroma[COLOUR]),
             own.colourless,
             source="Figure 1, its confound removed (ours)",
             statement="Supervised features are more colourful than contrastive ones also when both "
@@ -165,7 +160,7 @@ def _figure_1(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-1-steadier-under-attack",
-            _less(
+            difference(
                 own.of("fig-1", ADVERSARIAL, "cosine under attack"),
                 own.of("fig-1", COLOUR, "cosine under attack"),
             ),
@@ -195,7 +190,7 @@ def _figure_2(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-2-none-meaningless",
-            _less(right[NONE], right[START]),
+            difference(right[NONE], right[START]),
             source="Figure 2, message 1",
             statement="Yet the features learned are no better for the class than random ones.",
             quantity="accuracy of the linear probe, less that at the random start",
@@ -205,7 +200,7 @@ def _figure_2(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-2-full-over-crop",
-            _less(right[COLOUR], right[CROP]),
+            difference(right[COLOUR], right[CROP]),
             source="Figure 2, message 3",
             statement="Crop and colour distortion give better features than crop alone.",
             quantity=gain,
@@ -216,7 +211,7 @@ def _figure_2(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-2-full-over-none",
-            _less(right[COLOUR], right[NONE]),
+            difference(right[COLOUR], right[NONE]),
             source="Figure 2, messages 1 and 3",
             statement="And than no augmentation.",
             quantity=gain,
@@ -236,7 +231,7 @@ def _figure_2(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-2-full-loses-colour",
-            _less(
+            difference(
                 own.of("fig-2", CROP, "colour explained"),
                 own.of("fig-2", COLOUR, "colour explained"),
             ),
@@ -253,7 +248,7 @@ def _figure_2(own: _Set) -> list[Claim]:
         found.append(
             own.claim(
                 f"fig-2-less-colour-in-{what}",
-                _less(
+                difference(
                     own.of("fig-2", CROP, f"chroma of {what}"),
                     own.of("fig-2", COLOUR, f"chroma of {what}"),
                 ),
@@ -279,7 +274,7 @@ def _figure_3(own: _Set) -> list[Claim]:
             found.append(
                 own.claim(
                     f"fig-3-{quantity}-over-{name}",
-                    _less(full, weaker),
+                    difference(full, weaker),
                     source="Figure 3",
                     statement="Classes lie apart in the t-SNE map under the full augmentation, "
                     f"and less so under {words}.",
@@ -327,7 +322,7 @@ def _figure_4(own: _Set) -> list[Claim]:
         *by_layer,
         own.claim(
             "fig-4-sparser",
-            _less(rates(CROP), rates(COLOUR)),
+            difference(rates(CROP), rates(COLOUR)),
             source="Figure 4",
             statement="Colour distortion makes contrastive firing sparser.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
@@ -337,7 +332,7 @@ def _figure_4(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-4-supervised-sparser",
-            _less(rates(CROP), rates(SUPERVISED)),
+            difference(rates(CROP), rates(SUPERVISED)),
             source="Figure 4",
             statement="Supervised firing is sparser than contrastive firing with the same crop.",
             quantity="firing rate, mean over layers 2 to 5, contrastive less supervised",
@@ -347,7 +342,7 @@ def _figure_4(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-4-supervised-unmoved",
-            _less(rates(SUPERVISED), rates(SUPERVISED_COLOUR)),
+            difference(rates(SUPERVISED), rates(SUPERVISED_COLOUR)),
             source="Figure 4",
             statement="Supervised firing is as sparse with colour distortion as without.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
@@ -357,7 +352,7 @@ def _figure_4(own: _Set) -> list[Claim]:
         ),
         own.claim(
             "fig-4-towards-supervised",
-            _less(gap(CROP), gap(COLOUR)),
+            difference(gap(CROP), gap(COLOUR)),
             source="Figure 4",
             statement="Colour distortion brings the contrastive firing profile nearer to the "
             "supervised one.",
@@ -374,7 +369,7 @@ def _first_layer(own: _Set) -> list[Claim]:
     return [
         own.claim(
             f"slow-first-layer-{name}",
-            _less(own.of("fig-4", COLOUR, HALFWAY), own.of("fig-4", arm, HALFWAY)),
+            difference(own.of("fig-4", COLOUR, HALFWAY), own.of("fig-4", arm, HALFWAY)),
             source="Appendix A.3, remark",
             statement="First-layer features emerge more slowly in contrastive than in supervised "
             f"training {words}.",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.contrastive.claims.shared import wide
 from featlearn.core.claims import LEAST_REPLICATES, Claim
 
 SIZE = "contrastive/measurements/scaling/16.parquet"
@@ -16,17 +17,13 @@ SIZE = "contrastive/measurements/scaling/16.parquet"
 
 def _wide(frames: Mapping[str, pd.DataFrame], model: str, quantity: str) -> pd.DataFrame:
     """A row a replicate, a column a number of atoms."""
-    frame = frames["sizes"]
-    own = frame[(frame["model"] == model) & (frame["quantity"] == quantity)]
-    if own.empty:
-        raise KeyError(f"{quantity} of {model}")
-    return own.pivot_table(index="replicate", columns="atoms", values="value")
+    return wide(frames, "sizes", "atoms", model=model, quantity=quantity)
 
 
 def _worst_step(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     """Largest ratio of the NMSE at one size to that at the size before."""
-    wide = _wide(frames, "masked", "nmse").to_numpy()
-    return (wide[:, 1:] / wide[:, :-1]).max(1)
+    errors = _wide(frames, "masked", "nmse").to_numpy()
+    return (errors[:, 1:] / errors[:, :-1]).max(1)
 
 
 def _relative_to_linear(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
@@ -36,9 +33,9 @@ def _relative_to_linear(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 def _stage_two_exponent(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     """Exponent of ``d log d / log log d`` in the length of stage II."""
-    wide = _wide(frames, "masked", "stage_two")
-    units = [d * math.log(d) / math.log(math.log(d)) for d in map(float, wide.columns)]
-    lengths = wide.clip(lower=1e-3).to_numpy()
+    seen = _wide(frames, "masked", "stage_two")
+    units = [d * math.log(d) / math.log(math.log(d)) for d in map(float, seen.columns)]
+    lengths = seen.clip(lower=1e-3).to_numpy()
     return np.array([np.polyfit(np.log(units), np.log(row), 1)[0] for row in lengths])
 
 
@@ -54,8 +51,7 @@ def _too_small(config: Mapping[str, Any]) -> str | None:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    filled = {"out_of_reach": _too_small, "artefact": SIZE, **parts}
-    return Claim(f"contrastive/{name}", **filled)
+    return Claim(f"contrastive/{name}", out_of_reach=_too_small, artefact=SIZE, **parts)
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from featlearn.contrastive.claims.common import nmse_over_linear, of_model
+from featlearn.contrastive.claims.shared import nmse_over_linear, of_model
 from featlearn.core.claims import Claim, at_least
 
 EVALUATION = "contrastive/measurements/trained-thresholds/evaluation.parquet"

@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from featlearn.contrastive.figures.shared import over_sizes
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINES = {
-    "linear-exact": (COLOURS["grey"], "best linear predictor"),
-    "masked": (COLOURS["blue"], "RandomMask, thresholds raised"),
-    "bayes-exact": (COLOURS["green"], "Bayes floor"),
+ERRORS = {
+    "linear-exact": ("best linear predictor", COLOURS["grey"]),
+    "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
+    "bayes-exact": ("Bayes floor", COLOURS["green"]),
+}
+#: The same of the accuracy, which is known from trained probes alone.
+ACCURACIES = {
+    "raw": ERRORS["linear-exact"],
+    "masked": ERRORS["masked"],
+    "bayes": ERRORS["bayes-exact"],
 }
 
 
@@ -26,43 +33,32 @@ def stage_two_unit(atoms: float) -> float:
     return atoms * math.log(atoms) / math.log(math.log(atoms))
 
 
+@figure()
 def scaling(sizes: pd.DataFrame) -> Figure:
-    """NMSE, accuracy and the length of stage II over the number of atoms."""
+    """More atoms
+
+    The probe's error, its accuracy and the length of stage II over the number of atoms, means with 95 %
+    intervals. *What to see:* the error of linear predictors hardly moves, while that of the masked network falls from
+    {{ value("scaling", place="least", model="masked", quantity="nmse") | number }} to
+    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor. Stage II
+    takes about as long as the theory's order says (dashed, through the first point).
+    """
     drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)
-    for model, (colour, label) in LINES.items():
-        _points(first, _wide(sizes, model, "nmse"), colour, label)
-    _points(second, _wide(sizes, "masked", "accuracy"), COLOURS["blue"], None)
-    _points(second, _wide(sizes, "bayes", "accuracy"), COLOURS["green"], None)
-    _points(second, _wide(sizes, "raw", "accuracy"), COLOURS["grey"], None)
+    over_sizes(first, sizes, "atoms", "nmse", ERRORS)
+    over_sizes(second, sizes, "atoms", "accuracy", ACCURACIES)
+    came = sizes[(sizes["quantity"] == "stage_two") & (sizes["value"] >= 0)]
+    if len(came):
+        over_sizes(third, came, "atoms", "stage_two", {"masked": ("measured", COLOURS["blue"])})
+        length = came.groupby("atoms")["value"].mean()
+        units = np.array([stage_two_unit(atoms) for atoms in length.index])
+        third.plot(length.index, length.iloc[0] / units[0] * units, "--", color=COLOURS["ink"],
+                   linewidth=0.9, label=r"$\propto d\,\log d\,/\log\log d$")  # fmt: skip
+        third.legend(loc="upper left", fontsize=7.5)
     first.set(title="Regression", ylabel="NMSE", ylim=(0, None))
     second.set(title="Classification", ylabel="accuracy", ylim=(None, 1.0))
-    length = _wide(sizes, "masked", "stage_two")
-    length = length.where(length >= 0).dropna(how="all")
-    _points(third, length, COLOURS["blue"], "measured")
-    if len(length):
-        counts = np.array(length.index, dtype=float)
-        units = np.array([stage_two_unit(count) for count in counts])
-        scale = float(length.mean(axis=1).iloc[0]) / units[0]
-        third.plot(counts, scale * units, "--", color=COLOURS["ink"], linewidth=0.9,
-                   label=r"$\propto d\,\log d\,/\log\log d$")  # fmt: skip
     third.set(title="Length of stage II", ylabel=r"$\eta\,(T_2-T_1)$", yscale="log")
-    third.legend(loc="upper left", fontsize=7.5)
     for ax in (first, second, third):
-        counts_all = sorted(sizes["atoms"].unique())
-        ax.set(xscale="log", xlabel="atoms d")
-        ax.set_xticks(counts_all, [str(count) for count in counts_all])
-        ax.set_xticks([], minor=True)
+        ax.set_xlabel("atoms d")
     drawn.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-def _wide(sizes: pd.DataFrame, model: str, quantity: str) -> pd.DataFrame:
-    own = sizes[(sizes["model"] == model) & (sizes["quantity"] == quantity)]
-    return own.pivot_table(index="atoms", columns="replicate", values="value")
-
-
-def _points(ax: Axes, wide: pd.DataFrame, colour: str, label: str | None) -> None:
-    for _, values in wide.items():
-        ax.plot(wide.index, values, ".", color=colour, markersize=3, alpha=0.6)
-    ax.plot(wide.index, wide.mean(axis=1), "o-", color=colour, markersize=4, label=label)

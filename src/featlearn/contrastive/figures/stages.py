@@ -1,4 +1,4 @@
-"""Figures of the three stages: curves, alignment of neurons with atoms, decoupling."""
+"""The three stages: curves, alignment of neurons with atoms, decoupling, what a probe makes of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
+from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.rows import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,16 +36,30 @@ MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
 PLAIN_MOMENTS = {"start": "start", "t1": "a third", "t2": "two thirds", "end": "end"}
 
 
+@figure()
 def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
-    """Norms, singletons, thresholds and loss over the steps; a row an arm, every replicate."""
+    """Three stages of contrastive training
+
+    Above with RandomMask, below without augmentation; from left to right the norm of a neuron within and
+    outside the span of the atoms, the share of *singletons* (neurons with more than half of their squared
+    norm along one atom) and of atoms that have one, the threshold over the norm, and the loss. Every thin
+    line is a replicate, thick lines are means. Dotted lines mark T1, when thresholds are raised, and T2,
+    when the first neuron has grown by a factor of the square root of d. *What to see:* with RandomMask only
+    the part within the span of the atoms grows (stage I); once thresholds are up, neurons become singletons
+    (stage II) until {{ value("moments", arm="masked", moment="end", quantity="covered") | percent }} of the
+    atoms have one, and training goes on (stage III). Without augmentation the noise part grows, no singleton
+    emerges, and the loss falls all the same. With RandomMask the loss stays above a floor (dashed): samples
+    whose sparse codes agree cannot be told apart by a code of z. The two rows start from weights of different
+    size: without thresholds there is no stage I to wait for.
+    """
     drawn = canvas(8.2, 4.4)
     axes = drawn.subplots(len(ARMS), len(PANELS), sharey="col")
     times = _times(moments)
     for row, (arm, name) in enumerate(ARMS.items()):
         own = histories[histories["arm"] == arm]
-        for ax, (title, lines) in zip(axes[row], PANELS.items(), strict=True):
-            for quantity, (colour, label) in lines.items():
-                _lines(ax, own[own["quantity"] == quantity], colour, label)
+        for ax, (title, shown) in zip(axes[row], PANELS.items(), strict=True):
+            for quantity, (colour, label) in shown.items():
+                lines(ax, wide(own, "step", quantity=quantity), colour, label)
             if row == 0:
                 ax.set_title(title)
             else:
@@ -74,13 +91,6 @@ def _times(moments: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _lines(ax: Axes, frame: pd.DataFrame, colour: str, label: str) -> None:
-    """Every replicate thin, the mean thick."""
-    wide = frame.pivot_table(index="step", columns="replicate", values="value")
-    ax.plot(wide.index, wide.to_numpy(), color=colour, linewidth=0.5, alpha=0.35)
-    ax.plot(wide.index, wide.mean(axis=1), color=colour, linewidth=1.8, label=label)
-
-
 def _mark(ax: Axes, times: dict[str, float], *, named: bool) -> None:
     for name, step in times.items():
         ax.axvline(step, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
@@ -89,8 +99,18 @@ def _mark(ax: Axes, times: dict[str, float], *, named: bool) -> None:
                         xytext=(2, 0), textcoords="offset points", fontsize=7.5)  # fmt: skip
 
 
+@figure()
 def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
-    """``|<w_i, M_j>| / ||w_i||`` of every neuron and atom, at four moments."""
+    """Neurons become singletons
+
+    The share of each neuron (row) along each atom (column), in one replicate: the absolute cosine of the angle
+    between weight and atom. Neurons are sorted by the atom that they are closest to at the end. *What to see:*
+    with RandomMask the picture is diffuse until T1 and nearly a permutation at the end:
+    {{ value("moments", arm="masked", moment="end", quantity="singletons") | percent }} of the neurons hold one
+    atom, and {{ value("moments", arm="masked", moment="end", quantity="lucky_came_true") | percent }} of the
+    pairs that were lucky at the start came true. Without augmentation neurons stay dense to the end. (There
+    is no T1 without thresholds; moments are then thirds of the way.)
+    """
     drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
     for row, (arm, name) in enumerate(ARMS.items()):
@@ -133,14 +153,23 @@ MASKINGS = {
 }
 
 
-def decoupling(frame: pd.DataFrame) -> Figure:
-    """``E[<x+, v> <x++, v'>]`` for sparse and dense directions under each way of masking."""
+@figure()
+def decoupling(decoupling: pd.DataFrame) -> Figure:
+    """What two views share
+
+    The mean of the product of the two views' coordinates along pairs of directions: four atoms, then four
+    dense directions. *What to see:* under RandomMask the views share the atoms and nothing along noise; the
+    small negative value is exact, since complementary masks never keep the same coordinate. With two
+    independent masks, or without augmentation, they share the noise as well, and noise grows.
+    """
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
-    grids = {name: _grid(frame[frame["masking"] == name], "measured") for name in MASKINGS}
+    grids = {
+        name: _grid(decoupling[decoupling["masking"] == name], "measured") for name in MASKINGS
+    }
     top = max(float(np.abs(grid).max()) for grid in grids.values())
     for ax, (masking, title) in zip(axes, MASKINGS.items(), strict=True):
-        grid, exact = grids[masking], _grid(frame[frame["masking"] == masking], "exact")
+        grid, exact = grids[masking], _grid(decoupling[decoupling["masking"] == masking], "exact")
         image = ax.imshow(grid, cmap="RdBu_r", norm=TwoSlopeNorm(0, -top, top))
         half = len(grid) // 2
         places = [half / 2 - 0.5, 1.5 * half - 0.5]
@@ -167,3 +196,82 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
     names = list(dict.fromkeys(frame["first"]))
     grid = frame.pivot_table(index="first", columns="second", values=column)
     return grid.loc[names, names].to_numpy()
+
+
+MODELS = {
+    "raw": ("raw\nsamples", COLOURS["grey"]),
+    "initial": ("random\nweights", COLOURS["grey"]),
+    "unmasked": ("no augm.", COLOURS["orange"]),
+    "zero-thresholds": ("mask,\nb = 0", COLOURS["sky"]),
+    "masked": ("mask, b\nraised", COLOURS["blue"]),
+    "bayes": ("Bayes\nestimate", COLOURS["green"]),
+}
+
+
+@figure()
+def downstream(evaluation: pd.DataFrame) -> Figure:
+    """Only RandomMask with thresholds beats a linear probe on raw data
+
+    Linear probes on each representation (*no augm.*: no augmentation; *mask*: RandomMask; b: the thresholds),
+    for the regression of a linear function of the sparse code and for
+    its sign; dots are replicates, bars means, lines 95 % intervals. Dashed: the exact error of the best linear
+    predictor, and the Bayes floor that no estimator can pass. *What to see:* the network without augmentation
+    ({{ value("downstream", model="unmasked", quantity="nmse") | number }}) is as good as a linear predictor
+    ({{ value("downstream", model="linear-exact", quantity="nmse") | number }}), and so is RandomMask with
+    thresholds at zero ({{ value("downstream", model="zero-thresholds", quantity="nmse") | number }}): both are
+    linear. With thresholds the error falls to
+    {{ value("downstream", model="masked", quantity="nmse") | number }}, where the floor is
+    {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of zero
+    have no class and are left out of the accuracy.
+    """
+    drawn = canvas(8.2, 3.4)
+    left, right = drawn.subplots(1, 2)
+    for ax, quantity, title in (
+        (left, "nmse", "Regression: NMSE, lower is better"),
+        (right, "accuracy", "Classification: accuracy"),
+    ):
+        for x, (model, (_, colour)) in enumerate(MODELS.items()):
+            bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
+        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
+        ax.grid(axis="x", visible=False)
+        ax.set_title(title)
+    for name in ("linear", "bayes"):
+        _exact(left, evaluation, name)
+    left.set_ylabel("error / mean square of the response")
+    right.set(ylim=(0.5, 1.0), ylabel="share of samples that are right")
+    return drawn
+
+
+def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
+    """What no linear predictor, or no estimator at all, can pass."""
+    words = {"linear": "best linear predictor", "bayes": "Bayes floor"}[name]
+    at = level(ax, evaluation, f"{name}-exact")
+    ax.annotate(words, (0.995, at), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+                fontsize=8)  # fmt: skip
+
+
+LABEL_MODELS = {
+    "unmasked": ("no augmentation", COLOURS["orange"]),
+    "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
+}
+
+
+@figure()
+def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
+    """How many labels the probe needs
+
+    Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
+    to see:* the masked network beats the best linear predictor (dashed) with few labels already; without
+    augmentation the probe approaches it from above as labels are added, and cannot pass it.
+    """
+    drawn = canvas(8.2, 3.0)
+    left, right = drawn.subplots(1, 2)
+    for ax, quantity in ((left, "nmse"), (right, "accuracy")):
+        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS)
+        ax.set_xlabel("labelled samples")
+    for name in ("linear", "bayes"):
+        _exact(left, evaluation, name)
+    left.set(title="Regression", ylabel="NMSE", ylim=(0, None))
+    right.set(title="Classification", ylabel="accuracy")
+    right.legend(loc="lower right")
+    return drawn

@@ -38,6 +38,8 @@ ARMS = {
 }
 #: Kinds of encoders with five layers.
 FIVE_LAYERS = ("plain", "alexnet")
+#: The quantity that says when in its training the first layer was halfway to its end.
+HALFWAY = "halfway"
 #: The control: the encoder before any training.
 START = "random"
 #: What each figure of the paper compares. Figure 1 has no ``supervised-colour`` in the paper: its
@@ -66,10 +68,14 @@ def trained(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
             if (encoder, arm) in wanted]  # fmt: skip
 
 
-def measured(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Encoder and arm of all that is measured: the trainings, and each encoder's start."""
-    pairs = trained(settings)
-    return [*pairs, *((encoder, START) for encoder in dict.fromkeys(name for name, _ in pairs))]
+def arms_of(settings: Mapping[str, Any], encoder: str) -> list[str]:
+    """Arms that an encoder is trained by."""
+    return [arm for kind, arm in trained(settings) if kind == encoder]
+
+
+def mapped_arms(settings: Mapping[str, Any], encoder: str) -> list[str]:
+    """Those of them whose features are mapped."""
+    return [arm for arm in arms_of(settings, encoder) if arm in MAPPED]
 
 
 def ordered(images: Mapping[str, Any]) -> list[str]:

@@ -9,28 +9,26 @@ from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from featlearn.contrastive.images.config import ARMS, is_made
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import seeded
 from featlearn.images.adversarial import AdversarialSimCLR
 from featlearn.images.augment import Augment, channel_statistics
-from featlearn.images.classified import Classified, open_classified
+from featlearn.images.classified import Classified
 from featlearn.images.classifier import Classifier
-from featlearn.images.datasets import Labelled, placed
-from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.datasets import Labelled
+from featlearn.images.encoders import Encoder
 from featlearn.images.filter_trace import FilterTrace, distances_to_end
-from featlearn.images.loop import Report, fit
+from featlearn.images.loop import Report
 from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.objective import Objective
+from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.shapes import GLYPHS, ShapeDials, sample
 
-Weights = Mapping[str, Tensor]
 
-
-class ImageExperiment:
+class ImageExperiment(Replicate):
     """Data, networks and trainings of a replicate.
 
     All arms of a replicate share images, initial weights and the order of the images. On made
@@ -45,14 +43,10 @@ class ImageExperiment:
         Of the data set.
     settings
         A group of ``contrastive.images``.
-    cache
-        Folder of decoded images.
     seed
         Base seed of the run.
-    replicate
-        Which replicate.
-    device
-        Where networks are trained.
+    cache, replicate, device
+        See :class:`~featlearn.images.replicate.Replicate`.
     """
 
     def __init__(
@@ -65,9 +59,9 @@ class ImageExperiment:
         replicate: int,
         device: torch.device | str = "cpu",
     ):
-        self.settings, self.cache, self.device = settings, cache, torch.device(device)
-        self.name = (seed, "contrastive", experiment, name, replicate)
-        self.shared = (seed, "contrastive", experiment, name)
+        super().__init__(
+            settings, (seed, "contrastive", experiment, name), replicate, device, cache
+        )
         self.key = f"contrastive.images.{name}"
 
     # ------------------------------------------------------------------------------- images
@@ -77,8 +71,8 @@ class ImageExperiment:
         """Training and test images, and the names of the classes."""
         if is_made(self.settings):
             return Classified(self._made("train"), self._made("test"), GLYPHS)
-        most, key = self.settings["train_images"], f"{self.key}.real"
-        return open_classified(self.settings["real"], self.cache, *self.shared, most=most, key=key)
+        settings = self.settings
+        return self.opened(settings["real"], settings["train_images"], f"{self.key}.real")
 
     @property
     def train(self) -> Labelled:
@@ -121,11 +115,7 @@ class ImageExperiment:
 
     def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
         """Encoder ``kind`` of the config, at its random start or with ``weights``."""
-        with seeded(*self.name, "encoder", kind):
-            made = build_encoder(self.settings["encoders"][kind], self.size)
-        if weights is not None:
-            made.load_state_dict(dict(weights))
-        return made
+        return self.network(self.settings["encoders"][kind], self.size, kind, weights=weights)
 
     def objective(self, arm: str, encoder: Encoder) -> Objective:
         """What a training of ``arm`` minimises."""
@@ -175,16 +165,15 @@ class ImageExperiment:
         encoder = self.encoder(kind)
         objective = FilterTrace(self.objective(arm, encoder), self.settings["trace_points"])
         supervised = ARMS[arm].method == "supervised"
-        history = fit(
+        history = self.train_on(
+            self.train.images,
+            self.train.labels if supervised else None,
             objective,
-            placed(self.train.images, self.device),
-            placed(self.train.labels, self.device) if supervised else None,
             self.augment(ARMS[arm].views) if supervised else untouched,
             self.training(arm),
-            (*self.name, "training"),
-            self.device,
-            folder,
-            report,
+            "training",
+            folder=folder,
+            report=report,
             identity={"arm": arm, "encoder": kind, "settings": self.settings},
         )
         distance = distances_to_end(objective.trace.cpu())

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.contrastive.images.experiment import ImageExperiment, Weights
-from featlearn.core.files import PathLike, read_tensors
+from featlearn.contrastive.images.experiment import ImageExperiment
 from featlearn.images.adversarial import Attack, steadiness
 from featlearn.images.datasets import Labelled, split_rows
 from featlearn.images.embedding import purity, silhouette, tsne
@@ -21,6 +19,7 @@ from featlearn.images.firing import Firing, firing
 from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.probe import choose_probe
 from featlearn.images.regression import explained_share
+from featlearn.images.replicate import Weights
 from featlearn.images.visualise import (
     GREY,
     as_pictures,
@@ -223,59 +222,6 @@ class Measured:
             ("purity of the map", "", purity(placed, part.labels)),
         ]
         return frame, pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _responses(own: Measured) -> dict[str, pd.DataFrame]:
-    return {"evaluation": own.rows(), "patterns": own.patterns(), "pictures": own.pictures()}
-
-
-def _map(own: Measured) -> dict[str, pd.DataFrame]:
-    return dict(zip(("map", "separation"), own.map(), strict=True))
-
-
-#: Frames by name, by what one job reads off.
-READINGS: dict[str, Callable[[Measured], dict[str, pd.DataFrame]]] = {
-    "responses": _responses,
-    "map": _map,
-}
-
-
-def of_all_arms(
-    experiment: ImageExperiment,
-    kind: str,
-    weights: Mapping[str, PathLike | None],
-    group: str,
-    tell: Callable[[str], None] = lambda _: None,
-) -> dict[str, pd.DataFrame]:
-    """What is read off an encoder after each of its trainings, by name.
-
-    Parameters
-    ----------
-    experiment
-    kind
-        Which encoder of the config.
-    weights
-        File of the weights of each arm; None for the start.
-    group
-        A key of :data:`READINGS`.
-    tell
-        Is told which arm is next.
-
-    Returns
-    -------
-    dict
-        Frames of all arms below each other, with the columns data_set, encoder, arm, replicate.
-    """
-    *_, data_set, replicate = experiment.name
-    found: dict[str, list[pd.DataFrame]] = {}
-    for arm, path in weights.items():
-        tell(f"{data_set} {kind} {arm}-{replicate}")
-        own = Measured(experiment, kind, None if path is None else read_tensors(path))
-        told: dict[str, Any] = {"data_set": data_set, "encoder": kind}
-        told |= {"arm": arm, "replicate": replicate}
-        for what, frame in READINGS[group](own).items():
-            found.setdefault(what, []).append(frame.assign(**told))
-    return {what: pd.concat(parts, ignore_index=True) for what, parts in found.items()}
 
 
 def first_filters(encoder: Encoder) -> Tensor:

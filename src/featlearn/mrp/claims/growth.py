@@ -10,7 +10,7 @@ import pandas as pd
 
 from featlearn.core.claims import Claim, Measure, needs_replicates
 from featlearn.mrp.claims.common import by_replicate
-from featlearn.mrp.growth_fits import delayed, first_arrivals, fits, scaling, with_ratio
+from featlearn.mrp.tables.growth import delayed, first_arrivals, fits, scaling, with_ratio
 
 HITS = "mrp/measurements/growth/hits.parquet"
 AFTER = "mrp/measurements/growth/after-capture.parquet"

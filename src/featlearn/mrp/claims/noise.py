@@ -45,6 +45,24 @@ def _memory(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return _noise(frames, "own", "rms") / _noise(frames, "own", "rms", "fresh")
 
 
+def scales(settings: Mapping[str, Any]) -> pd.DataFrame:
+    """The units of Lemma F.6, one row: ``sigma_0`` and ``sigma_0 * gamma * k``.
+
+    Parameters
+    ----------
+    settings
+        The section of an experiment.
+    """
+    sigma_0 = settings["network"]["sigma_0"]
+    gamma_k = settings["data"]["feature_noise"] * settings["data"]["classes"]
+    return pd.DataFrame([{"sigma_0": sigma_0, "sigma_0_gamma_k": sigma_0 * gamma_k}])
+
+
+def derived(config: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Frames that follow from the config."""
+    return {"scales": scales(config["headline"])}
+
+
 def _claims(
     ending: str,
     artefact: str,
@@ -119,7 +137,7 @@ TEACHER_STUDENT = _claims(
     background="The initial kernels give 1; O(.) allows for kernels whose norm grows threefold.",
 )
 
-MAE = _claims(
+CLAIMS = _claims(
     "-mae",
     "mrp/measurements/headline/noise.parquet",
     too_small,

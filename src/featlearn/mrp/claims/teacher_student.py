@@ -13,9 +13,14 @@ import pandas as pd
 
 from featlearn.core.claims import Claim, Measure, at_least
 from featlearn.mrp.claims.headline import values
-from featlearn.mrp.claims.noise import TEACHER_STUDENT
+from featlearn.mrp.claims.noise import TEACHER_STUDENT, scales
 
 EVALUATION = "mrp/measurements/teacher-student/evaluation.parquet"
+
+
+def derived(config: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Frames that follow from the config."""
+    return {"scales": scales(config["teacher_student"])}
 
 
 def _read(model: str, quantity: str) -> Measure:

@@ -16,7 +16,7 @@ import pandas as pd
 from featlearn.core.claims import Claim, Measure
 from featlearn.core.rows import per_replicate
 from featlearn.mrp.claims.headline import too_small
-from featlearn.mrp.selection import CRITERIA, reported
+from featlearn.mrp.tables.transfer import CRITERIA, reported
 
 ARTEFACT = "mrp/measurements/transfer/accuracy.parquet"
 SAME, FEWER, MORE, OVERLAP = (

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.mrp.figures.shares import intervals
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,32 +17,42 @@ if TYPE_CHECKING:
 
 #: What became of the view that a single-view image shows, in the words of the legend.
 CAUSES = {
-    "kept": ("own view captured", COLOURS["blue"]),
-    "lost_alone": ("own view lost, no captured distractor", COLOURS["green"]),
-    "lost_distractor": ("own view lost, captured distractor present", COLOURS["red"]),
+    "kept": Look("own view captured", COLOURS["blue"]),
+    "lost_alone": Look("own view lost, no captured distractor", COLOURS["green"]),
+    "lost_distractor": Look("own view lost, captured distractor present", COLOURS["red"]),
 }
 SHARES = {
-    "captured": ("features captured", COLOURS["ink"], "o"),
-    "accuracy_single_view": ("single-view accuracy", COLOURS["orange"], "s"),
-    "accuracy_multi_view": ("multi-view accuracy", COLOURS["sky"], "^"),
+    "captured": Look("features captured", COLOURS["ink"]),
+    "accuracy_single_view": Look("single-view accuracy", COLOURS["orange"], "s"),
+    "accuracy_multi_view": Look("multi-view accuracy", COLOURS["sky"], "^"),
 }
 
 
-def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: float) -> Figure:
-    """The lottery against k, why single-view images go wrong, and whether training had ended.
+@figure()
+def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Config) -> Figure:
+    """The supervised lottery: many classes, long training
 
-    Parameters
-    ----------
-    marked
-        Time (steps x learning rate / classes) at which the headline ends its training.
+    Supervised training until every training label is right, with the initial kernels shrinking with the
+    number of classes as the theory asks. Points are means over replicates, lines 95 % t-intervals.
+    Above left: the share of features captured, and accuracy. Above right: what became of the view that
+    a single-view image shows: captured; lost, and no captured feature of another class is present; or
+    lost, with such a distractor. Below left: accuracy within each of these groups. Below right: the
+    network of the headline, trained much longer (dashed: where the headline stops). *What
+    to see:* the captured share falls towards the theory's one half as classes are added, and
+    single-view accuracy is that share: an image whose view was lost is right only by elimination, which
+    is rare. The lottery is no lack of training: with time the classes that had captured nothing get
+    their first feature and multi-view accuracy becomes complete; from then on the captured share creeps
+    at most like the logarithm of time.
     """
+    # when the headline ends its supervised training, in the units of the figure
+    supervised = config["supervised"]
+    marked = supervised["steps"] * supervised["learning_rate"] / config["data"]["classes"]
     drawn = canvas(8.2, 6.4)
     axes = drawn.subplots(2, 2)
     counts = np.sort(classes["classes"].unique())
 
     ax = axes[0, 0]
-    for quantity, (words, colour, marker) in SHARES.items():
-        _curve(ax, classes, "classes", quantity, words, colour, marker)
+    lines(ax, classes, "classes", "quantity", looks=SHARES, errorbar=share_interval)
     _half(ax)
     ax.annotate("theory, many classes: 1/2", (0.02, 0.49), xycoords=("axes fraction", "data"),
                 va="top", fontsize=8)  # fmt: skip
@@ -50,9 +61,10 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
 
     ax = axes[0, 1]
     bottom = np.zeros(len(counts))
-    for cause, (words, colour) in CAUSES.items():
-        means = _means(classes, "classes", counts, f"share_{cause}")
-        ax.bar(range(len(counts)), means, 0.6, bottom, color=colour, label=words)
+    for cause, look in CAUSES.items():
+        chosen = classes[classes["quantity"] == f"share_{cause}"]
+        means = chosen.groupby("classes")["value"].mean().reindex(counts).to_numpy()
+        ax.bar(range(len(counts)), means, 0.6, bottom, color=look.colour)
         bottom += means
     _half(ax)
     ax.set_xticks(range(len(counts)), [str(count) for count in counts])
@@ -61,15 +73,14 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, marked: flo
     ax.grid(axis="x", visible=False)
 
     ax = axes[1, 0]
-    for cause, (words, colour) in CAUSES.items():
-        _curve(ax, classes, "classes", f"accuracy_{cause}", words, colour, "o")
+    groups = {f"accuracy_{cause}": look for cause, look in CAUSES.items()}
+    lines(ax, classes, "classes", "quantity", looks=groups, errorbar=share_interval)
     _log_classes(ax, counts)
     ax.set(ylim=(-0.03, 1.03), ylabel="accuracy within the group")
     ax.set_title("Which of them are right")
 
     ax = axes[1, 1]
-    for quantity, (words, colour, marker) in SHARES.items():
-        _curve(ax, length, "time", quantity, words, colour, marker)
+    lines(ax, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
     _half(ax)
     ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
     ax.annotate("headline\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
@@ -98,23 +109,3 @@ def _log_classes(ax: Axes, counts: np.ndarray) -> None:
     ax.set_xticks(counts, [str(count) for count in counts], minor=False)
     ax.minorticks_off()
     ax.set_xlabel("number of classes, $k$")
-
-
-def _means(frame: pd.DataFrame, by: str, points: np.ndarray, quantity: str) -> np.ndarray:
-    chosen = frame[frame["quantity"] == quantity]
-    return chosen.groupby(by)["value"].mean().reindex(points).to_numpy()
-
-
-def _curve(
-    ax: Axes, frame: pd.DataFrame, by: str, quantity: str, words: str, colour: str, marker: str
-) -> None:
-    """Means over the replicates with 95 % intervals."""
-    chosen = frame[frame["quantity"] == quantity]
-    points = np.sort(chosen[by].unique())
-    means, lines = intervals(chosen, by, points)
-    ax.errorbar(
-        points,
-        means,
-        lines,
-        color=colour, marker=marker, markersize=5, capsize=2, label=words,
-    )  # fmt: skip

@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DOTTED, DASHED = (1, 1.65), (3.7, 1.6)
 MODELS = {
-    "supervised": ("o-", COLOURS["orange"], "supervised"),
-    "half_masked": ("s-", COLOURS["blue"], r"teacher-student, $\theta={}$"),
-    "mostly_masked": ("D--", COLOURS["sky"], r"teacher-student, $\theta={}$"),
-    "mae": ("^-", COLOURS["green"], "MAE"),
-    "random": ("v:", COLOURS["grey"], "random kernels, fine-tuned"),
+    "supervised": Look("supervised", COLOURS["orange"]),
+    "half_masked": Look("teacher-student", COLOURS["blue"], "s"),
+    "mostly_masked": Look("teacher-student", COLOURS["sky"], "D", DASHED),
+    "mae": Look("MAE", COLOURS["green"], "^"),
+    "random": Look("random kernels, fine-tuned", COLOURS["grey"], "v", DOTTED),
 }
+PRETRAINED = ("half_masked", "mostly_masked", "mae")
 
 
-def equal_start(table: pd.DataFrame, thetas: Mapping[str, float]) -> Figure:
-    """Accuracy, purity and size of kernels over the start, a row for each number of kernels.
+@figure()
+def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
+    """Equal starts: where teacher-student pre-training can help
 
-    ``thetas`` are the keep probabilities of the two teacher-student models.
+    All models start from the same kernels, whose size grows from left to right: mean initial correlation
+    of a feature's best kernel, in units of the threshold. One row for each number of kernels a class; means
+    over replicates with 95 % intervals. Left: accuracy on single-view test data after fine-tuning
+    (supervised: as trained). Middle: share of the kernels with a feature that hold several. Right:
+    largest correlation when the last feature was captured. *What to see:* from a small start the supervised network plays its lottery, and MAE
+    wins against it; teacher-student kernels are mixed and huge by the time the last feature is captured,
+    and do worse than the supervised network. From a large start they come close to MAE, and with three kernels a class
+    they beat the supervised network; but at no start is their capture clean.
     """
-    counts = sorted(table["kernels_per_class"].unique())
+    looks = dict(MODELS)
+    for model, options in config["teacher_student"].items():
+        words = rf"{looks[model].words}, $\theta={options['theta']}$"
+        looks[model] = looks[model]._replace(words=words)
+    pretrained = {model: looks[model] for model in PRETRAINED}
+    counts = sorted(evaluation["kernels_per_class"].unique())
     drawn = canvas(8.2, 2.5 * len(counts) + 0.5)
     axes = drawn.subplots(len(counts), 3, sharex="col", squeeze=False)
     for row, kernels in zip(axes, counts, strict=True):
-        own = table[table["kernels_per_class"] == kernels]
-        for model in MODELS:
-            label = MODELS[model][2].format(thetas.get(model))
-            _line(row[0], own, model, "accuracy_single_view", label)
-        for model in ("half_masked", "mostly_masked", "mae"):
-            _line(row[1], own, model, "impure_share")
-            _line(row[2], own, model, "largest")
+        own = evaluation[evaluation["kernels_per_class"] == kernels]
+        start = own[own["quantity"] == "strength_over_varrho"].groupby("sigma_0")["value"].mean()
+        own = own.assign(start=own["sigma_0"].map(start))
+        for ax, quantity, shown in (
+            (row[0], "accuracy_single_view", looks),
+            (row[1], "impure_share", pretrained),
+            (row[2], "largest", pretrained),
+        ):
+            lines(ax, own[own["quantity"] == quantity], "start", "model", looks=shown)
         row[0].set(ylabel=f"{kernels} kernels a class", ylim=(0, 1.03))
         row[0].yaxis.label.set_fontweight("bold")
         row[1].set(ylim=(-0.03, 1.03))
@@ -53,13 +70,3 @@ def equal_start(table: pd.DataFrame, thetas: Mapping[str, float]) -> Figure:
     drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
                  fontsize=8)  # fmt: skip
     return drawn
-
-
-def _line(
-    ax: Axes, table: pd.DataFrame, model: str, quantity: str, label: str | None = None
-) -> None:
-    start = table[table["quantity"] == "strength_over_varrho"].set_index("sigma_0")["mean"]
-    chosen = table[(table["model"] == model) & (table["quantity"] == quantity)]
-    style, colour, _ = MODELS[model]
-    ax.errorbar(chosen["sigma_0"].map(start), chosen["mean"], chosen["half_width"], fmt=style,
-                color=colour, markersize=4, elinewidth=0.9, label=label)  # fmt: skip

@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.mrp.growth_fits import CASES, timed, with_ratio
+from featlearn.core.publish import Config, figure
+from featlearn.mrp.tables.growth import CASES, timed, with_ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +20,20 @@ if TYPE_CHECKING:
 SIGMA_COLOURS = [COLOURS["blue"], COLOURS["green"], COLOURS["red"], COLOURS["purple"]]
 
 
-def growth_laws(
-    curves: pd.DataFrame, hits: pd.DataFrame, target: float, varrho: float, replicate: int = 0
-) -> Figure:
-    """``Lambda`` of every feature over time, with the predicted crossing of the target marked."""
+@figure(replicate=0)
+def growth_laws(curves: pd.DataFrame, hits: pd.DataFrame, config: Config, replicate: int) -> Figure:
+    """How fast features grow, and when each is captured
+
+    One line a feature, in the first replicate: the largest correlation of a kernel with it, over the
+    steps of training. The three colours are one and the same draw of the initial kernels, scaled by
+    `sigma_0`. A ring on the dotted line is the step at which the closed form says that the feature
+    crosses it; it knows only the initial kernels and the strengths in the training data. The right
+    panel is the teacher-student framework where nothing disturbs a kernel: features that never share a
+    sample, no noise. *What to see:* in the MAE framework and in the undisturbed one every line goes
+    through its ring. In the teacher-student framework on multi-view data only the first feature of a
+    run does; once it is captured it pulls the others up, and they arrive long before their time.
+    """
+    target, varrho = config["target"], config["network"]["varrho"]
     drawn = canvas(8.4, 3.9)
     axes = drawn.subplots(1, len(CASES), sharey=True)
     sigmas = sorted(hits["sigma_0"].unique())
@@ -67,8 +78,30 @@ def growth_laws(
     return drawn
 
 
+@figure()
 def hitting_times(hits: pd.DataFrame) -> Figure:
-    """Measured against predicted hitting times, all features of all replicates and starts."""
+    """Measured against predicted hitting times
+
+    Each mark is one feature of one run (all replicates, all `sigma_0`): the step at which its
+    correlation reached a target below the threshold, against the closed form
+    `(Lambda_0^-p - Lambda*^-p) q varrho^p / (p eta Gamma)` with `p = 2q - 2` (teacher-student) or
+    `q - 1` (MAE). `Gamma` is measured from the training data. *What to see:* for MAE all
+    features lie on the diagonal (slope {{ value("growth-laws", case="mae", quantity="slope") | number(4) }},
+    R² {{ value("growth-laws", case="mae", quantity="r_squared") | number(5) }}), provided that a kernel
+    wins one feature at most: where the nearest kernel is lost to another feature (crosses), the next
+    best wins later, which the theorems exclude by assuming disjoint lottery sets. (A dot far below the
+    diagonal, if there is one, reached the target in its nearest kernel just before it was driven out.)
+    For
+    teacher-student the first feature of a run is on time
+    ({{ value("growth-laws", case="teacher_student", quantity="first_ratio") | number(3) }} of the
+    prediction in the mean), the others come at
+    {{ value("growth-laws", case="teacher_student", quantity="later_ratio") | number(2) }} of
+    theirs: the cross term between features of one sample, which the paper's claims leave out. Without
+    noise and without shared samples (right) the printed law holds (R²
+    {{ value("growth-laws", case="teacher_student_alone", quantity="r_squared") | number(5) }}); there
+    {{ value("growth-laws", case="teacher_student_alone", quantity="reached") | percent(1) }} of the features
+    arrived before an early winner had grown beyond the limit at which a run is ended.
+    """
     drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)
     for ax, (case, title) in zip(axes, CASES.items(), strict=True):
@@ -110,8 +143,20 @@ def _diagonal(ax: Axes, hits: pd.DataFrame) -> None:
     ax.plot(ends, ends, color=COLOURS["ink"], linewidth=0.9, zorder=1)
 
 
-def drift_after_capture(after: pd.DataFrame, residual: pd.DataFrame, q: int) -> Figure:
-    """Left: ``Lambda`` after a capture. Right: the gradient that is left, by time of capture."""
+@figure()
+def drift_after_capture(
+    after_capture: pd.DataFrame, residual_slopes: pd.DataFrame, config: Config
+) -> Figure:
+    """After the capture a teacher-student kernel does not come to rest
+
+    One kernel along one feature, no noise, in float64. Left: the correlation after the capture, for the
+    two schedules of the teacher factor that the paper prints and for none; the thin line is the closed
+    form. Right: the gradient along the feature at a capture at step `T_0`. *What to see:* the paper
+    lets the gradient fade like `T_0^(-1/q)` (dashed). It does not: the linear branch of the
+    smoothed ReLU has an offset, which the teacher factor does not cancel, and a constant gradient
+    `E[sum z (1/theta - 1)(1 - 1/q) varrho]` stays for ever. A captured feature therefore grows without
+    limit, linearly at best; with the schedule that the proofs use it grows faster still.
+    """
     colours = {
         "appendix": COLOURS["red"], "main": COLOURS["orange"], "constant": COLOURS["blue"],
     }  # fmt: skip
@@ -120,6 +165,7 @@ def drift_after_capture(after: pd.DataFrame, residual: pd.DataFrame, q: int) -> 
         "main": r"$\delta_t=1/(t+1)$ (main text)",
         "constant": r"$\delta_t=0$",
     }
+    after, residual = after_capture, residual_slopes
     drawn = canvas(8.4, 3.7)
     left, right = drawn.subplots(1, 2)
     start = after["step"].min()
@@ -151,7 +197,7 @@ def drift_after_capture(after: pd.DataFrame, residual: pd.DataFrame, q: int) -> 
                    markersize=4)  # fmt: skip
     steps = np.array(sorted(residual["capture_step"].unique()), dtype=float)
     first = residual[(residual["schedule"] == "appendix")].groupby("capture_step")["slope"].mean()
-    printed = first.iloc[0] * (steps / steps[0]) ** (-1 / q)
+    printed = first.iloc[0] * (steps / steps[0]) ** (-1 / config["teacher_student"]["q"])
     right.plot(steps, printed, "--", color=COLOURS["grey"], label=r"as printed, $T_0^{-1/q}$")
     right.axhline(residual["offset_slope"].mean(), color=COLOURS["ink"], linewidth=0.9,
                   label="closed form, offset of the activation")  # fmt: skip

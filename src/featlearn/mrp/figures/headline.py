@@ -10,12 +10,10 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import estimate
+from featlearn.core.statistical import Look, bars
 from featlearn.mrp.tables.headline import LABELS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MODEL_COLOURS = {
@@ -52,47 +50,22 @@ def headline(evaluation: pd.DataFrame) -> Figure:
         "accuracy_multi_view": "multi-view test data",
         "accuracy_single_view": "single-view test data",
     }
-    width = 0.8 / len(models)
-    for number, model in enumerate(models):
-        at = np.arange(len(groups)) + (number - (len(models) - 1) / 2) * width
-        for x, quantity in zip(at, groups, strict=True):
-            label = LABELS[model] if quantity == "accuracy_multi_view" else None
-            _bar(
-                left,
-                x,
-                per_replicate(evaluation, model=model, quantity=quantity),
-                width,
-                model,
-                label,
-            )
-    left.set_xticks(range(len(groups)), list(groups.values()))
+    looks = {model: Look(LABELS[model], MODEL_COLOURS[model]) for model in models}
+    bars(left, evaluation, "quantity", "model", groups=groups, looks=looks)
     left.set(ylim=(0, 1.05), ylabel="share of test samples that are right", title="Accuracy")
-    left.grid(axis="x", visible=False)
-    classes_right = ["supervised", "pretrained", "random_probe"]
-    names = ["supervised", "mask\nreconstruction", "random\nkernels"]
-    for x, model in enumerate(classes_right):
-        _bar(
-            right, x, per_replicate(evaluation, model=model, quantity="captured"), 0.7, model, None
-        )
+    names = {
+        "supervised": "supervised",
+        "pretrained": "mask\nreconstruction",
+        "random_probe": "random\nkernels",
+    }
+    captured = evaluation[evaluation["quantity"] == "captured"]
+    looks = {model: Look(words, MODEL_COLOURS[model]) for model, words in names.items()}
+    bars(right, captured, "model", "model", groups=names, looks=looks)
     right.axhline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
     right.annotate("one of two", (2.4, 0.5), ha="right", va="bottom", fontsize=8)
-    right.set_xticks(range(3), names)
     right.set(ylim=(0, 1.05), ylabel="share of features captured", title="Features captured")
-    right.grid(axis="x", visible=False)
     drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return drawn
-
-
-def _bar(
-    ax: Axes, x: float, values: np.ndarray, width: float, model: str, label: str | None
-) -> None:
-    """Mean as a bar, 95 % interval as a line, replicates as dots spread over the bar."""
-    seen = estimate(values)
-    ax.bar(x, seen.mean, 0.92 * width, color=MODEL_COLOURS[model], label=label)
-    if values.size > 1:
-        ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], linewidth=1.2)
-    spread = x + np.linspace(-0.28, 0.28, values.size) * width
-    ax.scatter(spread, values, s=6, color=COLOURS["ink"], alpha=0.55, linewidths=0, zorder=3)
 
 
 @figure(replicates=4)

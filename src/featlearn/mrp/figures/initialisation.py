@@ -2,45 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.lines import Line2D
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import interval, share_interval
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CLASS_COLOURS = [COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["purple"]]
 NARROW, WIDE = 0.25, 1.0
+#: Marker and dashes of each constant of the sets.
+CONSTANTS, DASHES = {NARROW: "o", WIDE: "s"}, {NARROW: "", WIDE: (3, 1.5)}
+RING: dict[str, Any] = {
+    "marker": "o", "linestyle": "", "markersize": 10, "markerfacecolor": "none",
+    "markeredgecolor": COLOURS["ink"],
+}  # fmt: skip
 
 
+@figure()
 def lottery_sets(lottery: pd.DataFrame) -> Figure:
-    """Three panels over the number of kernels: correlation, set size, sets that share a kernel."""
+    """The initial draw and its lottery sets
+
+    Left: the largest initial correlation with a feature, in units of `sigma_0 sqrt(2 ln km)` (line:
+    mean over the features; dotted: the smallest and the largest feature). Bands are 95 %
+    t-intervals over replicates. Middle: how many kernels start close enough to the best one to have
+    a chance (the lottery set). Right: the share of sets that share a kernel with another set. Rings
+    mark the number of kernels that the paper admits, `m = sqrt(k)`. *What to see:* correlations
+    start where the lemma puts them, and the sets stay small. But they are not disjoint, which the
+    theorems presuppose: with as many kernels as the paper admits a good part of the narrow sets
+    (`C_M = 0.25`) shares a kernel with another one. With more kernels the narrow sets become
+    disjoint; the wide ones (`C_M = 1`, the least that the proof admits) do not.
+    """
+    sizes = dict(zip(sorted(lottery["classes"].unique()), CLASS_COLOURS, strict=False))
+    rows = lottery[lottery["constant"].isin(CONSTANTS) | lottery["constant"].isna()]
+    rows = rows.assign(kernels=rows["classes"] * rows["kernels_per_class"])
+    disjoint = rows["quantity"] == "disjoint_sets"
+    rows = rows.assign(value=rows["value"].mask(disjoint, 1 - rows["value"]))
+    shown = {"x": "kernels", "y": "value", "hue": "classes", "palette": sizes, "legend": False}
+    panels = {"ratio_mean": interval, "set_size": interval, "disjoint_sets": share_interval}
     drawn = canvas(8.4, 3.7)
     axes = drawn.subplots(1, 3)
-    for number, (classes, own) in enumerate(lottery.groupby("classes")):
-        colour, label = CLASS_COLOURS[number % 4], f"k = {classes}"
-        kernels = own["classes"] * own["kernels_per_class"]
-        own = own.assign(kernels=kernels)
-        _line(axes[0], own, "ratio_mean", None, colour, "o-", label)
-        least, most = (_mean(own, f"ratio_{end}", None) for end in ("least", "largest"))
-        axes[0].fill_between(least.index, least, most, color=colour, alpha=0.15, linewidth=0)
-        _line(axes[1], own, "set_size", NARROW, colour, "o-")
-        _line(axes[1], own, "set_size", WIDE, colour, "s--")
-        shared = own.assign(value=1 - own["value"])
-        _line(axes[2], shared, "disjoint_sets", NARROW, colour, "o-")
-        _line(axes[2], shared, "disjoint_sets", WIDE, colour, "s--")
-        for ax, quantity, constant, frame in (
-            (axes[0], "ratio_mean", None, own),
-            (axes[1], "set_size", NARROW, own),
-            (axes[2], "disjoint_sets", NARROW, shared),
-        ):
-            at = _mean(frame, quantity, constant)
-            ax.plot(at.index[0], at.iloc[0], "o", markersize=10, markerfacecolor="none",
-                    markeredgecolor=COLOURS["ink"], markeredgewidth=1)  # fmt: skip
+    for ax, quantity in zip(axes, panels, strict=True):
+        own = rows[rows["quantity"] == quantity].fillna({"constant": NARROW})
+        sns.lineplot(own, **shown, style="constant", markers=CONSTANTS, dashes=DASHES, markersize=5,
+                     markeredgewidth=0, errorbar=panels[quantity], ax=ax)  # fmt: skip
+        means = own[own["constant"] == NARROW].groupby(["classes", "kernels"])["value"].mean()
+        ring = means.reset_index().groupby("classes").first()
+        ax.plot(ring["kernels"], ring["value"], **RING)
+        ax.set(xscale="log", xlabel="kernels in all, km")
+    for end in ("least", "largest"):
+        sns.lineplot(rows[rows["quantity"] == f"ratio_{end}"], **shown, errorbar=interval,
+                     linewidth=0.7, linestyle=":", ax=axes[0])  # fmt: skip
     axes[0].axhline(1, color=COLOURS["ink"], linewidth=0.9)
     axes[0].set(title="Initial correlation", ylim=(0, 1.5))
     axes[0].set_ylabel(r"$\Lambda_{i,l}\,/\,(\sigma_0\sqrt{2\ln km})$")
@@ -50,35 +68,12 @@ def lottery_sets(lottery: pd.DataFrame) -> Figure:
     axes[1].minorticks_off()
     axes[2].set(title="Sets that share a kernel", ylim=(-0.03, 1.05))
     axes[2].set_ylabel("share of the 2k sets")
-    for ax in axes:
-        ax.set(xscale="log")
-        ax.set_xlabel("kernels in all, km")
-    handles, _ = axes[0].get_legend_handles_labels()
-    handles += [
-        axes[1].plot([], [], "o-", color=COLOURS["grey"], label=r"$C_M=0.25$")[0],
-        axes[1].plot([], [], "s--", color=COLOURS["grey"], label=r"$C_M=1$")[0],
-        axes[1].plot([], [], "o", markersize=9, markerfacecolor="none",
-                     markeredgecolor=COLOURS["ink"], label=r"$m=\lceil\sqrt{k}\,\rceil$")[0],
-    ]  # fmt: skip
+    grey = COLOURS["grey"]
+    handles = [
+        *(Line2D([], [], color=colour, label=f"k = {size}") for size, colour in sizes.items()),
+        Line2D([], [], marker="o", color=grey, label=r"$C_M=0.25$"),
+        Line2D([], [], marker="s", linestyle="--", color=grey, label=r"$C_M=1$"),
+        Line2D([], [], label=r"$m=\lceil\sqrt{k}\,\rceil$", **RING),
+    ]
     drawn.legend(handles=handles, loc="outside lower center", ncols=6)
     return drawn
-
-
-def _mean(frame: pd.DataFrame, quantity: str, constant: float | None) -> pd.Series:
-    own = frame[frame["quantity"] == quantity]
-    if constant is not None:
-        own = own[np.isclose(own["constant"], constant)]
-    return own.groupby("kernels")["value"].mean()
-
-
-def _line(
-    ax: Axes,
-    frame: pd.DataFrame,
-    quantity: str,
-    constant: float | None,
-    colour: str,
-    style: str,
-    label: str | None = None,
-) -> None:
-    mean = _mean(frame, quantity, constant)
-    ax.plot(mean.index, mean, style, color=colour, markersize=4.5, label=label)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 from featlearn.mrp.claims.keep_probability import ALONE
 
 if TYPE_CHECKING:
@@ -20,8 +20,18 @@ FRAMEWORKS = {
 }
 
 
-def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figure:
-    """Left: steps until all features are captured. Right: share of them captured in the end."""
+@figure()
+def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
+    """What masking is for: the keep probability
+
+    Left: steps of training until every feature is captured, over the probability `theta` that a patch
+    is kept (small dots: replicates; triangles: not all replicates were done when the run was cut off).
+    Right: the share of features captured in the end. *What to see:* teacher and student learn from the
+    masks alone: the fewer patches are masked, the slower, and at `theta = 1` nothing happens at all, as
+    the paper says. The MAE framework is indifferent: the time to capture is the same at every `theta`,
+    and without any mask all features are captured. There the paper's warning (no features as `theta`
+    tends to 1) does not apply.
+    """
     drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
     trained = trade_off[trade_off["theta"].isin(config["thetas"])]
@@ -56,8 +66,21 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Mapping[str, Any]) -> Figur
     return drawn
 
 
-def fixed_points(rest: pd.DataFrame, varrho: float) -> Figure:
-    """Left: where ``Lambda`` comes to rest over theta. Right: its distance from the formula."""
+@figure()
+def fixed_points(fixed_points: pd.DataFrame, config: Config) -> Figure:
+    """Where MAE pre-training comes to rest
+
+    Left: the correlation with each feature after MAE pre-training three times as long as the last
+    capture took, over the keep probability. The line is the correlation at which the gradient, averaged
+    over the strengths in the training data, vanishes; for a single strength z it is
+    `(c + sqrt(c^2 + 4 theta)) / 2` with `c = (1 - 1/q) varrho / z`. The dashed line is the
+    paper's `sqrt(theta)`, the limit of a small threshold. Right: relative distance from the line.
+    *What to see:* a feature that one kernel holds lies on the line
+    (to {{ value("theta-trade-off", framework="mae", theta=1.0, quantity="rest_error") | percent(3) }} at
+    `theta = 1`); where several kernels share one, each holds less. The formula says how strong a
+    pre-trained feature is: the less is masked, the stronger.
+    """
+    rest, varrho = fixed_points, config["network"]["varrho"]
     drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
     alone = rest["second"] < ALONE * rest["strength"]

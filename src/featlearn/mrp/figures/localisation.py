@@ -9,16 +9,16 @@ import pandas as pd
 from matplotlib.colors import ListedColormap
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import estimate
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MODELS = {
-    "supervised": ("supervised", COLOURS["orange"]),
-    "finetuned": ("mask rec. + fine-tuning", COLOURS["blue"]),
+    "supervised": Look("supervised", COLOURS["orange"]),
+    "finetuned": Look("mask rec. + fine-tuning", COLOURS["blue"]),
 }
 QUANTITIES = {
     "seen": "own features\nthat are seen",
@@ -29,8 +29,21 @@ QUANTITIES = {
 KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
 
 
-def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4) -> Figure:
-    """Evidence of every patch in the first sample of some replicates; how much all samples show."""
+@figure(replicates=4)
+def localisation(localisation: pd.DataFrame, patches: pd.DataFrame, replicates: int) -> Figure:
+    """Where the evidence comes from
+
+    The score of a class is a sum over patches; each patch's term is its evidence. Left: the first
+    multi-view test image of each of the first replicates, its patches sorted by content, and the share of the
+    positive evidence for the true class that each patch gives in the supervised and in the pre-trained,
+    fine-tuned network (both rows to the same scale). Right: over all test images, the share of own
+    features that carry at least a tenth of the evidence, of images in which both do, and of own patches
+    among those with the most evidence. Bars are means over replicates, lines 95 % t-intervals, dots
+    replicates. *What to see:* the supervised network mostly looks at one of the two features (or, where it
+    captured none of a class, at distractors, which then carry what little evidence there is), the
+    pre-trained one at both: the counterpart, in this model, of activation maps that cover more of an
+    object.
+    """
     drawn = canvas(8.2, 4.4)
     parts: Any = drawn.subfigures(1, 2, width_ratios=[1.75, 1])
     left, right = parts
@@ -55,7 +68,7 @@ def localisation(found: pd.DataFrame, patches: pd.DataFrame, replicates: int = 4
         )
     ]  # fmt: skip
     left.legend(handles=marks, loc="outside lower center", ncols=4, fontsize=8)
-    _shares(right.subplots(), found)
+    _shares(right.subplots(), localisation)
     return drawn
 
 
@@ -74,10 +87,10 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
         ax.plot([border - 0.5] * 2, [2.45, 3.0], color=COLOURS["ink"], linewidth=0.4)
     for edge in (2.45, 3.0):
         ax.plot([-0.5, len(kind) - 0.5], [edge, edge], color=COLOURS["ink"], linewidth=0.4)
-    for level, (model, (_, colour)) in enumerate(reversed(MODELS.items())):
+    for level, (model, look) in enumerate(reversed(MODELS.items())):
         positive = wide[model].clip(lower=0).to_numpy()
         share = positive / positive.sum() if positive.sum() > 0 else positive
-        ax.bar(range(len(share)), 1.1 * share, 0.85, bottom=1.2 * level, color=colour)
+        ax.bar(range(len(share)), 1.1 * share, 0.85, bottom=1.2 * level, color=look.colour)
         ax.axhline(1.2 * level, color=COLOURS["ink"], linewidth=0.5)
     ax.set(xlim=(-0.5, len(kind) - 0.5), ylim=(0, 3.35))
     ax.set_yticks([0.45, 1.65, 2.72], ["pre-trained", "supervised", "content"], fontsize=8)
@@ -88,17 +101,7 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
 
 
 def _shares(ax: Axes, found: pd.DataFrame) -> None:
-    width = 0.4
-    for number, (model, (label, colour)) in enumerate(MODELS.items()):
-        for place, quantity in enumerate(QUANTITIES):
-            values = per_replicate(found, model=model, quantity=quantity)
-            seen, x = estimate(values), place + (number - 0.5) * width
-            ax.bar(x, seen.mean, 0.92 * width, color=colour, label=None if place else label)
-            if values.size > 1:
-                ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], linewidth=1.2)
-            spread = x + np.linspace(-0.28, 0.28, values.size) * width
-            ax.scatter(spread, values, s=5, color=COLOURS["ink"], alpha=0.5, linewidths=0, zorder=3)
-    ax.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()), fontsize=8)
+    bars(ax, found, "quantity", "model", groups=QUANTITIES, looks=MODELS)
+    ax.tick_params(axis="x", labelsize=8)
     ax.set(ylim=(0, 1.05), ylabel="share", title="All multi-view test images")
-    ax.grid(axis="x", visible=False)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=8)

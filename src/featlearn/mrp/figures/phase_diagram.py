@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import canvas
+from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,8 +18,23 @@ if TYPE_CHECKING:
 LOWEST = 0.5
 
 
+@figure()
 def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
-    """Single-view accuracy of both kinds of network at every cell, on one colour scale."""
+    """Where the supervised lottery is, and where not
+
+    Accuracy on fresh single-view images, averaged over replicates, for supervised training (left) and
+    for mask-reconstruction pre-training followed by fine-tuning (right), on one colour scale. Upwards,
+    the initial kernels grow: the number is the largest initial correlation of a kernel with a feature,
+    averaged over the features, in units of the threshold of the activation; on the left only the
+    kernels of the feature's own class count, for only they can serve it. To the right, more of the
+    training images show a single view. Both networks of a cell start from the same kernels and see the
+    same images. A star marks cells in which most supervised runs had not fitted all their labels when
+    they were stopped. *What to see:* the supervised lottery, the dark corner below left, needs both of
+    the theory's assumptions: kernels that begin far below the threshold, and hardly any single-view
+    training image. After pre-training all cells are right; where one falls a little short of 1, a
+    kernel left the feature that it had captured for another one, which happens when the steps of
+    gradient descent are large.
+    """
     panels = {
         "Supervised": (supervised, "supervised", "supervised"),
         "Pre-trained, then fine-tuned": (pretrained, "finetuned", "pretrained"),
@@ -26,23 +43,20 @@ def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
     axes = drawn.subplots(1, 2)
     for ax, (title, (frame, model, start)) in zip(axes, panels.items(), strict=True):
         cells = _means(frame, model, "accuracy_single_view")
-        image = ax.imshow(cells, vmin=LOWEST, vmax=1, cmap="viridis", aspect="auto")
-        fitted = np.ones(cells.shape)
+        words = cells.map("{:.2f}".format)
         if model == "supervised":
-            fitted = _means(frame, model, "converged").to_numpy()
-        for (row, column), value in np.ndenumerate(cells.to_numpy()):
-            words = f"{value:.2f}" + ("" if fitted[row, column] > 0.5 else "*")
-            ink = "white" if value < 0.5 + LOWEST / 2 else COLOURS["ink"]
-            ax.text(column, row, words, ha="center", va="center", color=ink, fontsize=9)
+            words += np.where(_means(frame, model, "converged") > 0.5, "", "*")
         ratio = _means(frame, start, "initial_ratio").mean(axis=1)
-        ax.set_yticks(range(len(cells)), [f"{value:.2f}" for value in ratio])
-        ax.set_xticks(range(cells.shape[1]), [f"{share:g}" for share in cells.columns])
+        named = cells.set_axis([f"{value:.2f}" for value in ratio]).rename(columns="{:g}".format)
+        sns.heatmap(
+            named, vmin=LOWEST, vmax=1, cmap="viridis",
+            annot=words, fmt="", annot_kws={"fontsize": 9}, cbar=False, ax=ax,
+        )  # fmt: skip
+        ax.set(title=title, ylabel=None)
         ax.set_xlabel(r"single-view share of the training data, $\mu$")
-        ax.set_title(title)
-        ax.tick_params(length=0)
-        ax.grid(visible=False)
+        ax.tick_params(length=0, rotation=0)
     axes[0].set_ylabel(r"initial correlation / threshold, $\Lambda^{(0)}/\varrho$")
-    bar = drawn.colorbar(image, ax=axes, pad=0.01, extend="min")
+    bar = drawn.colorbar(axes[0].collections[0], ax=axes, pad=0.01, extend="min")
     bar.set_label("single-view accuracy")
     return drawn
 

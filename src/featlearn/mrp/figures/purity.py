@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,8 +30,22 @@ QUANTITIES = {
 }
 
 
-def induction(purity: pd.DataFrame, sigma_0: float, feature_noise: float, classes: int) -> Figure:
-    """Every quantity of the induction hypothesis in units of its scale, at three moments."""
+@figure()
+def induction(purity: pd.DataFrame, config: Config) -> Figure:
+    """The induction hypothesis, in numbers
+
+    The proof of Theorem 1 rests on bounds that must hold throughout pre-training: on the responses of
+    kernels that may win a feature (members of its lottery set) and of those that may not. Each mark is
+    the largest value in one replicate, divided by the scale that the paper gives it; above the dashed
+    line are only logarithms and constants. Zeros are left out. Two widths of the lottery sets. *What to
+    see:* with wide sets (below) nothing grows in most replicates but the responses of members to the
+    background, (c), which ask for more dimensions than a run can have; a single high mark of (b) or (h)
+    is a winner from outside even the wide sets. With narrow sets (above) that happens in most
+    replicates, and (d) and (h) fail: the hypothesis needs wide sets, in which most kernels belong to
+    several.
+    """
+    sigma_0, data = config["network"]["sigma_0"], config["data"]
+    background = sigma_0 * data["feature_noise"] * data["classes"]
     constants = sorted(purity["constant"].dropna().unique())
     drawn = canvas(8.2, 1.2 + 1.75 * len(constants))
     axes = drawn.subplots(len(constants), 1, sharex=True, squeeze=False)[:, 0]
@@ -38,7 +53,7 @@ def induction(purity: pd.DataFrame, sigma_0: float, feature_noise: float, classe
         own = purity[purity["constant"] == constant]
         for number, (moment, (label, colour, marker)) in enumerate(MOMENTS.items()):
             for place, (quantity, (_, plain)) in enumerate(QUANTITIES.items()):
-                unit = sigma_0 if plain else sigma_0 * feature_noise * classes
+                unit = sigma_0 if plain else background
                 chosen = own[(own["moment"] == moment) & (own["quantity"] == quantity)]
                 values = chosen["value"].to_numpy() / unit
                 values = values[values > 0]

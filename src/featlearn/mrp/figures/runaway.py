@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +24,23 @@ SCHEDULES = {
 PLACES = {"first": COLOURS["blue"], "second": COLOURS["orange"]}
 
 
-def runaway(pair: pd.DataFrame, varrho: float, replicate: int = 0) -> Figure:
-    """A kernel that captures two features: their growth, what pushes the second, all replicates."""
+@figure(replicate=0)
+def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
+    """A mixed teacher-student kernel runs away
+
+    Training is continued after capture. Left: the kernel that ends largest, its correlations with the
+    first two features that it captures. Middle: the push (negative gradient) along the second one, taken
+    apart: what its own patches cause, and what the patches of all other features in the same sample
+    cause, the *cross term*. Right: the correlation with the first feature in all replicates, until an
+    entry of a kernel reaches 1000. Logarithmic scales. *What to see:* the student's error is one number
+    for the whole sample, so the error on the first feature also acts on the patches of the second: at
+    the first capture this cross term exceeds the second feature's own push, in
+    {{ value("beyond-capture", "mean", schedule="main", quantity="cross_exceeds_own") | percent }} of the replicates. Once both are in, each feeds the other, and as the teacher is larger than the student
+    nothing brakes: growth is exponential, at a rate of
+    {{ value("beyond-capture", "mean", schedule="main", quantity="rate_measured") | number }} a unit of learning rate and step,
+    where the closed form gives {{ value("beyond-capture", "mean", schedule="main", quantity="rate_formula") | number }}.
+    """
+    varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)
     first, second, third = drawn.subplots(1, 3)
     own = pair[pair["replicate"] == replicate]
@@ -71,8 +87,17 @@ def _threshold(ax: Axes, varrho: float) -> None:
                 ha="right", va="bottom", fontsize=8)  # fmt: skip
 
 
-def schedules(history: pd.DataFrame, varrho: float) -> Figure:
-    """The four schedules of the teacher factor side by side, from the same kernels."""
+@figure()
+def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
+    """Four schedules of the teacher factor
+
+    Teacher-student training from the same kernels with the teacher factor of the main text, that of the
+    appendix, its constant part alone, and 1. Thin lines are replicates, thick ones medians while all
+    replicates run; a line ends when a kernel entry reaches 1000. *What to see:* the schedules
+    differ in speed only; in all three every feature is captured, a part of the winners is impure, and
+    kernels run away. A teacher that is just a copy of the student (red) teaches nothing: the variance of
+    the masks makes every kernel shrink.
+    """
     drawn = canvas(8.2, 3.4)
     axes = drawn.subplots(1, 3)
     history = history.assign(
@@ -97,7 +122,7 @@ def schedules(history: pd.DataFrame, varrho: float) -> Figure:
         ax.set(xlabel="step of gradient descent", ylabel=label, title=title)
     for ax in axes[:2]:
         ax.set_yscale("log")
-        _threshold(ax, varrho)
+        _threshold(ax, config["network"]["varrho"])
     axes[0].set_ylim(top=3)
     axes[2].set_ylim(0, 1)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4,

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.mrp.figures.shares import intervals
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, lines, share_interval
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: Columns of the figure.
@@ -22,27 +22,21 @@ PARAMETERS = {
     "theta": "probability that a\npatch is kept, $\\theta$",
     "sigma_0": "size of the initial\nkernels, $\\sigma_0$",
 }
-#: Rows of the figure, with the quantity of each line: what, of which model, in which style.
+SUPERVISED = Look("supervised", COLOURS["orange"])
+PRETRAINED = Look("mask reconstruction (+ fine-tuning)", COLOURS["blue"], "s")
+AT_CAPTURE = Look("the same, when the last feature is captured", COLOURS["blue"], "^", (1, 1.65))
+#: Rows of the figure: the quantity, its name, and which models have a line.
 ROWS = {
-    "features\ncaptured": (
-        ("captured", "supervised", "supervised"),
-        ("captured", "pretrained", "pretrained"),
+    "captured": ("features\ncaptured", {"supervised": SUPERVISED, "pretrained": PRETRAINED}),
+    "impure_share": (
+        "winners that\nare impure",
+        {"supervised": SUPERVISED, "pretrained": PRETRAINED, "at_capture": AT_CAPTURE},
     ),
-    "winners that\nare impure": (
-        ("impure_share", "supervised", "supervised"),
-        ("impure_share", "pretrained", "pretrained"),
-        ("impure_share", "at_capture", "at_capture"),
-    ),
-    "single-view\naccuracy": (
-        ("accuracy_single_view", "supervised", "supervised"),
-        ("accuracy_single_view", "finetuned", "pretrained"),
+    "accuracy_single_view": (
+        "single-view\naccuracy",
+        {"supervised": SUPERVISED, "finetuned": PRETRAINED},
     ),
 }
-STYLES = {
-    "supervised": ("supervised", COLOURS["orange"], "o", "-"),
-    "pretrained": ("mask reconstruction (+ fine-tuning)", COLOURS["blue"], "s", "-"),
-    "at_capture": ("the same, when the last feature is captured", COLOURS["blue"], "^", ":"),
-}  # fmt: skip
 
 
 def sigma_sweep(grid: pd.DataFrame) -> pd.DataFrame:
@@ -62,50 +56,36 @@ def with_impure_share(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame, share.assign(quantity="impure_share")], ignore_index=True)
 
 
-def sweeps(frame: pd.DataFrame) -> Figure:
-    """Captured features, purity and accuracy of both kinds of network against each parameter."""
-    frame = with_impure_share(frame)
+@figure()
+def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFrame) -> Figure:
+    """One parameter at a time
+
+    Rows: share of features captured, share of winning kernels that hold more than one feature, accuracy
+    on single-view test images. Columns: exponent of the activation, kernels a class, feature noise,
+    probability that a patch is kept (mask reconstruction only: supervised training masks nothing), size of the initial kernels (the column of the phase diagram without single-view data); the other
+    parameters stay at their usual values. Points are means over replicates, lines 95 % t-intervals.
+    *What to see:* mask reconstruction captures every feature everywhere but where there are no more
+    kernels than features. The supervised lottery is at home at large exponents, few kernels, little
+    feature noise and small initial kernels, as the theory assumes, and fades elsewhere. At the step at
+    which the last feature is captured (dotted), a small exponent leaves more impure winners; trained
+    on, mask reconstruction sorts them out, unless kernels begin near the threshold of several features
+    (right-hand column), which does no harm to the accuracy.
+    """
+    frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)
     axes = drawn.subplots(len(ROWS), len(PARAMETERS), sharex="col", sharey="row")
     for column, (parameter, words) in enumerate(PARAMETERS.items()):
         own = frame[frame["parameter"] == parameter]
         points = np.sort(own["at"].unique())
-        for row, (label, lines) in enumerate(ROWS.items()):
-            ax = axes[row, column]
-            for quantity, model, style in lines:
-                _line(ax, own, points, quantity, model, style)
-            ax.set_ylim(-0.05, 1.07)
-            if column == 0:
-                ax.set_ylabel(label)
+        # evenly spaced, whatever the values
+        own = own.assign(place=np.searchsorted(points, own["at"]))
+        for ax, (quantity, (label, looks)) in zip(axes[:, column], ROWS.items(), strict=True):
+            chosen = own[own["quantity"] == quantity]
+            lines(ax, chosen, "place", "model", looks=looks, errorbar=share_interval)
+            ax.set(ylim=(-0.05, 1.07), ylabel=None if column else label)
         names = [f"{point:g}" for point in points]
         axes[-1, column].set_xticks(range(len(points)), names, rotation=45 * (len(points) > 3))
         axes[-1, column].set_xlim(-0.35, len(points) - 0.65)
         axes[-1, column].set_xlabel(words)
-    handles = {
-        style: axes[1, 0].plot([], [], color=colour, marker=marker, linestyle=dash, markersize=5)[0]
-        for style, (_, colour, marker, dash) in STYLES.items()
-    }
-    drawn.legend(
-        handles.values(),
-        [STYLES[style][0] for style in handles],
-        loc="outside lower center",
-        ncols=3,
-    )
+    drawn.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-def _line(
-    ax: Axes, frame: pd.DataFrame, points: np.ndarray, quantity: str, model: str, style: str
-) -> None:
-    """Means with 95 % intervals at evenly spaced places, one a point."""
-    chosen = frame[(frame["quantity"] == quantity) & (frame["model"] == model)]
-    if chosen.empty:
-        return
-    means, lines = intervals(chosen, "at", points)
-    _, colour, marker, dash = STYLES[style]
-    ax.errorbar(
-        range(len(points)),
-        means,
-        lines,
-        color=colour, marker=marker, linestyle=dash, markersize=5, capsize=2, clip_on=False,
-    )  # fmt: skip

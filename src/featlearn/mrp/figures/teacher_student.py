@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,19 @@ def _sorted_matrix(frame: pd.DataFrame) -> np.ndarray:
     return np.stack([grids["before"][order], last[order]])
 
 
-def kernel_matrix(matrix: pd.DataFrame, varrho: float) -> Figure:
-    """Kernel-by-feature correlations before and after, for both frameworks, in one replicate."""
+@figure()
+def kernel_matrix(matrix: pd.DataFrame, config: Config) -> Figure:
+    """What kernels hold, before and after: teacher-student against MAE
+
+    Each row is a kernel that holds a feature at the end, each column a feature (two a class, between
+    thin lines); colour is the correlation. Rows are sorted by the feature that they end with. Left pair:
+    teacher-student pre-training, stopped at the step that captured the last feature; right pair: MAE
+    pre-training of the headline. First replicate of each. Triangles mark kernels that hold more than one
+    feature. *What to see:* MAE ends with one kernel a feature and cleans everything else away.
+    Teacher-student kernels do not interact, so several share a feature, what they started with stays,
+    and {{ value("teacher-student", "mean", model="pretrained", quantity="impure_share") | percent }} of the winners (mean over replicates) hold features that theorem 1(b), (c) says they do not.
+    """
+    varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 5.0)
     halves: Any = drawn.subfigures(1, 2)
     panels = []
@@ -68,8 +79,20 @@ def _feature_axis(ax: Axes, features: int, views: int = 2) -> None:
     ax.set_xlabel("class")
 
 
-def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, varrho: float) -> Figure:
-    """Left: winners and losers of each feature over time. Right: impure winners, all replicates."""
+@figure()
+def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Config) -> Figure:
+    """Winners and losers of teacher-student pre-training
+
+    Left: for every feature of one replicate, its largest correlation with a kernel (blue) and the largest
+    |correlation| with a kernel whose strongest feature is another one (orange). Right: numbers of kernels
+    in all replicates: that hold a feature, two features of one class, features of two classes; a line ends
+    when the last feature is captured. *What to see:* losers hardly move while winners grow, as the proof
+    says, but as soon as kernels hold a feature some of them are lifted over the threshold for a second
+    one. In the mean
+    {{ value("teacher-student", "mean", model="pretrained", quantity="sibling") | number(2) }} kernels hold both features of a class and
+    {{ value("teacher-student", "mean", model="pretrained", quantity="cross") | number(2) }} hold features of two classes, of
+    {{ value("teacher-student", "mean", model="pretrained", quantity="winners") | number(2) }} winners.
+    """
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[1.35, 1])
     ends = {replicate: _last_change(line) for replicate, line in purity.groupby("replicate")}
@@ -79,7 +102,7 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, varrho: float
                   label=None if number else r"winner, $\Lambda_{i,l}$")  # fmt: skip
         left.plot(line["step"], line["off_diagonal"], color=COLOURS["orange"], linewidth=1,
                   alpha=0.8, label=None if number else "best other kernel")  # fmt: skip
-    _threshold(left, varrho)
+    _threshold(left, config["network"]["varrho"])
     left.set(xlabel="step of gradient descent (full batch)", title="One replicate, every feature")
     left.set_ylabel("correlation with the feature")
     left.set_ylim(bottom=0)
@@ -115,54 +138,3 @@ def _threshold(ax: Axes, varrho: float) -> None:
         ha="right", va="bottom", fontsize=8,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )  # fmt: skip
-
-
-def noise_alignment(panels: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
-    """Largest alignment of a kernel with the noise, by kind of patch, before and after.
-
-    Parameters
-    ----------
-    panels
-        By title: the measurements, and the units of the lemma in one row (``claims.noise.scales``).
-    """
-    drawn = canvas(8.2, 3.6)
-    axes = drawn.subplots(1, len(panels), sharey=True)
-    for ax, (title, (noise, units)) in zip(axes, panels.items(), strict=True):
-        _noise_panel(ax, noise, units)
-        ax.set_title(title)
-    axes[0].set_ylabel(r"largest $|\langle w_r, \xi_p\rangle|$ (log scale)")
-    drawn.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
-    )
-    return drawn
-
-
-def _noise_panel(ax: Axes, noise: pd.DataFrame, units: pd.DataFrame) -> None:
-    kinds = {
-        "own": "patches of\nwinner's own\nfeature",
-        "other": "patches of\nother\nfeatures",
-        "background": "patches\nwithout a\nfeature",
-    }
-    styles = {
-        ("before", "training"): ("o", COLOURS["grey"], "initial kernels, training noise"),
-        ("after", "training"): ("o", COLOURS["blue"], "pre-trained kernels, training noise"),
-        ("after", "fresh"): ("D", COLOURS["orange"], "pre-trained kernels, fresh noise"),
-    }
-    for place, kind in enumerate(kinds):
-        for shift, ((when, which), (marker, colour, label)) in enumerate(styles.items()):
-            chosen = noise[
-                (noise["when"] == when) & (noise["samples"] == which) & (noise["patches"] == kind)
-            ]
-            values = chosen["largest"].to_numpy()
-            values = values[values > 0]  # a replicate whose kernels hold nothing yet has no winner
-            spread = np.linspace(-0.07, 0.07, values.size)
-            ax.plot(place + 0.24 * (shift - 1) + spread, values, marker, color=colour,
-                    markersize=4, alpha=0.8, label=None if place else label)  # fmt: skip
-    names = {"sigma_0": r"$\sigma_0$", "sigma_0_gamma_k": r"$\sigma_0\gamma k$"}
-    for unit, text in names.items():
-        value = float(units[unit].iloc[0])
-        ax.axhline(value, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-        ax.annotate(text, (1.01, value), xycoords=("axes fraction", "data"), va="center")
-    ax.set_xticks(range(len(kinds)), list(kinds.values()))
-    ax.set(yscale="log", xlim=(-0.5, len(kinds) - 0.5))
-    ax.grid(axis="x", visible=False)

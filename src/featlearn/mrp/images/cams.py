@@ -22,7 +22,8 @@ from featlearn.images.features import extract
 from featlearn.images.part_use import PartUse, part_use
 from featlearn.images.photographs import watched
 from featlearn.images.pictures import Pictures, erase
-from featlearn.mrp.images.experiment import PictureExperiment, Weights
+from featlearn.images.replicate import Weights
+from featlearn.mrp.images.experiment import PictureExperiment
 
 #: Pictures whose masks are made at a time: all parts of the alphabet come with each.
 MASKED_AT_ONCE = 64

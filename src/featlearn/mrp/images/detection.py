@@ -1,66 +1,18 @@
-"""Detection: the encoder below Faster R-CNN, on scenes of several part-composed objects."""
+"""Detection: an encoder below Faster R-CNN."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor
 
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
-from featlearn.images.detection import Detector, detect, detection_precision, pack_targets
+from featlearn.images.detection import Detector, detect, detection_precision
 from featlearn.images.encoders import Encoder
 from featlearn.images.loop import Report, fit
-from featlearn.images.scenes import Scenes
-from featlearn.mrp.images.experiment import PictureExperiment, Weights
-from featlearn.mrp.images.transfer import starts
-
-
-def detected(
-    experiment: PictureExperiment,
-    pretrained: Weights,
-    supervised: Weights,
-    config: Mapping[str, Any],
-    tell: Callable[[str], None] = lambda _: None,
-) -> pd.DataFrame:
-    """Average precision by what the encoder was trained on before.
-
-    Parameters
-    ----------
-    pretrained, supervised
-        Weights of the encoder after SimMIM, and after supervised training, on single objects.
-    config
-        The ``images`` section; ``detection`` gives scenes, their numbers, detector and training.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, quantity (``ap``, ``ap50``, ``ap75``), value, replicate.
-    """
-    kind, settings = config["pretraining"]["simmim"]["encoder"], config["detection"]
-    scenes = Scenes(experiment.world, settings["scenes"])
-    train, test = (
-        scenes.sample(settings[f"{part}_scenes"], (*experiment.name, "scenes", part))
-        for part in ("train", "test")
-    )
-    rows = []
-    for method, weights in starts(pretrained, supervised).items():
-        tell(method)
-        found = precision(
-            experiment.encoder(kind, weights),
-            (train.images, pack_targets(train.boxes, train.labels)),
-            (test.images, pack_targets(test.boxes, test.labels)),
-            experiment.world.dials.classes,
-            settings,
-            experiment.plain,
-            experiment.name,
-            experiment.device,
-        )
-        rows += [(method, name, value, experiment.replicate) for name, value in found.items()]
-    return pd.DataFrame(rows, columns=["method", "quantity", "value", "replicate"])
 
 
 def precision(

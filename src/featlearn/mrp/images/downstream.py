@@ -16,7 +16,8 @@ from featlearn.images.features import extract
 from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.pictures import Pictures
 from featlearn.images.probe import choose_probe
-from featlearn.mrp.images.experiment import PictureExperiment, Weights
+from featlearn.images.replicate import Weights
+from featlearn.mrp.images.experiment import PictureExperiment
 
 #: What is done with an encoder; the names stand in tables and figures.
 FINE_TUNED, PROBE, NEIGHBOURS = "fine-tuned", "linear probe", "nearest neighbours"

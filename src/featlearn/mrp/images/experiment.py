@@ -8,28 +8,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.seeds import derive_seed, seeded
+from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.classifier import Classifier
 from featlearn.images.draws import Draws
-from featlearn.images.encoders import Encoder, build_encoder
-from featlearn.images.loop import Report, fit
+from featlearn.images.encoders import Encoder
+from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
 from featlearn.images.pictures import Pictures
+from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.world import World
 
-Weights = Mapping[str, Tensor]
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+
 #: Pictures that a method may look at before its first step (the codebook of ``beit``).
 PREPARED = 4096
 
 
-class PictureExperiment:
+class PictureExperiment(Replicate):
     """One replicate of an experiment on part-composed images.
 
     Each replicate has an alphabet of parts of its own, and draws of its own for all pictures and
@@ -44,10 +47,8 @@ class PictureExperiment:
         Groups ``world``, ``samples``, ``encoders`` and ``augmentation`` of the ``images`` section.
     seed
         Base seed of the run.
-    replicate
-        Which replicate.
-    device
-        Where networks are trained.
+    replicate, device
+        See :class:`~featlearn.images.replicate.Replicate`.
     """
 
     def __init__(
@@ -58,10 +59,8 @@ class PictureExperiment:
         replicate: int,
         device: torch.device | str = "cpu",
     ):
-        self.config, self.device, self.replicate = config, torch.device(device), replicate
-        self.name = (seed, "mrp", name, replicate)
-        self.looks = derive_seed(*self.name, "alphabet") % 2**31
-        self.world = World({**config["world"], "alphabet": self.looks})
+        super().__init__(config, (seed, "mrp", name), replicate, device)
+        self.world = self.world_of(config["world"])
         self.plain = Augment({"preset": "none"})
         self.augment = Augment(config["augmentation"])
 
@@ -69,12 +68,12 @@ class PictureExperiment:
 
     def other_world(self, **dials: Any) -> World:
         """A world whose parts look alike, with other dials."""
-        return World({**self.config["world"], **dials, "alphabet": self.looks})
+        return self.world_of({**self.settings["world"], **dials})
 
     @cached_property
     def train(self) -> Pictures:
         """The training pictures: unlabelled in pre-training, the first of them labelled after."""
-        return balanced(self.world.sample(self.config["samples"]["train"], (*self.name, "train")))
+        return balanced(self.world.sample(self.settings["samples"]["train"], (*self.name, "train")))
 
     @cached_property
     def test(self) -> list[Pictures]:
@@ -83,7 +82,7 @@ class PictureExperiment:
 
     def tests_of(self, world: World) -> list[Pictures]:
         """The same of another world."""
-        count = self.config["samples"]["test"]
+        count = self.settings["samples"]["test"]
         multi = world.sample(count, (*self.name, "test-multi-view"), single_view_share=0.0)
         single = [
             world.sample(
@@ -102,11 +101,8 @@ class PictureExperiment:
 
     def encoder(self, kind: str, weights: Weights | None = None) -> Encoder:
         """Encoder ``kind`` of the config, at its random start or with ``weights``."""
-        with seeded(*self.name, "encoder", kind):
-            made = build_encoder(self.config["encoders"][kind], self.world.dials.image_size)
-        if weights is not None:
-            made.load_state_dict(dict(weights))
-        return made
+        size = self.world.dials.image_size
+        return self.network(self.settings["encoders"][kind], size, kind, weights=weights)
 
     def pretrain(
         self,
@@ -132,16 +128,15 @@ class PictureExperiment:
         with seeded(*self.name, method, "objective"):
             objective = build_method(settings["objective"], encoder, fixed)
         objective.prepare(self.inputs(PREPARED), (*self.name, method, "prepare"))
-        history = fit(
-            objective,
+        history = self.train_on(
             self.train.images,
             None,
+            objective,
             self.augment,
             settings["training"],
-            (*self.name, method),
-            self.device,
-            folder,
-            report,
+            method,
+            folder=folder,
+            report=report,
             identity=settings,
         )
         return encoder, history
@@ -161,17 +156,22 @@ class PictureExperiment:
         """
         classes = len(pictures.parts_of_class)
         classifier = Classifier(encoder, classes, **settings["objective"])
-        history = fit(
-            classifier,
+        history = self.train_on(
             pictures.images,
             pictures.labels,
+            classifier,
             self.augment,
             settings["training"],
-            (*self.name, *stream),
-            self.device,
+            *stream,
             report=report,
         )
         return classifier, history
+
+
+def experiment_of(job: Job) -> PictureExperiment:
+    """The replicate that a job's wildcard names, of what is reported."""
+    replicate = int(job.wildcards.replicate)
+    return PictureExperiment("images", job.config, job.seed, replicate, job.device)
 
 
 def balanced(pictures: Pictures) -> Pictures:

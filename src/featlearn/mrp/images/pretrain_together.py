@@ -9,14 +9,15 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from featlearn.core.job import Job
+from featlearn.core.devices import prepare
 from featlearn.core.lifeline import follow
 
 if TYPE_CHECKING:
+    import pandas as pd
     import torch
+    from torch import Tensor
 
     from featlearn.images.loop import Report
 
@@ -25,30 +26,35 @@ MODULE = "featlearn.mrp.images.pretrain_together"
 
 def main(arguments: Mapping[str, Any]) -> None:
     """What each process does; ``arguments`` are those of :func:`train`, with ``results`` and
-    ``staging`` (paths of the job), ``device`` and ``threads``."""
+    ``staging`` (paths of the job), ``weights`` and ``history`` (where they are written), ``device``
+    and ``threads``."""
     follow(Path(arguments["results"]), Path(arguments["staging"]))
-    frame = SimpleNamespace(threads=arguments["threads"], params={})
-    device = Job.device(cast(Job, frame), arguments["device"])
+    device = prepare(arguments["device"], arguments["threads"])
+    from featlearn.core.files import write_parquet, write_tensors
     from featlearn.images.distributed import joined
 
     with joined(device) as (processes, own):
-        train(arguments, own, writes=processes.first)
+        weights, history = train(arguments, own, tells=processes.first)
+        if processes.first:
+            write_tensors(weights, arguments["weights"])
+            write_parquet(history, arguments["history"])
 
 
-def train(arguments: Mapping[str, Any], device: torch.device, writes: bool = True) -> None:
-    """Pre-train on one data set.
+def train(
+    arguments: Mapping[str, Any], device: torch.device, tells: bool = True
+) -> tuple[dict[str, Tensor], pd.DataFrame]:
+    """Pre-train on one data set; weights of the encoder and history of the training.
 
     Parameters
     ----------
     arguments
         ``name``, ``settings``, ``cache``, ``seed`` and ``replicate`` of the experiment;
-        ``weights``, ``history`` (paths); ``checkpoints`` where no job says where to keep them.
+        ``checkpoints`` where no job says where to keep them.
     device
         Of this process.
-    writes
-        Whether this process tells and writes what all of them trained.
+    tells
+        Whether this process tells of the progress of all.
     """
-    from featlearn.core.files import write_parquet, write_tensors
     from featlearn.core.progress import Progress
     from featlearn.mrp.images.real import RealExperiment
 
@@ -62,11 +68,8 @@ def train(arguments: Mapping[str, Any], device: torch.device, writes: bool = Tru
     )
     kept = arguments.get("checkpoints")
     folder = Path(kept) if kept else None
-    encoder, history = experiment.pretrain(folder, reporter if writes else None)
-    if writes:
-        write_tensors(encoder.state_dict(), arguments["weights"])
-        frame = history.assign(data_set=name, replicate=replicate)
-        write_parquet(frame, arguments["history"])
+    encoder, history = experiment.pretrain(folder, reporter if tells else None)
+    return encoder.state_dict(), history.assign(data_set=name, replicate=replicate)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import seeded
 from featlearn.images.accuracy import accuracies
-from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.cache import read_meta
 from featlearn.images.classifier import Classifier
 from featlearn.images.datasets import (
@@ -28,20 +27,19 @@ from featlearn.images.datasets import (
     fraction_rows,
     open_images,
     open_splits,
-    placed,
     split_rows,
 )
-from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
-from featlearn.images.loop import Report, fit
+from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
 from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
 from featlearn.images.probe import choose_probe, score
+from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
-from featlearn.mrp.images.experiment import Weights
 from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 
 #: Makes a progress report for ``(label, steps)``.
@@ -119,7 +117,7 @@ def _counts(images: ImageSet) -> list[int]:
 # --------------------------------------------------------------------------- experiment
 
 
-class RealExperiment:
+class RealExperiment(Replicate):
     """One replicate on a data set of real images.
 
     All replicates share training and test images. They differ in initial weights, in the order of
@@ -131,15 +129,13 @@ class RealExperiment:
         Of the data set; names the random streams.
     settings
         A group of the ``real_images`` section.
-    cache
-        Folder of decoded images.
     seed
         Base seed of the run.
-    replicate
-        Which replicate.
-    device
-        Where networks are trained.
+    cache, replicate, device
+        See :class:`~featlearn.images.replicate.Replicate`.
     """
+
+    cache: PathLike
 
     def __init__(
         self,
@@ -150,8 +146,7 @@ class RealExperiment:
         replicate: int,
         device: torch.device | str = "cpu",
     ):
-        self.settings, self.cache, self.device = settings, cache, torch.device(device)
-        self.name = (seed, "mrp", "real-images", name, replicate)
+        super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
         opened = open_roles(settings["data"], cache, seed, name)
         self.train, self.test = opened["train"], opened["test"]
         most = settings["train_images"]
@@ -161,22 +156,14 @@ class RealExperiment:
             self.train = self.train.subset(rows, cache)
         self.classes = len(self.train.classes)
         self.several = self.train.labels.dim() > 1
-        augmentation = dict(settings["augmentation"])
-        if settings["normalisation"] == "own":
-            augmentation |= channel_statistics(self.train.images)
-        self.augment = Augment(augmentation)
+        self.augment, self.image_size = self.sight(self.train.images)
         self.plain = self.augment.plain()
-        self.image_size: int = augmentation.get("size") or settings["data"]["size"]
 
     # ------------------------------------------------------------------------------- encoder
 
     def encoder(self, weights: Weights | None = None) -> Encoder:
         """The encoder at its random start, or with ``weights``."""
-        with seeded(*self.name, "encoder"):
-            made = build_encoder(self.settings["encoder"], self.image_size)
-        if weights is not None:
-            made.load_state_dict(dict(weights))
-        return made
+        return self.network(self.settings["encoder"], self.image_size, weights=weights)
 
     def started(self, start: str, weights: Weights | None = None) -> Encoder:
         """The encoder at ``start``; ``weights`` are those of the pre-training."""
@@ -193,16 +180,15 @@ class RealExperiment:
         encoder = self.encoder()
         with seeded(*self.name, "objective"):
             objective = build_method(settings["objective"], encoder)
-        history = fit(
-            objective,
-            placed(self.train.images, self.device),
+        history = self.train_on(
+            self.train.images,
             None,
+            objective,
             self.augment,
             settings["training"],
-            (*self.name, "pretraining"),
-            self.device,
-            folder,
-            report_of(reporter, "pre-training", settings["training"], len(self.train)),
+            "pretraining",
+            folder=folder,
+            report=report_of(reporter, "pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
         )
         return encoder, history
@@ -242,14 +228,14 @@ class RealExperiment:
         settings = self.settings["finetuning"]
         images = self.labelled(fraction)
         made = self.classifier(encoder)
-        fit(
+        self.train_on(
+            images.images,
+            images.labels,
             made,
-            placed(images.images, self.device),
-            placed(images.labels, self.device),
             self.augment,
             settings["training"],
-            (*self.name, "fine-tuning", fraction),
-            self.device,
+            "fine-tuning",
+            fraction,
             report=report,
         )
         return made

@@ -7,13 +7,21 @@ and on what three replicates can tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, OutOfReach
-from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, training_of, trajectory
+from featlearn.core.claims import Claim, Measure, OutOfReach, difference, read
+from featlearn.noncontrastive.images.cells import (
+    LONG_CELL,
+    UNTRAINED,
+    Cell,
+    cells,
+    training_of,
+    trajectory,
+)
 
 VALUES = "noncontrastive/measurements/images/values.parquet"
 HISTORY = "noncontrastive/measurements/images/history.parquet"
@@ -27,8 +35,6 @@ LEAST_HEAD_STEPS = 4400
 #: Smallest difference of accuracies that counts: a test set of some hundred images and three
 #: paired replicates tell differences apart down to about that.
 CLEAR = 0.02
-
-Frames = Mapping[str, pd.DataFrame]
 
 
 def too_small(replicates: int, training: Mapping[str, Any]) -> str | None:
@@ -63,59 +69,20 @@ def _too_short(name: str) -> OutOfReach:
     return reason
 
 
-def _read(frame: pd.DataFrame, name: str, run: str, quantity: str, layer: str = "") -> pd.Series:
-    """One number a replicate, by replicate."""
-    chosen = frame[
-        (frame["data_set"] == name)
-        & (frame["run"] == run)
-        & (frame["quantity"] == quantity)
-        & (frame["layer"] == layer)
-    ]
-    if chosen.empty or chosen["replicate"].duplicated().any():
-        raise KeyError(f"{quantity} of {run} on {name}: expected one row a replicate")
-    return chosen.set_index("replicate")["value"].sort_index()
-
-
-def _value(name: str, run: str, quantity: str, layer: str = "") -> Measure:
-    return lambda frames: _read(frames["values"], name, run, quantity, layer).to_numpy()
-
-
-def _difference(name: str, runs: tuple[str, str], quantity: str, layer: str = "") -> Measure:
-    """First minus second, in pairs: a replicate has the same images and start for both."""
-
-    def measure(frames: Frames) -> np.ndarray:
-        first, second = (_read(frames["values"], name, run, quantity, layer) for run in runs)
-        return (first - second).to_numpy()
-
-    return measure
-
-
-def _layers(name: str, run: str, quantity: str) -> Measure:
-    """Of the projection minus of the encoder."""
-
-    def measure(frames: Frames) -> np.ndarray:
-        first, second = (
-            _read(frames["values"], name, run, quantity, layer)
-            for layer in ("projection", "encoder")
-        )
-        return (first - second).to_numpy()
-
-    return measure
+def pair(name: str, runs: tuple[str, str], quantity: str, **more: Any) -> Measure:
+    """First run minus second: a replicate has the same images and start for both."""
+    where = {"data_set": name, "quantity": quantity, **more}
+    return difference(*(read("values", run=run, **where) for run in runs))
 
 
 def _over_targets(name: str, settings: Mapping[str, Any]) -> Measure:
     """Accuracy with a moving average minus without, mean over all cells with a head."""
     pairs = [
-        (Cell(cell.head, cell.norm, "ema").name, cell.name)
+        pair(name, (Cell(cell.head, cell.norm, "ema").name, cell.name), "accuracy")
         for cell in cells(settings)
         if cell.target == "self" and cell.head != "none"
     ]
-
-    def measure(frames: Frames) -> np.ndarray:
-        parts = [_difference(name, pair, "accuracy")(frames) for pair in pairs]
-        return np.mean(parts, axis=0)
-
-    return measure
+    return lambda frames: np.mean([pair(frames) for pair in pairs], axis=0)
 
 
 def _trajectory(
@@ -123,7 +90,7 @@ def _trajectory(
 ) -> Measure:
     """One number of the identity head's history, a replicate."""
 
-    def measure(frames: Frames) -> np.ndarray:
+    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
         history = frames["history"]
         own = history[(history["data_set"] == name) & (history["run"] == trajectory(settings))]
         if own.empty:
@@ -144,127 +111,74 @@ def _ratio_at_end(history: pd.DataFrame) -> float:
     return float(last["asymmetry"] / max(last["off_diagonal"], 1e-12))
 
 
-def claims(sets: Mapping[str, Any]) -> tuple[Claim, ...]:
+def claims(config: Mapping[str, Any]) -> list[Claim]:
     """The claims about every data set of the config ``noncontrastive.images``."""
-    return tuple(claim for name, settings in sets.items() for claim in _claims_of(name, settings))
+    return [claim for item in config["images"].items() for claim in _claims_of(*item)]
 
 
 def _claims_of(name: str, settings: Mapping[str, Any]) -> list[Claim]:
-    def claim(about: str, **parts: Any) -> Claim:
-        return Claim(
-            f"noncontrastive/images-{name.replace('_', '-')}-{about}",
-            **{"artefact": VALUES, "out_of_reach": _too_small(name), **parts},
-        )
+    start = f"noncontrastive/images-{name.replace('_', '-')}-"
+    claim = partial(Claim, artefact=VALUES, out_of_reach=_too_small(name))
+    without, with_head = "none-batch-self", LONG_CELL
 
-    without, with_head = "none-batch-self", "identity-batch-self"
+    def alike(layer: str) -> Measure:
+        return read("values", data_set=name, run=without, quantity="correlation", layer=layer)
+
     made = {cell.name for cell in cells(settings)}
     found = []
     if without in made:
         found += [
-            claim(
-                "collapse",
-                source="Figure 1(a)",
-                statement="Without a head the projection's neurons correlate almost perfectly.",
-                quantity="mean absolute correlation of two neurons of the projection, no head",
-                low=0.95,
-                high=1.0,
-                reason="Mass at plus and minus one, as the figure has it.",
-                measure=_value(name, without, "correlation", "projection"),
-            ),
-            claim(
-                "collapse-milder-in-encoder",
-                source="Figure 1(b)",
-                statement="The encoder's neurons are correlated much less.",
-                quantity="mean absolute correlation: projection minus encoder, no head",
-                low=0.1,
-                high=1.0,
-                reason="Milder at a glance: a tenth of the whole range.",
-                measure=_layers(name, without, "correlation"),
-            ),
-            claim(
-                "head-keeps-rank",
-                source="Figure 1, section 1",
-                statement="The identity head keeps the projection from this dimensional collapse.",
-                quantity="effective rank of the projection: identity head minus none",
-                low=0.5,
-                high=float(settings["projection"]["width"]),
-                reason="One dimension is collapse; half of a further one is more than the spread "
-                "of replicates.",
-                measure=_difference(name, (with_head, without), "effective_rank", "projection"),
-            ),
-            claim(
-                "head-beats-none",
-                source="Figure 2",
-                statement="The identity head gives better features than no head.",
-                quantity="accuracy of the linear probe: identity head minus none, batch norm",
-                low=CLEAR,
-                high=1.0,
-                reason="Clearly worse without a head; the size cannot be read off the figure.",
-                measure=_difference(name, (with_head, without), "accuracy"),
-            ),
-        ]
+            claim(start + "collapse", "Figure 1(a)", "Without a head the projection's neurons "
+                  "correlate almost perfectly.", "mean absolute correlation of two neurons of the "
+                  "projection, no head", 0.95, 1.0, "Mass at plus and minus one, as the figure has "
+                  "it.", alike("projection")),
+            claim(start + "collapse-milder-in-encoder", "Figure 1(b)",
+                  "The encoder's neurons are correlated much less.",
+                  "mean absolute correlation: projection minus encoder, no head", 0.1, 1.0,
+                  "Milder at a glance: a tenth of the whole range.",
+                  difference(alike("projection"), alike("encoder"))),
+            claim(start + "head-keeps-rank", "Figure 1, section 1",
+                  "The identity head keeps the projection from this dimensional collapse.",
+                  "effective rank of the projection: identity head minus none", 0.5,
+                  float(settings["projection"]["width"]), "One dimension is collapse; half of a "
+                  "further one is more than the spread of replicates.",
+                  pair(name, (with_head, without), "effective_rank", layer="projection")),
+            claim(start + "head-beats-none", "Figure 2", "The identity head gives better features "
+                  "than no head.", "accuracy of the linear probe: identity head minus none, batch "
+                  "norm", CLEAR, 1.0, "Clearly worse without a head; the size cannot be read off "
+                  "the figure.", pair(name, (with_head, without), "accuracy")),
+        ]  # fmt: skip
     for rival, words in (("linear", "a random linear head"), ("mlp", "a two-layer MLP")):
         other = f"{rival}-batch-self"
         if other in made:
             found.append(
-                claim(
-                    f"identity-like-{rival}",
-                    source="Figure 2",
-                    statement=f"The identity-initialised head does about as well as {words}.",
-                    quantity=f"accuracy of the linear probe: identity minus {rival}, batch norm",
-                    low=-0.05,
-                    high=1.0,
-                    reason="Comparable bars: at most a few points behind; ahead is no objection.",
-                    measure=_difference(name, (with_head, other), "accuracy"),
-                )
-            )
+                claim(f"{start}identity-like-{rival}", "Figure 2",
+                      f"The identity-initialised head does about as well as {words}.",
+                      f"accuracy of the linear probe: identity minus {rival}, batch norm", -0.05,
+                      1.0, "Comparable bars: at most a few points behind; ahead is no objection.",
+                      pair(name, (with_head, other), "accuracy"))
+            )  # fmt: skip
     if {"self", "ema"} <= set(settings["targets"]) and set(settings["heads"]) - {"none"}:
         found.append(
-            claim(
-                "no-average-needed",
-                source="Figure 2",
-                statement="The moving average as target is not needed.",
-                quantity="accuracy with it minus without, mean over the cells with a head",
-                low=-1.0,
-                high=0.05,
-                reason="At most a few points gained; the paper names no direction.",
-                measure=_over_targets(name, settings),
-            )
-        )
+            claim(start + "no-average-needed", "Figure 2", "The moving average as target is not "
+                  "needed.", "accuracy with it minus without, mean over the cells with a head",
+                  -1.0, 0.05, "At most a few points gained; the paper names no direction.",
+                  _over_targets(name, settings))
+        )  # fmt: skip
     found += [
-        claim(
-            "training-helps",
-            source="Figure 2 (implied)",
-            statement="What is learned with the identity head is better than the random start.",
-            quantity="accuracy of the linear probe: identity head minus untrained encoder",
-            low=CLEAR,
-            high=1.0,
-            reason="Else nothing was learned that could be compared.",
-            measure=_difference(name, (with_head, UNTRAINED), "accuracy"),
-        ),
-        claim(
-            "head-rises-and-falls",
-            source="Figures 3(a) and 4",
-            statement="The head's off-diagonal part rises and then falls.",
-            quantity="last off-diagonal norm over the largest, identity head",
-            low=0.0,
-            high=0.9,
-            reason="A fall of a tenth is seen with the eye and exceeds the noise of the curve.",
-            artefact=HISTORY,
-            out_of_reach=_too_short(name),
-            measure=_trajectory(name, settings, _fallen),
-        ),
-        claim(
-            "head-not-symmetric",
-            source="Figure 3(b)",
-            statement="The head does not become symmetric.",
-            quantity="asymmetry over off-diagonal norm at the end, identity head",
-            low=0.3,
-            high=2.0,
-            reason="0 is symmetric, 1.41 entries without relation; the figure stays clearly above "
-            "zero on CIFAR.",
-            artefact=HISTORY,
-            measure=_trajectory(name, settings, _ratio_at_end),
-        ),
-    ]
+        claim(start + "training-helps", "Figure 2 (implied)", "What is learned with the identity "
+              "head is better than the random start.", "accuracy of the linear probe: identity "
+              "head minus untrained encoder", CLEAR, 1.0, "Else nothing was learned that could be "
+              "compared.", pair(name, (with_head, UNTRAINED), "accuracy")),
+        claim(start + "head-rises-and-falls", "Figures 3(a) and 4",
+              "The head's off-diagonal part rises and then falls.",
+              "last off-diagonal norm over the largest, identity head", 0.0, 0.9,
+              "A fall of a tenth is seen with the eye and exceeds the noise of the curve.",
+              _trajectory(name, settings, _fallen), artefact=HISTORY,
+              out_of_reach=_too_short(name)),
+        claim(start + "head-not-symmetric", "Figure 3(b)", "The head does not become symmetric.",
+              "asymmetry over off-diagonal norm at the end, identity head", 0.3, 2.0,
+              "0 is symmetric, 1.41 entries without relation; the figure stays clearly above zero "
+              "on CIFAR.", _trajectory(name, settings, _ratio_at_end), artefact=HISTORY),
+    ]  # fmt: skip
     return found

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
+import seaborn
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.noncontrastive.images.cells import UNTRAINED, Cell, cells, trajectory
-from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, set_name
+from featlearn.core.publish import Config, figure
+from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, cells, trajectory
+from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, ordered, set_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Frames = Mapping[str, pd.DataFrame]
 
 HEAD_COLOURS = {
     "none": COLOURS["grey"],
@@ -29,30 +28,45 @@ HEAD_NORMS = {
     "off_diagonal": (COLOURS["blue"], "-", r"off-diagonal, $\|E\|_F$"),
     "asymmetry": (COLOURS["red"], "--", r"asymmetry, $\|E - E^\top\|_F$"),
 }
-LEVELS = {"without": "none-batch-self", "with": "identity-batch-self"}
+#: How pairs of neurons are drawn, without a head and with one.
+PAIRS: dict[str, dict[str, Any]] = {
+    "none-batch-self": {"color": COLOURS["grey"], "alpha": 0.75, "label": "no head"},
+    LONG_CELL: {
+        "color": COLOURS["blue"], "histtype": "step", "linewidth": 1.6,
+        "label": "identity-initialised head",
+    },
+}  # fmt: skip
 
 
-def _rows(sets: Mapping[str, Any], width: float, height: float, columns: int) -> tuple[Any, Any]:
-    """A row of panels a data set."""
+def _rows(sets: Config, width: float, height: float, columns: int) -> tuple[Figure, Any, Any]:
+    """A row of panels a data set: the figure, all panels, and (name, settings), row one by one."""
     drawn = canvas(width, height * len(sets) + 0.5)
-    return drawn, drawn.subplots(len(sets), columns, squeeze=False)
+    axes = drawn.subplots(len(sets), columns, squeeze=False)
+    return drawn, axes, zip(ordered(sets).items(), axes, strict=True)
 
 
-def fig_1(frames: Frames, sets: Mapping[str, Any]) -> Figure:
-    """Correlations of pairs of neurons: projection and encoder, without and with a head."""
-    drawn, axes = _rows(sets, 8.2, 2.7, 2)
-    histogram = frames["histogram"]
-    styles = {
-        "without": {"color": COLOURS["grey"], "alpha": 0.75, "label": "no head"},
-        "with": {"color": COLOURS["blue"], "histtype": "step", "linewidth": 1.6,
-                 "label": "identity-initialised head"},
-    }  # fmt: skip
-    for row, name in zip(axes, sets, strict=True):
+@figure()
+def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
+    """Figure 1: correlations of neurons, in the projection and in the encoder
+
+    Correlations of all pairs of different neurons over fresh images, all replicates together: of the
+    projection (a) and of the encoder (b). Grey: trained without a prediction head, the paper's figure;
+    blue: trained with the identity-initialised head, for comparison. *What to see:* whether without a head
+    the pairs of the projection lie at minus or plus one, so that its many outputs are in effect one, and
+    the encoder is affected less. Mean absolute correlation in the projection: without a head
+    {{ value("image-heads", data_set="parts", run="none-batch-self", what="projection correlation") | number }}, with it
+    {{ value("image-heads", data_set="parts", run="identity-batch-self", what="projection correlation") | number }};
+    in the encoder without a head
+    {{ value("image-heads", data_set="parts", run="none-batch-self", what="encoder correlation") | number }}.
+    The paper names no data set here; pictures composed of parts stand in for photographs.
+    """
+    drawn, axes, rows = _rows(config, 8.2, 2.7, 2)
+    for (name, _), row in rows:
         for ax, layer, panel in zip(row, LAYERS, "ab", strict=True):
-            for which, style in styles.items():
+            for run, style in PAIRS.items():
                 own = histogram[
                     (histogram["data_set"] == name)
-                    & (histogram["run"] == LEVELS[which])
+                    & (histogram["run"] == run)
                     & (histogram["layer"] == layer)
                 ]
                 if own.empty:
@@ -68,14 +82,26 @@ def fig_1(frames: Frames, sets: Mapping[str, Any]) -> Figure:
     return drawn
 
 
-def fig_2(frames: Frames, sets: Mapping[str, Any]) -> Figure:
-    """Accuracy of the linear probe of every cell; whiskers from the smallest to the largest."""
-    drawn, axes = _rows(sets, 8.2, 2.9, 1)
-    values = frames["values"]
+@figure()
+def fig_2(values: pd.DataFrame, config: Config) -> Figure:
+    """Figure 2: heads, output norms and targets
+
+    Accuracy of a linear probe on the frozen encoder, for each prediction head (colour), each output norm
+    and each target (groups). Whiskers go from the smallest to the largest replicate; the dotted line is
+    the encoder before any training. Within a replicate all bars share images, initial weights and views.
+    *What to see:* whether the identity-initialised head (blue) does as well as the random linear head
+    (green) and the MLP (orange), and whether all of them beat no head (grey). With batch normalisation
+    and the network itself as target the identity head reaches
+    {{ value("image-heads", data_set="parts", run="identity-batch-self", what="accuracy") | percent }}, no head
+    {{ value("image-heads", data_set="parts", run="none-batch-self", what="accuracy") | percent }}, the untrained encoder
+    {{ value("image-heads", data_set="parts", run="untrained", what="accuracy") | percent }}. The paper's bars are of CIFAR-10,
+    CIFAR-100 and STL-10 with a ResNet-18; here a small network sees part-composed pictures for minutes.
+    """
+    drawn, axes, rows = _rows(config, 8.2, 2.9, 1)
     values = values[values["quantity"] == "accuracy"]
-    for (ax,), (name, settings) in zip(axes, sets.items(), strict=True):
+    for (name, settings), (ax,) in rows:
         own = values[values["data_set"] == name]
-        _bars(ax, own, settings)
+        _bars(ax, own, settings, "{} output,\ntarget: {}".format)
         start = own[own["run"] == UNTRAINED]["value"].mean()
         ax.axhline(start, color=COLOURS["ink"], linestyle=":", linewidth=1.1,
                    label="untrained encoder")  # fmt: skip
@@ -87,23 +113,25 @@ def fig_2(frames: Frames, sets: Mapping[str, Any]) -> Figure:
     return drawn
 
 
-def _bars(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
-    """A group of bars for each norm and target, a bar a head."""
+def _bars(
+    ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any], words: Callable[[str, str], str]
+) -> None:
+    """Means of all cells, a group for each norm and target; whiskers from smallest to largest.
+
+    ``words`` calls a group by what its norm and its target are called.
+    """
+    named = values["run"].str.split("-", n=1, expand=True).rename(columns={0: "head", 1: "group"})
     groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    width = 0.8 / len(settings["heads"])
-    for place, head in enumerate(settings["heads"]):
-        at, means, below, above = [], [], [], []
-        for number, (norm, target) in enumerate(groups):
-            own = values[values["run"] == Cell(head, norm, target).name]["value"]
-            at.append(number + (place - (len(settings["heads"]) - 1) / 2) * width)
-            means.append(own.mean())
-            below.append(own.mean() - own.min())
-            above.append(own.max() - own.mean())
-        ax.bar(at, means, 0.92 * width, color=HEAD_COLOURS[head], label=HEADS[head])
-        ax.errorbar(at, means, yerr=np.clip([below, above], 0, None), fmt="none",
-                    ecolor=COLOURS["ink"], elinewidth=0.9, capsize=2)  # fmt: skip
-    names = [f"{NORMS[norm]} output,\ntarget: {TARGETS[target]}" for norm, target in groups]
-    ax.set_xticks(range(len(groups)), names)
+    seaborn.barplot(
+        values.join(named), x="group", y="value", order=["-".join(group) for group in groups],
+        hue="head", hue_order=settings["heads"], palette=HEAD_COLOURS, saturation=1, gap=0.08,
+        errorbar=("pi", 100), capsize=0.06, err_kws={"color": COLOURS["ink"], "linewidth": 0.9},
+        ax=ax,
+    )  # fmt: skip
+    if legend := ax.get_legend():
+        legend.remove()  # there is one for all panels
+    ax.set_xticks(range(len(groups)), [words(NORMS[norm], TARGETS[to]) for norm, to in groups])
+    ax.set_xlabel("")
     ax.grid(axis="x", visible=False)
 
 
@@ -113,30 +141,30 @@ def _legend(drawn: Figure, panels: Iterable[Axes], columns: int) -> None:
     for ax in panels:
         handles, labels = ax.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
-    order = [*(label for label in found if label not in HEADS.values()), *HEADS.values()]
-    shown = [label for label in order if label in found]
-    drawn.legend(
-        [found[label] for label in shown], shown, loc="outside lower center", ncols=columns
-    )
+    shown = sorted(found, key=["untrained encoder", *HEADS].index)
+    drawn.legend([found[name] for name in shown], [HEADS.get(name, name) for name in shown],
+                 loc="outside lower center", ncols=columns)  # fmt: skip
 
 
-def _short(settings: Mapping[str, Any]) -> list[str]:
-    groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    return ["\n".join((NORMS[norm], *TARGETS[target].split())) for norm, target in groups]
-
-
-def _head(frames: Frames, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
+def _head(history: pd.DataFrame, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
     """History of the identity head of a data set, with the ratio of its two norms."""
-    history = frames["history"]
     own = history[(history["data_set"] == name) & (history["run"] == trajectory(settings))]
     return own.assign(ratio=own["asymmetry"] / own["off_diagonal"])
 
 
-def fig_3(frames: Frames, sets: Mapping[str, Any]) -> Figure:
-    """How the head moves in one training: its norms (a), and their ratio (b)."""
-    drawn, axes = _rows(sets, 8.2, 2.7, 2)
-    for row, (name, settings) in zip(axes, sets.items(), strict=True):
-        own = _head(frames, name, settings)
+@figure()
+def fig_3(history: pd.DataFrame, config: Config) -> Figure:
+    """Figure 3: the head in one training
+
+    The identity-initialised head during one training: Frobenius norm of its off-diagonal part `E` and of
+    `E - E^T` (a), and the second over the first (b). A ratio of 0 is a symmetric head, 1.41 one whose
+    entries have no relation to each other. Each point is the mean over the steps since the one before.
+    *What to see:* does the off-diagonal part rise and then fall, and does the head stay asymmetric? The
+    paper sees both on CIFAR-10 and CIFAR-100, over hundreds of epochs of a ResNet-18.
+    """
+    drawn, _, rows = _rows(config, 8.2, 2.7, 2)
+    for (name, settings), row in rows:
+        own = _head(history, name, settings)
         own = own[own["replicate"] == 0]
         for quantity, (colour, line, label) in HEAD_NORMS.items():
             row[0].plot(own["step"], own[quantity], line, color=colour, label=label)
@@ -154,17 +182,24 @@ def fig_3(frames: Frames, sets: Mapping[str, Any]) -> Figure:
     return drawn
 
 
-def fig_4(frames: Frames, sets: Mapping[str, Any]) -> Figure:
-    """The same of all replicates: their mean, and a band from the smallest to the largest."""
-    drawn, axes = _rows(sets, 8.2, 2.7, 2)
-    for row, (name, settings) in zip(axes, sets.items(), strict=True):
-        own = _head(frames, name, settings)
+@figure()
+def fig_4(history: pd.DataFrame, config: Config) -> Figure:
+    """Figure 4: the head in all replicates
+
+    Left: the norms of Figure 3 as the mean of all replicates, with a band from the smallest to the
+    largest. Right: mean absolute correlation of the projection's neurons within a batch, over the same
+    steps. *What to see:* left, whether rise and fall repeat; right, how
+    the neurons correlate while the head grows. At the desk scale a training has some hundred steps at a
+    falling learning rate, which can show the rise; the fall takes thousands.
+    """
+    drawn, _, rows = _rows(config, 8.2, 2.7, 2)
+    for (name, settings), row in rows:
+        own = _head(history, name, settings)
         panels = ((row[0], HEAD_NORMS), (row[1], {"correlation": (COLOURS["green"], "-", "")}))
         for ax, styles in panels:
             for quantity, (colour, line, label) in styles.items():
-                over = own.groupby("step")[quantity].agg(["mean", "min", "max"])
-                ax.plot(over.index, over["mean"], line, color=colour, label=label or None)
-                ax.fill_between(over.index, over["min"], over["max"], color=colour, alpha=0.2, lw=0)
+                seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, ax=ax,
+                                 label=label or None, errorbar=("pi", 100))  # fmt: skip
             ax.set(xlabel="step", ylim=(0, None))
         row[0].set_title(f"{set_name(name)}: size of the head")
         row[0].set_ylabel("Frobenius norm")
@@ -175,16 +210,26 @@ def fig_4(frames: Frames, sets: Mapping[str, Any]) -> Figure:
     return drawn
 
 
-def image_ranks(frames: Frames, sets: Mapping[str, Any]) -> Figure:
-    """Effective rank of the projection of every cell, and the spectra behind it."""
-    drawn, axes = _rows(sets, 9.0, 2.9, 2)
-    values, spectrum = frames["values"], frames["spectrum"]
+@figure()
+def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) -> Figure:
+    """Dimensional collapse in every cell of Figure 2
+
+    Left: effective rank of the projection for each head, norm and target, the exponential of the entropy
+    of the spectrum of its correlation matrix: 1 if all neurons say the same, the number of neurons if
+    they say independent things. Whiskers go from the smallest to the largest replicate. Right: the
+    spectra themselves for batch normalisation with the network itself as target. *What to see:* whether
+    heads keep more than one dimension alive. Without a head the rank is
+    {{ value("image-heads", data_set="parts", run="none-batch-self", what="projection effective_rank") | number }};
+    with the identity-initialised head it is
+    {{ value("image-heads", data_set="parts", run="identity-batch-self", what="projection effective_rank") | number }}.
+    """
+    drawn, axes, rows = _rows(config, 9.0, 2.9, 2)
     ranks = values[(values["quantity"] == "effective_rank") & (values["layer"] == "projection")]
     spectrum = spectrum[spectrum["layer"] == "projection"]
-    for row, (name, settings) in zip(axes, sets.items(), strict=True):
-        _bars(row[0], ranks[ranks["data_set"] == name], settings)
+    for (name, settings), row in rows:
         # the panel is too narrow for the words of Figure 2
-        row[0].set_xticks(row[0].get_xticks(), _short(settings))
+        _bars(row[0], ranks[ranks["data_set"] == name], settings,
+              lambda norm, target: "\n".join((norm, *target.split())))  # fmt: skip
         row[0].set_ylabel("effective rank of the projection")
         row[0].set_title(set_name(name))
         own = spectrum[spectrum["data_set"] == name]
@@ -197,12 +242,3 @@ def image_ranks(frames: Frames, sets: Mapping[str, Any]) -> Figure:
         row[1].set_title("batch norm, same network")
     _legend(drawn, axes[:, 0], 4)
     return drawn
-
-
-FIGURES: dict[str, Callable[[Frames, Mapping[str, Any]], Figure]] = {
-    "fig-1": fig_1,
-    "fig-2": fig_2,
-    "fig-3": fig_3,
-    "fig-4": fig_4,
-    "image-ranks": image_ranks,
-}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 from featlearn.noncontrastive.figures.algorithm import HEAD, PRODUCTS
 
 if TYPE_CHECKING:
@@ -24,15 +25,26 @@ PHASES = {
 TIMES = {"t1": "I", "t2": "II", "t3": "III", "t4": "end"}
 
 
-def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """One trajectory: products, head, noise over logarithmic time, with the phases as bands."""
-    dimensions = config["dimensions"]
-    dimension = dimensions[len(dimensions) // 2]
-    curves = frames["curves"]
-    curves = curves[curves["dimension"] == dimension]
-    times = frames["times"]
+def _run(
+    times: pd.DataFrame, curves: pd.DataFrame, dimension: float
+) -> tuple[pd.Series, pd.DataFrame]:
+    """Times of the first replicate at a dimension, and its curves."""
     own = times[(times["dimension"] == dimension) & (times["replicate"] == 0)]
-    at = own.set_index("quantity")["value"]
+    return own.set_index("quantity")["value"], curves[curves["dimension"] == dimension]
+
+
+@figure()
+def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Figure:
+    """The four phases
+
+    One run of the population flow: products of the neurons with the features (top), off-diagonal entries
+    of the head (middle), what is left of the noise in each neuron and the loss above its optimum
+    (bottom), over logarithmic time. Shading: the phases as detected. Dash-dotted: closed forms, for the
+    end of phase I and for the largest head. *What to see:* neuron 1 learns the strong feature (I), the
+    head rises to its bound (II), neuron 2 learns the weak feature (III), the head vanishes at once.
+    """
+    dimension = config["dimensions"][len(config["dimensions"]) // 2]
+    at, curves = _run(times, curves, dimension)
     drawn = canvas(8.2, 5.0)
     axes = drawn.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 1))
     panels = (
@@ -45,14 +57,13 @@ def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
         },
     )
     begin, end = 0.02 * at["t1"], 3 * at["t4"]
+    edges = [begin, *at[list(TIMES)]]
     for ax, styles in zip(axes, panels, strict=True):
         for quantity, (colour, line, label) in styles.items():
             shown = curves[curves["quantity"] == quantity]
             ax.plot(shown["time"], shown["value"], line, color=colour, label=label)
-        edge = begin
-        for number, (name, _) in enumerate(TIMES.items()):
-            ax.axvspan(edge, at[name], color=COLOURS["grey"], alpha=0.13 * (number % 2), lw=0)
-            edge = at[name]
+        for number, (left, right) in enumerate(pairwise(edges)):
+            ax.axvspan(left, right, color=COLOURS["grey"], alpha=0.13 * (number % 2), lw=0)
         ax.axvline(at["t1_predicted"], color=COLOURS["blue"], linewidth=0.9, linestyle="-.")
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     bound = (config["kappa"] / 3) ** 0.5
@@ -61,13 +72,11 @@ def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
         r"bound $\sqrt{\kappa/3}\,\|w_2(0)\|$", (begin * 1.15, bound), fontsize=8, va="bottom"
     )
     axes[1].set_ylim(0, 1.35 * bound)
-    edge = begin
-    for name, label in TIMES.items():
-        middle = (edge * at[name]) ** 0.5 if name != "t4" else at[name] * 1.5
+    for (left, right), (name, label) in zip(pairwise(edges), TIMES.items(), strict=True):
+        middle = (left * right) ** 0.5 if name != "t4" else right * 1.5
         axes[0].annotate(
             label, (middle, 1.02), xycoords=("data", "axes fraction"), ha="center", fontsize=9
         )
-        edge = at[name]
     axes[0].annotate(
         "predicted end of I", (at["t1_predicted"], 0.97), xycoords=("data", "axes fraction"),
         rotation=90, ha="right", va="top", fontsize=8, color=COLOURS["blue"],
@@ -82,9 +91,16 @@ def four_phases(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -
     return drawn
 
 
-def exponents(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """Length of the phases over the dimension beside the exponents of the theory."""
-    times = frames["times"]
+@figure()
+def exponents(times: pd.DataFrame) -> Figure:
+    """How long the phases are
+
+    Left: lengths over the dimension, median and range over replicates, with the powers that the theory
+    says (dashed). Right: the exponent between neighbouring dimensions. *What to see:* d^2 for phase I,
+    d^(3/2) for the substitution, d^(13/8) for the acceleration, which is reached slowly from above, and
+    no dependence on d for the return of the head. That phase II is short beside phase I is true for
+    large dimensions only.
+    """
     drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
     for quantity, (label, colour, slope) in PHASES.items():
@@ -109,13 +125,16 @@ def exponents(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> 
     return drawn
 
 
-def invariants(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """What the flow conserves, beside what it exchanges, a row at the smallest dimension."""
-    curves = frames["curves"]
-    curves = curves[curves["dimension"] == min(config["dimensions"])]
-    at = frames["times"]
-    at = at[(at["dimension"] == min(config["dimensions"])) & (at["replicate"] == 0)]
-    at = at.set_index("quantity")["value"]
+@figure()
+def invariants(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Figure:
+    """What neuron and head exchange
+
+    Along the flow each neuron's squared norm (blue) plus a multiple of what the head lends and borrows
+    (green) stays constant (black). *What to see:* the head feeds neuron 1 with the norm of neuron 2 and
+    gives it back: this bounds the head by sqrt(kappa/3), and it is why both neurons end with the norm
+    they began with.
+    """
+    at, curves = _run(times, curves, min(config["dimensions"]))
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, 2, sharey=True)
     wide = curves.pivot_table(index="time", columns="quantity", values="value")
@@ -131,6 +150,3 @@ def invariants(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) ->
         ax.set_title(f"Neuron {j}")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
-
-
-FIGURES = {"four-phases": four_phases, "exponents": exponents, "invariants": invariants}

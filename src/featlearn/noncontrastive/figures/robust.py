@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 from featlearn.images.figures.mosaic import bare, mosaic
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS
-from featlearn.noncontrastive.images.words import ARMS, set_name
+from featlearn.noncontrastive.images.words import ARMS, ordered, set_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,18 +21,17 @@ ARM_COLOURS = dict(
 )
 
 
-def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """Images that maximise channels, with their numbers, and how alike they are in all replicates.
+@figure()
+def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
+    """Figure 5: what channels respond to
 
-    Parameters
-    ----------
-    values
-        Columns data_set, run, replicate, quantity, value.
-    pictures
-        Columns data_set, run, kind, channel, row, column, red, green, blue.
-    names
-        Data sets in the order of their rows.
+    Networks trained as BYOL against an attack (BYORL) with a prediction head (a) and without (b), and the
+    same network before training (c): images that maximise one channel each of the last layer, all from
+    the same grey start. Right: the mean absolute cosine of the pictures of two channels, a point a
+    replicate. *What to see:* whether (a) is more varied than (b), by eye and by the number. The measure
+    takes a picture and the same one moved by some pixels for different.
     """
+    names = list(ordered(config))
     drawn = canvas(9.6, 3.1 * len(names) + 0.3)
     axes = drawn.subplots(len(names), len(ROBUST_ARMS) + 1, squeeze=False,
                           width_ratios=[3] * len(ROBUST_ARMS) + [2.4])  # fmt: skip

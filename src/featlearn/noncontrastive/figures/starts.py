@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,15 +38,23 @@ NAMES = {
 }
 
 
-def outcomes(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """Share of each outcome, a row a case, a panel a way of training."""
-    frame = frames["outcomes"]
-    cases = [name for name in NAMES if (frame["case"] == name).any()]
-    cases += [name for name in frame["case"].unique() if name not in NAMES]
+@figure("outcomes")
+def what_becomes(outcomes: pd.DataFrame) -> Figure:
+    """What becomes of random starts
+
+    Shares of random starts by which features the neurons hold in the end, a row a setting, for three
+    ways of training from the same starts. *What to see:* with the head most starts end with both
+    features (green), without it most collapse onto the strong one (blue), and so they do with the head
+    when StopGrad is left out. It is most starts and not all: the theorem speaks of large dimensions and
+    of a weak feature that is weaker than any constant. With imbalance by frequency or features that
+    occur together the picture is the same.
+    """
+    cases = [name for name in NAMES if (outcomes["case"] == name).any()]
+    cases += [name for name in outcomes["case"].unique() if name not in NAMES]
     drawn = canvas(8.6, 0.36 * len(cases) + 1.5)
     axes = drawn.subplots(1, len(MODES), sharey=True)
     for ax, (mode, title) in zip(axes, MODES.items(), strict=True):
-        own = frame[frame["mode"] == mode]
+        own = outcomes[outcomes["mode"] == mode]
         counts = pd.crosstab(own["case"], own["outcome"])
         share = counts.div(counts.sum(axis=1), axis=0).reindex(cases)
         left = np.zeros(len(cases))
@@ -62,16 +71,22 @@ def outcomes(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> F
     return drawn
 
 
-def winner_rule(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """Share of neurons on the weak feature without a head: counted, and by the closed form."""
-    frame = frames["outcomes"]
-    frame = frame[frame["mode"] == "frozen"]
+@figure()
+def winner_rule(outcomes: pd.DataFrame, config: Config) -> Figure:
+    """Which feature a neuron takes without a head
+
+    Share of neurons on the weak feature when the head is frozen, a dot a setting (95 % intervals over
+    replicates), and the closed form for Gaussian starts. *What to see:* without a head a neuron's fate is
+    decided by its own start, exactly: the strong feature wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4.
+    Collapse of *all* neurons needs a ratio of strengths near zero.
+    """
+    frozen = outcomes[outcomes["mode"] == "frozen"]
     drawn = canvas(4.6, 3.6)
     ax = drawn.subplots()
     ratio = np.linspace(0.2, 1, 200)
     ax.plot(ratio, 2 / np.pi * np.arctan(ratio**1.5), color=COLOURS["ink"],
             label=r"$(2/\pi)\,\arctan\,(\alpha_2/\alpha_1)^{3/2}$")  # fmt: skip
-    for place, (name, own) in enumerate(frame.groupby("case", sort=False)):
+    for place, (name, own) in enumerate(frozen.groupby("case", sort=False)):
         ratio_of = effective_ratio(config["cases"][name])
         neurons = config["cases"][name].get("neurons", 2)
         share = own.groupby("replicate")["weak"].mean() / neurons
@@ -93,11 +108,18 @@ def effective_ratio(case: Mapping[str, Any]) -> float:
     return float(weak / strong * ((1 - share) / share) ** (1 / 6))
 
 
-def phase_diagram(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Figure:
-    """Share of starts that end diverse with the head, over speed of the head and imbalance."""
-    frame = frames["diagram"]
-    split = frame["case"].str.split("/", expand=True).astype(float)
-    frame = frame.assign(ratio=split[0], kappa=split[1])
+@figure()
+def phase_diagram(diagram: pd.DataFrame) -> Figure:
+    """Phase diagram of collapse
+
+    Shares of random starts with the head that end with both features, that collapse onto the strong one,
+    and in which a neuron holds a mixture, over the speed of the head relative to the encoder and the
+    ratio of strengths. *What to see:* the head works over three orders of magnitude of its speed; where
+    the weak feature is much weaker, more starts collapse or end as mixtures, and the slowest head
+    collapses most.
+    """
+    split = diagram["case"].str.split("/", expand=True).astype(float)
+    frame = diagram.assign(ratio=split[0], kappa=split[1])
     drawn = canvas(8.6, 3.3)
     axes = drawn.subplots(1, 3, sharey=True)
     for ax, outcome in zip(axes, ("diverse", "strong", "undecided"), strict=True):
@@ -114,6 +136,3 @@ def phase_diagram(frames: Mapping[str, pd.DataFrame], config: Mapping[str, Any])
         ax.grid(visible=False)
     axes[0].set_ylabel(r"strengths $\alpha_2/\alpha_1$")
     return drawn
-
-
-FIGURES = {"outcomes": outcomes, "winner-rule": winner_rule, "phase-diagram": phase_diagram}

@@ -17,6 +17,12 @@ WITH, WITHOUT = "with-head", "without-head"
 ROBUST_TRAINED = (WITH, WITHOUT)
 #: And the network that both start from.
 ROBUST_ARMS = (*ROBUST_TRAINED, UNTRAINED)
+#: Data sets that the paper's own figures and tables are made of; of others they are stand-ins.
+_ALL = frozenset({"cifar10", "cifar100", "stl10"})
+PAPER_SETS = {
+    "fig-1": frozenset({"cifar10"}),
+    **dict.fromkeys(("fig-2", "fig-3", "fig-4", "image-ranks", "image-heads"), _ALL),
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,22 @@ def groups(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     for cell in cells(settings):
         found.setdefault(f"{cell.norm}-{cell.target}", []).append(cell.name)
     return found if settings["long"] is None else found | {LONG: [LONG]}
+
+
+def _without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Without what tells which trainings there are, and without ``keys``."""
+    left_out = {"replicates", "heads", "norms", "targets", *keys}
+    return {key: value for key, value in settings.items() if key not in left_out}
+
+
+def head_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the settings of a data set, what trainings side by side depend on."""
+    return _without(settings, "robust")
+
+
+def robust_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a training of Figure 5 depends on."""
+    return _without(settings, "encoder", "training", "long")
 
 
 def cell_of(run: str) -> Cell:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 import torch
 
 from featlearn.core.files import PathLike
-from featlearn.core.seeds import derive_seed, seeded
+from featlearn.core.seeds import seeded
 from featlearn.images.adversarial import AdversarialSiamese
-from featlearn.images.augment import Augment, channel_statistics
-from featlearn.images.classified import open_classified
-from featlearn.images.datasets import Labelled, open_images, placed
-from featlearn.images.encoders import build_encoder
-from featlearn.images.loop import Report, fit
+from featlearn.images.datasets import Labelled, open_images
+from featlearn.images.loop import Report
 from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.siblings import Siblings, history_of
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.objective import Objective
 from featlearn.images.on_disk import as_opened
-from featlearn.images.world import World
+from featlearn.images.replicate import Replicate
 from featlearn.noncontrastive.images.cells import Cell, cell_of, robust_cell, training_of
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
 
 #: The streams of what is reported; a pilot takes another name. Not ``images``: seven trainings on
 #: those were seen before the sizes were settled.
@@ -32,7 +32,7 @@ STREAM = "heads"
 Network = TypeVar("Network", bound=Siamese)
 
 
-class HeadExperiment:
+class HeadExperiment(Replicate):
     """One replicate of the experiment on one data set.
 
     Within a replicate all cells share images, initial weights of encoder and projection, order of
@@ -45,17 +45,15 @@ class HeadExperiment:
         Of the data set; names the random streams.
     settings
         A group of the section ``noncontrastive.images``.
-    cache
-        Folder of decoded images.
     seed
         Base seed of the run.
-    replicate
-        Which replicate.
-    device
-        Where networks are trained.
+    cache, replicate, device
+        See :class:`~featlearn.images.replicate.Replicate`.
     stream
         Name of the random streams' branch.
     """
+
+    cache: PathLike
 
     def __init__(
         self,
@@ -67,23 +65,31 @@ class HeadExperiment:
         device: torch.device | str = "cpu",
         stream: str = STREAM,
     ):
-        self.settings, self.cache, self.device = settings, cache, torch.device(device)
-        self.set, self.stream, self.seed = name, stream, seed
-        self.name = (seed, "noncontrastive", stream, name, replicate)
+        super().__init__(settings, (seed, "noncontrastive", stream, name), replicate, device, cache)
+        self.set = name
         if "data" in settings:
             self._open()
         else:
             self._draw()
-        augmentation = dict(settings["augmentation"])
-        if settings["normalisation"] == "own":
-            augmentation |= channel_statistics(self.train.images)
-        self.augment = Augment(augmentation)
+        self.augment, self.image_size = self.sight(self.train.images)
         self.plain = self.augment.plain()
-        self.image_size: int = augmentation.get("size") or self.train.images.shape[-1]
+
+    @classmethod
+    def of(cls, job: Job) -> HeadExperiment:
+        """That of a job, whose wildcards name data set and replicate."""
+        cache, replicate = job.results / job.params.cache, int(job.wildcards.replicate)
+        return cls(job.wildcards.head_set, job.config, cache, job.seed, replicate, job.device)
+
+    def label(self, run: str) -> str:
+        """What messages call a training."""
+        return f"{self.set} {run}-{self.replicate}"
+
+    def named(self, frame: pd.DataFrame, run: str) -> pd.DataFrame:
+        """A frame with where its numbers come from."""
+        return frame.assign(data_set=self.set, run=run, replicate=self.replicate)
 
     def _draw(self) -> None:
-        looks = derive_seed(*self.name, "alphabet") % 2**31
-        world = World({**self.settings["world"], "alphabet": looks})
+        world = self.world_of(self.settings["world"])
         counts = self.settings["samples"]
         train, test = (world.sample(counts[role], (*self.name, role)) for role in ("train", "test"))
         self.train = Labelled(train.images, train.labels)
@@ -92,10 +98,8 @@ class HeadExperiment:
         self.classes = len(train.parts_of_class)
 
     def _open(self) -> None:
-        own = (self.seed, "noncontrastive", self.stream, self.set)
-        data, most = self.settings["data"], self.settings["train_images"]
-        key = f"noncontrastive.images.{self.set}.data"
-        opened = open_classified(data, self.cache, *own, most=most, key=key)
+        data, key = self.settings["data"], f"noncontrastive.images.{self.set}.data"
+        opened = self.opened(data, self.settings["train_images"], key)
         self.train, self.test, self.classes = opened.train, opened.test, len(opened.classes)
         self.unlabelled = self.train.images
         further = self.settings["unlabelled_split"]
@@ -118,8 +122,7 @@ class HeadExperiment:
         self, encoder: Mapping[str, Any], cell: Cell, kind: type[Network], **more: Any
     ) -> Network:
         settings = self.settings
-        with seeded(*self.name, "encoder"):
-            made = build_encoder(encoder, self.image_size)
+        made = self.network(encoder, self.image_size)
         with seeded(*self.name, "projection"):
             # the head draws after the projection, so that all cells start with the same one
             return kind(
@@ -165,16 +168,15 @@ class HeadExperiment:
         folder: Path | None,
         report: Report | None,
     ) -> pd.DataFrame:
-        return fit(
-            objective,
-            placed(self.unlabelled, self.device),
+        return self.train_on(
+            self.unlabelled,
             None,
+            objective,
             untouched,
             training,
             # not the run's name: all cells see the same views
-            (*self.name, "training"),
-            self.device,
-            folder,
-            report,
+            "training",
+            folder=folder,
+            report=report,
             identity={"run": run, "settings": dict(self.settings)},
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 import torch
 from torch import Tensor
@@ -23,27 +21,16 @@ ENCODER, PROJECTION = "encoder", "projection"
 STILL = 1e-5
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What one network gave.
+def measure(experiment: HeadExperiment, network: Siamese) -> dict[str, pd.DataFrame]:
+    """Read a network off un-augmented images: neurons on test images, the probe trained on all.
 
-    Attributes
-    ----------
-    quantities : DataFrame
-        Columns layer, quantity, value; layer is empty for the accuracy.
-    histogram : DataFrame
-        Columns layer, low, high, pairs: ordered pairs of different neurons by their correlation.
-    spectrum : DataFrame
-        Columns layer, number (from 1), share: eigenvalues of the correlation matrix over their sum.
+    Returns
+    -------
+    dict
+        ``values``: columns layer, quantity, value; layer is empty for the accuracy. ``histogram``:
+        layer, low, high, pairs, which are ordered pairs of different neurons by their correlation.
+        ``spectrum``: layer, number (from 1), share of an eigenvalue of the correlation matrix.
     """
-
-    quantities: pd.DataFrame
-    histogram: pd.DataFrame
-    spectrum: pd.DataFrame
-
-
-def measure(experiment: HeadExperiment, network: Siamese) -> Measured:
-    """Read a network off un-augmented images: neurons on test images, the probe trained on all."""
     rows: list[tuple[str, str, float]] = [("", "accuracy", accuracy(experiment, network))]
     histograms, spectra = [], []
     for layer in (ENCODER, PROJECTION):
@@ -58,11 +45,11 @@ def measure(experiment: HeadExperiment, network: Siamese) -> Measured:
         histograms.append(histogram(matrix).assign(layer=layer))
         numbers = range(1, len(shares) + 1)
         spectra.append(pd.DataFrame({"layer": layer, "number": numbers, "share": shares.tolist()}))
-    return Measured(
-        pd.DataFrame(rows, columns=["layer", "quantity", "value"]),
-        pd.concat(histograms, ignore_index=True)[["layer", "low", "high", "pairs"]],
-        pd.concat(spectra, ignore_index=True),
-    )
+    return {
+        "values": pd.DataFrame(rows, columns=["layer", "quantity", "value"]),
+        "histogram": pd.concat(histograms, ignore_index=True)[["layer", "low", "high", "pairs"]],
+        "spectrum": pd.concat(spectra, ignore_index=True),
+    }
 
 
 def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor:

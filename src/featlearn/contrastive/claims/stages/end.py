@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-import numpy as np
-import pandas as pd
-
-from featlearn.contrastive.claims.stages.reading import (
-    ATOMS,
-    above_floor,
-    claim,
-    difference,
-    finite,
-    ratio,
-    seen,
-)
+from featlearn.contrastive.claims.shared import always, difference, ratio
+from featlearn.contrastive.claims.stages.reading import ATOMS, above_floor, claim, seen
 from featlearn.core.claims import Claim
 
 LOG_D = math.log(ATOMS)
-
-
-def _comparator(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    loss, floor = (seen(name)(frames) for name in ("comparator_loss", "floor"))
-    start = seen("loss", "start")(frames)
-    return (loss - floor) / (start - floor)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -100,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         reason="Constant 3. Negatives with the same code on the support of z leave a floor of 2-3 "
         "at these sizes; a failure is expected.",
         measure=lambda frames: seen("loss")(frames) * LOG_D,
-        out_of_reach=finite(
+        out_of_reach=always(
             "a sample with z = 0 has chance (1 - p)^d ~ (log d)^-C_z, a quarter at d = 32."
         ),
     ),
@@ -208,7 +191,7 @@ CLAIMS: tuple[Claim, ...] = (
         reason="Only if, read as more often than not. sigma is 0.24 at d = 32 and samples in which "
         "the atom is silent are 25 times as frequent; a failure is expected.",
         measure=seen("firing_precision"),
-        out_of_reach=finite(
+        out_of_reach=always(
             "noise of size sigma = (log d)^(1/4) / sqrt d passes a threshold of the same order "
             "in a "
             "few per cent of the samples; it must be rarer than p."
@@ -263,7 +246,7 @@ CLAIMS: tuple[Claim, ...] = (
         high=3.0,
         reason="Constant 3; the floor of a code of z stands in the way as for Theorem 3.4(d).",
         measure=lambda frames: seen("comparator_loss")(frames) * LOG_D,
-        out_of_reach=finite("the floor of a code of z is 2-3 at these sizes."),
+        out_of_reach=always("the floor of a code of z is 2-3 at these sizes."),
     ),
     claim(
         "lemma-e11",
@@ -275,7 +258,7 @@ CLAIMS: tuple[Claim, ...] = (
         reason="It has the same features without what is left of noise. But its gates are those of "
         "the network: they open on noise, and thresholds are subtracted that its own sizes do not "
         "match. Validation gave 1.4; a failure is expected.",
-        measure=ratio(_comparator, above_floor()),
+        measure=ratio(above_floor("comparator_loss"), above_floor()),
     ),
     claim(
         "after-3.4",

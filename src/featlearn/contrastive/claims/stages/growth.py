@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from featlearn.contrastive.claims.stages.reading import DECOUPLING, claim, diagonal, ratio, seen
+from featlearn.contrastive.claims.shared import ratio
+from featlearn.contrastive.claims.stages.reading import DECOUPLING, claim, diagonal, seen
 from featlearn.core.claims import Claim
 
 CLAIMS: tuple[Claim, ...] = (

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, OutOfReach, at_least
-from featlearn.core.rows import per_replicate
+from featlearn.contrastive.claims.shared import difference, ratio
+from featlearn.core.claims import Claim, Measure, at_least, read
 
 MOMENTS = "contrastive/measurements/stages/moments.parquet"
 EVALUATION = "contrastive/measurements/stages/evaluation.parquet"
@@ -21,19 +21,7 @@ ATOMS = 32
 
 def seen(quantity: str, moment: str = "end", arm: str = "masked") -> Measure:
     """A quantity of an arm at a moment."""
-    return lambda frames: per_replicate(
-        frames["moments"], arm=arm, moment=moment, quantity=quantity
-    )
-
-
-def ratio(first: Measure, second: Measure) -> Measure:
-    """``first`` over ``second``, replicate by replicate."""
-    return lambda frames: first(frames) / second(frames)
-
-
-def difference(first: Measure, second: Measure) -> Measure:
-    """``first`` less ``second``, replicate by replicate."""
-    return lambda frames: first(frames) - second(frames)
+    return read("moments", arm=arm, moment=moment, quantity=quantity)
 
 
 def diagonal(masking: str, kind: str) -> Measure:
@@ -48,15 +36,13 @@ def diagonal(masking: str, kind: str) -> Measure:
     return measure
 
 
-def above_floor(arm: str = "masked") -> Measure:
-    """``(loss - floor) / (log |B| - floor)``: 1 for an uninformed network, 0 for a perfect code."""
+def above_floor(loss: str = "loss") -> Measure:
+    """``(loss - floor) / (loss at the start - floor)``, with RandomMask at the end.
 
-    def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        loss, floor = (seen(name, "end", arm)(frames) for name in ("loss", "floor"))
-        start = seen("loss", "start", "masked")(frames)
-        return (loss - floor) / (start - floor)
-
-    return measure
+    1 for an uninformed network, 0 for a perfect code.
+    """
+    floor = seen("floor")
+    return ratio(difference(seen(loss), floor), difference(seen("loss", "start"), floor))
 
 
 def claim(name: str, **parts: Any) -> Claim:
@@ -64,8 +50,3 @@ def claim(name: str, **parts: Any) -> Claim:
     reach = at_least("stages", atoms=ATOMS)
     filled = {"out_of_reach": reach, "artefact": MOMENTS, **parts}
     return Claim(f"contrastive/{name}", **filled)
-
-
-def finite(why: str) -> OutOfReach:
-    """What no config can show, and why."""
-    return lambda config: why

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from featlearn.contrastive.claims.stages.reading import (
-    ATOMS,
-    claim,
-    difference,
-    finite,
-    ratio,
-    seen,
-)
+from featlearn.contrastive.claims.shared import always, difference, ratio
+from featlearn.contrastive.claims.stages.reading import ATOMS, claim, seen
 from featlearn.core.claims import Claim
 
 CLAIMS: tuple[Claim, ...] = (
@@ -73,7 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
         high=1.5,
         reason="d / d_1 at the start; at most half as much again.",
         measure=lambda frames: seen("signal_share", "end", "unmasked")(frames) * 8,
-        out_of_reach=finite(
+        out_of_reach=always(
             "span(M) grows at p + sigma^2 and the rest at sigma^2; their ratio is 1.7 at all d "
             "that a computer can hold."
         ),

@@ -1,0 +1,1 @@
+"""What the rules of this paper compute, a module an experiment."""

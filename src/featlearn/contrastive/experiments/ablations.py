@@ -1,0 +1,42 @@
+"""Change one thing at a time: every arm sees the same dictionaries, weights, samples and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from featlearn.contrastive.experiment import Arm, Downstream, Experiment
+from featlearn.contrastive.measure import EVALUATION_COLUMNS, history_frame, tidy
+from featlearn.core.config import merge
+from featlearn.core.progress import Progress
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+
+def arm_config(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The section ``ablations`` with the changes of one arm put in."""
+    return merge({key: config[key] for key in config if key != "arms"}, config["arms"][name])
+
+
+def measure(job: Job) -> Results:
+    """Train every arm; a model ``arm/raw`` is a baseline on the data of that arm."""
+    histories: list[pd.DataFrame] = []
+    rows: list[tuple[object, ...]] = []
+    for name in job.config["arms"]:
+        config = arm_config(job.config, name)
+        experiment = Experiment("ablations", config, job.seed, job.device)
+        downstream = Downstream(experiment)
+        arm = Arm.of(config)
+        report = Progress(f"{job.rule} {name}", arm.training.steps).report
+        done = experiment.train(arm, config["record_every"], report)
+        histories.append(history_frame(name, done))
+        rows += tidy(downstream.outcome(arm, done), name)
+        rows += [(f"{name}/{model}", *rest) for model, *rest in downstream.baselines()]
+    return {
+        "history": pd.concat(histories, ignore_index=True),
+        "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
+    }

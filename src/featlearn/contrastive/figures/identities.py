@@ -1,0 +1,56 @@
+"""The figure of the closed forms: what sampling measures beside what the formula gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.stats import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@figure()
+def closed_forms(sampled: pd.DataFrame) -> Figure:
+    """Predicted and measured pulls
+
+    Lines are closed forms, dots are means over samples with 95 % intervals. Left: growth rates at threshold zero,
+    within the span of the atoms and outside it; the bend is the onset of the negatives. Middle: the pull on a
+    neuron whose atom is active, along the atom and along the noise that it holds. Right: the pull of a
+    sample of noise alone. *What to see:* all agree within their errors. Under RandomMask noise pulls nowhere,
+    whatever the threshold.
+    """
+    drawn = canvas(8.2, 3.2)
+    axes = drawn.subplots(1, 3)
+    rates, atom, noise = axes
+    _check(rates, sampled, "rate_signal", COLOURS["blue"], "within span(M)")
+    _check(rates, sampled, "rate_dense", COLOURS["orange"], "outside")
+    rates.axhline(0, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    rates.set(title="Stage I, b = 0", xlabel=r"$\|w\|$", ylabel="growth rate of a weight")
+    _check(atom, sampled, "atom_pull", COLOURS["blue"], "along its atom")
+    _check(atom, sampled, "dense_pull", COLOURS["orange"], "along noise")
+    atom.set(title="One active atom, b > 0", xlabel=r"$\alpha=\langle w,M_j\rangle$",
+             ylabel="pull of the positive", yscale="log")  # fmt: skip
+    _check(noise, sampled, "noise_pull", COLOURS["red"], "no augmentation")
+    _check(noise, sampled, "masked_noise_pull", COLOURS["blue"], "RandomMask")
+    noise.set(title="Noise alone", xlabel=r"$b$ over its value at T1", ylabel="pull along w")
+    for ax in axes:
+        ax.legend(fontsize=7.5)
+    return drawn
+
+
+def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str) -> None:
+    """Means with 95 % intervals as dots, the closed form as a line."""
+    own = sampled[sampled["check"] == check]
+    predicted = own.groupby("setting")["predicted"].mean()
+    ax.plot(predicted.index, predicted, color=colour, linewidth=1.2)
+    for number, setting in enumerate(predicted.index.to_numpy()):
+        seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())
+        first = None if number else label
+        ax.errorbar(float(setting), seen.mean, seen.half_width, fmt="o", color=colour, markersize=4,
+                    label=first)  # fmt: skip

@@ -1,0 +1,339 @@
+"""Figures 1 to 4 in the paper's form, each number beside what it is of. Imports no torch.
+
+Every figure has a block of panels for each data set, in the order of
+:func:`featlearn.contrastive.images.config.ordered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
+from featlearn.contrastive.tables.images import numbers
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.images.figures.mosaic import bare, mosaic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Titles of panels; two lines each.
+TITLES = {
+    "contrastive-none": "contrastive\nno augmentation",
+    "contrastive-crop": "contrastive\ncrop",
+    "contrastive-colour": "contrastive\ncrop + colour distortion",
+    "supervised-crop": "supervised\ncrop",
+    "supervised-colour": "supervised\ncrop + colour distortion",
+    "adversarial-colour": "adversarial contrastive\ncrop + colour distortion",
+    START: "random start",
+}
+ARM_COLOURS = {
+    "contrastive-none": COLOURS["grey"],
+    "contrastive-crop": COLOURS["sky"],
+    "contrastive-colour": COLOURS["blue"],
+    "supervised-crop": COLOURS["orange"],
+    "supervised-colour": COLOURS["red"],
+    "adversarial-colour": COLOURS["purple"],
+    START: COLOURS["ink"],
+}
+CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+
+
+def rows_of(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -> pd.DataFrame:
+    """Rows of the table for one arm and quantity, a row a layer."""
+    chosen = found[
+        (found["panel"] == panel)
+        & (found["figure"] == shown)
+        & (found["arm"] == arm)
+        & (found["quantity"] == quantity)
+    ]
+    if chosen.empty:
+        raise KeyError(f"{shown}: no {quantity!r} of {arm!r} in panel {panel}")
+    return chosen
+
+
+def told(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -> str:
+    """A mean with its 95 % interval, in words."""
+    row = rows_of(found, panel, shown, arm, quantity).iloc[0]
+    spread = "" if np.isnan(row["half_width"]) else f" ± {row['half_width']:.2f}"
+    return f"{row['mean']:.2f}{spread}"
+
+
+def bars(
+    ax: Axes, found: pd.DataFrame, panel: int, shown: str, quantity: str, arms: Sequence[str]
+) -> None:
+    """A bar an arm with its interval; the random start as a dashed line."""
+    for place, arm in enumerate(arms):
+        row = rows_of(found, panel, shown, arm, quantity).iloc[0]
+        ax.bar(place, row["mean"], 0.8, color=ARM_COLOURS[arm])
+        if not np.isnan(row["half_width"]):
+            ax.errorbar(
+                place, row["mean"], row["half_width"], color=COLOURS["ink"], capsize=2, lw=1
+            )
+    start = rows_of(found, panel, shown, START, quantity).iloc[0]["mean"]
+    ax.axhline(start, color=COLOURS["ink"], linestyle="--", linewidth=0.9)
+    ax.set_xticks([])
+    ax.grid(axis="x", visible=False)
+    ax.set_title(quantity, fontsize=8.5)
+
+
+def arm_legend(drawn: Figure, arms: Sequence[str]) -> None:
+    """Colours of the arms, below the figure."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [
+        Patch(color=ARM_COLOURS[arm], label=TITLES[arm].replace("\n", ", ")) for arm in arms
+    ]
+    handles.append(Line2D([], [], color=COLOURS["ink"], linestyle="--", label=TITLES[START]))
+    drawn.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
+
+
+def by_arm(frame: pd.DataFrame, config: Config, shown: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """The rows of each data set and arm, with the encoder that a figure shows of it."""
+    return {
+        (str(name), str(arm)): own
+        for (name, arm, encoder), own in frame.groupby(["data_set", "arm", "encoder"], sort=False)
+        if encoder == encoder_of(config[str(name)], shown)
+    }
+
+
+@figure()
+def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
+    """Figure 1: what the last layer responds to
+
+    Each square is an image that makes one channel of the last layer answer strongly, found by gradient
+    ascent from grey. The paper compares three networks: supervised training without colour distortion,
+    contrastive training with it, and adversarial contrastive training. It finds shapes in all three, and
+    more colour in the supervised one. That comparison changes two things at once, so the second panel,
+    supervised with colour distortion, was added. *Chroma* is the share of a picture's energy that is colour
+    and not brightness: 0 for a grey picture, 0.67 for noise. Bars are means over replicates with 95 %
+    intervals; dashed: the untrained network. *What to see:* the chroma is
+    {{ value("images", panel=1, figure="fig-1", arm="supervised-crop", quantity="chroma of pictures") | number }}
+    after supervised training as in the paper,
+    {{ value("images", panel=1, figure="fig-1", arm="supervised-colour", quantity="chroma of pictures") | number }}
+    after supervised training with colour distortion, and
+    {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="chroma of pictures") | number }}
+    after contrastive training with it. Numbers in the text are those of the top row.
+    """
+    names, found = ordered(config), numbers(evaluations, config)
+    shown = by_arm(pictures, config, "fig-1")
+    arms = FIGURE_ARMS["fig-1"]
+    drawn = canvas(9.6, 3.0 * len(names) + 0.6)
+    axes = drawn.subplots(len(names), len(arms) + 1, squeeze=False, width_ratios=[3] * 4 + [2.2])
+    for panel, (name, row) in enumerate(zip(names, axes, strict=True), 1):
+        for ax, arm in zip(row, arms, strict=False):
+            ax.imshow(mosaic(shown[name, arm], "feature"), interpolation="nearest")
+            bare(ax)
+            ax.set_title(TITLES[arm], fontsize=8.5)
+            ax.set_xlabel(
+                f"chroma {told(found, panel, 'fig-1', arm, 'chroma of pictures')}\n"
+                f"class accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
+            )
+        row[0].set_ylabel(name)
+        bars(row[-1], found, panel, "fig-1", "chroma of pictures", arms)
+        row[-1].set_ylim(0, 1)
+    arm_legend(drawn, arms)
+    return drawn
+
+
+@figure()
+def fig_2(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
+    """Figure 2: features under three augmentations
+
+    Contrastive training without augmentation, with crops, and with crops and colour distortion. Above, the
+    kernels of the first layer; below, images that make channels of the last layer answer strongly. Right:
+    accuracy of a linear probe for the class; share of the variance of the image's mean colour that is linear
+    in the features (R²); and the share of energy that is colour in kernels and pictures (*chroma*).
+    Dashed: the untrained network. *Roughness* is the share of a picture's energy that a mean over 2 x 2 pixels removes: 0.75 for white noise.
+    *What to see:* without augmentation and with crops alone the features hold the colour
+    ({{ value("images", panel=1, figure="fig-2", arm="contrastive-none", quantity="colour explained") | number }} and
+    {{ value("images", panel=1, figure="fig-2", arm="contrastive-crop", quantity="colour explained") | number }}), and the
+    class is told with an accuracy of
+    {{ value("images", panel=1, figure="fig-2", arm="contrastive-none", quantity="class accuracy") | number }} and
+    {{ value("images", panel=1, figure="fig-2", arm="contrastive-crop", quantity="class accuracy") | number }}. With colour
+    distortion it is
+    {{ value("images", panel=1, figure="fig-2", arm="contrastive-colour", quantity="class accuracy") | number }}.
+    """
+    names, found = ordered(config), numbers(evaluations, config)
+    shown = by_arm(pictures, config, "fig-2")
+    arms = FIGURE_ARMS["fig-2"]
+    drawn = canvas(9.6, 5.2 * len(names) + 0.6)
+    grid = drawn.subplots(2 * len(names), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
+    for panel, name in enumerate(names, 1):
+        upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
+        for place, arm in enumerate(arms):
+            for ax, kind in ((upper[place], "filter"), (lower[place], "feature")):
+                ax.imshow(mosaic(shown[name, arm], kind), interpolation="nearest")
+                bare(ax)
+            upper[place].set_title(TITLES[arm], fontsize=8.5)
+            upper[place].set_xlabel(
+                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of filters')}"
+            )
+            lower[place].set_xlabel(
+                f"chroma {told(found, panel, 'fig-2', arm, 'chroma of pictures')}\n"
+                f"roughness {told(found, panel, 'fig-2', arm, 'roughness of pictures')}"
+            )
+        upper[0].set_ylabel(f"{name}\nfirst filters")
+        lower[0].set_ylabel("pictures of the last layer")
+        wanted = ("class accuracy", "colour explained", "chroma of filters", "chroma of pictures")
+        for ax, quantity in zip((*upper[3:], *lower[3:]), wanted, strict=True):
+            bars(ax, found, panel, "fig-2", quantity, arms)
+            ax.set_ylim(0, 1.03)
+    arm_legend(drawn, arms)
+    return drawn
+
+
+@figure()
+def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figure:
+    """Figure 3: maps of the representation
+
+    t-SNE maps of the features of fresh images, the same ones in each column. Above, points have the colour
+    and mark of their class; below, the mean colour of their image. *Silhouette* tells how far apart the
+    classes lie in the map (1: tight classes far apart, 0 and below: mixed), *purity* how many of a point's ten
+    nearest neighbours share its class; after the sign stands the 95 % interval over replicates. *What to see:*
+    the lower row is sorted by colour where nothing distorts it. The paper's claim is that classes lie together
+    in the column on the right alone; the purity there is
+    {{ value("images", panel=1, figure="fig-3", arm="contrastive-colour", quantity="purity of the map") | number }}, against
+    {{ value("images", panel=1, figure="fig-3", arm="contrastive-crop", quantity="purity of the map") | number }} and
+    {{ value("images", panel=1, figure="fig-3", arm="contrastive-none", quantity="purity of the map") | number }} in the others.
+    """
+    names, found = ordered(config), numbers(evaluations, config)
+    shown = by_arm(maps, config, "fig-3")
+    from matplotlib import colormaps
+
+    arms = FIGURE_ARMS["fig-3"]
+    drawn = canvas(8.6, 5.6 * len(names) + 0.2)
+    grid = drawn.subplots(2 * len(names), len(arms), squeeze=False)
+    for panel, name in enumerate(names, 1):
+        upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
+        for place, arm in enumerate(arms):
+            points = shown[name, arm]
+            for label in sorted(int(each) for each in points["label"].unique()):
+                own = points[points["label"] == label]
+                colour = colormaps["tab10"](label % 10)
+                marker = CLASS_MARKERS[label % len(CLASS_MARKERS)]
+                upper[place].scatter(own["x"], own["y"], s=7, color=colour, marker=marker, lw=0)
+            lower[place].scatter(
+                points["x"], points["y"], s=9, c=points[["red", "green", "blue"]].to_numpy(), lw=0
+            )
+            for ax in (upper[place], lower[place]):
+                bare(ax)
+                ax.set_aspect("equal", "datalim")
+            upper[place].set_title(TITLES[arm], fontsize=8.5)
+            upper[place].set_xlabel(
+                f"silhouette {told(found, panel, 'fig-3', arm, 'silhouette of the map')}, "
+                f"purity {told(found, panel, 'fig-3', arm, 'purity of the map')}"
+            )
+            lower[place].set_xlabel(
+                f"colour explained {told(found, panel, 'fig-3', arm, 'colour explained')}"
+            )
+        upper[0].set_ylabel(f"{name}\ncoloured by class")
+        lower[0].set_ylabel("coloured as the image")
+    return drawn
+
+
+@figure()
+def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> Figure:
+    """Figure 4: which neurons fire
+
+    Each panel is one layer of one network: a row an image, sorted by class, a column a channel, the darker the
+    more places of its map fire, that is, are above zero after the rectifier. Below each panel the firing rate
+    over all images, places and channels; on the right these rates by layer, with 95 % intervals over
+    replicates. The paper shows layers 2 to 5 and says that colour distortion makes contrastive firing
+    sparser, and that supervised firing is sparse with it and without. *What to see:* where the two blue lines
+    part, and whether the dark one joins the supervised ones.
+    """
+    names, found = ordered(config), numbers(evaluations, config)
+    shown = by_arm(patterns, config, "fig-4")
+    arms = FIGURE_ARMS["fig-4"]
+    layers = {name: list(pd.unique(shown[name, arms[0]]["layer"]))[1:] for name in names}
+    widest = max(len(each) for each in layers.values())
+    drawn = canvas(9.6, 5.6 * len(names) + 0.6)
+    ratios = [2] * widest + [2.6]
+    grid = drawn.subplots(len(arms) * len(names), widest + 1, squeeze=False, width_ratios=ratios)
+    for panel, name in enumerate(names, 1):
+        block = grid[(panel - 1) * len(arms) : panel * len(arms)]
+        for row, arm in zip(block, arms, strict=True):
+            rates = rows_of(found, panel, "fig-4", arm, "firing rate").set_index("layer")["mean"]
+            for ax, layer in zip(row, layers[name], strict=False):
+                own = shown[name, arm]
+                own = own[own["layer"] == layer]
+                shares = own.pivot_table(index="image", columns="channel", values="share")
+                ax.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+                bare(ax)
+                ax.set_xlabel(f"fires {rates[layer]:.2f}", labelpad=2)
+                if arm == arms[0]:
+                    ax.set_title(f"layer {layers[name].index(layer) + 2}", fontsize=8.5)
+            for ax in row[len(layers[name]) : -1]:
+                ax.set_axis_off()
+            row[0].set_ylabel(TITLES[arm].replace(" + ", " +\n"), fontsize=8)
+        _profiles(block[0][-1].get_gridspec(), drawn, block, found, panel, arms)
+        block[0][0].set_title(f"{name}: layer 2", fontsize=8.5)
+    arm_legend(drawn, arms)
+    return drawn
+
+
+def _profiles(
+    spec: Any,
+    drawn: Figure,
+    block: np.ndarray,
+    found: pd.DataFrame,
+    panel: int,
+    arms: Sequence[str],
+) -> None:
+    """Firing rate by layer, one line an arm, over the whole height of a block."""
+    first = (panel - 1) * len(arms)
+    for row in block:
+        row[-1].remove()
+    ax = drawn.add_subplot(spec[first : first + len(arms), -1])
+    for arm in (*arms, START):
+        own = rows_of(found, panel, "fig-4", arm, "firing rate")
+        ax.errorbar(
+            range(1, len(own) + 1),
+            own["mean"],
+            yerr=own["half_width"].fillna(0),
+            color=ARM_COLOURS[arm],
+            linestyle="--" if arm == START else "-",
+            marker="o",
+            markersize=3,
+            capsize=2,
+        )
+    ax.set(xlabel="layer", ylim=(0, 1), xticks=range(1, len(own) + 1))
+    ax.set_title("firing rate", fontsize=8.5)
+
+
+@figure()
+def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config) -> Figure:
+    """How soon the first layer is done
+
+    How far the first layer's kernels still are from where they end, over what that was at the start, by the
+    share of the training that is over. A line is a replicate; the dot marks where, on average, half of the way
+    is done. All trainings have the same number of steps, batch size and schedule of the rate. The paper
+    remarks that features of the first layer emerge more slowly in contrastive than in supervised training.
+    *What to see:* whether the blue dots lie to the right of the others.
+    """
+    names, found = ordered(config), numbers(evaluations, config)
+    arms = FIGURE_ARMS["fig-4"]
+    drawn = canvas(4.6 * len(names) + 0.4, 3.6)
+    axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
+    for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
+        encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]
+        own = traces[(traces["data_set"] == name) & (traces["encoder"] == encoder)]
+        for arm in arms:
+            for _, one in own[own["arm"] == arm].groupby("replicate"):
+                ax.plot(one["progress"], one["distance"], color=ARM_COLOURS[arm], lw=0.8)
+            half = rows_of(found, panel, "fig-4", arm, HALFWAY).iloc[0]["mean"]
+            ax.plot(half, 0.5, "o", color=ARM_COLOURS[arm], markersize=6)
+            words = TITLES[arm].replace("\n", ", ")
+            ax.plot([], [], color=ARM_COLOURS[arm], label=f"{words}: halfway at {half:.2f}")
+        ax.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
+        ax.set(title=name, xlabel="share of the training", xlim=(0, 1), ylim=(0, None))
+        ax.legend(fontsize=7.5)
+    axes[0].set_ylabel("distance of the first filters\nto their end, over that at the start")
+    return drawn

@@ -1,0 +1,73 @@
+"""What several figures share: means with their replicates, and levels to compare them with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, interval
+from featlearn.core.rows import per_replicate
+from featlearn.core.stats import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def bar(ax: Axes, x: float, seen: np.ndarray, colour: str, width: float = 0.7) -> None:
+    """Mean as a bar, 95 % interval as a line, replicates as dots spread over the bar."""
+    mean = estimate(seen)
+    ax.bar(x, mean.mean, width, color=colour)
+    if seen.size > 1:
+        ax.errorbar(x, mean.mean, mean.half_width, color=COLOURS["ink"], linewidth=1.2)
+    spread = x + np.linspace(-0.28, 0.28, seen.size) * width
+    ax.scatter(spread, seen, s=6, color=COLOURS["ink"], alpha=0.55, linewidths=0, zorder=3)
+
+
+def wide(frame: pd.DataFrame, index: str, **where: str) -> pd.DataFrame:
+    """The values of some rows: a row an ``index``, a column a replicate."""
+    for column, wanted in where.items():
+        frame = frame[frame[column] == wanted]
+    return frame.pivot_table(index=index, columns="replicate", values="value")
+
+
+def lines(ax: Axes, seen: pd.DataFrame, colour: str, label: str) -> None:
+    """Every replicate thin, the mean thick."""
+    ax.plot(seen.index, seen.to_numpy(), color=colour, linewidth=0.5, alpha=0.35)
+    ax.plot(seen.index, seen.mean(axis=1), color=colour, linewidth=1.8, label=label)
+
+
+def over_sizes(
+    ax: Axes, frame: pd.DataFrame, x: str, quantity: str, looks: Mapping[str, tuple[str, str]]
+) -> None:
+    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model.
+
+    Parameters
+    ----------
+    looks
+        Name in words and colour of each model.
+    """
+    import seaborn as sns  # slow to import
+
+    own = frame[(frame["quantity"] == quantity) & frame["model"].isin(list(looks))]
+    sns.lineplot(
+        own.assign(model=own["model"].map({model: words for model, (words, _) in looks.items()})),
+        x=x, y="value", hue="model", palette=dict(looks.values()),
+        hue_order=[words for words, _ in looks.values()], errorbar=interval,
+        err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
+    )  # fmt: skip
+    if legend := ax.get_legend():
+        legend.remove()
+    counts = sorted(frame[x].unique())
+    ax.set(xscale="log", ylabel=None)
+    ax.set_xticks(counts, [str(count) for count in counts])
+    ax.set_xticks([], minor=True)
+
+
+def level(ax: Axes, evaluation: pd.DataFrame, model: str) -> float:
+    """A dashed line at the NMSE of a model: what an encoder is compared with."""
+    at = float(per_replicate(evaluation, model=model, quantity="nmse").mean())
+    ax.axhline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
+    return at

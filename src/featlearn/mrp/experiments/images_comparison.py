@@ -1,0 +1,37 @@
+"""Supervised training against pre-training without labels, by number of labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from featlearn.core.progress import Progress
+from featlearn.images.plan import Plan, Training
+from featlearn.mrp.images.downstream import evaluate
+from featlearn.mrp.images.experiment import experiment_of
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+
+def pretrain(job: Job) -> Results:
+    """Pre-train one encoder without labels, by one method."""
+    method, experiment = job.wildcards.method, experiment_of(job)
+    settings = job.config["pretraining"][method]
+    steps = Plan(Training.of(settings["training"]), len(experiment.train)).steps
+    report = Progress(f"{job.rule} {method}-{experiment.replicate}", steps).report
+    teacher = job.tensors("teacher") if job.files("teacher") else None
+    encoder, history = experiment.pretrain(method, settings, report=report, teacher=teacher)
+    return {
+        "weights": encoder.state_dict(),
+        "history": history.assign(method=method, replicate=experiment.replicate),
+    }
+
+
+def downstream(job: Job) -> Results:
+    """Probe and fine-tune one encoder, with few and with many labels."""
+    experiment, kind = experiment_of(job), job.params.encoder
+    weights = job.tensors("weights") if job.files("weights") else None
+    found, trained = evaluate(experiment, kind, weights, job.config["comparison"], job.tell)
+    about = {"start": job.wildcards.start, "encoder": kind, "replicate": experiment.replicate}
+    return {"weights": trained, "evaluation": found.assign(**about)}

@@ -1,0 +1,18 @@
+"""The table of the comparison from equal starts."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from featlearn.core.publish import Table, table
+from featlearn.core.summary import side_by_side, summary
+
+KEYS = ["kernels_per_class", "sigma_0", "model", "quantity"]
+SHOWN = ("accuracy_single_view", "largest", "impure_share", "captured")
+
+
+@table()
+def equal_start(evaluation: pd.DataFrame) -> Table:
+    """Training from equal starts"""
+    means = summary(evaluation, KEYS)
+    return Table(means, side_by_side(means, KEYS[:3], "quantity", {name: name for name in SHOWN}))

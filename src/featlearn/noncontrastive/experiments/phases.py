@@ -1,0 +1,246 @@
+"""The four phases along the flow: when each begins, and what stands at its beginning.
+
+Every dimension is started from the canonical start (``B = [[2, 1], [1, 1]] / sqrt(d)``) with signs,
+sizes and the angle between the neurons drawn at random, the same draws at every dimension: what
+changes with ``d`` is then due to ``d``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import Streams
+from featlearn.noncontrastive import closed_forms as forms
+from featlearn.noncontrastive.data import PatchData
+from featlearn.noncontrastive.flow import Trajectory, canonical_start, trajectory
+from featlearn.noncontrastive.population import Law, State, feature_correlation, loss, optimum
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: What is timed, see :meth:`Phases.levels`.
+EVENTS = ("t1", "t2", "t3_variance", "t3", "t4")
+#: A neuron has its feature at this share of its initial norm (end of phase III).
+CARRIES = 0.9
+#: The head is back at the identity below this.
+IDENTITY = 1e-3
+
+COLUMNS = ["dimension", "replicate", "quantity", "value"]
+
+
+def measure(job: Job) -> Results:
+    """Follow the population flow through its four phases, at every dimension."""
+    streams = Streams(job.seed, "noncontrastive", "phases", range(job.config["replicates"]))
+    phases = Phases(job.config, streams, job.device)
+    done = phases.run()
+    curves = pd.DataFrame(phases.curves(done), columns=["dimension", "time", "quantity", "value"])
+    return {"times": pd.DataFrame(phases.rows(done), columns=COLUMNS), "curves": curves}
+
+
+def perturbed_starts(dimension: float, spread: float, streams: Sequence[torch.Generator]) -> State:
+    """Canonical starts, each ``B_jl`` scaled by up to ``1 +- spread`` and of random sign: (R, ...).
+
+    The cosine of the noise parts is Gaussian with variance ``1 / d``, as of random neurons.
+    """
+    base = canonical_start(dimension)
+    sizes, signs, angles = [], [], []
+    for stream in streams:
+        sizes.append(torch.rand(2, 2, generator=stream, dtype=torch.float64))
+        signs.append(torch.randint(0, 2, (2, 2), generator=stream).double() * 2 - 1)
+        angles.append(torch.randn((), generator=stream, dtype=torch.float64))
+    b = base.b * (1 + spread * (2 * torch.stack(sizes) - 1)) * torch.stack(signs)
+    own = 1 - b.square().sum(-1)
+    g = torch.diag_embed(own)
+    g[:, 0, 1] = g[:, 1, 0] = torch.stack(angles) / dimension**0.5 * own.prod(-1).sqrt()
+    return State(b, g, torch.zeros_like(b))
+
+
+class Phases:
+    """The flow at every dimension of the config, all starts in one batch.
+
+    Parameters
+    ----------
+    config
+        The section ``phases``.
+    streams
+        Generators, one a replicate, fresh at each call.
+    """
+
+    def __init__(self, config: Mapping[str, Any], streams: Any, device: Any = "cpu"):
+        self.config = config
+        self.dimensions: list[float] = [float(d) for d in config["dimensions"]]
+        self.replicates: int = config["replicates"]
+        self.spec = PatchData.from_config({**config["data"], "dimension": 1000})
+        starts = (perturbed_starts(d, config["spread"], streams("starts")) for d in self.dimensions)
+        self.start = State.cat(starts, device)
+        count = len(self.dimensions) * self.replicates
+        self.law = Law.of(self.spec, device).expand(count)
+        self.kappa = torch.full((count,), config["kappa"], dtype=torch.float64, device=device)
+        self.bound = forms.largest_head(self.start, self.kappa)
+        self.first_phase = forms.first_phase_time(self.start, self.law)
+        self.dimension = torch.tensor(self.dimensions, dtype=torch.float64, device=device)
+        self.dimension = self.dimension.repeat_interleave(self.replicates)
+        # phase III is d**(13/8) long and phase I d**2: at small d the former dominates
+        late = 30 * (self.dimension / 100) ** -0.375
+        self.end = config["horizon"] * self.first_phase * (1 + late)
+
+    def run(self) -> Trajectory:
+        """Integrate; the grid of times is logarithmic, from 10**-3 of the predicted ``T_1`` on."""
+        share = torch.linspace(0, 1, self.config["points"], dtype=torch.float64).to(self.end.device)
+        begin = 1e-3 * self.first_phase.unsqueeze(1)
+        self.times = times = begin * (self.end.unsqueeze(1) / begin) ** share
+        return trajectory(
+            self.start, self.law, self.kappa, times, rtol=self.config["rtol"], watch=self.levels
+        )
+
+    def levels(self, state: State, which: Tensor) -> Tensor:
+        """Rise to zero at the times of :data:`EVENTS`, (S, K).
+
+        ``t1``: neuron 1 has the strong feature to half of its norm. ``t2``: ``|E_21|`` is at half
+        of its bound. ``t3_variance``: the weak feature outweighs the noise in neuron 2 (T_{3,1}).
+        ``t3``: neuron 2 has the weak feature. ``t4``: the head is back.
+
+        The paper's own thresholds separate at astronomical dimensions only (0.01 for T_1 needs ``d
+        >> 10**4``, ``R_2 < |E_21| / log d`` for T_2 is often never met, T_{3,2} comes before
+        T_{3,1}).
+        """
+        law, bound = self.law[which], self.bound[which]
+        norms = self.start.square_norm[which].sqrt()
+        strong, weak = state.b[:, 0, 0].abs(), state.b[:, 1, 1].abs()
+        head = state.e[:, 1, 0].abs()
+        variance = law.square[:, 1] * weak**6 - 15 * law.noise * state.residual[:, 1] ** 3
+        carries = weak - CARRIES * norms[:, 1]
+        found = {
+            "t1": strong - norms[:, 0] / 2,
+            "t2": head - bound / 2,
+            "t3_variance": torch.minimum(variance, head - bound / 4),
+            "t3": carries,
+            "t4": torch.minimum(IDENTITY - head, carries),
+        }
+        return torch.stack([found[name] for name in EVENTS], 1)
+
+    def rows(self, done: Trajectory) -> Iterator[tuple[Any, ...]]:
+        """Times, states at them, extremes along the way and the end, of every start."""
+        parts = (self._times(done), self._at_hits(done), self._along(done), self._end(done))
+        for name, values in (item for part in parts for item in part.items()):
+            for place, value in enumerate(values.tolist()):
+                dimension = self.dimensions[place // self.replicates]
+                yield dimension, place % self.replicates, name, value
+
+    def _times(self, done: Trajectory) -> dict[str, Tensor]:
+        hit = dict(zip(EVENTS, done.hits.unbind(1), strict=True))
+        return {
+            **hit,
+            "t1_predicted": self.first_phase,
+            "phase_1": hit["t1"],
+            "phase_2": hit["t2"] - hit["t1"],
+            "phase_3": hit["t3"] - hit["t2"],
+            "phase_3_variance": hit["t3_variance"] - hit["t2"],
+            "phase_3_rest": hit["t3"] - hit["t3_variance"],
+            "phase_end": hit["t4"] - hit["t3"],
+        }
+
+    def _at_hits(self, done: Trajectory) -> dict[str, Tensor]:
+        """What the lemmas say of the state at the end of their phase."""
+        found: dict[str, Tensor] = {}
+        for name in ("t1", "t2", "t3"):
+            place = EVENTS.index(name)
+            state = done.at_hits[:, place]
+            size = (state.b / self.start.b).abs()
+            found |= {
+                f"b12_ratio_{name}": size[:, 0, 1],
+                f"b21_ratio_{name}": size[:, 1, 0],
+                f"b22_ratio_{name}": size[:, 1, 1],
+                f"b11_{name}": state.b[:, 0, 0].abs(),
+                f"r1_{name}": state.residual[:, 0],
+                f"r2_{name}": state.residual[:, 1],
+                f"norm1_{name}": state.square_norm[:, 0].sqrt(),
+                f"e12_{name}": state.e[:, 0, 1].abs(),
+                f"e21_{name}": state.e[:, 1, 0].abs(),
+                f"e21_of_bound_{name}": state.e[:, 1, 0].abs() / self.bound,
+                f"e21_sign_{name}": (state.e[:, 1, 0] * state.b[:, 0, 0] * state.b[:, 1, 0]).sign(),
+                f"cosine_{name}": (state.g[:, 0, 1] / state.residual.prod(-1).sqrt()).abs(),
+                f"substitution_{name}": (
+                    state.e[:, 1, 0] * (state.b[:, 0, 0] / state.b[:, 1, 0]) ** 3
+                ).abs(),
+            }
+        return found
+
+    def _along(self, done: Trajectory) -> dict[str, Tensor]:
+        """Extremes over the grid, and the drift of what is conserved."""
+        held = forms.invariants(done.states, self.kappa.unsqueeze(1))
+        size = done.states.b.abs()
+        until_t3 = self.times <= done.hits[:, EVENTS.index("t3")].unsqueeze(1)
+        after_t2 = self.times >= done.hits[:, EVENTS.index("t2")].unsqueeze(1)
+        phase_3 = until_t3 & after_t2
+        weak, noise = size[..., 1, 1], done.states.residual[..., 1]
+        steps = phase_3[:, 1:] & phase_3[:, :-1]
+        falls = ((weak.diff(dim=1) < 0) & steps).sum(1)
+        rises = ((noise.diff(dim=1) > 0) & steps).sum(1)
+        head = done.states.e.abs()
+        turned = done.states.b.sign() != self.start.b.sign().unsqueeze(1)
+        return {
+            "invariant_drift": (held - held[:, :1]).abs().amax((1, 2)),
+            "largest_e21": head[..., 1, 0].amax(1),
+            "largest_e21_of_bound": head[..., 1, 0].amax(1) / self.bound,
+            "largest_e12": head[..., 0, 1].amax(1),
+            "largest_b11": size[..., 0, 0].amax(1),
+            "sign_changes": turned.sum((1, 2, 3)).double(),
+            "phase_3_not_monotone": (falls + rises).double(),
+        }  # fmt: skip
+
+    def _end(self, done: Trajectory) -> dict[str, Tensor]:
+        """The state at the horizon."""
+        end = done.states[:, -1]
+        rest = (end.square_norm - end.b.diagonal(dim1=-2, dim2=-1).square()).clamp_min(0).sqrt()
+        predicted = [
+            forms.late_residual(
+                end.b[:, j, j].abs(), torch.full((len(self.end),), j, device=end.b.device),
+                self.times[:, -1], self.law,
+            )
+            for j in range(2)
+        ]  # fmt: skip
+        correlation = feature_correlation(end, self.spec)[:, 0, 1].abs()
+        return {
+            "end_b11": end.b[:, 0, 0].abs(),
+            "end_b22": end.b[:, 1, 1].abs(),
+            "end_b12": end.b[:, 0, 1].abs(),
+            "end_b21": end.b[:, 1, 0].abs(),
+            "end_rest": rest.amax(1),
+            "end_head": end.e.square().sum((1, 2)).sqrt(),
+            "end_gap": loss(end, self.law) - optimum(self.law, 2),
+            "end_correlation": correlation,
+            "end_correlation_of_bound": correlation * self.dimension.sqrt(),
+            "end_r1_of_predicted": end.residual[:, 0] / predicted[0],
+            "end_r2_of_predicted": end.residual[:, 1] / predicted[1],
+            "start_loss": loss(self.start, self.law),
+        }
+
+    def curves(
+        self, done: Trajectory, replicate: int = 0
+    ) -> Iterator[tuple[float, float, str, float]]:
+        """One replicate's trajectory at every dimension: dimension, time, quantity, value."""
+        s = done.states
+        gap = loss(s, self.law[:, None])
+        held = forms.invariants(s, self.kappa.unsqueeze(1))
+        shown = {
+            "b11": s.b[..., 0, 0].abs(), "b12": s.b[..., 0, 1].abs(),
+            "b21": s.b[..., 1, 0].abs(), "b22": s.b[..., 1, 1].abs(),
+            "e12": s.e[..., 0, 1].abs(), "e21": s.e[..., 1, 0].abs(),
+            "r1": s.residual[..., 0], "r2": s.residual[..., 1],
+            "gap": gap - optimum(self.law, 2).unsqueeze(1),
+            "norm1": s.square_norm[..., 0], "norm2": s.square_norm[..., 1],
+            "invariant1": held[..., 0], "invariant2": held[..., 1],
+        }  # fmt: skip
+        for number, dimension in enumerate(self.dimensions):
+            place = number * self.replicates + replicate
+            for name, values in shown.items():
+                pairs = zip(self.times[place].tolist(), values[place].tolist(), strict=True)
+                for time, value in pairs:
+                    yield dimension, time, name, value

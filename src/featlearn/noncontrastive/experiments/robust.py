@@ -1,0 +1,106 @@
+"""Figure 5: what channels of adversarially trained networks respond to, with a head and without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.files import read_tensors
+from featlearn.core.progress import Progress
+from featlearn.images.adversarial import Attack, steadiness
+from featlearn.images.methods.siamese import Siamese
+from featlearn.images.plan import Plan, Training
+from featlearn.images.visualise import GREY, chroma_share, likeness, maximise_channels, pixels
+from featlearn.noncontrastive.images.cells import ROBUST_TRAINED, UNTRAINED, WITHOUT
+from featlearn.noncontrastive.images.experiment import HeadExperiment
+from featlearn.noncontrastive.images.measure import (
+    PROJECTION,
+    accuracy,
+    correlations,
+    effective_rank,
+    read_off,
+    spectrum,
+)
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: Test images that are attacked.
+ATTACKED = 256
+
+
+def train(job: Job) -> Results:
+    """Train one network of Figure 5, adversarially, with or without a prediction head."""
+    experiment, arm = HeadExperiment.of(job), job.wildcards.robust_arm
+    plan = Plan(Training.of(job.config["robust"]["training"]), len(experiment.unlabelled))
+    progress = Progress(experiment.label(arm), plan.steps)
+    network, history = experiment.fit_robust(arm, report=progress.report)
+    return {"weights": network.state_dict(), "history": experiment.named(history, arm)}
+
+
+def look(job: Job) -> Results:
+    """Draw what channels of all arms respond to, and measure how alike it is."""
+    experiment = HeadExperiment.of(job)
+    weights = dict(zip(ROBUST_TRAINED, job.files("weights"), strict=True)) | {UNTRAINED: None}
+    found: dict[str, list[pd.DataFrame]] = {"values": [], "pictures": []}
+    for arm, path in weights.items():
+        job.tell(experiment.label(arm))
+        # encoder and projection are all that is read off: before training the arms agree in these
+        network = experiment.robust_objective(WITHOUT if path is None else arm)
+        if path is not None:
+            network.load_state_dict(read_tensors(path))
+        seen = look_at(experiment, network.to(job.device))
+        for parts, frame in zip(found.values(), seen, strict=True):
+            parts.append(experiment.named(frame, arm))
+    return {what: pd.concat(parts, ignore_index=True) for what, parts in found.items()}
+
+
+def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Images that maximise channels of the encoder's last layer, how alike they are, and more.
+
+    Returns
+    -------
+    DataFrame
+        Columns quantity, value: ``likeness`` (mean absolute cosine of two pictures) and
+        ``distinct`` (how many pictures they make), see :func:`likeness`; ``chroma``, the share of
+        colour; ``live``, the share of channels that can be raised; ``accuracy`` of a linear probe;
+        ``rank``, the effective rank of the projection; ``steadiness``, the cosine of features under
+        the attack of the training.
+    DataFrame
+        Columns kind, channel, row, column, red, green, blue (uint8).
+    """
+    wanted, encoder = experiment.settings["robust"], network.encoder
+    dials = wanted["visualisation"]
+    seen = maximise_channels(
+        encoder,
+        encoder.last_layer,
+        range(min(dials["channels"], encoder.width)),
+        experiment.image_size,
+        experiment.plain.mean,
+        experiment.plain.std,
+        (*experiment.name, "visualisation"),
+        steps=dials["steps"],
+        rate=dials["rate"],
+        pull=dials["pull"],
+    ).cpu()
+    deviation = seen - GREY
+    # around grey, a channel without a gradient is left with steps of the pull alone
+    live = deviation.flatten(1).norm(dim=1) > 2 * dials["rate"]
+    alike, distinct = likeness(deviation[live]) if int(live.sum()) > 1 else (1.0, 1.0)
+    images = experiment.test.images[:ATTACKED]
+    name = (*experiment.name, "attack")
+    values = {
+        "likeness": alike,
+        "distinct": distinct,
+        "chroma": float(chroma_share(deviation[live]).mean()) if live.any() else 0.0,
+        "live": float(live.double().mean()),
+        "accuracy": accuracy(experiment, network),
+        "rank": effective_rank(spectrum(correlations(read_off(experiment, network, PROJECTION)))),
+        "steadiness": steadiness(
+            encoder, images, experiment.plain, Attack(**wanted["attack"]), name
+        ),
+    }
+    quantities = pd.DataFrame({"quantity": list(values), "value": list(values.values())})
+    return quantities, pixels("feature", (seen * 255).round())

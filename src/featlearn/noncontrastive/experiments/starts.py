@@ -1,0 +1,202 @@
+"""Which features the neurons take from many random starts, with the head, without, and ablated.
+
+Every start is ``w_j ~ N(0, I_d / d)`` as in Algorithm 1; the flow of the population objective takes
+it to its end. The same starts serve every case of equal dimension and number of neurons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import Streams
+from featlearn.noncontrastive import closed_forms as forms
+from featlearn.noncontrastive.data import FEATURES, PatchData
+from featlearn.noncontrastive.flow import trajectory
+from featlearn.noncontrastive.population import Law, State, feature_correlation, loss, optimum
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: Ways of training: with the head, with the head frozen at the identity, without StopGrad.
+MODES = ("head", "frozen", "live-target")
+#: A neuron has taken a feature that holds this share of its norm.
+DECIDED = 0.9
+COLUMNS = [
+    "case", "mode", "replicate", "start", "outcome", "strong", "weak", "undecided", "as_ruled",
+    "stopped", "correlation", "gap", "head", "score",
+]  # fmt: skip
+
+
+def measure(job: Job) -> Results:
+    """Follow many random starts to their end, in all cases and modes, and over the diagram."""
+    config, diagram = job.config, job.config["diagram"]
+    streams = Streams(job.seed, "noncontrastive", "starts", range(config["replicates"]))
+    cases = {name: Case.from_config(case, config["data"]) for name, case in config["cases"].items()}
+    cells = diagram_cases(diagram, config["data"])
+    fewer = {**config, "starts": diagram["starts"]}
+    found = {
+        "outcomes": all_rows(cases, MODES, config, streams, job.device),
+        "diagram": all_rows(cells, ["head"], fewer, streams, job.device),
+    }
+    return {name: pd.DataFrame(rows, columns=COLUMNS) for name, rows in found.items()}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting of data and training.
+
+    Parameters
+    ----------
+    dimension, strengths
+        ``d`` and ``(alpha_1, alpha_2)``.
+    kappa
+        ``eta_E / eta``.
+    neurons
+        ``m``.
+    more
+        Further fields of :class:`featlearn.noncontrastive.data.PatchData`.
+    """
+
+    dimension: int
+    strengths: tuple[float, float]
+    kappa: float
+    neurons: int
+    more: Mapping[str, Any]
+
+    @classmethod
+    def from_config(cls, case: Mapping[str, Any], data: Mapping[str, Any]) -> Case:
+        """From a case of the config and the data that all cases share."""
+        own = {key: case[key] for key in ("noise", "presence", "strong_share") if key in case}
+        strengths = (case["strengths"][0], case["strengths"][1])
+        neurons = case.get("neurons", 2)
+        return cls(case["dimension"], strengths, case["kappa"], neurons, {**data, **own})
+
+    @property
+    def spec(self) -> PatchData:
+        """The law of its data."""
+        return PatchData(dimension=self.dimension, strengths=self.strengths, **self.more)
+
+
+def diagram_cases(diagram: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Case]:
+    """A case a cell of the phase diagram, called ``ratio/kappa``."""
+    strong = diagram["strong"]
+    return {
+        f"{ratio}/{kappa}": Case(diagram["dimension"], (strong, ratio * strong), kappa, 2, data)
+        for ratio in diagram["ratios"]
+        for kappa in diagram["kappas"]
+    }
+
+
+def random_starts(
+    dimension: int, neurons: int, count: int, streams: Sequence[torch.Generator]
+) -> State:
+    """``count`` starts a replicate, (R * count, ...); neuron 1 has the largest ``|B_j1|``."""
+    drawn = [
+        torch.randn(count, neurons, dimension, generator=stream, dtype=torch.float64)
+        for stream in streams
+    ]
+    w = torch.cat(drawn) / dimension**0.5
+    order = w[..., 0].abs().argsort(1, descending=True)
+    w = w.gather(1, order.unsqueeze(2).expand_as(w))
+    rest = w[..., FEATURES:]
+    e = torch.zeros(*w.shape[:2], neurons, dtype=w.dtype)
+    return State(w[..., :FEATURES], rest @ rest.transpose(-1, -2), e)
+
+
+def all_rows(
+    cases: Mapping[str, Case],
+    modes: Sequence[str],
+    config: Mapping[str, Any],
+    streams: Any,
+    device: Any = "cpu",
+) -> Iterator[tuple[Any, ...]]:
+    """Every case in every mode; ``config`` holds replicates, starts, end and rtol."""
+    groups: dict[int, dict[str, Case]] = {}
+    starts: dict[str, State] = {}
+    for name, case in cases.items():
+        groups.setdefault(case.neurons, {})[name] = case
+        draws = streams(f"starts-{case.dimension}-{case.neurons}")
+        drawn = random_starts(case.dimension, case.neurons, config["starts"], draws)
+        starts[name] = State.cat([drawn], device)
+    for group in groups.values():
+        for mode in modes:
+            ends = follow(group, starts, mode, end=config["end"], rtol=config["rtol"])
+            for name, ended in ends.items():
+                yield from _rows(name, group[name], mode, starts[name], ended, config["replicates"])
+
+
+def follow(
+    cases: Mapping[str, Case], starts: Mapping[str, State], mode: str, *, end: float, rtol: float
+) -> dict[str, tuple[State, Tensor]]:
+    """The states in which the starts of each case end, and when they got there.
+
+    All cases run in one batch, so they have the same number of neurons and of starts; ``end`` is in
+    units of ``d**2``.
+    """
+    many = State.cat(starts[name] for name in cases)
+    count, device = len(many.b) // len(cases), many.b.device
+
+    def each(values: Sequence[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float64).repeat_interleave(count).to(device)
+
+    law = Law.stack([Law.of(case.spec, device) for case in cases.values() for _ in range(count)])
+    kappa = each([case.kappa for case in cases.values()])
+    last = each([end * case.dimension**2 for case in cases.values()]).unsqueeze(1)
+    done = trajectory(
+        many, law, kappa, last, head=mode != "frozen", stop_gradient=mode != "live-target",
+        until=settled, rtol=rtol, atol=1e-9,
+    )  # fmt: skip
+    own = {name: slice(place * count, (place + 1) * count) for place, name in enumerate(cases)}
+    return {name: (done.states[part, 0], done.stopped[part]) for name, part in own.items()}
+
+
+def shares(state: State) -> Tensor:
+    """``|B_jl| / |w_j|``: (..., m, 2)."""
+    return state.b.abs() / state.square_norm.sqrt().unsqueeze(-1)
+
+
+def settled(state: State, _: Tensor) -> Tensor:
+    """Whether nothing more can happen, (S,): every neuron has its feature, or no noise is left."""
+    clear = (shares(state).amax(-1) > 0.99).all(-1)
+    quiet = state.e.abs().amax((1, 2)) < 1e-3
+    clean = state.residual.amax(-1)
+    return (clear & (quiet | (clean < 1e-3))) | (quiet & (clean < 3e-4))
+
+
+def _rows(
+    name: str, case: Case, mode: str, start: State, ended: tuple[State, Tensor], replicates: int
+) -> Iterator[tuple[Any, ...]]:
+    """One row a start, with the columns of :data:`COLUMNS`."""
+    state, stopped = ended
+    law = Law.of(case.spec, state.b.device)
+    taken = shares(state) > DECIDED
+    strong, weak = taken[..., 0].sum(-1), taken[..., 1].sum(-1)
+    score = forms.winner_score(start.b, law)
+    larger = shares(state)[..., 0] > shares(state)[..., 1]
+    ruled = (larger == (score > 0)).all(-1)
+    off = ~torch.eye(case.neurons, dtype=torch.bool, device=state.b.device)
+    correlation = feature_correlation(state, case.spec).abs()[:, off].mean(1)
+    gap = loss(state, law) - optimum(law, case.neurons)
+    head = state.e.abs().amax((1, 2))
+    count = len(gap) // replicates
+    columns = (strong, weak, ruled, stopped, correlation, gap, head, score.abs().amin(-1))
+    for place, (s, w, *rest) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        left = case.neurons - s - w
+        where = (name, mode, place // count, place % count)
+        yield *where, outcome(s, w, left), s, w, left, *rest
+
+
+def outcome(strong: int, weak: int, undecided: int) -> str:
+    """In a word: ``diverse``, ``strong`` (all on it), ``weak``, or ``undecided`` (one or more)."""
+    if undecided:
+        return "undecided"
+    if strong and weak:
+        return "diverse"
+    return "strong" if strong else "weak"

@@ -1,0 +1,76 @@
+"""The catalogue of figures and tables: a wrong entry is refused by the name of its item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from featlearn.core.catalogue import KEYS, read_catalogue
+from featlearn.core.errors import ConfigError
+
+CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
+ENTRY = {
+    "item": "toy/fig-1",
+    "paper": "toy",
+    "label": "Figure 1",
+    "source": "Doe 2021",
+    "caption": "What is seen.",
+    "kind": "schematic",
+    "needs": [],
+    "same_as": None,
+}
+
+
+def read(folder, *items):
+    file = folder / "catalogue.yaml"
+    file.write_text(
+        yaml.safe_dump({"papers": {"toy": "Doe"}, "kinds": ["schematic"], "items": items})
+    )
+    return read_catalogue(file)
+
+
+def test_every_entry_of_the_catalogue_is_valid():
+    assert {tuple(entry) for entry in read_catalogue(CATALOGUE)} == {KEYS}
+
+
+def test_a_valid_catalogue_comes_as_it_stands(tmp_path):
+    again = ENTRY | {"item": "toy/fig-2", "same_as": "toy/fig-1"}
+    assert read(tmp_path, ENTRY, again) == [ENTRY, again]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "schematics"}, "toy/fig-2: kind: 'schematics'; expected one of schematic"),
+        ({"kind": None}, "toy/fig-2: kind: None; expected one of schematic"),
+        ({"paper": "toys"}, "toy/fig-2: paper: 'toys'; expected one of toy"),
+        ({"item": "toys/fig-2"}, "toys/fig-2: expected a name of the paper, toy/..."),
+        ({"item": 7}, "entry 2: item: 7; expected text"),
+        ({"item": "toy/fig-1"}, "toy/fig-1: stands there twice"),
+        ({"caption": ["a"]}, "toy/fig-2: caption: ['a']; expected text"),
+        ({"label": ""}, "toy/fig-2: label: '' should be non-empty"),
+        ({"needs": "imagenet"}, "toy/fig-2: needs: 'imagenet'; expected a list"),
+        ({"needs": [5]}, "toy/fig-2: needs.0: 5; expected text"),
+        ({"same_as": "toy/fig-2"}, "toy/fig-2: same_as: 'toy/fig-2'; expected an earlier item"),
+        ({"status": "done"}, "toy/fig-2: status: unknown key; expected one of " + ", ".join(KEYS)),
+    ],
+)
+def test_a_wrong_entry_is_refused_by_the_name_of_its_item(tmp_path, change, told):
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, ENTRY, ENTRY | {"item": "toy/fig-2"} | change)
+    assert told in str(caught.value)
+    assert "catalogue.yaml: " in str(caught.value)
+
+
+@pytest.mark.parametrize("entry", [None, "toy/fig-2", ["toy/fig-2"]])
+def test_an_entry_that_is_no_group_is_refused_by_its_number(tmp_path, entry):
+    with pytest.raises(ConfigError, match=r"entry 2: \(top\): .*; expected a group of keys"):
+        read(tmp_path, ENTRY, entry)
+
+
+def test_a_missing_key_is_named(tmp_path):
+    del (entry := dict(ENTRY))["kind"]
+    with pytest.raises(ConfigError, match=r"toy/fig-1: kind: missing"):
+        read(tmp_path, entry)

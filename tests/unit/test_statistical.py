@@ -1,0 +1,88 @@
+"""What seaborn draws from a tidy frame: means, intervals over replicates, words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featlearn.core.plots import canvas, save
+from featlearn.core.statistical import Look, bars, interval, lines, share_interval
+from featlearn.core.stats import estimate
+
+FRAME = pd.DataFrame(
+    [
+        (model, quantity, step, replicate, base + 0.1 * replicate + 0.01 * step)
+        for model, base in (("old", 0.2), ("new", 0.6), ("other", 0.0))
+        for quantity in ("seen", "kept")
+        for step in (1, 2)
+        for replicate in range(3)
+    ],
+    columns=["model", "quantity", "step", "replicate", "value"],
+)
+LOOKS = {"new": Look("the new one", "#0072B2"), "old": Look("the old one", "#E69F00", "s")}
+
+
+def mean(**where):
+    own = FRAME
+    for name, value in where.items():
+        own = own[own[name] == value]
+    return own["value"].mean()
+
+
+def test_an_interval_is_the_t_interval_and_that_of_a_share_is_cut():
+    values = [0.9, 1.0, 0.95]
+    seen = estimate(np.array(values))
+    assert interval(values) == (seen.low, seen.high)
+    assert share_interval(values) == (seen.low, 1.0)
+
+
+def test_bars_have_the_height_of_the_means_in_the_order_asked_for():
+    ax = canvas(3, 2).subplots()
+    bars(ax, FRAME, "quantity", "model", groups={"seen": "S", "kept": "K"}, looks=LOOKS)
+    heights = [[bar.get_height() for bar in group] for group in ax.containers[:2]]
+    for model, own in zip(LOOKS, heights, strict=True):
+        assert own[:2] == pytest.approx(
+            [mean(model=model, quantity=quantity) for quantity in ("seen", "kept")]
+        )
+    for group in ax.containers[:2]:
+        for bar in group[:2]:
+            x, width, height = bar.get_x(), bar.get_width(), bar.get_height()
+            inside = [dot[1] for dots in ax.collections for dot in dots.get_offsets()
+                      if x <= dot[0] <= x + width]  # fmt: skip
+            assert len(inside) == 6  # replicates x steps
+            assert np.mean(inside) == pytest.approx(height)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["S", "K"]
+    assert ax.get_legend_handles_labels()[1] == ["the new one", "the old one"]
+    assert ax.get_legend() is None
+
+
+def test_a_group_may_be_its_own_bar():
+    ax = canvas(3, 2).subplots()
+    groups = {"old": "the old one", "new": "the new one"}
+    bars(ax, FRAME, "model", "model", groups=groups, looks=LOOKS)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(groups.values())
+    middle = {round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches if bar.get_width()}
+    assert middle == {0, 1}
+
+
+def test_lines_go_through_the_means_and_what_has_no_look_is_left_out():
+    ax = canvas(3, 2).subplots()
+    lines(ax, FRAME, "step", "model", looks=LOOKS)
+    # beside them lie those that carry the intervals, without a stroke
+    seen = [line for line in ax.lines if line.get_linestyle() != "None"]
+    drawn = [line.get_ydata() for line in seen if len(line.get_ydata())]
+    assert len(drawn) == len(LOOKS)
+    for model, own in zip(LOOKS, drawn, strict=True):
+        assert own == pytest.approx([mean(model=model, step=step) for step in (1, 2)])
+
+
+def test_the_same_frame_gives_the_same_bytes(tmp_path):
+    for name in ("first", "second"):
+        drawn = canvas(4, 2)
+        left, right = drawn.subplots(1, 2)
+        bars(left, FRAME, "quantity", "model", groups={"seen": "S"}, looks=LOOKS)
+        lines(right, FRAME, "step", "model", looks=LOOKS)
+        save(drawn, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
+    for end in ("svg", "png"):
+        assert (tmp_path / f"first.{end}").read_bytes() == (tmp_path / f"second.{end}").read_bytes()

@@ -1,0 +1,149 @@
+"""Jobs as forks of a warm process: they begin, end and die as processes of their own would."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from featlearn.core import warm
+from featlearn.core.provenance import SOURCE_ROOT
+
+#: What imports nothing is as warm as the rest for these tests, and there at once.
+SERVE = "import sys; from featlearn.core import warm; warm.IMPORTED = (); warm.serve({!r}, {})"
+HEAD = "import os, sys, time\nfrom featlearn.core.warm import delegate\ndelegate()\n"
+PATIENCE = 30
+
+
+def wait_for(what):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise TimeoutError
+
+
+@pytest.fixture
+def env(tmp_path):
+    return os.environ | {
+        "PYTHONPATH": str(SOURCE_ROOT),
+        warm.SOCKET: str(tmp_path / "place" / "warm"),
+        warm.PYTHON: sys.executable,
+    }
+
+
+@pytest.fixture
+def server(env, tmp_path):
+    place = Path(env[warm.SOCKET])
+    place.parent.mkdir()
+    code = SERVE.format(str(place), os.getpid())
+    with subprocess.Popen([sys.executable, "-c", code], env=env) as process:
+        wait_for(place.exists)
+        yield process
+        process.kill()
+
+
+def started(body, env, folder, **kwargs):
+    script = folder / "job.py"
+    script.write_text(HEAD + body, encoding="utf-8")
+    return subprocess.Popen(
+        [sys.executable, str(script)], env=env, cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, **kwargs,
+    )  # fmt: skip
+
+
+def ended(body, env, folder):
+    process = started(body, env, folder)
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out.strip(), err.strip()
+
+
+def test_a_job_is_a_fork_with_its_own_folder_environment_and_streams(server, env, tmp_path):
+    code, out, err = ended(
+        "print(os.getppid(), os.getcwd(), os.environ['MINE'])\nprint('loud', file=sys.stderr)",
+        env | {"MINE": "x"},
+        tmp_path,
+    )
+    assert (code, out, err) == (0, f"{server.pid} {tmp_path} x", "loud")
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        ("sys.exit(7)", 7, ""),
+        ("sys.exit('no such thing')", 1, "no such thing"),
+        ("raise ValueError('odd')", 1, "ValueError: odd"),
+        ("os._exit(3)", 3, ""),
+        ("os.abort()", -signal.SIGABRT, ""),
+    ],
+)
+def test_a_job_ends_as_its_fork_ends(server, env, tmp_path, body, code, words):
+    found, _, err = ended(body, env, tmp_path)
+    assert found == code
+    assert err.endswith(words)
+
+
+def test_jobs_run_side_by_side_and_the_server_goes_on(server, env, tmp_path):
+    body = "open(sys.argv[0] + str(os.getpid()), 'w').close()\n"
+    body += "import glob\nwhile len(glob.glob(sys.argv[0] + '?*')) < 2: time.sleep(0.01)"
+    both = [started(body, env, tmp_path) for _ in range(2)]
+    for process in both:
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+    assert server.poll() is None
+
+
+def test_a_fork_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
+    face = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
+    fork = int(face.stdout.readline())
+    assert fork != face.pid
+    face.kill()
+    face.communicate()
+    wait_for(lambda: not psutil.pid_exists(fork))
+
+
+def test_a_signal_reaches_the_fork(server, env, tmp_path):
+    body = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
+    face = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
+    face.stdout.readline()
+    face.terminate()
+    face.communicate(timeout=PATIENCE)
+    assert face.returncode == 5
+
+
+def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):
+    place = Path(env[warm.SOCKET])
+    place.parent.mkdir()
+    run = "import os, subprocess, sys, time\n"
+    run += f"code = {SERVE!r}.format({str(place)!r}, os.getpid())\n"
+    run += "print(subprocess.Popen([sys.executable, '-c', code]).pid, flush=True)\ntime.sleep(600)"
+    main = subprocess.Popen([sys.executable, "-c", run], env=env, stdout=subprocess.PIPE, text=True)
+    server = int(main.stdout.readline())
+    wait_for(place.exists)
+    face = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
+    fork = int(face.stdout.readline())
+    main.kill()
+    main.communicate()
+    wait_for(lambda: not psutil.pid_exists(fork) and not psutil.pid_exists(server))
+    _, err = face.communicate(timeout=PATIENCE)
+    assert face.returncode
+    assert "gone" in err or face.returncode < 0
+    assert not place.parent.exists()
+
+
+@pytest.mark.parametrize("change", [{warm.SOCKET: "no"}, {warm.PYTHON: "/another/python"}])
+def test_without_a_warm_process_of_its_own_a_job_runs_as_it_is(server, env, tmp_path, change):
+    code, out, _ = ended("print(os.getppid())", env | change, tmp_path)
+    assert (code, out) == (0, str(os.getpid()))
+
+
+def test_a_server_that_is_gone_is_done_without(env, tmp_path):
+    code, out, _ = ended("print(os.getppid())", env, tmp_path)
+    assert (code, out) == (0, str(os.getpid()))
