@@ -14,7 +14,7 @@ from .checkout import REPOSITORY, Checkout
 #: What the frame consists of, as patterns below the repository.
 FRAME = (
     "Snakefile", "environment.yml", "profiles/**/*", "scripts/*.py",
-    "workflow/rules/common.smk", "workflow/rules/exhibits.smk", "workflow/rules/results.smk",
+    *(f"workflow/rules/{name}.smk" for name in ("common", "base", "exhibits", "results")),
     "workflow/schemas/config.schema.yaml",
     "config/config.yaml", "config/catalogue.yaml",
     "src/featlearn/__init__.py", "src/featlearn/core/**/*",
