@@ -46,9 +46,9 @@ NOT_SHARED = "no run shared these bytes"
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
-        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard",
-        "interruption", "job", "lifeline", "outputs", "progress", "provenance", "publish", "run",
-        "software", "unfinished", "warm",
+        "config", "display", "environment", "errors", "experiments", "gpus", "guard",
+        "interruption", "job", "lifeline", "machine_faults", "outputs", "progress", "provenance",
+        "publish", "run", "software", "unfinished", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1
