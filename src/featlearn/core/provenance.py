@@ -42,7 +42,7 @@ NOT_SHARED = "no run shared these bytes"
 
 #: Modules around the computing: they decide when and where a job runs and how its files appear, not
 #: what stands in them. They enter a fingerprint by a number, which is raised by hand when one of
-#: them (or a script) begins to change what is computed.
+#: them, a script, or what only these use (how a file is written) begins to change what is computed.
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
@@ -143,7 +143,8 @@ def _facts(file: Path, package: str | None, symbol: str = "") -> Facts:
 
 
 @functools.cache
-def _module_file(name: str, root: Path) -> Path | None:
+def module_file(name: str, root: Path = SOURCE_ROOT) -> Path | None:
+    """File of a module, or None if there is none; nothing is imported."""
     base = root.joinpath(*name.split("."))
     for candidate in (base / "__init__.py", base.with_suffix(".py")):
         if candidate.is_file():
@@ -175,7 +176,7 @@ def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
         parts = name.split(".")
         for depth in range(1, len(parts) + 1) if parts[0] == PACKAGE else ():
             module = ".".join(parts[:depth])
-            if module not in FRAME and (file := _module_file(module, root)) is not None:
+            if module not in FRAME and (file := module_file(module, root)) is not None:
                 found[module] = file
     return found
 
@@ -267,7 +268,7 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     found: dict[str, Path] = {}
     for name in roots:
         module, _, symbol = name.partition(":")
-        file = _module_file(module, root)
+        file = module_file(module, root)
         if file is None:
             raise FeatlearnError(f"{module}: there is no such module below {root}")
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
