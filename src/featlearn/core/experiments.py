@@ -128,9 +128,7 @@ class Published:
             if word not in known:
                 raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in found if one.name not in without]
-        claims = f"featlearn.{paper}.claims.{module}"
-        if publish.module_file(claims) is None:
-            claims = ""
+        claims = publish.part(paper, "claims", module) or ""
         if not shown and not claims:
             raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         own = {key: _files(value) for key, value in frames.items()}
@@ -144,7 +142,7 @@ class Published:
             Experiment(
                 paper, name, own, section, judged,
                 [_batch(name, batch, batch[0].name in apart, own, contains) for batch in batches],
-                claims or None,
+                claims,
             )
         )  # fmt: skip
         # a frame of the repository (numbers that a paper prints) is no file of the run

@@ -84,7 +84,8 @@ def _meaning(file: Path) -> bytes:
 
 
 @functools.cache
-def _module_file(name: str, root: Path) -> Path | None:
+def module_file(name: str, root: Path = SOURCE_ROOT) -> Path | None:
+    """File of a module, or None if there is none; nothing is imported."""
     base = root.joinpath(*name.split("."))
     for candidate in (base / "__init__.py", base.with_suffix(".py")):
         if candidate.is_file():
@@ -116,7 +117,7 @@ def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
         parts = name.split(".")
         for depth in range(1, len(parts) + 1) if parts[0] == PACKAGE else ():
             module = ".".join(parts[:depth])
-            if module not in FRAME and (file := _module_file(module, root)) is not None:
+            if module not in FRAME and (file := module_file(module, root)) is not None:
                 found[module] = file
     return found
 
@@ -208,7 +209,7 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     found: dict[str, Path] = {}
     for name in roots:
         module, _, symbol = name.partition(":")
-        file = _module_file(module, root)
+        file = module_file(module, root)
         if file is None:
             raise FeatlearnError(f"{module}: there is no such module below {root}")
         own = _closure(file, symbol) if symbol else _statements(file)

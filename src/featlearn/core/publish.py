@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.provenance import module_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,13 +124,15 @@ class Exhibit:
         return f"{self.module}:{self.function}"
 
 
-def module_file(module: str) -> Path | None:
-    """File of a module of featlearn, or None; nothing is imported."""
-    base = PACKAGE.parent.joinpath(*module.split("."))
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
+def part(paper: str, kind: str, experiment: str) -> str | None:
+    """Module with an experiment's ``figures``, ``tables`` or ``claims``, if it has any.
+
+    That is ``<paper>/<kind>/<experiment>.py``; of a paper of one experiment ``<paper>/<kind>.py``.
+    """
+    module = f"{PACKAGE.name}.{paper}.{kind}"
+    if module_file(f"{module}.{experiment}") is not None:
+        return f"{module}.{experiment}"
+    return module if (PACKAGE / paper / f"{kind}.py").is_file() else None
 
 
 @functools.cache
@@ -138,7 +141,7 @@ def _parsed(file: Path) -> ast.Module:
 
 
 def exhibits(paper: str, experiment: str) -> list[Exhibit]:
-    """Those of ``<paper>/figures/<experiment>.py`` and ``<paper>/tables/<experiment>.py``.
+    """Figures and tables of an experiment; see :func:`part`.
 
     Raises
     ------
@@ -147,8 +150,8 @@ def exhibits(paper: str, experiment: str) -> list[Exhibit]:
     """
     found: list[Exhibit] = []
     for kind in KINDS:
-        module = f"featlearn.{paper}.{kind}s.{experiment}"
-        if (file := module_file(module)) is not None:
+        module = part(paper, f"{kind}s", experiment)
+        if module and (file := module_file(module)):
             for node in _parsed(file).body:
                 if isinstance(node, ast.FunctionDef):
                     found += _of(paper, kind, module, node)
