@@ -14,7 +14,8 @@ from .checkout import REPOSITORY, Checkout
 #: What the frame consists of, as patterns below the repository.
 FRAME = (
     "Snakefile", "environment.yml", "profiles/**/*", "scripts/*.py",
-    "workflow/rules/common.smk", "workflow/rules/exhibits.smk", "workflow/rules/results.smk",
+    "workflow/rules/base.smk", "workflow/rules/common.smk",
+    "workflow/rules/exhibits.smk", "workflow/rules/results.smk",
     "workflow/schemas/config.schema.yaml",
     "config/config.yaml", "config/catalogue.yaml",
     "src/featlearn/__init__.py", "src/featlearn/core/**/*",

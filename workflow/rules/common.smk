@@ -98,7 +98,7 @@ SHORT = request(mem_mb=1000, runtime=5)
 # Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
 # always, because Snakemake would then ask for a folder at every start.
 SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
-# a rule that inherits one of these stands in another folder: no path relative to this file
+# whole paths: a rule that inherits one of these stands in another folder
 ENVIRONMENT = str(ROOT / "environment.yml")
 MEASURE = str(ROOT / "scripts" / "measure.py")
 
