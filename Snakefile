@@ -30,6 +30,7 @@ include: "workflow/rules/results.smk"
 
 
 checked(rule_faults(workflow.rules, fingerprint))
+keep_notes()
 
 
 rule all:

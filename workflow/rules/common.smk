@@ -16,8 +16,9 @@ from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
-from featlearn.core.provenance import fingerprint
+from featlearn.core.provenance import fingerprint, keep_notes, remember
 
+remember(Path(".snakemake/featlearn-sources.json"))
 run.announce(ROOT / "src", is_main=workflow.is_main_process)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall
@@ -98,7 +99,7 @@ SHORT = request(mem_mb=1000, runtime=5)
 # Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
 # always, because Snakemake would then ask for a folder at every start.
 SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
-# whole paths: a rule that inherits one of these stands in another folder
+# who inherits one of these stands in another folder; no path relative to this file
 ENVIRONMENT = str(ROOT / "environment.yml")
 MEASURE = str(ROOT / "scripts" / "measure.py")
 

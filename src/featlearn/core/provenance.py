@@ -15,14 +15,16 @@ Two halves:
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
@@ -78,9 +80,66 @@ def _statements(file: Path) -> tuple[ast.stmt, ...]:
     return tuple(_Meaning().visit(tree).body)
 
 
+class Facts(NamedTuple):
+    """What a fingerprint needs of a module, or of one of its names.
+
+    Attributes
+    ----------
+    meaning
+        SHA-256 of what it computes.
+    imports
+        Dotted names below featlearn that it may import.
+    """
+
+    meaning: str
+    imports: tuple[str, ...]
+
+
+#: Facts by the bytes of a file, kept from one plan to the next: see :func:`remember`.
+_remembered: dict[str, list[Any]] = {}
+_notes: Path | None = None
+#: Part of each note; raised when the same bytes would give other facts.
+NOTES_VERSION = f"1-{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def remember(notes: Path) -> None:
+    """Take over what earlier plans found out about files whose bytes are still the same.
+
+    Reading the sources of all papers costs a plan seconds, looking at their bytes none.
+    """
+    global _notes
+    _notes = notes
+    try:
+        found = json.loads(notes.read_text(encoding="utf-8"))
+        _remembered.update({key: [str(one[0]), list(one[1])] for key, one in found.items()})
+    except (OSError, ValueError, AttributeError, LookupError, TypeError):
+        _remembered.clear()  # there are none, or not ours: found out anew
+
+
+def keep_notes() -> None:
+    """Leave what this plan found out for the next one, if that can be written."""
+    if _notes is None:
+        return
+    text = json.dumps({key: _remembered[key] for key in sorted(_seen)})
+    with contextlib.suppress(OSError):
+        if not _notes.is_file() or _notes.read_text(encoding="utf-8") != text:
+            write_atomically(_notes, text.encode())
+
+
+_seen: set[str] = set()
+
+
 @functools.cache
-def _meaning(file: Path) -> bytes:
-    return b"\0".join(ast.dump(node).encode() for node in _statements(file))
+def _facts(file: Path, package: str | None, symbol: str = "") -> Facts:
+    key = f"{NOTES_VERSION} {digest(file)} {package} {symbol}"
+    _seen.add(key)
+    if key not in _remembered:
+        own = _closure(file, symbol) if symbol else _statements(file)
+        meaning = hashlib.sha256(b"\0".join(ast.dump(node).encode() for node in own))
+        names = {name for name in _imports(own, package) if name.partition(".")[0] == PACKAGE}
+        _remembered[key] = [meaning.hexdigest(), sorted(names)]
+    meaning, imports = _remembered[key]
+    return Facts(meaning, tuple(imports))
 
 
 @functools.cache
@@ -124,7 +183,7 @@ def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
 
 @functools.cache
 def _imported(file: Path, package: str | None, root: Path) -> dict[str, Path]:
-    return _modules(_imports(_statements(file), package), root)
+    return _modules(_facts(file, package).imports, root)
 
 
 def _below(found: Mapping[str, Path], root: Path) -> dict[str, Path]:
@@ -212,13 +271,13 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
         file = module_file(module, root)
         if file is None:
             raise FeatlearnError(f"{module}: there is no such module below {root}")
-        own = _closure(file, symbol) if symbol else _statements(file)
-        total.update(f"\0{name}\0".encode())
-        total.update(b"\0".join(ast.dump(statement).encode() for statement in own))
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        found |= _modules([module.rpartition(".")[0], *_imports(own, package)], root)
+        own = _facts(file, package, symbol)
+        total.update(f"\0{name}\0{own.meaning}".encode())
+        found |= _modules([module.rpartition(".")[0], *own.imports], root)
     for name, file in _below(found, root).items():
-        total.update(f"\0{name}\0".encode() + _meaning(file))
+        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+        total.update(f"\0{name}\0{_facts(file, package).meaning}".encode())
     return total.hexdigest()[:16]
 
 

@@ -82,11 +82,11 @@ class HeadExperiment(Replicate):
 
     def label(self, run: str) -> str:
         """What messages call a training."""
-        return f"{self.set} {run}-{self.name[-1]}"
+        return f"{self.set} {run}-{self.replicate}"
 
     def named(self, frame: pd.DataFrame, run: str) -> pd.DataFrame:
         """A frame with where its numbers come from."""
-        return frame.assign(data_set=self.set, run=run, replicate=self.name[-1])
+        return frame.assign(data_set=self.set, run=run, replicate=self.replicate)
 
     def _draw(self) -> None:
         world = self.world_of(self.settings["world"])
