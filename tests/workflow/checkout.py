@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 import yaml
@@ -118,19 +118,12 @@ class Started:
     def text(self) -> str:
         return self._output.read_text(encoding="utf-8", errors="replace")
 
-    def scripts(self) -> list[psutil.Process]:
-        """The scripts of rules that the run has at work."""
-        found = []
-        for child in psutil.Process(self.pid).children(recursive=True):
-            try:
-                if any("/.snakemake/scripts/" in word for word in child.cmdline()):
-                    found.append(child)
-            except psutil.NoSuchProcess:
-                continue
-        return found
+    def processes(self) -> list[psutil.Process]:
+        """All that the run has started and that is at work: scripts, the warm process, its forks."""
+        return psutil.Process(self.pid).children(recursive=True)
 
     def ctrl_c(self) -> None:
-        """What the terminal does: SIGINT to the run and to its scripts."""
+        """What the terminal does: SIGINT to the run and to the scripts that it started."""
         os.killpg(self.pid, signal.SIGINT)
 
     def kill_all(self) -> None:
@@ -173,10 +166,10 @@ class Checkout:
                 shutil.copy2(source, target, follow_symlinks=False)
         return cls(root)
 
-    def copy(self, root: Path) -> Checkout:
+    def copy(self, root: Path) -> Self:
         """All of it elsewhere, results and Snakemake's notes included, times as they are."""
         shutil.copytree(self.root, root, symlinks=True, dirs_exist_ok=True)
-        return Checkout(root)
+        return type(self)(root)
 
     def __truediv__(self, name: str) -> Path:
         return self.root / name

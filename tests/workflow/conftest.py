@@ -1,4 +1,4 @@
-"""One run of the real workflow at smoke scale that all these tests look at or copy."""
+"""Two finished runs that all these tests look at or copy: the real workflow's, and the toy's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 from filelock import FileLock
 
 from .checkout import Checkout
+from .toy import Toy
+from .trained import trained
 
 HERE = Path(__file__).parent
 
@@ -28,19 +30,23 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(sources, tmp_path_factory):
-    """A checkout in which everything at smoke scale was made. Copy it before you change it.
+    """A checkout in which everything at smoke scale was made. Copy it before you change it."""
+    return shared("finished", sources, tmp_path_factory)
 
-    Workers of pytest-xdist share it: the first that needs it makes it, the others wait.
+
+def shared(name, sources, factory):
+    """A copy in which everything was made; workers of pytest-xdist share it.
+
+    The first that needs it makes it, the others wait.
     """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    root, mark = shared / "finished", shared / "finished.made"
-    with FileLock(shared / "finished.lock"):
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    root, mark = base / name, base / f"{name}.made"
+    with FileLock(base / f"{name}.lock"):
         if not mark.exists():
-            made = sources.copy(root)
-            made.snakemake().well()
+            sources.copy(root).snakemake().well()
             mark.touch()
-    return Checkout(root)
+    return type(sources)(root)
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +59,26 @@ def fresh(sources, tmp_path_factory):
 def done(finished, tmp_path_factory):
     """Gives a finished checkout of its own."""
     return lambda: finished.copy(tmp_path_factory.mktemp("done"))
+
+
+# the same of the toy: for what is about the frame, and not about what a paper says
+
+
+@pytest.fixture(scope="session")
+def toy_sources(tmp_path_factory):
+    return trained(Toy.of_template(tmp_path_factory.mktemp("toy")))
+
+
+@pytest.fixture(scope="session")
+def toy_finished(toy_sources, tmp_path_factory):
+    return shared("toy-finished", toy_sources, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def fresh_toy(toy_sources, tmp_path_factory):
+    return lambda: toy_sources.copy(tmp_path_factory.mktemp("fresh-toy"))
+
+
+@pytest.fixture(scope="session")
+def done_toy(toy_finished, tmp_path_factory):
+    return lambda: toy_finished.copy(tmp_path_factory.mktemp("done-toy"))

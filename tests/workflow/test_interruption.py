@@ -1,7 +1,8 @@
 """Killed at any moment: nothing half-written, nothing to clean up, the same bytes in the end.
 
 The jobs of these copies wait in their middle (see ``checkout.Paused``), so that every signal
-arrives there, and the plain run of the same config is the undisturbed one to compare with.
+arrives there, and the plain run of the same config is the undisturbed one to compare with. Jobs are
+forks of the run's warm process, or, where there is none, processes of their own: both are killed.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import psutil
 import pytest
 
 from .checkout import IN_COMMIT, IN_TRAINING, Checkout, Ended, Paused, at_once, gone
+from .trained import DOWNSTREAM, GROWTH, LEDGER, PRETRAINED, PURITY, RESULTS, SUPERVISED
 
 pytestmark = pytest.mark.workflow
 
-WEIGHTS = "results/smoke/mrp/weights/headline"
-PRETRAINED = f"{WEIGHTS}/pretrained.safetensors"
-DOWNSTREAM = f"{WEIGHTS}/downstream.safetensors"
-CLAIMS = "results/smoke/mrp/claims/headline.parquet"
+BOTH = ["toy_pretrain", "toy_supervise"]
+ONE = ["toy_pretrain"]
+#: Enough jobs for a warm process.
+MANY = [DOWNSTREAM, PURITY, SUPERVISED, LEDGER]
+COLD = {"FEATLEARN_WARM": "no"}
 
 
 @dataclass
@@ -30,39 +33,55 @@ class Disturbed:
     first: Ended
     #: artefacts under their final names after the disturbance, and digests
     left: dict[str, str]
-    #: whether all scripts of the first run ended without help
+    #: whether all processes of the first run ended without help
     alone: bool
+    #: whether its jobs were forks of a warm process
+    warm: bool
     locks: list[str]
     log: str
     again: Ended
 
 
-def disturb(checkout, rules, target, how, place=IN_TRAINING) -> Disturbed:
+def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Disturbed:
     """Start, until jobs of ``rules`` wait, do ``how(run, checkout)``, look, start again."""
     paused = Paused(checkout.root, place)
-    run = paused.start_until(rules, target)
+    targets = [f"{RESULTS}/{name}" for name in targets]
+    run = paused.start_until(rules, *targets, env=env)
     try:
-        scripts = run.scripts()
-        assert {script.pid for script in scripts} == set(paused.waiting().values())
+        processes = run.processes()
+        assert set(paused.waiting().values()) <= {process.pid for process in processes}
+        warm = any("featlearn.core.warm" in process.cmdline() for process in processes)
         how(run, paused)
         first = run.wait()
-        alone = gone(scripts)
+        alone = gone(processes)
     except BaseException:
         run.kill_all()
         raise
     left, locks = paused.made(), paused.locks()
-    log = (paused / "results/smoke/logs/mrp/pretrain.log").read_text(encoding="utf-8")
+    log = (paused / f"{RESULTS}/logs/toy/pretrain.log").read_text(encoding="utf-8")
     paused.go_on()
-    again = paused.snakemake(target)
-    return Disturbed(paused, first, left, alone, locks, log, again)
+    again = paused.snakemake(*targets, env=env)
+    return Disturbed(paused, first, left, alone, warm, locks, log, again)
 
 
 def kill_run(run, paused):
     run.process.send_signal(signal.SIGKILL)
 
 
-def kill_script(run, paused):
-    psutil.Process(paused.waiting()["mrp_pretrain"]).send_signal(signal.SIGKILL)
+def kill_job(run, paused):
+    """What works; where that is a fork, it has another process as its face for Snakemake."""
+    psutil.Process(paused.waiting()["toy_pretrain"]).send_signal(signal.SIGKILL)
+    paused.go_on()
+
+
+def kill_face(run, paused):
+    """What Snakemake started; the fork that works for it must go with it."""
+    job = psutil.Process(paused.waiting()["toy_pretrain"])
+    for face in run.processes():
+        if "/.snakemake/scripts/" in " ".join(face.cmdline()):
+            face.send_signal(signal.SIGKILL)
+    assert gone([job])
+    paused.go_on()
 
 
 def terminate_run(run, paused):
@@ -75,37 +94,46 @@ def ctrl_c(run, paused):
     run.ctrl_c()
 
 
+#: Rules that wait, targets, what happens, and how else the run is started.
+KINDS = {
+    "kill_run": (BOTH, MANY, kill_run, {}),
+    "kill_job": (ONE, MANY, kill_job, {}),
+    "kill_face": (ONE, MANY, kill_face, {}),
+    "ctrl_c": (ONE, MANY, ctrl_c, {}),
+    "terminate_run": (ONE, [DOWNSTREAM], terminate_run, {"env": COLD}),
+    "kill_commit": (ONE, [PRETRAINED], kill_run, {"place": IN_COMMIT, "env": COLD}),
+    "kill_run, cold": (BOTH, [DOWNSTREAM, SUPERVISED], kill_run, {"env": COLD}),
+    "kill_job, cold": (ONE, [PRETRAINED], kill_job, {"env": COLD}),
+    "ctrl_c, cold": (ONE, [PRETRAINED], ctrl_c, {"env": COLD}),
+}
+WARM = [kind for kind, (*_, options) in KINDS.items() if not options]
+TRAINING_LOST = [kind for kind in KINDS if kind not in ("terminate_run", "kill_commit")]
+
+
 @pytest.fixture(scope="module")
-def disturbed(fresh):
-    both = ["mrp_pretrain", "mrp_supervise"]
-    one = ["mrp_pretrain"]
-    return at_once(
-        kill_run=lambda: disturb(fresh(), both, CLAIMS, kill_run),
-        kill_commit=lambda: disturb(fresh(), one, PRETRAINED, kill_run, IN_COMMIT),
-        kill_script=lambda: disturb(fresh(), one, PRETRAINED, kill_script),
-        terminate_run=lambda: disturb(fresh(), one, DOWNSTREAM, terminate_run),
-        ctrl_c=lambda: disturb(fresh(), one, PRETRAINED, ctrl_c),
-    )
+def disturbed(fresh_toy):
+    def task(rules, targets, how, options):
+        return lambda: disturb(fresh_toy(), rules, targets, how, **options)
 
-
-KINDS = ["kill_run", "kill_commit", "kill_script", "terminate_run", "ctrl_c"]
+    return at_once(**{kind: task(*told) for kind, told in KINDS.items()})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_stands_under_a_final_name_is_whole(disturbed, finished, kind):
+def test_what_stands_under_a_final_name_is_whole(disturbed, toy_finished, kind):
     outcome = disturbed[kind].result()
     assert outcome.first.code != 0, outcome.first.text
-    whole = finished.made()
+    assert outcome.warm == (kind in WARM)
+    whole = toy_finished.made()
     assert {name: whole[name] for name in outcome.left} == outcome.left
 
 
-@pytest.mark.parametrize("kind", ["kill_run", "kill_script", "ctrl_c"])
+@pytest.mark.parametrize("kind", TRAINING_LOST)
 def test_a_disturbed_training_leaves_no_artefact(disturbed, kind):
-    assert not [name for name in disturbed[kind].result().left if "pretrained" in name]
+    assert not {PRETRAINED, GROWTH} & set(disturbed[kind].result().left)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_script_outlives_its_run(disturbed, kind):
+def test_no_process_outlives_its_run(disturbed, kind):
     assert disturbed[kind].result().alone
 
 
@@ -117,42 +145,48 @@ def test_no_lock_has_to_be_removed(disturbed, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_command_completes_with_the_bytes_of_an_undisturbed_run(disturbed, finished, kind):
+def test_the_same_command_completes_with_the_bytes_of_an_undisturbed_run(
+    disturbed, toy_finished, kind
+):
     outcome = disturbed[kind].result()
     assert outcome.again.code == 0, outcome.again.text
-    whole, made = finished.made(), outcome.checkout.made()
+    whole, made = toy_finished.made(), outcome.checkout.made()
     assert {name: whole[name] for name in made} == made
-    assert "mrp/weights/headline/pretrained.safetensors" in made
+    assert set(KINDS[kind][1]) <= set(made)
     assert outcome.checkout.staged() == []
 
 
-def test_a_killed_run_is_completed_up_to_its_claims(disturbed):
-    outcome = disturbed["kill_run"].result()
+@pytest.mark.parametrize("kind", ["kill_run", "kill_run, cold"])
+def test_a_killed_run_is_completed_up_to_its_claims(disturbed, kind):
+    outcome = disturbed[kind].result()
     assert outcome.first.code == -signal.SIGKILL
-    assert set(outcome.again.finished) >= {"mrp_pretrain", "mrp_supervise", "mrp_claims_headline"}
-    assert "mrp/claims/headline.parquet" in outcome.checkout.made()
+    assert set(outcome.again.finished) >= {*BOTH, "toy_downstream"}
+    if kind == "kill_run":
+        assert LEDGER in outcome.checkout.made()
 
 
 def test_a_job_killed_between_two_of_its_outputs_is_run_again(disturbed):
     outcome = disturbed["kill_commit"].result()
-    assert set(outcome.left) == {"mrp/weights/headline/pretrained.safetensors"}
-    assert outcome.again.finished == {"mrp_pretrain": 1}
-    assert "mrp/measurements/headline/pretrained-growth.parquet" in outcome.checkout.made()
+    assert set(outcome.left) == {PRETRAINED}
+    assert outcome.again.finished == {"toy_pretrain": 1}
+    assert GROWTH in outcome.checkout.made()
 
 
-def test_a_killed_script_is_named_with_its_log(disturbed):
-    text = disturbed["kill_script"].result().first.text
+@pytest.mark.parametrize("kind", ["kill_job", "kill_face", "kill_job, cold"])
+def test_a_killed_script_is_named_with_its_log(disturbed, kind):
+    text = disturbed[kind].result().first.text
     assert "SIGKILL" in text
-    assert "mrp_pretrain" in text.partition("Execute")[2]
-    assert "results/smoke/logs/mrp/pretrain.log" in text
+    assert "toy_pretrain" in text.partition("Execute")[2]
+    assert f"{RESULTS}/logs/toy/pretrain.log" in text
 
 
 def test_a_run_that_shall_end_finishes_the_job_at_work(disturbed):
     outcome = disturbed["terminate_run"].result()
-    assert outcome.first.finished == {"mrp_pretrain": 1}
-    assert "mrp/weights/headline/pretrained.safetensors" in outcome.left
-    assert outcome.again.finished == {"mrp_downstream": 1}
+    assert outcome.first.finished == {"toy_pretrain": 1}
+    assert PRETRAINED in outcome.left
+    assert outcome.again.finished == {"toy_downstream": 1}
 
 
-def test_the_log_of_an_interrupted_job_says_so(disturbed):
-    assert "KeyboardInterrupt" in disturbed["ctrl_c"].result().log
+@pytest.mark.parametrize("kind", ["ctrl_c", "ctrl_c, cold"])
+def test_the_log_of_an_interrupted_job_says_so(disturbed, kind):
+    assert "KeyboardInterrupt" in disturbed[kind].result().log

@@ -39,7 +39,7 @@ LOGS = f"{RESULTS}/logs"
 COMMAND = "snakemake"
 if config["run"] != config["scale"]:
     COMMAND += f" --configfile {config['run']}.yaml"
-elif config["scale"] != "desk":
+elif config["scale"] != "tour":
     COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
 COMMAND += " --cores 2"
 

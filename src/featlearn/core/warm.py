@@ -111,7 +111,8 @@ def delegate() -> None:
         print("the process that ran this job is gone", file=sys.stderr)
         os._exit(1)
     if status < 0:  # ended by a signal: so do we, for all to see
-        signal.signal(-status, signal.SIG_DFL)
+        if -status in HANDED_ON:  # no other has a handler here, and SIGKILL takes none
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status)
 
