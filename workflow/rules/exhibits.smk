@@ -47,7 +47,7 @@ for shown in PUBLISHED.experiments:
 
         rule:
             name:
-                f"{shown.paper}_judge_{shown.name.replace('-', '_')}"
+                shown.judging
             input:
                 **shown.frames,
             output:
