@@ -22,9 +22,7 @@ def averaging(job: Job) -> Results:
     for replicate in range(job.config["replicates"]):
         for views in job.config["views"]:
             name = (job.seed, "toy", "averaging", replicate, f"views-{views}")
-            total = summed_views(
-                np.random.default_rng(derive_seed(*name)), views, dimension, noise
-            )
+            total = summed_views(np.random.default_rng(derive_seed(*name)), views, dimension, noise)
             cosine = float(total[0] / np.linalg.norm(total))
             rows.append((views, replicate, cosine, predicted_cosine(views, dimension, noise)))
     columns = ["views", "replicate", "value", "predicted"]

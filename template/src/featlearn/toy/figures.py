@@ -25,7 +25,13 @@ def alignment(alignment: pd.DataFrame) -> Figure:
     drawn = canvas(5, 3)
     axes = drawn.subplots()
     sns.stripplot(
-        alignment, x="views", y="value", native_scale=True, color=COLOURS["blue"], ax=axes
+        alignment,
+        x="views",
+        y="value",
+        native_scale=True,
+        jitter=False,
+        color=COLOURS["blue"],
+        ax=axes,
     )
     axes.plot(alignment["views"], alignment["predicted"], color=COLOURS["ink"])
     axes.set(xscale="log", ylim=(0, 1), xlabel="number of views", ylabel="cosine")
