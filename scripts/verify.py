@@ -1,6 +1,6 @@
 """Re-run a scale in a temporary folder and compare every byte with ``checksums.txt``.
 
-    python scripts/verify.py --scale desk --cores 2
+    python scripts/verify.py --scale tour --cores 2
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -36,7 +36,7 @@ def differences(expected: dict[str, str], found: dict[str, str], what: str) -> l
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--scale", default="desk")
+    parser.add_argument("--scale", default="tour")
     parser.add_argument("--cores", default="2")
     options = parser.parse_args()
     results = ROOT / "results" / options.scale

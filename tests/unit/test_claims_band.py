@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from featlearn.core.claims import FAILS, HOLDS, Claim, judge
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 
 def claim(low, high):

@@ -110,9 +110,10 @@ def test_a_replicate_does_not_depend_on_the_others():
     alone = Streams(0, "contrastive", "test", [2])
     one = draw_dictionary(SPEC, alone("d")).atoms
     assert torch.equal(one[0], atoms[2])
-    assert torch.equal(
-        sample(SPEC, one, 9, alone("x")).x[0], sample(SPEC, atoms, 9, streams()("x")).x[2]
-    )
+    lone, together = sample(SPEC, one, 9, alone("x")), sample(SPEC, atoms, 9, streams()("x"))
+    assert torch.equal(lone.z[0], together.z[2])
+    # up to rounding: x is a product, and one matrix may take another kernel than a batch of them
+    torch.testing.assert_close(lone.x[0], together.x[2])
     assert torch.equal(random_masks(5, 7, alone("m"))[0], random_masks(5, 7, streams()("m"))[2])
 
 

@@ -127,7 +127,7 @@ def test_an_empty_box_is_named():
 
 # ------------------------------------------------------------------------------- the detector
 
-SETTINGS = {"steps": 80, "batch_size": 8, "learning_rate": 0.005, "warmup": 5, "record_every": 10}
+SETTINGS = {"steps": 120, "batch_size": 8, "learning_rate": 0.005, "warmup": 5, "record_every": 10}
 
 
 def test_a_detector_learns_eight_scenes_by_heart():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -15,55 +14,24 @@ import torch
 
 from featlearn.core import gpus
 from featlearn.core.config import load
-from featlearn.core.job import Job
-from unit.test_job_frame import rule, torch_settings, workplace
+from featlearn.core.devices import prepare
+from unit.test_job_frame import torch_settings
 
-__all__ = ["torch_settings", "workplace"]
+__all__ = ["torch_settings"]
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted((ROOT / "scripts").rglob("*.py"))
-#: Exact formulas in float64: the same numbers on every machine.
-EXACT = {
-    "contrastive/identities.py",
-    "mrp/initialisation.py",
-    "mrp/one_kernel.py",
-    "mrp/oracles.py",
-    "noncontrastive/oracles.py",
-}
-FROM_CONFIG = "job.params.device"
 
 
-def asked_for() -> dict[str, str]:
-    """Script to what it gives to ``job.device``."""
-    found = {}
-    for path in SCRIPTS:
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "job.device":
-                found[str(path.relative_to(ROOT / "scripts"))] = ast.unparse(node.args[0])
-    return found
-
-
-def test_every_script_that_computes_takes_its_device_from_the_config():
-    found = asked_for()
-    assert len(found) > 40
-    rest = {name: device for name, device in found.items() if device != FROM_CONFIG}
-    assert set(rest.values()) == {"'cpu'"}
-    # drawings and decoding are for the CPU
-    light = {name for name in rest if Path(name).stem.startswith("figure_") or "data" in name}
-    assert set(rest) - light == EXACT
-
-
-def test_every_rule_of_such_a_script_hands_the_device_on():
-    text = "\n".join(path.read_text() for path in (ROOT / "workflow/rules").rglob("*.smk"))
-    rules = re.split(r"^(?=rule |use rule )", text, flags=re.M)
-    wanting = []
-    for name, device in asked_for().items():
-        users = [part for part in rules if f'/scripts/{name}"' in part]
-        assert users, name
-        for part in users:
-            if device == FROM_CONFIG and 'device=config["device"]' not in part:
-                wanting.append(part.partition("\n")[0])
-    assert wanting == []
+def test_a_device_is_prepared_for_the_jobs_of_rules_that_name_it():
+    """One script asks for it, of the config's by way of the rule; the other jobs need none."""
+    preparing = {
+        path.name for path in (ROOT / "scripts").rglob("*.py") if "prepare" in path.read_text()
+    }
+    assert preparing == {"measure.py"}
+    text = (ROOT / "workflow/rules/base.smk").read_text()
+    naming = [part for part in re.split(r"^(?=rule )", text, flags=re.M) if "device=" in part]
+    assert [part.partition(":")[0] for part in naming] == ["rule compute"]
+    assert 'device=config["device"]' in naming[0]
 
 
 def test_no_module_chooses_cuda_by_itself():
@@ -120,14 +88,12 @@ def test_one_of_several_gpus_becomes_the_current_one(monkeypatch, tmp_path):
 def test_repeatable_kernels_can_be_given_up(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
-    with Job(rule(outputs={})) as job:
-        assert job.device("cuda-nondeterministic").type == "cuda"
-        assert not torch.are_deterministic_algorithms_enabled()
-        assert torch.backends.cudnn.benchmark
-        assert job.device("cuda").type == "cuda"
-        assert torch.are_deterministic_algorithms_enabled()
-        assert not torch.backends.cudnn.benchmark
-        job._on_cuda = False  # there is none to ask for its name
+    assert prepare("cuda-nondeterministic").type == "cuda"
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert torch.backends.cudnn.benchmark
+    assert prepare("cuda").type == "cuda"
+    assert torch.are_deterministic_algorithms_enabled()
+    assert not torch.backends.cudnn.benchmark
 
 
 @pytest.mark.usefixtures("torch_settings")
@@ -137,8 +103,7 @@ def test_float32_is_float32_on_cuda_too():
     try:
         for place in places:
             place.fp32_precision = "tf32"
-        with Job(rule(outputs={})) as job:
-            job.device("cpu")
+        prepare("cpu")
         assert [place.fp32_precision for place in places] == ["ieee", "ieee"]
     finally:
         for place, old in zip(places, before, strict=True):

@@ -18,14 +18,11 @@ HEAVY = {
 }
 #: Two steps of pre-training, two of fine-tuning, a probe.
 TRAINING = """
-from featlearn.core.job import Job
+from featlearn.core.devices import prepare
 from featlearn.mrp.images.downstream import evaluate
 from featlearn.mrp.images.experiment import PictureExperiment
 
-class Frame:
-    threads, params = 1, {}
-
-device = Job.device(Frame(), "cpu")
+device = prepare("cpu")
 training = {"steps": 2, "batch_size": 8, "learning_rate": 0.001}
 encoder = {"kind": "small_resnet", "small_resnet": {"widths": [4, 8], "stem_stride": 2}}
 simmim = {"kind": "simmim", "simmim": {"mask_size": 4, "decoder_depth": 1, "decoder_width": 8}}

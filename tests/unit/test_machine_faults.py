@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core import faults, run
+from featlearn.core import machine_faults, run
 from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet, write_tensors
@@ -229,15 +229,15 @@ def test_memory_of_torch_that_does_not_suffice_is_told():
     ],
 )
 def test_an_error_of_the_system_is_told_whoever_raised_it(error, told):
-    assert faults.explain(error, "out").startswith(told)
+    assert machine_faults.explain(error, "out").startswith(told)
     wrapped = ValueError("cannot be saved")
     wrapped.__cause__ = error
-    assert faults.explain(wrapped, "out").startswith(told)
+    assert machine_faults.explain(wrapped, "out").startswith(told)
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), FileNotFoundError(2, "no", "x"), KeyError(28)])
 def test_what_is_no_fault_of_the_machine_stays_as_it_is(error, tmp_path):
-    assert faults.explain(error, "out", tmp_path) is None
+    assert machine_faults.explain(error, "out", tmp_path) is None
 
 
 def test_a_job_ended_by_sigterm_has_the_status_of_a_terminated_program():

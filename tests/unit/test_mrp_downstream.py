@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.rows import per_replicate
 from featlearn.core.seeds import Streams
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.config import faults
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
 from featlearn.mrp.experiments.finetuning import (

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import side_by_side, summary
 from featlearn.mrp import oracles
 from featlearn.mrp.experiments.initialisation import lottery_rows
 from featlearn.mrp.lottery import expected_shared

@@ -154,7 +154,8 @@ def test_a_feature_that_occurs_alone_feels_no_cross_push():
     push = pushes(
         apart.unsqueeze(0), owner.expand(1, 2, 2), features, w, ACTIVATION, theta=0.5, tau=2.0
     )
-    assert push.cross.abs().max() == 0
+    # what the whole push leaves beside the own one: rounding
+    assert push.cross.abs().max() < 1e-12 * push.own.abs().max()
     assert push.own[0, 0, 1] > 0
 
 

@@ -1,9 +1,10 @@
-"""Fingerprints of scripts and records of artefacts."""
+"""Fingerprints of what functions compute, and records of artefacts."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from featlearn.core import provenance
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest
 from featlearn.core.provenance import (
     SOURCE_ROOT,
@@ -50,8 +52,9 @@ LIBRARY = {
 
 def forget_sources():
     """As a new process, which is what Snakemake is after an edit."""
-    for cached in (provenance._imports, provenance._imported, provenance._module_file):
-        cached.cache_clear()
+    for cached in vars(provenance).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -71,20 +74,29 @@ def library(tmp_path):
     return tmp_path / "src"
 
 
+ENTRY = "featlearn.entry"
+
+
 def script_with(library: Path, source: str) -> Path:
-    path = library.parent / "script.py"
+    """The module that a rule calls a function of."""
+    path = library / "featlearn" / "entry.py"
     path.write_text(textwrap.dedent(source))
     return path
 
 
-def is_touched(library: Path, script: Path, name: str) -> bool:
-    """Whether an edit of ``featlearn/<name>`` moves the fingerprint of the script."""
-    before = fingerprint(script, library)
+def printed(library: Path, *roots: str) -> str:
+    """The fingerprint as a new process finds it."""
+    forget_sources()
+    return fingerprint(*(roots or (ENTRY,)), root=library)
+
+
+def is_touched(library: Path, name: str, *roots: str, edit: str = "edited = 1\n") -> bool:
+    """Whether an edit of ``featlearn/<name>`` moves the fingerprint of the roots."""
+    before = printed(library, *roots)
     path = library / "featlearn" / name
     source = path.read_text()
-    path.write_text(source + "# edited\n")
-    forget_sources()
-    after = fingerprint(script, library)
+    path.write_text(source + edit)
+    after = printed(library, *roots)
     path.write_text(source)
     return before != after
 
@@ -124,10 +136,10 @@ IMPORTS = {
 def test_an_edit_of_an_imported_module_moves_the_fingerprint(library, source):
     script = script_with(library, source)
     assert "featlearn.core.used" in modules_of(script, library)
-    assert is_touched(library, script, "core/used.py")
-    assert is_touched(library, script, "core/__init__.py")
-    assert is_touched(library, script, "__init__.py")
-    assert not is_touched(library, script, "core/other.py")
+    assert is_touched(library, "core/used.py")
+    assert is_touched(library, "core/__init__.py")
+    assert is_touched(library, "__init__.py")
+    assert not is_touched(library, "core/other.py")
 
 
 NO_IMPORTS = {
@@ -153,58 +165,186 @@ NO_IMPORTS = {
 def test_an_edit_of_a_module_that_is_not_imported_leaves_the_fingerprint(library, source):
     script = script_with(library, source)
     assert modules_of(script, library) == {}
-    assert not is_touched(library, script, "core/used.py")
+    assert not is_touched(library, "core/used.py")
 
 
 def test_a_module_that_is_only_named_for_types_further_down_does_not_count(library):
     (library / "featlearn/paper/train.py").write_text(
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import featlearn.core.used\n"
     )
-    script = script_with(library, "import featlearn.paper.train")
-    assert is_touched(library, script, "paper/train.py")
-    assert not is_touched(library, script, "core/used.py")
+    script_with(library, "import featlearn.paper.train")
+    assert is_touched(library, "paper/train.py")
+    assert not is_touched(library, "core/used.py")
 
 
-def test_an_edit_of_the_script_itself_moves_the_fingerprint(library):
-    script = script_with(library, "x = 1")
-    before = fingerprint(script, library)
-    assert script_with(library, "x = 2") == script
-    assert fingerprint(script, library) != before
+def test_an_edit_of_the_module_itself_moves_the_fingerprint(library):
+    script_with(library, "x = 1")
+    before = printed(library)
+    script_with(library, "x = 2")
+    assert printed(library) != before
 
 
 def test_an_edit_that_adds_an_import_brings_the_module_in(library):
-    script = script_with(library, "import featlearn.paper.train")
-    assert not is_touched(library, script, "core/other.py")
+    script_with(library, "import featlearn.paper.train")
+    assert not is_touched(library, "core/other.py")
     with open(library / "featlearn/core/used.py", "a") as file:
         file.write("from featlearn.core import other\n")
-    forget_sources()
-    assert is_touched(library, script, "core/other.py")
+    assert is_touched(library, "core/other.py")
 
 
 def test_renaming_a_module_moves_the_fingerprint(library):
-    script = script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
-    before = fingerprint(script, library)
-    (library / "featlearn/core/used.py").rename(library / "featlearn/core/renamed.py")
     script_with(library, "from featlearn.core import *\nimport featlearn.core.used")
-    forget_sources()
-    assert fingerprint(script, library) != before
+    before = printed(library)
+    (library / "featlearn/core/used.py").rename(library / "featlearn/core/renamed.py")
+    assert printed(library) != before
 
 
 def test_the_fingerprint_does_not_depend_on_where_the_project_lies(library, tmp_path):
-    script = script_with(library, "import featlearn.paper.train")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    copied = elsewhere / "src"
-    subprocess.run(["cp", "-r", str(library), str(copied)], check=True)
-    moved = elsewhere / "other_name.py"
-    moved.write_bytes(script.read_bytes())
-    assert fingerprint(moved, copied) == fingerprint(script, library)
+    script_with(library, "import featlearn.paper.train")
+    copied = tmp_path / "elsewhere"
+    shutil.copytree(library, copied)
+    assert printed(copied) == printed(library)
 
 
 def test_a_fingerprint_is_16_hexadecimal_digits(library):
-    found = fingerprint(script_with(library, "x = 1"), library)
+    script_with(library, "x = 1")
+    found = printed(library)
     assert len(found) == 16
     assert int(found, 16) >= 0
+
+
+# ------------------------------------------------------------------------------- by meaning
+
+JOBS = textwrap.dedent(
+    '''
+    """What rules call."""
+    from __future__ import annotations
+
+    from typing import TYPE_CHECKING
+
+    import math
+    from featlearn.core.used import value
+    from featlearn.core.other import value as unused
+
+    if TYPE_CHECKING:
+        from featlearn.core.job import Job
+
+    RATE = 1
+    TABLE = {}
+
+    def helper(x):
+        return x + RATE
+
+    def sample(job: Job):
+        """Draw."""
+        return helper(value)
+
+    def draw(job: Job):
+        return unused
+
+    def lonely(job: Job):
+        return math.pi
+    '''
+)
+NAMES = ("sample", "draw", "lonely")
+NOTHING_COMPUTED = {
+    "a comment": ("return x + RATE", "return x + RATE  # and on"),
+    "empty lines": ("RATE = 1", "RATE = 1\n\n\n"),
+    "a docstring": ("Draw.", "Draw samples."),
+    "the docstring of the module": ("What rules call.", "What the rules call."),
+    "a new docstring": ("    return unused", "    'New.'\n    return unused"),
+    "an import for types": ("core.job import Job", "core.job import Job, Paths"),
+    "the layout": ("return helper(value)", "return helper(\n        value\n    )"),
+}
+
+
+def edited(library: Path, old: str, new: str) -> set[str]:
+    """The functions whose fingerprints an edit of the module moves, and ``module`` if its own."""
+    assert JOBS.count(old) == 1
+    roots = {name: f"{ENTRY}:{name}" for name in NAMES} | {"module": ENTRY}
+    script_with(library, JOBS)
+    before = {name: printed(library, root) for name, root in roots.items()}
+    script_with(library, JOBS.replace(old, new))
+    return {name for name, root in roots.items() if printed(library, root) != before[name]}
+
+
+@pytest.mark.parametrize(("old", "new"), NOTHING_COMPUTED.values(), ids=NOTHING_COMPUTED)
+def test_an_edit_that_computes_nothing_leaves_every_fingerprint(library, old, new):
+    assert edited(library, old, new) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moved"),
+    [
+        ("return helper(value)", "return helper(value) + 1", {"sample"}),
+        ("return x + RATE", "return x - RATE", {"sample"}),  # what it calls
+        ("RATE = 1", "RATE = 2", {"sample"}),  # what that reads
+        ("return math.pi", "return math.e", {"lonely"}),
+        ("def sample(job: Job)", "def sample(job: Job, more=2)", {"sample"}),
+        ("TABLE = {}", "TABLE = {1: 2}", set()),  # nobody's
+        # a statement of the module may change what any function reads
+        ("TABLE = {}", "TABLE = {}\nTABLE.update(x=1)", set(NAMES)),
+        ("TABLE = {}", "for RATE in (1, 2): pass", set(NAMES)),
+        ("TABLE = {}", "if math.pi > 3:\n    RATE = 2", set(NAMES)),
+    ],
+)
+def test_an_edit_moves_the_functions_that_use_what_was_edited(library, old, new, moved):
+    assert edited(library, old, new) == {*moved, "module"}
+
+
+def test_a_function_depends_on_the_modules_that_it_uses(library):
+    script_with(library, JOBS)
+    assert is_touched(library, "core/used.py", f"{ENTRY}:sample")
+    assert not is_touched(library, "core/used.py", f"{ENTRY}:lonely")
+    assert not is_touched(library, "core/other.py", f"{ENTRY}:sample")
+    for words in ("# a word\n", "'a word'\n"):
+        assert not is_touched(library, "core/used.py", f"{ENTRY}:sample", edit=words)
+
+
+def test_the_frame_enters_by_its_number_alone(library, monkeypatch):
+    (library / "featlearn/core/job.py").write_text("Job = 1\n")
+    script_with(library, "from featlearn.core.job import Job\ndef sample(job):\n    return Job\n")
+    before = printed(library, f"{ENTRY}:sample")
+    assert not is_touched(library, "core/job.py", f"{ENTRY}:sample")
+    monkeypatch.setattr(provenance, "FRAME_VERSION", provenance.FRAME_VERSION + 1)
+    assert printed(library, f"{ENTRY}:sample") != before
+
+
+def test_every_module_of_the_frame_is_there():
+    assert [name for name in provenance.FRAME if provenance.module_file(name) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("root", "told"),
+    [
+        ("featlearn.nowhere", "featlearn.nowhere: there is no such module"),
+        ("featlearn.nowhere:sample", "featlearn.nowhere: there is no such module"),
+        ("featlearn.core.used:valeu", "used.py: no 'valeu' is defined there"),
+    ],
+)
+def test_what_is_not_there_is_told_by_name(library, root, told):
+    with pytest.raises(FeatlearnError, match=told):
+        printed(library, root)
+
+
+def test_what_a_plan_remembers_gives_the_same_fingerprints(library, tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "_remembered", {})
+    monkeypatch.setattr(provenance, "_seen", set())
+    monkeypatch.setattr(provenance, "_notes", None)
+    notes = tmp_path / "notes.json"
+    script_with(library, JOBS)
+    provenance.remember(notes)
+    before = printed(library, f"{ENTRY}:sample")
+    provenance.keep_notes()
+    provenance._remembered.clear()
+    provenance.remember(notes)
+    assert provenance._remembered
+    assert printed(library, f"{ENTRY}:sample") == before
+    assert is_touched(library, "core/used.py", f"{ENTRY}:sample")
+    for broken in ("", "[]", "[1]", '{"a": 1}', '{"a": []}', "\0"):
+        notes.write_text(broken)
+        provenance.remember(notes)
+        assert printed(library, f"{ENTRY}:sample") == before
 
 
 def test_the_modules_of_a_script_are_named_with_their_files(library):
@@ -236,8 +376,7 @@ LOADED = "import sys, json; print(json.dumps([n for n in sys.modules if n.split(
 @pytest.mark.parametrize(
     "source",
     [
-        "from featlearn.core.job import Job\n",
-        "from featlearn.core import config\nfrom featlearn.mrp.config import faults\n",
+        "from featlearn.core.catalogue import status_of\nfrom featlearn.core.claims import read\n",
         "import featlearn.mrp.train\nfrom featlearn.mrp import data\n"
         "from featlearn.core.stats import estimate\n",
     ],
@@ -247,7 +386,9 @@ def test_the_fingerprint_covers_all_that_python_really_imports(tmp_path, source)
     script.write_text(source)
     imported = json.loads(python(source + LOADED.format("featlearn")))
     assert len(imported) >= 3
-    assert set(imported) <= set(modules_of(script))
+    # the frame enters by its number, and so does what only the frame uses
+    frame = provenance.FRAME | {"featlearn.core.files"}
+    assert set(imported) - frame <= set(modules_of(script))
 
 
 def test_building_the_workflow_imports_nothing_heavy():

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.prose import fill_in, number, parse_page, percent, plus_minus, reader
+from featlearn.core.prose import fill_in, parse_page, percent, reader
 from featlearn.core.provenance import write_record
 from featlearn.core.report import bar, by_rule, configs, distinct, lineage
+from featlearn.core.stats import number, plus_minus
 
 STORY = Path("workflow/report/mrp/story.md")
 

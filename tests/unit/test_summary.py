@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.summary import paired, summary
+from featlearn.core.stats import paired, summary
 
 BY = ["labels", "quantity"]
 

@@ -14,8 +14,7 @@ from .checkout import REPOSITORY, Checkout
 #: What the frame consists of, as patterns below the repository.
 FRAME = (
     "Snakefile", "environment.yml", "profiles/**/*", "scripts/*.py",
-    "workflow/rules/base.smk", "workflow/rules/common.smk",
-    "workflow/rules/exhibits.smk", "workflow/rules/results.smk",
+    *(f"workflow/rules/{name}.smk" for name in ("common", "base", "exhibits", "results")),
     "workflow/schemas/config.schema.yaml",
     "config/config.yaml", "config/catalogue.yaml",
     "src/featlearn/__init__.py", "src/featlearn/core/**/*",
@@ -50,4 +49,3 @@ class Toy(Checkout):
         text = (self / name).read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{name}: {text.count(old)} times {old!r}"
         (self / name).write_text(text.replace(old, new), encoding="utf-8")
-

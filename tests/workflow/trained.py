@@ -49,7 +49,7 @@ def trained(rule, seed, rate):
             loop.after(step, lambda: ({"w": w, "lengths": lengths}, {}))
     return w, lengths
 '''
-JOBS = '''
+JOBS = """
 
 def pretrain(job):
     w, lengths = trained("toy_pretrain", job.seed, job.config["rate"])
@@ -64,7 +64,7 @@ def supervise(job):
 def downstream(job):
     value = float(job.tensors("pretrained")["w"].double().norm())
     return {"values": pd.DataFrame({"replicate": [0], "value": [value]})}
-'''
+"""
 IMPORT = "from featlearn.toy.data import predicted_cosine, summed_views\n"
 SAVED = """
 

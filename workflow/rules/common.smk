@@ -15,7 +15,7 @@ from snakemake.logging import logger
 from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import Published, rule_faults
+from featlearn.core.experiments import PLACEHOLDER, Published, rule_faults
 from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))
@@ -39,7 +39,7 @@ LOGS = f"{RESULTS}/logs"
 COMMAND = "snakemake"
 if config["run"] != config["scale"]:
     COMMAND += f" --configfile {config['run']}.yaml"
-elif config["scale"] != "desk":
+elif config["scale"] != "tour":
     COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
 COMMAND += " --cores 2"
 

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.core.stats import SPREAD_KIND, estimate, per_replicate
 
 HOLDS, FAILS, NOT_SHOWN = "holds", "fails", "not shown at this scale"
 
@@ -74,7 +73,7 @@ class Claim:
 
 
 def read(frame: str, **where: Any) -> Measure:
-    """The numbers of one frame; see :func:`featlearn.core.rows.per_replicate`."""
+    """The numbers of one frame; see :func:`featlearn.core.stats.per_replicate`."""
     return lambda frames: per_replicate(frames[frame], **where)
 
 

@@ -128,7 +128,7 @@ class Published:
             if word not in known:
                 raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
         shown = [one for one in found if one.name not in without]
-        claims = publish.part(paper, "claims", module) or ""
+        claims = publish.part(paper, "claims", module)
         if not shown and not claims:
             raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         own = {key: _files(value) for key, value in frames.items()}
@@ -263,6 +263,11 @@ def _batch(
     )
 
 
+#: ``code`` of the rules that others inherit from, which compute nothing themselves.
+PLACEHOLDER = "of the rule that inherits"
+BASES = ("compute", "calculate")
+
+
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
     """What is wrong with the rules of a plan, a line each.
 
@@ -280,7 +285,11 @@ def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
         if not rule.script:
             continue
         params = dict(rule.params.items())
-        if "code" not in params:
+        if "code" not in params or (params["code"] == PLACEHOLDER and not _is_base(rule)):
             yield f"rule {rule.name}: no `code` among its params; expected **by(...)"
         elif "function" in params and params["code"] != fingerprint(params["function"]):
             yield f"rule {rule.name}: its `code` is not that of {params['function']}"
+
+
+def _is_base(rule: Any) -> bool:
+    return rule.name in BASES

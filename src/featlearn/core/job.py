@@ -32,7 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from featlearn.core import faults, interruption, lifeline, provenance
+from featlearn.core import interruption, lifeline, machine_faults, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
 from featlearn.core.warm import delegate
@@ -323,7 +323,7 @@ class Job:
         if isinstance(error, KeyboardInterrupt):
             return None
         written = ", ".join(map(str, self._final)) or str(self.results)
-        return faults.explain(error, written, self._staging if self._staged else None)
+        return machine_faults.explain(error, written, self._staging if self._staged else None)
 
     def _commit(self) -> None:
         for staged, final in zip(self.output, self._final, strict=True):

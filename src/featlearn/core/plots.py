@@ -11,10 +11,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from featlearn.core.stats import estimate
-
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Okabe-Ito colours: told apart by colour-blind readers and in grey print.
@@ -75,12 +72,3 @@ def save(drawn: Figure, svg: Path, png: Path) -> None:
     drawn.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     drawn.savefig(png, format="png", metadata={"Software": None})
     plt.close(drawn)
-
-
-def interval(values: pd.Series[Any]) -> tuple[float, float]:
-    """Ends of the 95 % t-interval over replicates, for seaborn: ``errorbar=interval``.
-
-    Seaborn's own are drawn at random, and are too narrow for ten replicates.
-    """
-    seen = estimate(values.to_numpy())
-    return seen.low, seen.high

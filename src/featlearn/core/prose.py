@@ -13,7 +13,6 @@ switched off, so that no text can bring a script, or a request to elsewhere, int
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,21 +24,10 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.stats import number
 
 #: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
 Value = Callable[..., Any]
-
-
-def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, for people: no exponents below a million.
-
-    What is left of a zero after rounding errors is shown as zero.
-    """
-    value = 0.0 if abs(value) < 1e-12 else value
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -51,19 +39,6 @@ def percent(value: float, digits: int = 0) -> str:
     if digits < 3 and float(text) in (0, 100) and abs(100 * value - float(text)) > 1e-9:
         return percent(value, digits + 1)
     return f"{text}\N{NO-BREAK SPACE}%".replace("-", "−")
-
-
-def plus_minus(value: float, spread: float) -> str:
-    """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
-
-    A spread that is not a number (a single replicate) is left out.
-    """
-    if math.isnan(spread):
-        return number(value, 4)
-    if spread < 1e-9 * max(1.0, abs(value)):  # equal replicates, up to the rounding of their mean
-        return f"{number(value, 4)} ± 0"
-    decimals = min(6, max(0, 1 - math.floor(math.log10(spread))))
-    return f"{value:,.{decimals}f} ± {spread:,.{decimals}f}".replace("-", "−")
 
 
 @dataclass(frozen=True)

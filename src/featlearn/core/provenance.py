@@ -42,13 +42,13 @@ NOT_SHARED = "no run shared these bytes"
 
 #: Modules around the computing: they decide when and where a job runs and how its files appear, not
 #: what stands in them. They enter a fingerprint by a number, which is raised by hand when one of
-#: them (or a script) begins to change what is computed.
+#: them, a script, or what only these use (how a file is written) begins to change what is computed.
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
-        "config", "display", "environment", "errors", "experiments", "faults", "gpus", "guard",
-        "interruption", "job", "lifeline", "outputs", "progress", "provenance", "publish", "run",
-        "software", "unfinished", "warm",
+        "config", "display", "environment", "errors", "experiments", "gpus", "guard",
+        "interruption", "job", "lifeline", "machine_faults", "outputs", "progress", "provenance",
+        "publish", "run", "software", "unfinished", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1

@@ -27,9 +27,10 @@ from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
-from featlearn.core.prose import Page, filled_page, number, parse_page, plus_minus, reader
+from featlearn.core.prose import Page, filled_page, parse_page, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
+from featlearn.core.stats import number, plus_minus
 
 TEMPLATES = Path(__file__).with_name("templates")
 VERDICTS = (HOLDS, FAILS, NOT_SHOWN)

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import psutil
 
-from featlearn.core import faults, provenance
+from featlearn.core import machine_faults, provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
 from featlearn.core.job import STAGING
@@ -77,7 +77,7 @@ def hold(results: Path) -> None:
     try:
         file = _try_lock(results)
     except OSError as error:
-        words = faults.explain(error, str(results)) or f"{results}: {error}"
+        words = machine_faults.explain(error, str(results)) or f"{results}: {error}"
         raise FeatlearnError(words) from error
     if file is None:
         owner = (results / LOCK).read_text(encoding="utf-8").strip() or "unknown"
@@ -89,7 +89,7 @@ def hold(results: Path) -> None:
     try:
         _take_over(results)
     except OSError as error:
-        words = faults.explain(error, str(results)) or f"{results}: {error}"
+        words = machine_faults.explain(error, str(results)) or f"{results}: {error}"
         raise FeatlearnError(words) from error
 
 

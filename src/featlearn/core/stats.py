@@ -1,11 +1,14 @@
-"""Summaries over replicates."""
+"""From the replicates of a tidy frame to a mean with its interval, and how numbers are told."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 #: What the ``spread`` of an :class:`Estimate` is, in words, for tables and the ledger.
 SPREAD_KIND = "half-width of the 95 % t-interval over replicates"
@@ -53,3 +56,169 @@ def estimate(values: np.ndarray) -> Estimate:
 
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
     return Estimate(mean, float(stdtrit(values.size - 1, 0.975)) * error, values.size)
+
+
+# --------------------------------------------------------------------------- one number a replicate
+
+
+def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> np.ndarray:
+    """The numbers of one row a replicate, in the order of the replicates.
+
+    Parameters
+    ----------
+    frame
+        With the columns ``replicate``, ``column`` and those of ``where``.
+    column
+        Which number.
+    **where
+        Columns and what they must be: a number up to rounding, None where there is none.
+
+    Returns
+    -------
+    ndarray
+        float64.
+
+    Raises
+    ------
+    KeyError
+        If no row is like that.
+    ValueError
+        If a replicate has several.
+    """
+    for name, wanted in where.items():
+        frame = frame[_like(frame[name], wanted)]
+    if frame.empty:
+        raise KeyError(f"no row with {where}")
+    if frame["replicate"].duplicated().any():
+        raise ValueError(f"several rows a replicate with {where}")
+    return frame.sort_values("replicate")[column].to_numpy(dtype=np.float64)
+
+
+def _like(seen: pd.Series[Any], wanted: Any) -> Any:
+    if wanted is None:
+        return seen.isna()
+    if isinstance(wanted, float):
+        return np.isclose(seen, wanted)
+    return seen == wanted
+
+
+# --------------------------------------------------------------------------- in words
+
+
+def number(value: float, digits: int = 3) -> str:
+    """``value`` with so many significant digits, for people: no exponents below a million.
+
+    What is left of a zero after rounding errors is shown as zero.
+    """
+    value = 0.0 if abs(value) < 1e-12 else value
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
+    return text.replace("-", "−")
+
+
+def plus_minus(value: float, spread: float) -> str:
+    """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
+
+    A spread that is not a number (a single replicate) is left out.
+    """
+    if math.isnan(spread):
+        return number(value, 4)
+    if spread < 1e-9 * max(1.0, abs(value)):  # equal replicates, up to the rounding of their mean
+        return f"{number(value, 4)} ± 0"
+    decimals = min(6, max(0, 1 - math.floor(math.log10(spread))))
+    return f"{value:,.{decimals}f} ± {spread:,.{decimals}f}".replace("-", "−")
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
+    """Mean and 95 % interval of ``value`` over the rows of each group.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``by``, mean, low, high, half_width, largest, replicates; groups in the order of
+        their first row.
+    """
+    rows = []
+    for key, values in frame.groupby(list(by), sort=False, observed=True)[value]:
+        seen = estimate(values.to_numpy())
+        rows.append((*key, seen.mean, seen.low, seen.high, seen.half_width,
+                     float(values.max()), seen.replicates))  # fmt: skip
+    columns = [*by, "mean", "low", "high", "half_width", "largest", "replicates"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def paired(
+    frame: pd.DataFrame, by: Sequence[str], column: str, references: Mapping[Hashable, Hashable]
+) -> pd.DataFrame:
+    """Mean and 95 % interval of differences, replicate by replicate.
+
+    A replicate is one draw of data and initial weights that all share who are compared, so that
+    what is common to them cancels.
+
+    Parameters
+    ----------
+    frame
+        Columns ``by``, ``column``, replicate, value; one row a replicate in each group.
+    column
+        Tells apart what is compared.
+    references
+        Of each value of ``column`` the one that is taken off. A pair of which a group lacks either
+        is left out.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``by``, ``column``, difference, difference_half_width.
+
+    Raises
+    ------
+    ValueError
+        If a replicate of a pair is missing, or is there twice.
+    """
+    rows = []
+    for key, group in frame.groupby(list(by), sort=False, observed=True):
+        # not pivot_table, which would take the mean of a replicate that is there twice
+        wide = group.pivot(index="replicate", columns=column, values="value")  # noqa: PD010
+        for name, reference in references.items():
+            if name in wide and reference in wide:
+                seen = estimate((wide[name] - wide[reference]).to_numpy())
+                rows.append((*key, name, seen.mean, seen.half_width))
+    columns = [*by, column, "difference", "difference_half_width"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def side_by_side(
+    table: pd.DataFrame, index: Sequence[str], columns: str, heads: Mapping[str, str]
+) -> pd.DataFrame:
+    """A summary for reading: ``mean ± half-width`` in the cells, ``-`` where there is none.
+
+    Parameters
+    ----------
+    index
+        Columns of ``table`` that name a row.
+    columns
+        Column whose values become columns.
+    heads
+        Which of these values are shown, in this order, and what their columns are called.
+    """
+    shown = table[table[columns].isin(list(heads))]
+    cells = [plus_minus(m, h) for m, h in zip(shown["mean"], shown["half_width"], strict=True)]
+    frame = shown.assign(cell=cells).pivot_table(
+        index=list(index), columns=columns, values="cell", aggfunc="first", sort=False
+    )
+    present = [name for name in heads if name in frame.columns]
+    frame = frame[present].rename(columns=dict(heads)).fillna("-").reset_index()
+    # in the order of the summary, which a pivot over several columns does not keep
+    ordered = shown[list(index)].drop_duplicates().merge(frame, on=list(index))
+    return ordered.rename_axis(columns=None)
+
+
+def readable(table: pd.DataFrame, head: str) -> pd.DataFrame:
+    """A summary for reading, all in one column: ``mean ± half-width``, called ``head``."""
+    spans = ["mean", "low", "high", "half_width", "largest", "replicates"]
+    cells = [plus_minus(m, h) for m, h in zip(table["mean"], table["half_width"], strict=True)]
+    return table.drop(columns=spans).assign(**{head: cells})

@@ -27,6 +27,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ def serve(place: str, parent: int) -> None:
     listening.listen(64)  # who asks before all is imported waits
     for name in IMPORTED:
         with contextlib.suppress(ImportError):
-            __import__(name)
+            import_module(name)
 
     gc.collect()
     gc.freeze()  # no fork shall copy pages only to look for garbage

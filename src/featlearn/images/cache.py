@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import PathLike, read_parquet, write_parquet
 from featlearn.images.readers.common import Record, Source, shown
-from featlearn.images.readers.decode import BrokenImage, decode
 
 FORMAT = 1
 BLOCK = 1 << 26
@@ -294,6 +293,9 @@ def _groups(records: Iterable[Record], length: int) -> Iterator[list[Record]]:
 
 
 def _made(record: Record, settings: Mapping[str, Any]) -> Made:
+    # Pillow, for those who decode alone
+    from featlearn.images.readers.decode import BrokenImage, decode
+
     if record.fault:
         return record, None, [], record.fault
     size = settings["size"]

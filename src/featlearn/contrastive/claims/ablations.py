@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from featlearn.contrastive.claims.shared import difference, nmse_over_linear, of_model
-from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.contrastive.claims.shared import nmse_over_linear, of_model
+from featlearn.core.claims import Claim, Measure, at_least, difference
 
 EVALUATION = "contrastive/measurements/ablations/evaluation.parquet"
 

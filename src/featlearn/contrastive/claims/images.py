@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.shared import difference
 from featlearn.contrastive.images.config import HALFWAY, START, encoder_of, is_made, ordered
-from featlearn.core.claims import Claim, Measure, OutOfReach
-from featlearn.core.rows import per_replicate
+from featlearn.core.claims import Claim, Measure, OutOfReach, difference
+from featlearn.core.stats import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 

@@ -23,11 +23,6 @@ def ratio(first: Measure, second: Measure) -> Measure:
     return lambda frames: first(frames) / second(frames)
 
 
-def difference(first: Measure, second: Measure) -> Measure:
-    """``first`` less ``second``, replicate by replicate."""
-    return lambda frames: first(frames) - second(frames)
-
-
 def nmse_over_linear(model: str, linear: str = "linear-exact") -> Measure:
     """NMSE of a model over that of the best linear predictor."""
     return ratio(of_model(model, "nmse"), of_model(linear, "nmse"))

@@ -11,8 +11,7 @@ from featlearn.contrastive.figures.shared import bar, level, lines, wide
 from featlearn.contrastive.tables.ablations import ARMS
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import estimate
+from featlearn.core.stats import estimate, per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

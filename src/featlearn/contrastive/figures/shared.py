@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, interval
-from featlearn.core.rows import per_replicate
-from featlearn.core.stats import estimate
+from featlearn.core.plots import COLOURS
+from featlearn.core.stats import estimate, per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +49,8 @@ def over_sizes(
         Name in words and colour of each model.
     """
     import seaborn as sns  # slow to import
+
+    from featlearn.core.statistical import interval
 
     own = frame[(frame["quantity"] == quantity) & frame["model"].isin(list(looks))]
     sns.lineplot(

@@ -11,7 +11,7 @@ from matplotlib.colors import TwoSlopeNorm
 from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import pandas as pd
 from featlearn.contrastive.figures.shared import bar, level, lines, wide
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ import pandas as pd
 
 from featlearn.contrastive.tables.shared import PROBE_HEADS, labelled, with_baselines
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import side_by_side, summary
 
 #: Arms, in words.
 ARMS = {

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 
 PRINTED_HEADS = {
     "printed": "relative error, as the gradient",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.summary import summary
+from featlearn.core.stats import summary
 
 #: How arms are called.
 ARM_NAMES = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from featlearn.core.prose import number
+from featlearn.core.stats import number
 
 PROBE_HEADS = {"nmse": "NMSE", "accuracy": "accuracy"}
 

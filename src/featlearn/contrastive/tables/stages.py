@@ -6,8 +6,7 @@ import pandas as pd
 
 from featlearn.contrastive.tables.shared import PROBE_HEADS, labelled
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 
 #: Models in the order of the story, with the words that a reader sees.
 MODELS = {

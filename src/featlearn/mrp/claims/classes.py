@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure, needs_replicates
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 CLASSES = "mrp/measurements/classes/classes.parquet"

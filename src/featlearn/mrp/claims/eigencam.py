@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.claims.images_comparison import LEAST_PICTURES, LEAST_REPLICATES
 
 Frames = Mapping[str, pd.DataFrame]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure, at_least
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 EVALUATION = "mrp/measurements/equal-start/evaluation.parquet"
 TEACHER_STUDENT = ("half_masked", "mostly_masked")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import LEAST_REPLICATES, Claim, Measure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 EVALUATION = "mrp/measurements/headline/evaluation.parquet"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, needs_replicates
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.claims.common import by_replicate
 
 TRADE_OFF = "mrp/measurements/keep-probability/trade-off.parquet"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from featlearn.core.claims import Claim, Measure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.claims.headline import too_small
 
 ARTEFACT = "mrp/measurements/localisation/localisation.parquet"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.claims.headline import too_small
 
 ARTEFACT = "mrp/measurements/purity/purity.parquet"

@@ -10,8 +10,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.stats import estimate
-from featlearn.core.summary import paired
+from featlearn.core.stats import estimate, paired
 from featlearn.mrp.figures.images_comparison import ENCODERS, START_COLOURS
 from featlearn.mrp.tables.eigencam import PANELS, part_use_gains
 from featlearn.mrp.tables.images_comparison import STARTS

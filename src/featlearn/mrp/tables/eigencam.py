@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import paired, side_by_side
+from featlearn.core.stats import paired, side_by_side
 from featlearn.mrp.tables.images_comparison import STARTS, means
 
 #: Quantities that are shown, in words, with the value by chance or of even heat where there is one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import side_by_side, summary
 
 KEYS = ["kernels_per_class", "sigma_0", "model", "quantity"]
 SHOWN = ("accuracy_single_view", "largest", "impure_share", "captured")

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 
 #: The runs, in words.
 CASES = {

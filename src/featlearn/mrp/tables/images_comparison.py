@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import side_by_side, summary
 
 #: What an encoder was trained on before the labels, in the order in which it is told.
 STARTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import side_by_side
+from featlearn.core.stats import side_by_side
 from featlearn.mrp.tables.images_comparison import HEADS, means
 
 #: Sets of new classes, by the dial that makes them.

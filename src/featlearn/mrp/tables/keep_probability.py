@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 from featlearn.mrp.claims.keep_probability import alone
 
 #: Quantities that readers see, with their heads.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import paired, side_by_side
+from featlearn.core.stats import SPREAD_KIND, paired, side_by_side
 from featlearn.mrp.images.real_config import RANDOM
 from featlearn.mrp.tables.images_comparison import EVALUATIONS, means
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.prose import plus_minus
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.core.stats import SPREAD_KIND, estimate, plus_minus
 
 #: Which measurement on part-composed pictures stands in for which of the paper's numbers:
 #: words, the frame, and what its rows are called there.

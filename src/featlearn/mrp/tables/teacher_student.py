@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import readable, summary
+from featlearn.core.stats import readable, summary
 
 
 @table()

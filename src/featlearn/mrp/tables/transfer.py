@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import summary
+from featlearn.core.stats import summary
 from featlearn.mrp.tables.headline import ABSENT
 
 #: Recipes in the order of the story, with the words that a reader sees.

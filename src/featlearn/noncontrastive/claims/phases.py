@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import Claim, Measure, first_of, needs_replicates
-from featlearn.core.rows import per_replicate
+from featlearn.core.stats import per_replicate
 
 TIMES = "noncontrastive/measurements/phases/times.parquet"
 #: The exponents of the theory are limits: they are read from here on.

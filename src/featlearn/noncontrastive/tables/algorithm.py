@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 
 ENDS = {
     "b11": "neuron 1, v_1", "b12": "neuron 1, v_2", "b21": "neuron 2, v_1", "b22": "neuron 2, v_2",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.core.prose import plus_minus
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND
-from featlearn.core.summary import summary
+from featlearn.core.stats import SPREAD_KIND, plus_minus, summary
 
 #: What is listed of the closed forms, in words.
 CLOSED_FORMS = {

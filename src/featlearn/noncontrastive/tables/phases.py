@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.summary import summary
+from featlearn.core.stats import summary
 
 LENGTHS = {
     "t1_predicted": "I, predicted", "phase_1": "I, measured", "phase_2": "II", "phase_3": "III",

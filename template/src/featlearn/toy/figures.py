@@ -24,15 +24,8 @@ def alignment(alignment: pd.DataFrame) -> Figure:
     """
     drawn = canvas(5, 3)
     axes = drawn.subplots()
-    sns.stripplot(
-        alignment,
-        x="views",
-        y="value",
-        native_scale=True,
-        jitter=False,
-        color=COLOURS["blue"],
-        ax=axes,
-    )
-    axes.plot(alignment["views"], alignment["predicted"], color=COLOURS["ink"])
+    # no jitter and no bootstrapped interval: a figure has the same bytes each time
+    sns.scatterplot(alignment, x="views", y="value", color=COLOURS["blue"], ax=axes)
+    sns.lineplot(alignment, x="views", y="predicted", color=COLOURS["ink"], errorbar=None, ax=axes)
     axes.set(xscale="log", ylim=(0, 1), xlabel="number of views", ylabel="cosine")
     return drawn

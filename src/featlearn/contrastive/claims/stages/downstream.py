@@ -7,16 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.shared import (
-    always,
-    difference,
-    nmse_over_linear,
-    of_model,
-    ratio,
-)
+from featlearn.contrastive.claims.shared import always, nmse_over_linear, of_model, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, EVALUATION, LABELS, claim
-from featlearn.core.claims import Claim
-from featlearn.core.rows import per_replicate
+from featlearn.core.claims import Claim, difference
+from featlearn.core.stats import per_replicate
 
 
 def _few_labels(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:

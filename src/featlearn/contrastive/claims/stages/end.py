@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from featlearn.contrastive.claims.shared import always, difference, ratio
+from featlearn.contrastive.claims.shared import always, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, above_floor, claim, seen
-from featlearn.core.claims import Claim
+from featlearn.core.claims import Claim, difference
 
 LOG_D = math.log(ATOMS)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.shared import difference, ratio
-from featlearn.core.claims import Claim, Measure, at_least, read
+from featlearn.contrastive.claims.shared import ratio
+from featlearn.core.claims import Claim, Measure, at_least, difference, read
 
 MOMENTS = "contrastive/measurements/stages/moments.parquet"
 EVALUATION = "contrastive/measurements/stages/evaluation.parquet"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from featlearn.contrastive.claims.shared import always, difference, ratio
+from featlearn.contrastive.claims.shared import always, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, claim, seen
-from featlearn.core.claims import Claim
+from featlearn.core.claims import Claim, difference
 
 CLAIMS: tuple[Claim, ...] = (
     claim(
