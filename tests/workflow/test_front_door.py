@@ -42,7 +42,7 @@ def doors(fresh, fresh_toy, elsewhere):
         directory=lambda: directory(fresh_toy(), elsewhere),
         paper=lambda: fresh().plan("mrp"),
         figure=lambda: fresh().plan("results/smoke/mrp/figures/headline.svg"),
-        default=lambda: fresh_toy().plan("results/desk/claims.parquet", configfile=None),
+        default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
     )
 
 
@@ -63,7 +63,7 @@ def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
     }
 
 
-def test_without_a_config_file_the_scale_is_desk(doors):
+def test_without_a_config_file_the_scale_is_tour(doors):
     assert doors["default"].result()["claims"] == 1
 
 
