@@ -8,15 +8,15 @@ import os
 import pytest
 
 from .checkout import at_once
+from .trained import ALIGNMENT, DOWNSTREAM, PRETRAINED, RESULTS, SHOWN
 
 pytestmark = pytest.mark.workflow
 
-RESULTS = "results/smoke"
-CUT = "mrp/weights/headline/downstream.safetensors"
-FLIPPED = "mrp/measurements/headline/features.parquet"
-EMPTIED = "mrp/tables/appendix-b.parquet"
-HIDDEN = "mrp/measurements/headline/evaluation.parquet"
-TABLE = "mrp/tables/headline.parquet"
+CUT = PRETRAINED
+FLIPPED = DOWNSTREAM
+EMPTIED = "toy/tables/alignment.parquet"
+HIDDEN = ALIGNMENT
+TABLE = EMPTIED
 
 
 def flip(content: bytes) -> bytes:
@@ -43,7 +43,7 @@ def hidden(checkout):
     damaged = flip(file.read_bytes())
     file.write_bytes(damaged)
     os.utime(file, ns=(record["mtime_ns"], record["mtime_ns"]))
-    for made in (TABLE, TABLE.replace(".parquet", ".md")):
+    for made in SHOWN:
         (checkout / f"{RESULTS}/{made}").unlink()
     first = checkout.snakemake(f"{RESULTS}/{TABLE}")
     left = checkout.made()
@@ -52,8 +52,8 @@ def hidden(checkout):
 
 
 @pytest.fixture(scope="module")
-def outcomes(done):
-    one, other = done(), done()
+def outcomes(done_toy):
+    one, other = done_toy(), done_toy()
     return at_once(repaired=lambda: repaired(one), hidden=lambda: hidden(other))
 
 
@@ -67,12 +67,12 @@ def test_each_damaged_file_is_named_with_what_is_wrong(outcomes):
         assert "will be rebuilt" in line
 
 
-def test_damaged_files_are_made_again_and_only_by_their_rules(outcomes, finished):
+def test_damaged_files_are_made_again_and_only_by_their_rules(outcomes, toy_finished):
     checkout, _, told = outcomes["repaired"].result()
     told.well()
-    assert set(told.finished) == {"mrp_downstream", "mrp_evaluate", "mrp_table_quoted"}
-    assert checkout.made() == finished.made()
-    assert checkout.checksums() == finished.checksums()
+    assert set(told.finished) == {"toy_pretrain", "toy_downstream", "toy_show_averaging"}
+    assert checkout.made() == toy_finished.made()
+    assert checkout.checksums() == toy_finished.checksums()
 
 
 def test_the_damaged_bytes_are_kept(outcomes):
@@ -85,7 +85,7 @@ def test_the_damaged_bytes_are_kept(outcomes):
 def test_damage_that_size_and_time_hide_is_found_by_the_job_that_reads_the_file(outcomes):
     checkout, damaged, first, left, _ = outcomes["hidden"].result()
     assert first.code != 0
-    assert f"error in rule mrp_table_headline: {RESULTS}/{HIDDEN} is damaged" in first.text
+    assert f"error in rule toy_show_averaging: {RESULTS}/{HIDDEN} is damaged" in first.text
     assert "Traceback" not in first.text
     assert "run the same command again" in first.text
     assert HIDDEN not in left
@@ -93,8 +93,8 @@ def test_damage_that_size_and_time_hide_is_found_by_the_job_that_reads_the_file(
     assert (checkout / f"{RESULTS}/.damaged/{HIDDEN}").read_bytes() == damaged
 
 
-def test_the_same_command_again_rebuilds_it(outcomes, finished):
+def test_the_same_command_again_rebuilds_it(outcomes, toy_finished):
     checkout, _, _, _, again = outcomes["hidden"].result()
     again.well()
-    assert set(again.finished) == {"mrp_evaluate", "mrp_table_headline"}
-    assert checkout.made() == finished.made()
+    assert set(again.finished) == {"toy_averaging", "toy_show_averaging"}
+    assert checkout.made() == toy_finished.made()

@@ -1,4 +1,4 @@
-"""The ways in: lint, one paper, one figure, a run of another name, another working directory."""
+"""The ways in: one paper, one figure, a run of another name, another working directory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from .checkout import SMOKE, Started, at_once, environment
+from .checkout import SMOKE, at_once, environment
+from .trained import FIGURE, RESULTS, TABLE
 
 pytestmark = pytest.mark.workflow
 
-TRIAL = "results/trial/mrp/figures/fig-2.svg"
-TABLE = "results/smoke/mrp/tables/appendix-b.md"
+TRIAL = f"results/trial/{FIGURE}"
 
 
 def trial(checkout):
@@ -24,7 +24,7 @@ def trial(checkout):
 def directory(checkout, elsewhere):
     before = checkout.files()
     words = ("--directory", str(elsewhere), "--workflow-profile", "profiles/default")
-    told = checkout.snakemake(*words, TABLE)
+    told = checkout.snakemake(*words, f"{RESULTS}/{TABLE}")
     return before, checkout.files(), told
 
 
@@ -36,30 +36,21 @@ def elsewhere(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def doors(fresh, done, elsewhere):
-    def lint(checkout):
-        return Started(["-m", "snakemake", "--lint"], checkout.root, environment()).wait()
-
+def doors(fresh, fresh_toy, elsewhere):
     return at_once(
-        lint=lambda: lint(fresh()),
-        trial=lambda: trial(fresh()),
-        directory=lambda: directory(fresh(), elsewhere),
+        trial=lambda: trial(fresh_toy()),
+        directory=lambda: directory(fresh_toy(), elsewhere),
         paper=lambda: fresh().plan("mrp"),
         figure=lambda: fresh().plan("results/smoke/mrp/figures/headline.svg"),
-        default=lambda: fresh().plan("results/desk/claims.parquet", configfile=None),
+        default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
     )
-
-
-def test_lint_finds_nothing(doors):
-    told = doors["lint"].result().well()
-    assert "Congratulations" in told.text
 
 
 def test_a_paper_is_a_target_without_the_pages_about_the_whole_run(doors):
     planned = doors["paper"].result()
     assert planned["mrp"] == 1
     assert all(rule.startswith("mrp") for rule in planned)
-    assert {"mrp_pretrain", "mrp_claims_headline", "mrp_table_quoted"} < set(planned)
+    assert {"mrp_pretrain", "mrp_judge_headline", "mrp_show_paper_items"} < set(planned)
 
 
 def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
@@ -68,40 +59,40 @@ def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
         "mrp_supervise": 1,
         "mrp_downstream": 1,
         "mrp_evaluate": 1,
-        "mrp_figure_headline": 1,
+        "mrp_show_headline": 1,
     }
 
 
-def test_without_a_config_file_the_scale_is_desk(doors):
+def test_without_a_config_file_the_scale_is_tour(doors):
     assert doors["default"].result()["claims"] == 1
 
 
 def test_a_run_of_another_name_writes_into_its_own_folder_alone(doors):
     before, after, told = doors["trial"].result()
-    assert told.well().finished == {"mrp_figure_schematic": 1}
+    assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
     assert {name: after[name] for name in before} == before
     new = {name for name in set(after) - set(before) if not name.startswith(".snakemake/")}
     assert TRIAL in new
     assert {name for name in new if not name.startswith("results/trial/")} == set()
 
 
-def test_its_drawing_is_that_of_the_plain_run(doors, finished):
+def test_its_drawing_is_that_of_the_plain_run(doors, toy_finished):
     _, after, _ = doors["trial"].result()
-    assert after[TRIAL] == finished.checksums()["mrp/figures/fig-2.svg"]
+    assert after[TRIAL] == toy_finished.checksums()[FIGURE]
 
 
-def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, finished):
+def test_another_working_directory_gets_all_that_is_written(doors, elsewhere, toy_finished):
     before, after, told = doors["directory"].result()
-    assert told.well().finished == {"mrp_table_quoted": 1}
+    assert told.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
     assert after == before
-    made = elsewhere / TABLE
-    assert made.read_bytes() == (finished / TABLE).read_bytes()
-    assert (elsewhere / "results/smoke/provenance/mrp/tables/appendix-b.md.json").is_file()
+    made = elsewhere / RESULTS / TABLE
+    assert made.read_bytes() == (toy_finished / f"{RESULTS}/{TABLE}").read_bytes()
+    assert (elsewhere / f"{RESULTS}/provenance/{TABLE}.json").is_file()
 
 
-def test_the_library_used_is_that_of_the_checkout(sources, tmp_path):
+def test_the_library_used_is_that_of_the_checkout(toy_sources, tmp_path):
     """What these tests stand on: the copy is run, not the repository that pytest was started in."""
-    copy = sources.copy(tmp_path)
+    copy = toy_sources.copy(tmp_path)
     copy.edit("src/featlearn/core/run.py", "\nraise SystemExit('the copy speaks')\n")
     told = subprocess.run(
         [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", SMOKE],

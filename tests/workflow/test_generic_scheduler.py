@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
+from .trained import ALIGNMENT, RESULTS
+
 pytestmark = pytest.mark.workflow
 
-TABLE = "results/smoke/mrp/tables/appendix-b.md"
+TARGET = f"{RESULTS}/{ALIGNMENT}"
 #: Notes what it is told, runs the script (the last word) and prints the number of a job.
 QSUB = """#!/bin/sh
 echo "$@" >> told.txt
@@ -19,15 +21,15 @@ echo 1.server
 """
 
 
-def test_a_job_goes_through_the_submit_command_of_the_profile(fresh, tmp_path):
-    checkout = fresh()
+def test_a_job_goes_through_the_submit_command_of_the_profile(fresh_toy, tmp_path):
+    checkout = fresh_toy()
     qsub = tmp_path / "qsub"
     qsub.write_text(QSUB, encoding="utf-8")
     qsub.chmod(0o755)
     path = f"{tmp_path}:{shlex.quote(sys.prefix)}/bin:/usr/bin:/bin"
     words = ("--profile", "profiles/generic", "--latency-wait", "10")
-    told = checkout.snakemake(TABLE, *words, env={"PATH": path}, cores=100)
-    assert told.well().finished == {"mrp_table_quoted": 1}
+    told = checkout.snakemake(TARGET, *words, env={"PATH": path}, cores=100)
+    assert told.well().finished == {"toy_averaging": 1}
     asked = (checkout / "told.txt").read_text(encoding="utf-8")
-    assert "-A myproject -q batch -l select=1:ncpus=1:mem=1000mb:ngpus=0 -l walltime=5:00" in asked
-    assert (checkout / TABLE).is_file()
+    assert "-A myproject -q batch -l select=1:ncpus=1:mem=2000mb:ngpus=0 -l walltime=30:00" in asked
+    assert (checkout / TARGET).is_file()

@@ -7,19 +7,23 @@ from types import SimpleNamespace
 
 import pytest
 
+from . import trained
 from .checkout import at_once, digest
+from .toy import PACKAGE
+from .trained import RESULTS
 
 pytestmark = pytest.mark.workflow
 
-WEIGHTS = "results/smoke/mrp/weights/headline"
-PRETRAINED = f"{WEIGHTS}/pretrained.safetensors"
-DOWNSTREAM = f"{WEIGHTS}/downstream.safetensors"
-PURITY = "results/smoke/mrp/measurements/purity/purity.parquet"
-RECORD = "results/smoke/provenance/mrp/weights/headline/pretrained.safetensors.json"
+PRETRAINED = f"{RESULTS}/{trained.PRETRAINED}"
+DOWNSTREAM = f"{RESULTS}/{trained.DOWNSTREAM}"
+PURITY = f"{RESULTS}/{trained.PURITY}"
+RECORD = f"{RESULTS}/provenance/{trained.PRETRAINED}.json"
+#: A formula, and a constant that changes no number here: other code, the same bytes.
+EDITED = ("STEPS = 40", "STEPS = 4 * 10")
 
 
 @pytest.fixture(scope="module")
-def clones(fresh, tmp_path_factory):
+def clones(fresh_toy, tmp_path_factory):
     """One clone fills the shared folder; others come after it."""
     shared = tmp_path_factory.mktemp("shared")
     env = {"SNAKEMAKE_OUTPUT_CACHE": str(shared)}
@@ -28,9 +32,9 @@ def clones(fresh, tmp_path_factory):
         # the last word: it takes all that follow
         return clone.snakemake(target, "--cache", env=env)
 
-    first, second, edited = fresh(), fresh(), fresh()
+    first, second, edited = fresh_toy(), fresh_toy(), fresh_toy()
     run(first, PRETRAINED).well()
-    edited.edit("src/featlearn/mrp/train.py")
+    edited.replace(f"{PACKAGE}/training.py", *EDITED)
     told = at_once(
         second=lambda: run(second, DOWNSTREAM).well(),
         edited=lambda: run(edited, PRETRAINED).well(),
@@ -39,7 +43,7 @@ def clones(fresh, tmp_path_factory):
     file = (second / PRETRAINED).resolve()
     content = file.read_bytes()
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    late = fresh()
+    late = fresh_toy()
     refused, again = run(late, PURITY), run(late, PURITY)
     return SimpleNamespace(
         shared=shared,
@@ -68,7 +72,7 @@ def test_a_second_clone_takes_what_the_first_one_made(clones):
 
 
 def test_what_was_taken_can_be_built_on(clones):
-    assert clones.told.finished["mrp_downstream"] == 1
+    assert clones.told.finished["toy_downstream"] == 1
 
 
 def test_other_code_is_another_key(clones):
@@ -85,5 +89,5 @@ def test_a_damaged_shared_file_is_found_and_made_again(clones):
     assert (clones.late / PURITY).is_file()
 
 
-def test_without_the_option_nothing_is_said_about_sharing(sources):
-    assert "cach" not in sources.snakemake("--dry-run").well().text
+def test_without_the_option_nothing_is_said_about_sharing(toy_sources):
+    assert "cach" not in toy_sources.snakemake("--dry-run").well().text

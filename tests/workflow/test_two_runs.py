@@ -8,23 +8,24 @@ import psutil
 import pytest
 
 from .checkout import Paused
+from .trained import FIGURE, GROWTH, PRETRAINED, RESULTS
 
 pytestmark = pytest.mark.workflow
 
-PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
+TARGET = f"{RESULTS}/{PRETRAINED}"
 
 
 @pytest.fixture(scope="module")
-def seen(fresh):
+def seen(fresh_toy):
     """A run stands in its training; a second one, a dry run and a run of another name come."""
-    paused = Paused(fresh().root)
-    first = paused.start_until(["mrp_pretrain"], PRETRAINED)
+    paused = Paused(fresh_toy().root)
+    first = paused.start_until(["toy_pretrain"], TARGET)
     try:
-        training = psutil.Process(paused.waiting()["mrp_pretrain"])
+        training = psutil.Process(paused.waiting()["toy_pretrain"])
         staged = paused.staged()
-        second = paused.snakemake(PRETRAINED)
-        dry = paused.snakemake("--dry-run", PRETRAINED)
-        other = paused.snakemake("results/other/mrp/tables/appendix-b.md", changes={"run": "other"})
+        second = paused.snakemake(TARGET)
+        dry = paused.snakemake("--dry-run", TARGET)
+        other = paused.snakemake(f"results/other/{FIGURE}", changes={"run": "other"})
         still = training.is_running() and paused.staged() == staged and len(staged) == 1
         paused.go_on()
         ended = first.wait()
@@ -51,20 +52,17 @@ def test_the_second_run_is_refused_and_says_how_to_go_on(seen):
 
 
 def test_a_dry_run_is_not_refused(seen):
-    assert seen.dry.well().planned == {"mrp_pretrain": 1}
+    assert seen.dry.well().planned == {"toy_pretrain": 1}
 
 
 def test_a_run_of_another_name_is_not_refused(seen):
-    assert seen.other.well().finished == {"mrp_table_quoted": 1}
+    assert seen.other.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
 
 
-def test_the_first_run_is_not_disturbed(seen, finished):
+def test_the_first_run_is_not_disturbed(seen, toy_finished):
     assert seen.still
-    assert seen.first.well().finished == {"mrp_pretrain": 1}
-    whole, made = finished.made(), seen.checkout.made()
-    assert set(made) == {
-        "mrp/weights/headline/pretrained.safetensors",
-        "mrp/measurements/headline/pretrained-growth.parquet",
-    }
+    assert seen.first.well().finished == {"toy_pretrain": 1}
+    whole, made = toy_finished.made(), seen.checkout.made()
+    assert set(made) == {PRETRAINED, GROWTH}
     assert {name: whole[name] for name in made} == made
     assert seen.checkout.staged() == []

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
-def checkout(done) -> Checkout:
-    return done()
+def checkout(done_toy) -> Checkout:
+    return done_toy()
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def verify(checkout, monkeypatch):
     return module
 
 
-def test_without_results_it_says_how_to_make_them(sources):
+def test_without_results_it_says_how_to_make_them(toy_sources):
     told = subprocess.run(
         [sys.executable, "scripts/verify.py", "--scale", "smoke"],
-        cwd=sources.root,
+        cwd=toy_sources.root,
         env=environment(),
         capture_output=True,
         text=True,
@@ -67,18 +67,18 @@ def test_what_differs_in_the_second_run_is_named(verify, capsys):
     def spoil(checksums: Path) -> None:
         lines = checksums.read_text().splitlines()
         changed = [
-            "0" * 64 + line[64:] if line.endswith("mrp/figures/fig-2.png") else line
+            "0" * 64 + line[64:] if line.endswith("toy/figures/alignment.png") else line
             for line in lines
-            if not line.endswith("mrp/tables/appendix-b.md")
+            if not line.endswith("toy/tables/alignment.md")
         ]
-        checksums.write_text("\n".join([*changed, "1" * 64 + "  mrp/new.parquet"]) + "\n")
+        checksums.write_text("\n".join([*changed, "1" * 64 + "  toy/new.parquet"]) + "\n")
 
     verify.spoil = spoil
     assert verify.main() == 1
     assert capsys.readouterr().out.splitlines() == [
-        "mrp/tables/appendix-b.md: missing in the second run",
-        "mrp/new.parquet: only in the second run",
-        "mrp/figures/fig-2.png: differs in the second run",
+        "toy/tables/alignment.md: missing in the second run",
+        "toy/new.parquet: only in the second run",
+        "toy/figures/alignment.png: differs in the second run",
     ]
 
 
@@ -89,11 +89,11 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
 
 
 def test_an_artefact_that_is_gone_is_named(verify, checkout, capsys):
-    gone = checkout / "results/smoke/mrp/figures/fig-6.svg"
+    gone = checkout / "results/smoke/toy/figures/alignment.svg"
     kept = gone.read_bytes()
     gone.unlink()
     try:
         assert verify.main() == 1
     finally:
         gone.write_bytes(kept)
-    assert capsys.readouterr().out.splitlines() == ["mrp/figures/fig-6.svg: missing on disk"]
+    assert capsys.readouterr().out.splitlines() == ["toy/figures/alignment.svg: missing on disk"]

@@ -6,14 +6,13 @@
 rule compute:
     log:
         f"{LOGS}/compute.log",
-    cache: SHARED
     conda:
         ENVIRONMENT
     threads: config["threads"]
     resources:
         **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
-        code="of the rule that inherits",
+        code=PLACEHOLDER,
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -31,7 +30,7 @@ rule calculate:
     resources:
         **request(mem_mb=2000, runtime=30),
     params:
-        code="of the rule that inherits",
+        code=PLACEHOLDER,
         seed=config["seed"],
         threads=config["threads"],
     script:
