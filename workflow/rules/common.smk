@@ -16,7 +16,7 @@ from snakemake.logging import logger
 from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import PLACEHOLDER, Published, rule_faults
+from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))
