@@ -25,16 +25,16 @@ MANY = 1000
 STARTS = "src/featlearn/noncontrastive/experiments/starts.py"
 PLANTED = """
 
-def _failing_once(job, _starts=starts):
+def _failing_once(job, _measure=measure):
     from pathlib import Path
 
     if not Path("failed-once").exists():
         Path("failed-once").touch()
         raise RuntimeError("a planted fault, the first time only")
-    return _starts(job)
+    return _measure(job)
 
 
-starts = _failing_once
+measure = _failing_once
 """
 PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
 TABLE = "results/smoke/mrp/tables/appendix-b.md"
@@ -124,8 +124,8 @@ def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
 def test_a_failed_job_is_tried_again_with_more_memory_and_time(whole):
     first, second = whole.of("noncontrastive_starts")
     assert [first["JobState"], second["JobState"]] == ["FAILED", "COMPLETED"]
-    assert [first["MinMemoryNode"], second["MinMemoryNode"]] == ["2000M", "4000M"]
-    assert [first["TimeLimit"], second["TimeLimit"]] == ["00:30:00", "01:00:00"]
+    assert [first["MinMemoryNode"], second["MinMemoryNode"]] == ["3000M", "6000M"]
+    assert [first["TimeLimit"], second["TimeLimit"]] == ["01:00:00", "02:00:00"]
 
 
 def test_a_failure_is_told_with_the_log_of_its_job(whole):
