@@ -21,13 +21,20 @@ ON_SLURM = (
 )
 #: No limit but that of the nodes.
 MANY = 1000
-BLOCK = "with Job(snakemake) as job:\n"
+#: Of a module with functions of jobs: the one that fails, and how.
+STARTS = "src/featlearn/noncontrastive/experiments/starts.py"
 PLANTED = """
+
+def _failing_once(job, _measure=measure):
     from pathlib import Path
 
     if not Path("failed-once").exists():
         Path("failed-once").touch()
         raise RuntimeError("a planted fault, the first time only")
+    return _measure(job)
+
+
+measure = _failing_once
 """
 PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
 TABLE = "results/smoke/mrp/tables/appendix-b.md"
@@ -48,8 +55,12 @@ def made_here(checkout: Checkout, *targets: str, **options) -> dict[str, str]:
 def rules_with_gpu(checkout: Checkout) -> set[str]:
     """Rules that compute on the device of the config, as the files of the rules have it."""
     text = "\n".join(path.read_text() for path in (checkout / "workflow/rules").rglob("*.smk"))
-    rules = re.split(r"^rule (\w+):$", text, flags=re.MULTILINE)[1:]
-    return {name for name, body in zip(rules[::2], rules[1::2], strict=True) if "gpu=GPU" in body}
+    rules = re.split(r"^ *use rule compute as (\w+) with:$", text, flags=re.MULTILINE)[1:]
+    return {
+        name
+        for name, body in zip(rules[::2], rules[1::2], strict=True)
+        if 'device="cpu"' not in re.split(r"^ *(?:use )?rule ", body, flags=re.MULTILINE)[0]
+    }
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +86,7 @@ class Ran:
 def whole(fresh, slurm):
     """Everything on the cluster, with a GPU for what computes; one job fails the first time."""
     checkout = fresh()
-    script = checkout / "scripts/noncontrastive/starts.py"
-    head, block, body = script.read_text(encoding="utf-8").partition(BLOCK)
-    assert block
-    script.write_text(head + block + PLANTED + body, encoding="utf-8")
+    checkout.edit(STARTS, PLANTED)
     told = on_slurm(checkout, slurm, changes=WITH_GPU)
     return Ran(checkout, told, slurm.jobs())
 
@@ -103,7 +111,7 @@ def test_every_node_worked(whole):
 
 def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
     computing = rules_with_gpu(whole.checkout)
-    assert {"mrp_pretrain", "images_pretrain", "noncontrastive_starts"} < computing
+    assert {"mrp_pretrain", "mrp_images_pretrain", "noncontrastive_starts"} < computing
     rules = {job["Comment"].removeprefix("rule_").partition("_wildcards_")[0]: job
              for job in whole.jobs}  # fmt: skip
     with_gpu = {name for name, job in rules.items() if job.get("TresPerJob") == "gres:gpu:1"}
@@ -116,8 +124,8 @@ def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
 def test_a_failed_job_is_tried_again_with_more_memory_and_time(whole):
     first, second = whole.of("noncontrastive_starts")
     assert [first["JobState"], second["JobState"]] == ["FAILED", "COMPLETED"]
-    assert [first["MinMemoryNode"], second["MinMemoryNode"]] == ["2000M", "4000M"]
-    assert [first["TimeLimit"], second["TimeLimit"]] == ["00:30:00", "01:00:00"]
+    assert [first["MinMemoryNode"], second["MinMemoryNode"]] == ["3000M", "6000M"]
+    assert [first["TimeLimit"], second["TimeLimit"]] == ["01:00:00", "02:00:00"]
 
 
 def test_a_failure_is_told_with_the_log_of_its_job(whole):
@@ -183,7 +191,7 @@ def killed(fresh, slurm):
     command = (TABLE, PRETRAINED, *ON_SLURM)
     run = paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY)
     try:
-        wait_for(lambda: "(Rule: mrp_table_quoted)" in run.text, "the short job did not end")
+        wait_for(lambda: "(Rule: mrp_show_paper_items)" in run.text, "the short job did not end")
         run.process.send_signal(signal.SIGKILL)
         first = run.wait()
     except BaseException:
@@ -211,7 +219,7 @@ def killed(fresh, slurm):
 
 def test_what_was_finished_before_the_kill_is_not_made_again(killed):
     assert killed.first.code == -signal.SIGKILL
-    assert killed.first.finished == {"mrp_table_quoted": 1}
+    assert killed.first.finished == {"mrp_show_paper_items": 1}
     assert killed.again.well().finished == {"mrp_pretrain": 1}
 
 
@@ -265,7 +273,7 @@ def two_nodes(fresh, slurm):
 
 def test_a_training_over_two_nodes_is_one_job_on_both(two_nodes):
     two_nodes.told.well()
-    (job,) = two_nodes.of("images_real_pretrain")
+    (job,) = two_nodes.of("mrp_real_pretrain")
     assert job["NumNodes"] == "2"
     assert job["NodeList"] == "cpu[1-2]"
 
