@@ -3,6 +3,7 @@
 
 SCALE ?= tour
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+WORKERS ?= $(CORES)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,9 +11,13 @@ READY := $(VENV)/.ready
 # the arithmetic of a plain old processor; compiled code keys its cache without it, so has its own
 PORTABLE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 \
 	OPENBLAS_CORETYPE=Haswell TORCHINDUCTOR_CACHE_DIR=$(CURDIR)/$(VENV)/portable
+# side by side; what takes longest stands first in testpaths, so that both workers end together
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup \
+	--no-loadscope-reorder
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
-.PHONY: run desk smoke test test-portable smoke-portable test-cluster check bench verify lock clean
+.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-cluster check \
+	bench verify lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
 	$(RUN)
@@ -24,13 +29,17 @@ desk: ## the same at the sizes that the verdicts are made for
 smoke: ## the same at sizes that only show that everything runs
 	@$(MAKE) --no-print-directory run SCALE=smoke
 
-test: $(READY) check ## style, types, workflow lint, all tests
-	$(BIN)/python -m pytest
+test: $(READY) check ## style, types, workflow lint, all tests but the long ones
+	$(PYTEST) -m "not long"
+
+test-long: $(READY) ## what takes minutes: fifty kills of each training, a whole second run
+	$(PYTEST) -m long
+
+test-all: test test-long test-cluster ## every test
 
 # what is killed, locked or read from a config does not depend on the processor
 test-portable: $(READY) ## unit and property tests that compute, with the arithmetic of another processor
-	$(PORTABLE) $(BIN)/python -m pytest tests/unit tests/property \
-		--ignore tests/unit/test_killed_jobs.py --ignore-glob '*/test_fuzzed_*'
+	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property --ignore-glob '*/test_fuzzed_*'
 
 smoke-portable: $(READY) ## smoke as a processor without AVX-512 runs it: results/smoke-portable/
 	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \

@@ -22,6 +22,7 @@ for paper in config["papers"]:
 
 
 PUBLISHED.take(workflow.rules)
+share(workflow.rules)
 PUBLISHED.close()
 
 

@@ -56,7 +56,7 @@ def main() -> int:
                 "--snakefile",
                 str(ROOT / "workflow" / "Snakefile"),
             ),
-            *("--workflow-profile", str(ROOT / "workflow" / "profiles" / "default")),
+            *("--workflow-profile", str(ROOT / "profiles" / "default")),
             *("--directory", folder, "--cores", options.cores),
             *("--config", f"scale={options.scale}"),
         ]

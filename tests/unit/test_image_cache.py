@@ -18,6 +18,7 @@ from featlearn.core.errors import DamagedFileError
 from featlearn.images import cache, datasets
 from featlearn.images.cache import cached, read_meta
 from featlearn.images.datasets import open_images
+from featlearn.images.readers import decode
 from featlearn.images.readers.common import Record, Source
 
 
@@ -52,7 +53,7 @@ def test_nothing_is_decoded_twice(folder, monkeypatch):
     def refuse(*_):
         raise AssertionError("decoded again")
 
-    monkeypatch.setattr(cache, "decode", refuse)
+    monkeypatch.setattr(decode, "decode", refuse)
     again = opened(folder)
     assert again.images.equal(first.images)
     assert again.names.equals(first.names)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from featlearn.core.publish import exhibits
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "images.md").read_text(encoding="utf-8")
 
@@ -33,15 +35,13 @@ def test_the_links_of_the_page_lead_somewhere():
         assert section in known
 
 
-def test_the_page_names_the_figures_tables_and_ledgers_that_the_rules_make():
-    files = (ROOT / "workflow" / "rules" / "images").glob("*.smk")
-    own = [file for file in files if file.stem != "real"]
-    made = set()
-    for file in own:
-        text = file.read_text(encoding="utf-8")
-        for group in re.findall(r"(?:figures|tables|ledgers)=\[([^]]*)\]", text):
-            made |= set(re.findall(r'"([\w-]+)"', group))
+def test_the_page_names_the_figures_tables_and_ledgers_of_its_experiments():
+    package = ROOT / "src" / "featlearn" / "mrp"
+    found = (package / kind for kind in ("figures", "tables", "claims"))
+    modules = {file.stem for folder in found for file in folder.glob("images_*.py")}
+    made = {one.name for module in modules for one in exhibits("mrp", module)}
+    made |= {file.stem.replace("_", "-") for file in (package / "claims").glob("images_*.py")}
     assert "images-comparison" in made
     assert {name for name in made if name.startswith("images")} <= set(
-        re.findall(r"images[\w-]*", PAGE)
+        re.findall(r"images[\w-]*", PAGE.replace("_", "-"))
     )

@@ -14,6 +14,7 @@ KILLS = 50
 SCRIPT = Path(__file__).with_name("killed_jobs.py")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", ["images", "mrp", "mrp-supervised", "contrastive", "noncontrastive"]
 )

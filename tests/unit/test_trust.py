@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-import yaml
 
 from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.config import read_own_yaml, read_yaml
@@ -130,10 +129,9 @@ def test_an_artefact_that_is_a_pickle_is_refused(read):
 def test_a_tag_of_yaml_is_refused_and_does_not_run(text):
     path = Path("mine.yaml")
     path.write_text(text)
-    with pytest.raises(ConfigError, match=r"mine\.yaml"):
-        read_yaml(path)
-    with pytest.raises(yaml.YAMLError):
-        read_own_yaml(path)
+    for read in (read_yaml, read_own_yaml):
+        with pytest.raises(ConfigError, match=r"mine\.yaml"):
+            read(path)
     assert "mine.yaml: is not plain YAML" in template_fault(["--configfile", "mine.yaml"])
 
 

@@ -119,7 +119,7 @@ class Started:
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def processes(self) -> list[psutil.Process]:
-        """All that the run has started and that is at work: scripts, the warm process, its forks."""
+        """All that the run has started and that is at work: scripts, warm process, forks."""
         return psutil.Process(self.pid).children(recursive=True)
 
     def ctrl_c(self) -> None:

@@ -135,7 +135,6 @@ def test_the_catalogue_has_the_documented_columns(results):
 
 
 def test_the_catalogue_lists_every_item_of_the_papers(catalogue):
-    assert len(catalogue) == 128
     listed = yaml.safe_load((REPOSITORY / "config/catalogue.yaml").read_text(encoding="utf-8"))
     assert list(catalogue["item"]) == [entry["item"] for entry in listed["items"]]
 
@@ -161,7 +160,7 @@ def test_what_is_drawn_or_quoted_has_its_status(catalogue):
     assert status["mrp/fig-2"] == status["mrp/fig-6"] == "regenerated"
     shown = ["fig-1", "fig-3", "fig-4", "fig-5", "table-1", "table-1-first-version"]
     assert set(status[[f"mrp/{name}" for name in shown]]) == {"stand-in"}
-    assert (status == "regenerated").sum() < 128
+    assert (status == "regenerated").sum() < len(status)
 
 
 def test_a_command_asks_for_a_file_of_the_item(catalogue):

@@ -50,13 +50,12 @@ def mine(fresh):
 def test_only_what_belongs_to_the_own_images_is_made(mine):
     checkout, _, told = mine
     assert told.finished == {
-        "images_real_data": 1,
-        "images_real_pretrain": 1,
-        "images_real_downstream": 2,
-        "images_real_evaluations": 1,
-        "images_real_table": 1,
-        "images_real_figure": 1,
-        "images_real_maps": 1,
+        "mrp_real_data": 1,
+        "mrp_real_pretrain": 1,
+        "mrp_real_downstream": 2,
+        "mrp_real_evaluations": 1,
+        "mrp_show_real_images": 1,
+        "mrp_real_maps": 1,
         "real_images": 1,
     }
     for name in ("real-images", "real-maps"):
@@ -97,7 +96,7 @@ def test_a_second_run_has_nothing_to_do_until_an_image_changes(mine, tmp_path):
     assert checkout.plan("real_images", **options) == {}
     copy = checkout.copy(tmp_path)
     (copy / "my own flowers" / "daisy" / "0.png").unlink()
-    assert copy.plan("real_images", **options)["images_real_data"] == 1
+    assert copy.plan("real_images", **options)["mrp_real_data"] == 1
 
 
 def test_images_that_are_not_there_are_told_before_any_job(fresh):
@@ -117,5 +116,5 @@ def test_five_lines_are_a_plan(mine):
     text = STATEMENT.format(path="my own flowers", more="").replace("mine", "plain")
     assert len(text.splitlines()) <= 5
     planned = checkout.plan("real_images", configfile=None, changes=text)
-    assert planned["images_real_pretrain"] == 3
-    assert planned["images_real_downstream"] == 6
+    assert planned["mrp_real_pretrain"] == 3
+    assert planned["mrp_real_downstream"] == 6

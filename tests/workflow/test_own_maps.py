@@ -41,7 +41,7 @@ def test_five_lines_of_config_draw_the_maps_of_an_own_model(fresh):
     for number in range(2):
         noise = np.random.default_rng(number).integers(0, 256, (30, 40, 3), dtype=np.uint8)
         Image.fromarray(noise).save(folder / f"{number}.jpg")
-    assert checkout.snakemake(FIGURE, **options).well().finished == {"cam_figure_photographs": 1}
+    assert checkout.snakemake(FIGURE, **options).well().finished == {"mrp_cam_photographs": 1}
     assert (checkout / FIGURE).stat().st_size > 10_000
     (folder / "0.jpg").unlink()
-    assert checkout.plan(FIGURE, **options) == {"cam_figure_photographs": 1}
+    assert checkout.plan(FIGURE, **options) == {"mrp_cam_photographs": 1}

@@ -67,8 +67,8 @@ def test_a_tiny_voc_gives_precisions_of_classification_and_of_detection(fresh):
     draw(checkout / "data", 2007, "test", [f"00001{n}" for n in range(6)])
     draw(checkout / "data", 2012, "trainval", [f"2008_00000{n}" for n in range(6)])
     told = checkout.snakemake(*TABLES, **options).well()
-    assert told.finished["images_real_downstream"] == told.finished["images_real_detection"] == 2
-    assert "images_real_pretrain" not in told.finished
+    assert told.finished["mrp_real_downstream"] == told.finished["mrp_real_detection"] == 2
+    assert "mrp_real_pretrain" not in told.finished
     made = checkout / "results/voc/mrp"
     summary = pd.read_parquet(made / "measurements/real_images/voc/summary.parquet")
     assert set(summary["class"]) >= set(COLOURS)

@@ -18,7 +18,7 @@ LEDGER = "toy/claims/averaging.parquet"
 SHOWN = (FIGURE, FIGURE.replace("svg", "png"), TABLE.replace("md", "parquet"), TABLE)
 
 #: As a paper would have it: a loop that can go on, under a job that tells how far it is.
-TRAINING = '''"""A training of forty steps, alone in its module: an edit here is an edit of a formula."""
+TRAINING = '''"""Forty steps of a training, alone in a module: an edit here is one of a formula."""
 
 import torch
 
@@ -103,6 +103,8 @@ use rule toy_downstream as toy_purity with:
         values=f"{RESULTS}/toy/measurements/purity.parquet",
     log:
         f"{LOGS}/toy/purity.log",
+    params:
+        **by("toy.experiments:downstream", {"what": "purity"}),
 """
 SIZE = "  rate: { type: number, default: 0.1, description: learning rate }\n"
 

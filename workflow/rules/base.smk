@@ -6,7 +6,6 @@
 rule compute:
     log:
         f"{LOGS}/compute.log",
-    cache: SHARED
     conda:
         ENVIRONMENT
     threads: config["threads"]

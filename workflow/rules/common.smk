@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -96,9 +97,6 @@ GPU = 0 if config["device"] == "cpu" else 1
 # Of a rule that shows, judges or collects; none was seen to take 15 seconds or 250 MB. A cluster
 # gets those of one experiment together, as a group.
 SHORT = request(mem_mb=1000, runtime=5)
-# Whether what a rule makes is shared with other runs and clones, see docs/cluster.md. Not declared
-# always, because Snakemake would then ask for a folder at every start.
-SHARED = "SNAKEMAKE_OUTPUT_CACHE" in os.environ
 # who inherits one of these stands in another folder; no path relative to this file
 ENVIRONMENT = str(ROOT / "environment.yml")
 MEASURE = str(ROOT / "scripts" / "measure.py")
@@ -126,6 +124,17 @@ def by(function, section=None, **more):
 def parts(section, *names):
     """Those parts of a section of the config that a rule depends on."""
     return {name: section[name] for name in names}
+
+
+def share(rules):
+    """Let other runs and clones have what rules compute on a device, see docs/cluster.md.
+
+    Not declared always, because Snakemake would then ask for a folder at every start; not with
+    ``cache`` either, which a rule does not inherit.
+    """
+    for one in rules if "SNAKEMAKE_OUTPUT_CACHE" in os.environ else ():
+        if one.script == MEASURE and "device" in dict(one.params.items()) and one.output:
+            one.cache = RuleCache.from_rule(one, True)
 
 
 def begin_run():

@@ -28,13 +28,13 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
-import PIL
 from numpy.typing import NDArray
 
 from featlearn.core.errors import DamagedFileError, FeatlearnError
@@ -166,7 +166,7 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
             listing.append([name, state.st_size, state.st_mtime_ns])
     made_from = [
         FORMAT,
-        PIL.__version__,
+        version("pillow"),
         source.what,
         source.classes,
         sorted(_pixel_part(settings)),
