@@ -66,7 +66,7 @@ FAULTS = {
     ),
     "unknown scale": (
         {"changes": "scale: huge"},
-        ["scale: 'huge'; expected one of desk, gpu, paper, smoke"],
+        ["scale: 'huge'; expected one of desk, gpu, paper, smoke, tour"],
     ),
     "run with a slash": (
         {"changes": "run: trials/one"},

@@ -176,25 +176,28 @@ def test_shared_rooms_know_no_paper():
 # ------------------------------------------------------------------------------- requests
 
 
-def blocks(beginning: str) -> list[str]:
-    """The rules that begin so."""
+def rules() -> list[str]:
+    """The text of every rule, with the line that says what it inherits."""
     found = []
     for file in sorted((REPOSITORY / "workflow/rules").rglob("*.smk")):
-        parts = re.split(r"^ *(?=(?:use )?rule\b)", file.read_text(encoding="utf-8"), flags=re.M)
-        found += [part for part in parts if part.startswith(beginning)]
+        text = file.read_text(encoding="utf-8")
+        found += re.split(r"^(?= *(?:use )?rule\b.*:$)", text, flags=re.MULTILINE)[1:]
     return found
 
 
-def test_short_rules_of_an_experiment_or_of_the_results_run_as_a_group():
-    made = [block for block in blocks("rule") if "output:" in block and "**SHORT" in block]
-    assert made
-    for block in made:
-        assert "group:" in block, block
+def test_what_is_shown_or_judged_is_in_the_group_of_its_experiment():
+    blocks = [block for block in rules() if "scripts" in block and "**SHORT" in block]
+    shown = [block for block in blocks if '"show.py"' in block or '"judge.py"' in block]
+    assert len(shown) == 2
+    assert all(re.search(r"\n +group:\n +label\n", block) for block in shown)
 
 
 def test_rules_on_the_device_of_the_config_ask_for_a_gpu():
-    computing = blocks("use rule compute as")
-    assert computing
+    computing = [block for block in rules() if re.match(r" *use rule compute as ", block)]
+    computing = [block for block in computing if 'device="cpu"' not in block]
+    assert len(computing) > 40
+    (base,) = [block for block in rules() if block.startswith("rule compute:")]
+    assert "gpu=GPU" in base
     for block in computing:
-        asks = "**request(" not in block or "gpu=" in block
-        assert asks or 'device="cpu"' in block, block.partition(":")[0]
+        assert "**SHORT" not in block, block.partition(":")[0]
+        assert "**request(" not in block or "gpu=" in block, block.partition(":")[0]
