@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,24 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from featlearn.contrastive import config as contrastive_config
 from featlearn.contrastive.images import config as contrastive_images
 from featlearn.core import config as core_config
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import GIVEN
-from featlearn.mrp import config as mrp_config
 from featlearn.mrp.images import cam_config, real_config
 from featlearn.mrp.images import config as image_config
-from featlearn.noncontrastive import config as noncontrastive_config
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = 160
+SCHEMA = core_config.read_schema(ROOT / "workflow" / "schemas")
+SECTIONS = [section for sections in SCHEMA["papers"].values() for section in sections]
+#: Of each paper that has any, the checks beyond its schema.
+CHECKS = {
+    paper: import_module(f"featlearn.{paper}.config").faults
+    for paper in SCHEMA["papers"]
+    if (ROOT / "src" / "featlearn" / paper / "config.py").is_file()
+}
 
 
 def fuzzed(cases: int):
@@ -107,11 +113,10 @@ def places(value: Any, within: tuple = ()) -> list[tuple]:
 def checked(user: dict[str, Any]) -> dict[str, Any]:
     """As the Snakefile does it, for all papers."""
     config = {**plain(), **load(user, ROOT)}  # sections of papers left out may lack
-    refuse(mrp_config.faults(config["mrp"]))
+    for name, check in CHECKS.items():
+        refuse(check(config[name]))
     refuse(image_config.faults(config["images"]))
     refuse(cam_config.faults(config))
-    refuse(contrastive_config.faults(config["contrastive"]))
-    refuse(noncontrastive_config.faults(config["noncontrastive"]))
     refuse(real_config.faults(config["real_images"]))
     for own in config["contrastive"]["images"].values():
         if not contrastive_images.is_made(own):
@@ -162,7 +167,7 @@ def test_any_change_of_a_config_is_taken_or_refused_in_words(user):
     stands_or_is_refused(user)
 
 
-@pytest.mark.parametrize("section", ["real_images", "images", "noncontrastive", "contrastive"])
+@pytest.mark.parametrize("section", SECTIONS)
 @fuzzed(CASES // 4)
 @given(st.data())
 def test_any_change_of_a_section_is_taken_or_refused_in_words(section, data):
