@@ -30,7 +30,7 @@ include: "workflow/rules/exhibits.smk"
 include: "workflow/rules/results.smk"
 
 
-checked(rule_faults(workflow.rules, fingerprint))
+in_words(refuse, rule_faults(workflow.rules, fingerprint), "the rules are")
 keep_notes()
 
 
@@ -46,7 +46,7 @@ onstart:
 
 
 onerror:
-    tell_unfinished()
+    tell_unfinished(log)
 
 
 onsuccess:

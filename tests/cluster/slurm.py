@@ -63,7 +63,8 @@ ReturnToService=2
 MinJobAge=3600
 GresTypes=gpu
 {nodes}
-PartitionName=cpu Nodes=cpu1,cpu2 Default=YES MaxTime=48:00:00 State=UP
+# a job goes to the node that has least to do: few jobs suffice for all nodes to work
+PartitionName=cpu Nodes=cpu1,cpu2 Default=YES LLN=YES MaxTime=48:00:00 State=UP
 PartitionName=gpu Nodes=gpu1 MaxTime=48:00:00 State=UP
 """
 

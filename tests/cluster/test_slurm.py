@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections import Counter
 from dataclasses import dataclass
 
 import pytest
@@ -21,25 +22,33 @@ ON_SLURM = (
 )
 #: No limit but that of the nodes.
 MANY = 1000
-#: Of a module with functions of jobs: the one that fails, and how.
-STARTS = "src/featlearn/noncontrastive/experiments/starts.py"
-PLANTED = """
-
-def _failing_once(job, _measure=measure):
+#: Where a fault is planted, which a job meets the first time only.
+FAULTY = "src/featlearn/noncontrastive/experiments/starts.py"
+SOUND = "def measure(job: Job) -> Results:\n"
+FAULT = """
+def measure(job: Job) -> Results:
     from pathlib import Path
 
     if not Path("failed-once").exists():
         Path("failed-once").touch()
         raise RuntimeError("a planted fault, the first time only")
-    return _measure(job)
-
-
-measure = _failing_once
+    return sound(job)
 """
 PRETRAINED = "results/smoke/mrp/weights/headline/pretrained.safetensors"
 TABLE = "results/smoke/mrp/tables/appendix-b.md"
-#: The processor of the test machines knows no CUDA: jobs that get a GPU compute as any other.
-WITH_GPU = {"device": "auto"}
+#: One paper has all kinds of jobs: what computes on a GPU and what does not, with wildcards and
+#: without, and the short ones of an experiment. The processor of the test machines knows no CUDA:
+#: jobs that get a GPU compute as any other.
+PAPER = {"papers": ["noncontrastive"], "device": "auto"}
+#: Its rules that compute on the device of the config, and its experiments.
+COMPUTING = {
+    f"noncontrastive_{name}"
+    for name in (
+        *("algorithm", "phases", "starts"),
+        *("image_heads", "image_start", "robust_train", "robust_look"),
+    )
+}
+EXPERIMENTS = {"paper_items", "algorithm", "phases", "starts", "oracles", "images", "robust"}
 
 
 def on_slurm(checkout: Checkout, slurm, *targets: str, **options) -> Ended:
@@ -52,23 +61,12 @@ def made_here(checkout: Checkout, *targets: str, **options) -> dict[str, str]:
     return checkout.made()
 
 
-def rules_with_gpu(checkout: Checkout) -> set[str]:
-    """Rules that compute on the device of the config, as the files of the rules have it."""
-    text = "\n".join(path.read_text() for path in (checkout / "workflow/rules").rglob("*.smk"))
-    rules = re.split(r"^ *use rule compute as (\w+) with:$", text, flags=re.MULTILINE)[1:]
-    return {
-        name
-        for name, body in zip(rules[::2], rules[1::2], strict=True)
-        if 'device="cpu"' not in re.split(r"^ *(?:use )?rule ", body, flags=re.MULTILINE)[0]
-    }
-
-
 @pytest.fixture(scope="module")
 def training(fresh):
     return made_here(fresh(), PRETRAINED, TABLE)
 
 
-# ------------------------------------------------------------------------------- everything
+# ------------------------------------------------------------------------------- a paper
 
 
 @dataclass
@@ -84,18 +82,21 @@ class Ran:
 
 @pytest.fixture(scope="module")
 def whole(fresh, slurm):
-    """Everything on the cluster, with a GPU for what computes; one job fails the first time."""
+    """A paper on the cluster, with a GPU for what computes; one job fails the first time."""
     checkout = fresh()
-    checkout.edit(STARTS, PLANTED)
-    told = on_slurm(checkout, slurm, changes=WITH_GPU)
+    module = checkout / FAULTY
+    text = module.read_text(encoding="utf-8")
+    assert text.count(SOUND) == 1
+    text = text.replace(SOUND, SOUND.replace("measure", "sound")) + FAULT
+    module.write_text(text, encoding="utf-8")
+    told = on_slurm(checkout, slurm, changes=PAPER)
     return Ran(checkout, told, slurm.jobs())
 
 
-@pytest.mark.timeout(5400)  # two runs of everything
 def test_the_smoke_run_on_slurm_ends_in_the_bytes_of_a_local_one(whole, fresh):
     whole.told.well()
     here = fresh()
-    expected = made_here(here, changes=WITH_GPU)
+    expected = made_here(here, changes=PAPER)
     assert whole.checkout.checksums() == here.checksums()
     made = whole.checkout.made()
     assert made.keys() == expected.keys()
@@ -110,12 +111,10 @@ def test_every_node_worked(whole):
 
 
 def test_what_computes_asked_for_a_gpu_and_the_rest_did_not(whole):
-    computing = rules_with_gpu(whole.checkout)
-    assert {"mrp_pretrain", "mrp_images_pretrain", "noncontrastive_starts"} < computing
     rules = {job["Comment"].removeprefix("rule_").partition("_wildcards_")[0]: job
              for job in whole.jobs}  # fmt: skip
     with_gpu = {name for name, job in rules.items() if job.get("TresPerJob") == "gres:gpu:1"}
-    assert with_gpu == computing & whole.told.finished.keys()
+    assert with_gpu == COMPUTING
     partitions = {job["Partition"] for name, job in rules.items() if name in with_gpu}
     assert partitions == {"gpu"}
     assert {job["Partition"] for name, job in rules.items() if name not in with_gpu} == {"cpu"}
@@ -136,8 +135,23 @@ def test_a_failure_is_told_with_the_log_of_its_job(whole):
 
 
 def test_short_rules_of_an_experiment_are_one_job(whole):
-    # less the attempt that failed
-    assert len(whole.jobs) - 1 < sum(whole.told.finished.values()) * 0.8
+    for name in EXPERIMENTS:
+        (job,) = whole.of(f"noncontrastive-{name}")
+        assert f"_show_{name}" in job["Comment"]
+    (job,) = whole.of("results")
+    assert "_report" in job["Comment"]
+    (job,) = whole.of("noncontrastive-starts")
+    assert "_judge_starts" in job["Comment"]
+
+
+def test_the_profile_knows_the_experiments_of_all_papers(fresh):
+    told = fresh().snakemake("--dry-run", *ON_SLURM, cores=MANY).well()
+    groups = Counter(re.findall(r"Group job (\S+) \(jobs", told.text))
+    assert {"mrp-keep_probability", "contrastive-trained_thresholds", "results"} < groups.keys()
+    assert set(groups.values()) == {1}
+    # five minutes is what a short rule asks for: none is a job of its own
+    alone = re.findall(r"^rule (\w+):\n(?: {4}.*\n)*? {4}resources: .*runtime=5,", told.text, re.M)
+    assert not alone
 
 
 # ------------------------------------------------------------------------------- losses

@@ -12,7 +12,7 @@ rule compute:
     resources:
         **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
-        code=PLACEHOLDER,
+        code="of the rule that inherits",
         seed=config["seed"],
         device=config["device"],
         threads=config["threads"],
@@ -30,7 +30,7 @@ rule calculate:
     resources:
         **request(mem_mb=2000, runtime=30),
     params:
-        code=PLACEHOLDER,
+        code="of the rule that inherits",
         seed=config["seed"],
         threads=config["threads"],
     script:

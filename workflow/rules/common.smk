@@ -16,7 +16,7 @@ from snakemake.logging import logger
 from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import PLACEHOLDER, Published, rule_faults
+from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))
@@ -62,7 +62,7 @@ def experiment(paper, name, section=None, judged=None, **more):
     ``section`` is the part of the config that figures may ask for, ``judged`` the one that claims
     get: the paper's, if none is given.
     """
-    judged = config[paper] if judged is None else judged
+    judged = config.get(paper) if judged is None else judged
     PUBLISHED.experiment(paper, name, section, judged=judged, **more)
 
 
@@ -144,14 +144,16 @@ def begin_run():
     except FeatlearnError as error:
         raise WorkflowError(str(error))
     jobs = list(workflow.dag.needrun_jobs())
+    in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))
     display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)
     if workflow.local_exec:
         warm.start(len(jobs), config["threads"])
 
 
-def tell_unfinished():
-    """After a run of everything that failed: a report of what there is and what is missing."""
+def tell_unfinished(logs):
+    """After a run that failed: what the logs do not tell, and if it was of everything, a report."""
     warm.stop()
+    silent = run.note_silent_ends(Path(RESULTS), map(Path, logs))
     if workflow.dag_settings.targets:
         return
     run.tell_unfinished(
@@ -165,5 +167,6 @@ def tell_unfinished():
             "entries": asset("config/catalogue.yaml"),
             "config": config,
             "command": COMMAND,
+            "killed": silent,
         },
     )

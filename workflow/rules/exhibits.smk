@@ -2,7 +2,8 @@
 # In a loop Snakemake needs values where elsewhere a function may stand.
 
 for shown in PUBLISHED.experiments:
-    label = f"{shown.paper}-{shown.name}"
+    # the modules' name: profiles/slurm finds it by their files
+    label = f"{shown.paper}-{shown.name.replace('-', '_')}"
 
     for batch in shown.batches:
 
@@ -47,7 +48,7 @@ for shown in PUBLISHED.experiments:
 
         rule:
             name:
-                f"{shown.paper}_judge_{shown.name.replace('-', '_')}"
+                shown.judging
             input:
                 **shown.frames,
             output:

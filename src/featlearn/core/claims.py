@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -166,26 +167,51 @@ class Frames(Mapping[str, pd.DataFrame]):
         return len(list(iter(self)))
 
 
-def check_artefacts(claims: Iterable[Claim], made: Iterable[str]) -> None:
-    """Refuse a claim whose raw numbers would lie in a file that its experiment does not give.
-
-    Parameters
-    ----------
-    made
-        Files below ``results/<scale>/``.
+def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
+    """The claims of a module: ``CLAIMS``, or what ``claims(config)`` gives.
 
     Raises
     ------
     FeatlearnError
-        Naming claim and file.
+        If there are none.
     """
-    known = set(made)
-    for claim in claims:
-        if claim.artefact not in known:
-            raise FeatlearnError(
-                f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
-                f"experiment gives: {', '.join(sorted(known))}"
-            )
+    found = module.claims(config) if hasattr(module, "claims") else getattr(module, "CLAIMS", ())
+    if not found:
+        raise FeatlearnError(f"{module.__name__}: no claims; expected CLAIMS or claims(config)")
+    return tuple(found)
+
+
+def check(experiments: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse claims that could be judged only in vain.
+
+    Parameters
+    ----------
+    experiments
+        Of each the ``module`` with its claims, their ``paper``, the ``config`` that they get, and
+        the ``files`` that it gives, below ``results/<scale>/``.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming a claim of another paper, one that is declared twice, and one whose raw numbers
+        would lie in a file that no rule makes for its experiment.
+    """
+    homes: dict[str, str] = {}
+    for one in experiments:
+        module, known = one["module"], sorted(one["files"])
+        for claim in declared(import_module(module), one["config"]):
+            if claim.claim in homes:
+                raise FeatlearnError(f"claim {claim.claim}: in {homes[claim.claim]} and {module}")
+            homes[claim.claim] = module
+            if not claim.claim.startswith(f"{one['paper']}/"):
+                raise FeatlearnError(
+                    f"claim {claim.claim} of {module}: expected {one['paper']}/..."
+                )
+            if claim.artefact not in known:
+                raise FeatlearnError(
+                    f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
+                    f"experiment gives: {', '.join(known)}"
+                )
 
 
 def judge(measured: float, claim: Claim, config: Mapping[str, Any]) -> str:

@@ -211,11 +211,11 @@ def read_schema(folder: Path) -> dict[str, Any]:
     return schema
 
 
-def refuse(found: Iterable[str]) -> None:
+def refuse(found: Iterable[str], what: str = "the config is") -> None:
     """Raise one ConfigError that lists all faults, if there are any."""
     lines = list(found)
     if lines:
-        raise ConfigError("the config is not valid:\n" + "\n".join(f"  {line}" for line in lines))
+        raise ConfigError(f"{what} not valid:\n" + "\n".join(f"  {line}" for line in lines))
 
 
 # --------------------------------------------------------------------------- schema

@@ -5,7 +5,7 @@ Imports nothing heavy: it is used while the plan is made. A fault is told then, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.publish import CONFIG, Exhibit
 
+#: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
+CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
 #: Files of an exhibit, by its kind.
 ENDS = {"figure": ("svg", "png"), "table": ("parquet", "md")}
 
@@ -51,6 +53,16 @@ class Experiment:
     judged: Any
     batches: Sequence[Batch]
     claims: str | None
+
+    @property
+    def modules(self) -> set[str | None]:
+        """Where its exhibits and its claims are declared."""
+        return {one.module for batch in self.batches for one in batch.exhibits} | {self.claims}
+
+    @property
+    def judging(self) -> str:
+        """Name of the rule that judges its claims."""
+        return f"{self.paper}_judge_{self.name.replace('-', '_')}"
 
 
 @dataclass
@@ -132,6 +144,15 @@ class Published:
         if not shown and not claims:
             raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
         own = {key: _files(value) for key, value in frames.items()}
+        if empty := [key for key, files in own.items() if not files]:
+            raise FeatlearnError(f"{where}: frame {empty[0]!r} is a list of no files")
+        for other in self.experiments:
+            shared = {one.module for one in found} | {claims}
+            if shared & {*other.modules} - {None}:
+                raise FeatlearnError(
+                    f"{where}: shares files with {other.name}; with several experiments a paper "
+                    f"has figures/{module}.py, tables/{module}.py and claims/{module}.py"
+                )
         for one in shown:
             if lost := [key for key in one.frames if key not in (*own, CONFIG)]:
                 raise FeatlearnError(f"{one.code}: {where} gives no frame {lost[0]!r}")
@@ -206,6 +227,23 @@ class Published:
             )
         self.closed = True
 
+    def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:
+        """What :func:`featlearn.core.claims.check` needs of experiments that these rules judge."""
+        return [
+            {
+                "paper": one.paper,
+                "module": one.claims,
+                "config": one.judged,
+                "files": [
+                    file.removeprefix(f"{self.results}/")
+                    for value in one.frames.values()
+                    for file in _listed(value)
+                ],
+            }
+            for one in self.experiments
+            if one.claims and one.judging in rules
+        ]
+
     def files(self, paper: str, kind: str, name: str) -> list[str]:
         """The two files of an exhibit."""
         return [f"{self.results}/{paper}/{kind}s/{name}.{end}" for end in ENDS[kind]]
@@ -263,11 +301,6 @@ def _batch(
     )
 
 
-#: ``code`` of the rules that others inherit from, which compute nothing themselves.
-PLACEHOLDER = "of the rule that inherits"
-BASES = ("compute", "calculate")
-
-
 def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
     """What is wrong with the rules of a plan, a line each.
 
@@ -285,11 +318,16 @@ def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
         if not rule.script:
             continue
         params = dict(rule.params.items())
-        if "code" not in params or (params["code"] == PLACEHOLDER and not _is_base(rule)):
+        computes = str(rule.script).endswith("/measure.py")
+        if "code" not in params:
             yield f"rule {rule.name}: no `code` among its params; expected **by(...)"
-        elif "function" in params and params["code"] != fingerprint(params["function"]):
+        elif not rule.output:
+            continue  # to inherit from
+        elif computes and "function" not in params:
+            yield f"rule {rule.name}: names no function to call; expected **by(...)"
+        elif unknown := sorted({*_listed(params.get("contains", []))} - {*CONTENTS}):
+            yield (
+                f"rule {rule.name}: contains {unknown[0]!r}; expected one of {', '.join(CONTENTS)}"
+            )
+        elif computes and params["code"] != fingerprint(params["function"]):
             yield f"rule {rule.name}: its `code` is not that of {params['function']}"
-
-
-def _is_base(rule: Any) -> bool:
-    return rule.name in BASES

@@ -184,7 +184,10 @@ class Job:
         files = self._inputs.get(name)
         if files is None:
             raise FeatlearnError(f"rule {self.rule}: no input {name!r}; expected one of it")
-        return [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
+        found = [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
+        if not found:
+            raise FeatlearnError(f"rule {self.rule}: input {name!r} is a list of no files")
+        return found
 
     @property
     def seed(self) -> int:
@@ -258,8 +261,9 @@ class Job:
         if self._log_file:
             with contextlib.suppress(OSError):
                 self._log_file.close()
-        if told:
-            sys.exit(1)  # said in words already: no traceback on top
+        # said in words already: no traceback on top. One that ended itself well made no files
+        if told or (isinstance(error, SystemExit) and not error.code):
+            sys.exit(1)
         if kind is None and error is not None:
             raise error  # of the commit
 

@@ -73,9 +73,11 @@ def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None
     Raises
     ------
     FeatlearnError
-        If ``made`` is neither.
+        If ``made`` is neither, or a table without rows.
     """
     if isinstance(made, Table):
+        if made.frame.empty:
+            raise FeatlearnError(f"{first.name}: the table has no rows; expected measurements")
         write_parquet(made.frame, first)
         write_markdown_table(made.shown, second, title=title, notes=_notes(made))
     elif hasattr(made, "savefig"):

@@ -7,11 +7,12 @@ import fcntl
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -29,6 +30,15 @@ LOCK = ".lock"
 UNFINISHED = "unfinished.html"
 #: What a file system says that knows no locks.
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+#: Begins the last line of the log of a job that failed.
+FAILED = "error in rule "
+#: How Snakemake tells of a script that failed: how it ended, and then its rule and its log.
+ENDED = re.compile(
+    r"returned non-zero exit status (?P<status>\d+)|died with <Signals\.(?P<signal>\w+)"
+    r"|(?P<missing>MissingOutputException) in rule (?P<empty>\w+)"
+    r"|Error in rule (?P<rule>\w+):|^ +log: (?P<log>\S+) \(check",
+    re.MULTILINE,
+)
 _held: dict[Path, IO[str]] = {}
 
 
@@ -153,6 +163,64 @@ def killed(results: Path) -> dict[Path, str]:
     return found
 
 
+def ends(text: str) -> dict[str, tuple[str, str]]:
+    """Of each rule that failed how its script ended and its log, as Snakemake's own log tells."""
+    found: dict[str, tuple[str, str]] = {}
+    end = rule = ""
+    for told in ENDED.finditer(text):
+        if told["status"] or told["signal"]:
+            end = told["signal"] or f"exit status {told['status']}"
+        elif told["missing"]:
+            rule = told["empty"]
+            found[rule] = "exit status 0", ""
+        elif told["rule"]:
+            rule = told["rule"]
+            found[rule] = end or found.get(rule, ("",))[0], ""
+            end = ""
+        elif rule:
+            found[rule] = found[rule][0], told["log"]
+    return found
+
+
+def silent_end(end: str) -> str:
+    """What a user should know of a job that said nothing.
+
+    Parameters
+    ----------
+    end
+        A signal or an exit status; empty if that is not known.
+    """
+    if end in ("", "SIGKILL"):
+        return (
+            "killed from outside (SIGKILL). Most often the system took its memory back: give the "
+            "job more (--set-resources RULE:mem_mb=N), or run fewer jobs at once (--cores)"
+        )
+    return (
+        f"ended without a word ({end}): a library crashed, or something ended the process past "
+        "Python. Started again alone, with the file as the only target, it may say more"
+    )
+
+
+def note_silent_ends(results: Path, logs: Iterable[Path]) -> dict[str, str]:
+    """How jobs ended that did so without a word: of each rule the words, in its log too.
+
+    Parameters
+    ----------
+    logs
+        Of Snakemake.
+    """
+    texts = [log.read_text(encoding="utf-8", errors="replace") for log in logs if log.is_file()]
+    known = ends("\n".join(texts))
+    found = {}
+    for rule in sorted(set(killed(results).values())):
+        end, log = known.get(rule, ("", ""))
+        found[rule] = silent_end(end)
+        if log and Path(log).is_file():
+            with open(log, "a", encoding="utf-8") as file:
+                file.write(f"{FAILED}{rule}: {found[rule]}\n")
+    return found
+
+
 def tell_unfinished(root: Path, told: dict[str, Any]) -> None:
     """Write ``unfinished.html``: what the run made, what is missing, and why.
 
@@ -166,10 +234,33 @@ def tell_unfinished(root: Path, told: dict[str, Any]) -> None:
     told
         As :func:`featlearn.core.unfinished.write` takes it.
     """
-    results = Path(told["results"])
-    told = told | {"killed": sorted(set(killed(results).values()))}
     script = str(root / "scripts" / "unfinished.py")
     subprocess.run([sys.executable, script], input=json.dumps(told), text=True, check=False)
+
+
+def check_claims(root: Path, claims: list[dict[str, Any]]) -> None:
+    """Refuse claims that cannot be judged, before anything is computed for them.
+
+    In a process of its own, for what declares claims imports what building a plan must not.
+
+    Parameters
+    ----------
+    root
+        The repository.
+    claims
+        Of each experiment as :func:`featlearn.core.claims.check` takes it.
+
+    Raises
+    ------
+    FeatlearnError
+        In the words of that function.
+    """
+    script = str(root / "scripts" / "check_claims.py")
+    done = subprocess.run(
+        [sys.executable, script], input=json.dumps(claims), text=True, capture_output=True
+    )
+    if done.returncode:
+        raise FeatlearnError(done.stderr.strip() or f"{script}: exit status {done.returncode}")
 
 
 def forget_unfinished(results: Path) -> None:

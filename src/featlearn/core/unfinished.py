@@ -14,14 +14,7 @@ from featlearn.core.claims import COLUMNS
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet, write_atomically, write_parquet
 from featlearn.core.report import Unfinished, render
-from featlearn.core.run import UNFINISHED
-
-#: What :class:`featlearn.core.job.Job` writes as the last line of a log of a job that failed.
-FAILED = "error in rule "
-KILLED = (
-    "killed from outside (SIGKILL). Most often the system took its memory back: give the job more "
-    "(--set-resources RULE:mem_mb=N), or run fewer jobs at once (--cores)"
-)
+from featlearn.core.run import FAILED, UNFINISHED
 
 
 def write(
@@ -34,7 +27,7 @@ def write(
     entries: str,
     config: Mapping[str, Any],
     command: str,
-    killed: Sequence[str] = (),
+    killed: Mapping[str, str],
 ) -> str:
     """Write ``<results>/unfinished.html``.
 
@@ -51,7 +44,7 @@ def write(
     pages, stories, config, command
         As :func:`featlearn.core.report.render` takes them; exhibits that are missing are left out.
     killed
-        Rules whose jobs ended without a word.
+        Rules whose jobs ended without a word, and what is known of their end.
 
     Returns
     -------
@@ -84,12 +77,12 @@ def write(
     )
 
 
-def reasons(results: Path, killed: Sequence[str] = ()) -> dict[str, tuple[str, str]]:
+def reasons(results: Path, killed: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Why jobs failed: rule to its words and its log, as the logs of the run end.
 
     A job opens its log anew, so the log of one that went well since tells no error.
     """
-    found = dict.fromkeys(killed, (KILLED, ""))
+    found = {rule: (words, "") for rule, words in killed.items()}
     for log in sorted((results / "logs").rglob("*.log")):
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         for line in reversed(lines):

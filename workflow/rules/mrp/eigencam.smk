@@ -81,6 +81,8 @@ use rule gather as mrp_cam_values with:
         f"{IMAGE_MEASUREMENTS}/eigencam.parquet",
     log:
         f"{LOGS}/mrp/eigencam.log",
+    group:
+        "mrp-eigencam"
 
 
 use rule gather as mrp_cam_values_by_part with:
@@ -90,6 +92,8 @@ use rule gather as mrp_cam_values_by_part with:
         f"{IMAGE_MEASUREMENTS}/eigencam_by_part.parquet",
     log:
         f"{LOGS}/mrp/eigencam-by-part.log",
+    group:
+        "mrp-eigencam"
 
 
 use rule gather as mrp_cam_readings with:
@@ -99,6 +103,8 @@ use rule gather as mrp_cam_readings with:
         f"{IMAGE_MEASUREMENTS}/eigencam_readings.parquet",
     log:
         f"{LOGS}/mrp/eigencam-readings.log",
+    group:
+        "mrp-eigencam"
 
 
 experiment(

@@ -110,6 +110,8 @@ use rule gather as mrp_images_comparison with:
         f"{IMAGE_MEASUREMENTS}/comparison.parquet",
     log:
         f"{LOGS}/mrp/images-comparison.log",
+    group:
+        "mrp-images_comparison"
 
 
 experiment(
@@ -171,6 +173,8 @@ use rule gather as mrp_images_phase_diagram with:
         f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet",
     log:
         f"{LOGS}/mrp/images-phase-diagram.log",
+    group:
+        "mrp-images_phase_diagram"
 
 
 experiment(
@@ -236,6 +240,8 @@ use rule gather as mrp_images_all_transfer with:
         f"{IMAGE_MEASUREMENTS}/transfer.parquet",
     log:
         f"{LOGS}/mrp/images-all-transfer.log",
+    group:
+        "mrp-images_transfer"
 
 
 use rule gather as mrp_images_all_detection with:
@@ -245,6 +251,8 @@ use rule gather as mrp_images_all_detection with:
         f"{IMAGE_MEASUREMENTS}/detection.parquet",
     log:
         f"{LOGS}/mrp/images-all-detection.log",
+    group:
+        "mrp-images_transfer"
 
 
 experiment(

@@ -110,6 +110,8 @@ if REAL_DETECTED:
             f"{REAL_MEASUREMENTS}/detections.parquet",
         log:
             f"{LOGS}/mrp/real-detections.log",
+        group:
+            "mrp-real_images"
 
 
 if REAL_IMAGES:
@@ -121,6 +123,8 @@ if REAL_IMAGES:
             f"{REAL_MEASUREMENTS}/evaluations.parquet",
         log:
             f"{LOGS}/mrp/real-evaluations.log",
+        group:
+            "mrp-real_images"
 
     use rule compute as mrp_real_maps with:
         input:

@@ -1,0 +1,180 @@
+"""A fault in what a paper declares is told by name: while the plan is made, or before it computes.
+
+On the frame and the paper of the template alone. Each fault would else end in a run that succeeds
+without what was forgotten, or fails after what was long.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .toy import MEASURED, PACKAGE, RULES, Toy
+
+pytestmark = pytest.mark.workflow
+
+SHOWN = "results/smoke/toy/figures/alignment.svg"
+PUBLISHING = "experiment("
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """The toy as it is; nothing was run."""
+    return Toy.of_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="module")
+def ended(template, tmp_path_factory):
+    """The toy after a run. Copy it before you change it."""
+    made = Toy(template.copy(tmp_path_factory.mktemp("ended")).root)
+    made.snakemake().well()
+    return made
+
+
+@pytest.fixture
+def toy(template, tmp_path):
+    """A toy of one's own."""
+    return Toy(template.copy(tmp_path).root)
+
+
+def refused(toy, *words: str, **options) -> str:
+    """What a dry run says that is refused, without a traceback of Python."""
+    told = toy.snakemake("--dry-run", *words, **options)
+    assert told.code != 0, told.text
+    assert "Traceback" not in told.text
+    return told.text
+
+
+# ------------------------------------------------------------------------------- declared
+
+
+@pytest.mark.parametrize("kind", ["figures", "tables"])
+def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(ended, tmp_path, kind):
+    toy = Toy(ended.copy(tmp_path).root)
+    text = (toy / f"{PACKAGE}/{kind}.py").read_text()
+    bare = re.sub(r'(def alignment.*?\n) {4}""".*?"""\n', r"\1", text, flags=re.S)
+    assert bare != text
+    (toy / f"{PACKAGE}/{kind}.py").write_text(bare)
+    assert f"featlearn.toy.{kind}:alignment: no docstring" in refused(toy)
+    assert (toy / "results/smoke/report.html").is_file()
+
+
+def test_a_story_that_is_gone_is_told(toy):
+    (toy / f"{PACKAGE}/__init__.py").write_text("")
+    assert "toy/__init__.py: expected a docstring" in refused(toy)
+
+
+def test_an_experiment_after_the_results_is_told(toy):
+    text = (toy / RULES).read_text()
+    begin = text.index(PUBLISHING)
+    late = text[begin:].replace('"averaging"', '"late"')
+    for kind in ("figures", "tables", "claims"):
+        (toy / f"{PACKAGE}/{kind}").mkdir()
+        (toy / f"{PACKAGE}/{kind}.py").rename(toy / f"{PACKAGE}/{kind}/averaging.py")
+    source = (toy / f"{PACKAGE}/figures/averaging.py").read_text()
+    (toy / f"{PACKAGE}/figures/late.py").write_text(source.replace("figure()", 'figure("late")'))
+    (toy / "workflow/rules/late.smk").write_text(late)
+    results = 'include: "workflow/rules/results.smk"\n'
+    toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
+    assert "experiment toy/late: comes after the results" in refused(toy)
+
+
+# ------------------------------------------------------------------------------- rules
+
+WRONG_RULES = """
+
+use rule calculate as toy_forgotten with:
+    output:
+        f"{RESULTS}/toy/forgotten.parquet",
+
+
+use rule calculate as toy_other with:
+    output:
+        f"{RESULTS}/toy/other.parquet",
+    params:
+        **{**by("toy.experiments:averaging", AVERAGING), "code": code("toy.data")},
+
+
+use rule calculate as toy_word with:
+    output:
+        f"{RESULTS}/toy/word.parquet",
+    params:
+        **by("toy.experiments:averaging", AVERAGING, contains="measurd"),
+
+
+rule toy_own:
+    output:
+        f"{RESULTS}/toy/own.txt",
+    script:
+        str(ROOT / "scripts" / "own.py")
+"""
+
+
+def test_rules_without_their_code_are_told_by_their_names(toy):
+    toy.edit(RULES, WRONG_RULES)
+    told = refused(toy)
+    for line in (
+        "rule toy_forgotten: names no function to call; expected **by(...)",
+        "rule toy_other: its `code` is not that of featlearn.toy.experiments:averaging",
+        "rule toy_word: contains 'measurd'; expected one of measured, drawn",
+        "rule toy_own: no `code` among its params",
+    ):
+        assert line in told
+    assert "rule toy_averaging" not in told
+
+
+# ------------------------------------------------------------------------------- claims
+
+FAULTS_OF_CLAIMS = {
+    "a file that no rule makes": (
+        'artefact="toy/measurements/averaging.parquet"',
+        'artefact="toy/measurements/avreaging.parquet"',
+        "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
+    ),
+    "one name twice": ("\nCLAIMS = (", "\nCLAIMS = 2 * (", "claim toy/closed-form: in "),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "told"), FAULTS_OF_CLAIMS.values(), ids=FAULTS_OF_CLAIMS)
+def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, old, new, told):
+    toy.replace(f"{PACKAGE}/claims.py", old, new)
+    ended = toy.snakemake()
+    assert ended.code != 0
+    assert told in ended.text
+    assert "Traceback" not in ended.text
+    assert not (toy / f"results/smoke/{MEASURED}").exists()
+
+
+def test_a_figure_alone_needs_no_claims(toy):
+    toy.replace(f"{PACKAGE}/claims.py", "\nCLAIMS = (", "\nMINE = (")
+    toy.snakemake(SHOWN).well()
+    assert (toy / SHOWN).is_file()
+
+
+# ------------------------------------------------------------------------------- jobs
+
+BEGINNING = '    noise, dimension = job.config["noise"]'
+ENDS = {
+    "sys.exit(0)": ("import sys; sys.exit(0)", "ended itself (exit status 0)"),
+    "os._exit(3)": ("import os; os._exit(3)", "ended without a word (exit status 3)"),
+    "os._exit(0)": ("import os; os._exit(0)", "ended without a word (exit status 0)"),
+    "SIGABRT": ("import os; os.abort()", "ended without a word (SIGABRT)"),
+    "no rows": ("return {'alignment': pd.DataFrame()}", "alignment has no rows"),
+}
+
+
+@pytest.mark.parametrize(("line", "told"), ENDS.values(), ids=ENDS)
+def test_a_job_that_ends_without_its_files_is_told_with_rule_reason_and_log(toy, line, told):
+    toy.replace(f"{PACKAGE}/experiments.py", BEGINNING, f"    {line}\n{BEGINNING}")
+    ended = toy.snakemake("--latency-wait", "0")
+    assert ended.code != 0
+    assert "rule toy_averaging" in ended.text
+    page = (toy / "results/smoke/unfinished.html").read_text()
+    assert "toy_averaging" in page
+    assert told in page
+    assert not (toy / f"results/smoke/{MEASURED}").exists()
+    if told != ENDS["os._exit(0)"][1]:  # of which Snakemake does not name the log
+        log = "logs/toy/averaging.log"
+        assert log in page
+        assert told in (toy / f"results/smoke/{log}").read_text()
