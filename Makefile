@@ -51,7 +51,7 @@ test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm an
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakefmt --check Snakefile workflow template
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
