@@ -2,7 +2,7 @@
 
     python killed_jobs.py FOLDER KIND KILLS
 
-The scripts are those of the rules, with the smoke config. An interpreter that has imported all of
+The functions are those of the rules, with the smoke config. An interpreter that has imported all of
 it forks for each attempt: a kill then costs no seconds of imports. Prints what happened as JSON.
 """
 
@@ -32,32 +32,24 @@ CONFIG = load({"scale": "smoke"}, ROOT)
 SIMMIM = CONFIG["images"]["pretraining"]["simmim"]
 SIMMIM = SIMMIM | {"training": SIMMIM["training"] | {"epochs": 20}}
 
-#: Script, the part of the config that its rule reads, wildcards, a module that imports the rest.
-KINDS: dict[str, tuple[str, Any, dict[str, str], str]] = {
+#: Function of the rule, below featlearn, the part of the config that it reads, and wildcards.
+KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
     "images": (
-        "images/pretrain.py",
+        "mrp.experiments.images_comparison:pretrain",
         CONFIG["images"] | {"pretraining": {"simmim": SIMMIM}},
         {"method": "simmim", "replicate": "0"},
-        "featlearn.mrp.images.experiment",
     ),
-    "mrp": ("mrp/pretrain.py", CONFIG["mrp"]["headline"], {}, "featlearn.mrp.experiment"),
-    "mrp-supervised": (
-        "mrp/supervise.py",
-        CONFIG["mrp"]["headline"],
-        {},
-        "featlearn.mrp.experiment",
-    ),
+    "mrp": ("mrp.experiments.headline:pretrain", CONFIG["mrp"]["headline"], {}),
+    "mrp-supervised": ("mrp.experiments.headline:supervise", CONFIG["mrp"]["headline"], {}),
     "contrastive": (
-        "contrastive/train.py",
+        "contrastive.experiments.stages:train",
         CONFIG["contrastive"]["stages"],
         {"arm": "masked"},
-        "featlearn.contrastive.runs",
     ),
     "noncontrastive": (
-        "noncontrastive/algorithm.py",
+        "noncontrastive.experiments.algorithm:measure",
         CONFIG["noncontrastive"]["algorithm"],
         {},
-        "featlearn.noncontrastive.experiments.algorithm",
     ),
 }
 OUTPUTS = ("weights", "history", "learning", "flow")
@@ -69,13 +61,15 @@ LOG = f"{RESULTS}/logs/train.log"
 
 
 def job(kind: str, every: float) -> None:
-    """The rule's script, from its first line to its last."""
-    script, config, wildcards, _ = KINDS[kind]
+    """The script of the rules, from its first line to its last."""
+    function, config, wildcards = KINDS[kind]
     outputs = {name: f"{RESULTS}/{name}" for name in NEEDED.get(kind, OUTPUTS[:2])}
-    given = rule(outputs=outputs, log=LOG, config=config, seed=0, device="cpu")
+    params = {"function": f"featlearn.{function}", "seed": 0, "device": "cpu"}
+    # no method of these has a teacher
+    given = rule(inputs={"teacher": []}, outputs=outputs, log=LOG, config=config, **params)
     given.wildcards = type(given.wildcards)(fromdict=wildcards)
     given.config["checkpoint_seconds"] = every
-    runpy.run_path(str(ROOT / "scripts" / script), {"snakemake": given})
+    runpy.run_path(str(ROOT / "scripts" / "measure.py"), {"snakemake": given})
 
 
 def attempt(kind: str, every: float, life: float | None) -> int:
@@ -107,7 +101,7 @@ def made() -> dict[str, str]:
 
 def main(folder: str, kind: str, kills: str) -> None:
     os.chdir(folder)
-    importlib.import_module(KINDS[kind][3])
+    importlib.import_module(f"featlearn.{KINDS[kind][0].partition(':')[0]}")
     chance = random.Random(f"kills of {kind}")
     began = time.monotonic()
     ends = [attempt(kind, 1e9, None)]
