@@ -1,12 +1,10 @@
 """Say of every figure and table of the papers what this run made of it."""
 
-from pathlib import Path
-
 from featlearn.core.job import Job
 
 with Job(snakemake) as job:
     from featlearn.core.catalogue import catalogue_frame, read_catalogue
     from featlearn.core.files import write_parquet
 
-    items = read_catalogue(Path(job.input.entries))
+    items = read_catalogue(job.files("entries")[0])
     write_parquet(catalogue_frame(items, job.results, job.params.command), job.output[0])

@@ -21,7 +21,11 @@ use rule gather as claims with:
 
 rule catalogue:
     input:
-        entries=asset("config/catalogue.yaml"),
+        # the papers' first, then what a paper of one's own brings
+        entries=[
+            asset("config/catalogue.yaml"),
+            *sorted(map(asset, (ROOT / "config/catalogue").glob("*.yaml"))),
+        ],
         files=[*FIGURES, *TABLES],
     output:
         f"{RESULTS}/catalogue.parquet",

@@ -36,7 +36,9 @@ STATUS_OF = {
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
-    """Entries of ``config/catalogue.yaml``.
+    """Entries of ``config/catalogue.yaml``, then those of papers with a file of their own.
+
+    That is ``config/catalogue/<paper>.yaml``, with ``items`` alone.
 
     Raises
     ------
@@ -45,8 +47,17 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
         that the file does not list, an item that stands there twice or repeats none before it.
     """
     catalogue = read_own_yaml(path)
-    refuse(f"{path}: {line}" for line in _faults(catalogue["items"], catalogue))
-    return list(catalogue["items"])
+    items, papers = list(catalogue["items"]), list(catalogue["papers"])
+    for own in own_entries(path):
+        items += read_own_yaml(own)["items"]
+        papers.append(own.stem)
+    refuse(f"{path}: {line}" for line in _faults(items, {**catalogue, "papers": papers}))
+    return items
+
+
+def own_entries(path: Path) -> list[Path]:
+    """Files of papers that bring their own entries, beside the catalogue at ``path``."""
+    return sorted(path.with_suffix("").glob("*.yaml"))
 
 
 def _faults(items: Sequence[Any], known: Mapping[str, Any]) -> Iterator[str]:

@@ -180,12 +180,17 @@ class Job:
         print(f"{self.rule}: {words}", file=sys.stderr, flush=True)
 
     def files(self, name: str) -> list[Path]:
-        """The input files under ``name``: one, or those that the rule gives as a list."""
+        """The input files under ``name``: one, or those that the rule gives as a list.
+
+        None where a rule may do without; who reads frames or tensors is refused then.
+        """
         files = self._inputs.get(name)
         if files is None:
             raise FeatlearnError(f"rule {self.rule}: no input {name!r}; expected one of it")
-        found = [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
-        if not found:
+        return [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
+
+    def _some_files(self, name: str) -> list[Path]:
+        if not (found := self.files(name)):
             raise FeatlearnError(f"rule {self.rule}: input {name!r} is a list of no files")
         return found
 
@@ -199,7 +204,7 @@ class Job:
 
         Of a YAML file (numbers that a paper prints) what stands in it.
         """
-        files = self.files(name)
+        files = self._some_files(name)
         if files[0].suffix == ".yaml":
             from featlearn.core.config import read_yaml  # takes longer than most frames
 
@@ -213,7 +218,7 @@ class Job:
 
     def tensors(self, name: str) -> dict[str, torch.Tensor]:
         """The named tensors of the one file under ``name``, on the job's device."""
-        (file,) = self.files(name)
+        (file,) = self._some_files(name)
         return read_tensors(file, getattr(self, "device", "cpu"))
 
     # ------------------------------------------------------------------------------- life

@@ -1,0 +1,104 @@
+"""A paper of one's own: the template, copied into the repository, is one of its papers as it is."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from .checkout import REPOSITORY, environment
+from .toy import MEASURED, Toy
+
+pytestmark = pytest.mark.workflow
+
+TEMPLATE = REPOSITORY / "template"
+FILES = sorted(file for file in TEMPLATE.rglob("*") if file.suffix in (".py", ".smk", ".yaml"))
+CEREMONY = [file for file in FILES if file.suffix != ".py"]
+ALONE = {"papers": ["toy"]}
+
+
+def lines(file) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of the paper alone, with its results."""
+    toy = Toy.of_template(tmp_path_factory.mktemp("toy"))
+    toy.snakemake().well()
+    return toy, toy / "results/smoke"
+
+
+@pytest.fixture(scope="module")
+def repository(sources, tmp_path_factory):
+    """The repository with the template copied into it."""
+    copied = sources.copy(tmp_path_factory.mktemp("repository"))
+    shutil.copytree(TEMPLATE, copied.root, dirs_exist_ok=True)
+    return copied
+
+
+def test_what_a_paper_costs_beyond_its_science():
+    assert sum(map(lines, CEREMONY)) <= 60
+
+
+def test_the_page_on_adding_a_paper_shows_every_file_of_the_template():
+    page = (REPOSITORY / "docs/adding-a-paper.md").read_text(encoding="utf-8")
+    for file in FILES:
+        assert file.read_text(encoding="utf-8").strip() in page, file
+
+
+def test_a_paper_alone_gets_ledger_catalogue_and_report(run):
+    _, results = run
+    claims = pd.read_parquet(results / "claims.parquet")
+    assert list(claims["claim"]) == ["toy/closed-form"]
+    assert list(claims["verdict"]) == ["holds"]
+    catalogue = pd.read_parquet(results / "catalogue.parquet").set_index("item")
+    assert catalogue.loc["toy/alignment", "status"] == "regenerated"
+    assert list(catalogue.loc["toy/alignment", "files"]) == [
+        "toy/figures/alignment.svg",
+        "toy/figures/alignment.png",
+    ]
+    report = (results / "report.html").read_text(encoding="utf-8")
+    for words in ("A toy paper", "The feature appears out of the noise", "toy/closed-form"):
+        assert words in report
+    assert f"  {MEASURED}\n" in (results / "checksums.txt").read_text()
+
+
+def test_it_comes_out_the_same_a_second_time_and_then_there_is_nothing_to_do(run):
+    toy, results = run
+    before = toy.checksums()
+    for folder in ("toy", "provenance"):
+        shutil.rmtree(results / folder)
+    toy.snakemake(cores=1).well()
+    assert toy.checksums() == before
+    assert toy.snakemake("--dry-run").nothing_to_do
+
+
+def test_a_target_or_the_config_chooses_it_among_the_papers(repository):
+    own = {"toy_averaging", "toy_show_averaging", "toy_judge_averaging"}
+    results = {"all", "catalogue", "checksums", "claims", "report"}
+    assert set(repository.plan(changes=ALONE)) == own | results
+    assert set(repository.plan("toy")) == own | {"toy"}
+    assert own < set(repository.plan())
+
+
+def test_what_stands_in_the_repository_about_papers_finds_it(repository):
+    def python(*words: str) -> None:
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=repository.root,
+            env=environment(PYTHONPATH="src"),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    python("scripts/configuration_page.py")
+    assert "`toy.averaging.dimension`" in (repository / "docs/configuration.md").read_text()
+    looking = "tests/workflow/test_repository.py tests/unit/test_configuration_page.py"
+    python("-m", "pytest", "-q", "-p", "no:cacheprovider", *looking.split())
+    fuzzed = "tests/property/test_fuzzed_configs.py"
+    python("-m", "pytest", "-q", "-p", "no:cacheprovider", fuzzed, "-k", "toy")
