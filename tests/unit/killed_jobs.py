@@ -32,17 +32,15 @@ CONFIG = load({"scale": "smoke"}, ROOT)
 SIMMIM = CONFIG["images"]["pretraining"]["simmim"]
 SIMMIM = SIMMIM | {"training": SIMMIM["training"] | {"epochs": 20}}
 
-HEADLINE = CONFIG["mrp"]["headline"]
-
-#: What the rule calls, the part of the config that it reads, wildcards.
+#: Function of the rule, below featlearn, the part of the config that it reads, and wildcards.
 KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
     "images": (
         "mrp.experiments.images_comparison:pretrain",
         CONFIG["images"] | {"pretraining": {"simmim": SIMMIM}},
         {"method": "simmim", "replicate": "0"},
     ),
-    "mrp": ("mrp.experiments.headline:pretrain", HEADLINE, {}),
-    "mrp-supervised": ("mrp.experiments.headline:supervise", HEADLINE, {}),
+    "mrp": ("mrp.experiments.headline:pretrain", CONFIG["mrp"]["headline"], {}),
+    "mrp-supervised": ("mrp.experiments.headline:supervise", CONFIG["mrp"]["headline"], {}),
     "contrastive": (
         "contrastive.experiments.stages:train",
         CONFIG["contrastive"]["stages"],
@@ -63,12 +61,12 @@ LOG = f"{RESULTS}/logs/train.log"
 
 
 def job(kind: str, every: float) -> None:
-    """The script of rules that compute, from its first line to its last."""
+    """The script of the rules, from its first line to its last."""
     function, config, wildcards = KINDS[kind]
     outputs = {name: f"{RESULTS}/{name}" for name in NEEDED.get(kind, OUTPUTS[:2])}
-    params = {"config": config, "seed": 0, "device": "cpu", "function": f"featlearn.{function}"}
-    # of a method with no fixed teacher the rule of image trainings gives a list of no files
-    given = rule({"teacher": []}, outputs, LOG, **params)
+    params = {"function": f"featlearn.{function}", "seed": 0, "device": "cpu"}
+    # no method of these has a teacher
+    given = rule(inputs={"teacher": []}, outputs=outputs, log=LOG, config=config, **params)
     given.wildcards = type(given.wildcards)(fromdict=wildcards)
     given.config["checkpoint_seconds"] = every
     runpy.run_path(str(ROOT / "scripts" / "measure.py"), {"snakemake": given})

@@ -177,7 +177,9 @@ def _read(record: Path) -> Checkpoint | str:
             return "its bytes are not those that were written"
         # the file sorts them; rows of a table may follow the order in which they were given
         found = read_tensors(path)
-        tensors = {name: found[name] for name in known["names"]}
+        # a copy lies in memory as a loop's own tensors do: what is read lies as in the file, and a
+        # matrix product may follow that in its last digits
+        tensors = {name: found[name].clone() for name in known["names"]}
         return Checkpoint(known["step"], tensors, known["plain"])
     except (OSError, ValueError, KeyError, TypeError, FeatlearnError) as error:
         return f"{type(error).__name__}: {error}"
