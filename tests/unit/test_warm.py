@@ -50,12 +50,12 @@ def server(env, tmp_path):
         process.kill()
 
 
-def started(body, env, folder, **kwargs):
+def started(body, env, folder):
     script = folder / "job.py"
     script.write_text(HEAD + body, encoding="utf-8")
     return subprocess.Popen(
         [sys.executable, str(script)], env=env, cwd=folder, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, **kwargs,
+        stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -116,6 +116,25 @@ def test_a_signal_reaches_the_fork(server, env, tmp_path):
     face.terminate()
     face.communicate(timeout=PATIENCE)
     assert face.returncode == 5
+
+
+def test_a_signal_before_there_is_a_fork_reaches_it(server, env, tmp_path):
+    server.send_signal(signal.SIGSTOP)
+    face = started("print('never')", env, tmp_path)
+    wait_for(lambda: caught(face.pid, signal.SIGTERM))
+    face.terminate()
+    time.sleep(0.1)
+    assert face.poll() is None
+    server.send_signal(signal.SIGCONT)
+    out, _ = face.communicate(timeout=PATIENCE)
+    assert face.returncode == -signal.SIGTERM
+    assert "never" not in out
+
+
+def caught(pid, number):
+    """Whether a process has a handler for a signal."""
+    told = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(told.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1
 
 
 def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):

@@ -122,7 +122,7 @@ def test_a_changed_value_reruns_what_depends_on_it(plans):
     told = re.compile("mrp_(show|judge)_|claims|catalogue|checksums|report|all")
     assert {rule for rule in rerun if not told.match(rule)} == MEASURED_BY_STEPS
     assert {"mrp_show_headline", "mrp_judge_headline", "claims", *SHOWN} <= rerun
-    assert "mrp_show_headline_feature_growth" not in rerun
+    assert "mrp_show_phase_diagram" not in rerun
 
 
 def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theory(plans):

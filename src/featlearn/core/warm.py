@@ -94,18 +94,29 @@ def delegate() -> None:
     place = os.environ.pop(SOCKET, "no")
     if place == "no" or os.environ.get(PYTHON) != sys.executable or not Path(place).exists():
         return
+    fork: list[int] = []
+    early: list[int] = []  # signals that came before there was a fork to hand them on to
+
+    def hand_on(number: int, _: Any) -> None:
+        if fork:
+            _kill(fork[0], number)
+        else:
+            early.append(number)
+
+    before = [(number, signal.signal(number, hand_on)) for number in HANDED_ON]
     with socket.socket(socket.AF_UNIX) as line:
-        try:
+        with contextlib.suppress(OSError):
             line.connect(place)
             _send(line, {"script": sys.argv[0], "folder": str(Path.cwd()), "env": dict(os.environ)})
             socket.send_fds(line, [b"!"], [0, 1, 2])
-            pid = _receive(line)
-        except OSError:
+            fork += filter(None, [_receive(line)])
+        if not fork:  # the job goes on as it is
+            for number, handler in before:
+                signal.signal(number, handler)
+        for told in early:
+            _kill(fork[0] if fork else os.getpid(), told)
+        if not fork:
             return
-        if pid is None:
-            return
-        for number in HANDED_ON:
-            signal.signal(number, lambda told, _: _kill(pid, told))
         status = _receive(line)
     if status is None:
         print("the process that ran this job is gone", file=sys.stderr)
@@ -163,6 +174,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
         for number in HANDED_ON:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
         for name in [name for name in sys.modules if name.partition(".")[0] == "featlearn"]:
             del sys.modules[name]  # an edit since the run began counts, as in a process of its own
         for target, stream in enumerate(streams):
@@ -248,6 +260,8 @@ def _begin(
     if request is None:
         return None
     _, streams, _, _ = socket.recv_fds(line, 1, 3)
+    # a fork that is told to end before it can listen hears it afterwards
+    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
     pid = os.fork()
     if pid == 0:
         _die_with_parent()
@@ -256,6 +270,7 @@ def _begin(
         for other in (*jobs.values(), line):
             other.close()
         _run(request, list(streams))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
     for stream in streams:
         os.close(stream)
     with contextlib.suppress(OSError):
