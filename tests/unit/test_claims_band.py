@@ -6,15 +6,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from featlearn.core.claims import FAILS, HOLDS, Claim, judge
-from featlearn.core.stats import per_replicate
+from featlearn.core.claims import (
+    DIFFERENCE_OF_SHARES,
+    FAILS,
+    HOLDS,
+    NOT_SHOWN,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    UNDECIDED,
+    Claim,
+    judge,
+    ledger,
+    needs,
+)
+from featlearn.core.stats import Estimate, estimate_median, estimate_share, per_replicate
 
 
-def claim(low, high):
+def claim(low, high, values=(1.0,), **parts):
     return Claim(
-        "mrp/x", source="", statement="", quantity="", low=low, high=high, reason="",
-        measure=lambda _: np.ones(1), artefact="",
+        "mrp/x", THEOREM, source="", statement="", quantity="", low=low, high=high, reason="",
+        measure=lambda _: np.array(values), artefact="", **parts,
     )  # fmt: skip
+
+
+def judged(low, high, values, config=None, **parts):
+    return ledger([claim(low, high, values, **parts)], {}, config or {}).iloc[0]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +46,99 @@ def claim(low, high):
     ],
 )
 def test_both_ends_of_a_band_belong_to_it_whatever_the_rounding(measured, verdict):
-    assert judge(measured, claim(0.995, 1.0), {}) == verdict
+    assert judge(claim(0.995, 1.0), Estimate(measured, measured, measured, 10), {}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ((0.5, 0.5, 0.5), HOLDS),
+        ((0.45, 0.5, 0.55), HOLDS),  # 0.376 to 0.624
+        ((0.2, 0.5, 0.8), UNDECIDED),  # the mean is in the middle of the band
+        ((0.8, 0.81, 0.79), FAILS),
+        ((0.5, 0.7, 0.9), UNDECIDED),  # the mean lies at its end
+        ((0.5,), UNDECIDED),
+    ],
+)
+def test_the_verdict_is_about_the_whole_interval(values, verdict):
+    assert judged(0.3, 0.7, values)["verdict"] == verdict
+
+
+def test_an_end_at_the_edge_of_what_is_possible_is_none():
+    values = (0.95, 1.0, 1.0, 1.0)  # the interval of t reaches beyond 1
+    assert judged(0.9, 1.0, values)["verdict"] == UNDECIDED
+    row = judged(0.9, 1.0, values, possible=SHARE)
+    assert (row["verdict"], row["interval_high"]) == (HOLDS, 1.0)
+    assert judged(0.0, 1.0, (0.1, 0.9, 0.2), possible=POSITIVE)["verdict"] == UNDECIDED
+    with pytest.raises(ValueError, match="all possible values"):
+        claim(-1, 1, possible=DIFFERENCE_OF_SHARES)
+    with pytest.raises(ValueError, match="none of the possible values"):
+        judged(0.5, 1.0, (2.0, 2.0), possible=SHARE)
+
+
+def test_what_a_scale_cannot_show_is_told_by_what_is_too_small():
+    reach = needs(growth__training__steps=100, growth__replicates=3)
+    short = {"growth": {"training": {"steps": 10}, "replicates": 3}}
+    assert "10 steps and 3 replicates; " in reach(short)
+    values = (0.0, 0.1, 0.2)
+    long = {"growth": {"training": {"steps": 100}, "replicates": 3}}
+    assert judged(0.9, 1.0, values, short, out_of_reach=reach)["verdict"] == NOT_SHOWN
+    assert judged(0.9, 1.0, values, long, out_of_reach=reach)["verdict"] == FAILS
+    # what is seen all the same, is seen
+    assert judged(-1.0, 1.0, values, short, out_of_reach=reach)["verdict"] == HOLDS
+
+
+def test_so_many_replicates_would_decide():
+    values = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.45, 0.65])
+    row = judged(0.5, 1.0, values)
+    assert row["verdict"] == UNDECIDED
+    again = np.tile(values, 50)  # the same mean and nearly the same scatter
+    enough = again[: 8 * round(row["would_decide"] / 8 + 0.5)]
+    fewer = again[: 8 * int(row["would_decide"] / 8 - 1)]
+    assert judged(0.5, 1.0, enough)["verdict"] == HOLDS
+    assert judged(0.5, 1.0, fewer)["verdict"] == UNDECIDED
+    assert judged(0.5, 1.0, (0.4, 0.6))["would_decide"] == np.inf
+    assert np.isnan(judged(0.5, 1.0, (0.7, 0.7))["would_decide"])
+
+
+def test_the_effect_that_is_told_is_found_four_times_in_five():
+    rng = np.random.default_rng(1)
+    effect = np.mean([judged(0, 1, rng.normal(size=6))["effect"] for _ in range(200)])
+    rows = [judged(0.0, 99.0, rng.normal(effect, 1, 6))["verdict"] for _ in range(400)]
+    assert 0.72 < np.mean([verdict == HOLDS for verdict in rows]) < 0.88
+
+
+def test_a_share_of_replicates_is_uncertain_even_if_all_agree():
+    row = judged(0.9, 1.0, [1.0] * 5, statistic="share", possible=SHARE)
+    assert (row["verdict"], row["interval_high"]) == (UNDECIDED, 1.0)
+    # Wilson (1927), 20 of 25
+    seen = estimate_share(np.array([1.0] * 20 + [0.0] * 5))
+    assert (seen.low, seen.high) == pytest.approx((0.6087, 0.9114), abs=1e-4)
+    assert judged(0.5, 1.0, [1.0] * 20, statistic="share", possible=SHARE)["verdict"] == HOLDS
+    with pytest.raises(ValueError, match="0 or 1"):
+        judged(0.5, 1.0, [0.5], statistic="share")
+
+
+def test_a_median_has_the_interval_of_order_statistics_and_needs_six():
+    values = np.arange(10.0)
+    seen = estimate_median(values)
+    assert (seen.mean, seen.low, seen.high) == (4.5, 1.0, 8.0)  # ranks 2 and 9: 97.9 %
+    assert np.isnan(estimate_median(values[:5]).low)
+    assert (estimate_median(values[:6]).low, estimate_median(values[:6]).high) == (0.0, 5.0)
+    heavy = [1.0] * 9 + [1e9]
+    assert judged(0.5, 2.0, heavy, statistic="median")["verdict"] == HOLDS
+
+
+def test_what_is_computed_has_no_interval_to_straddle():
+    row = judged(0.0, 1.0, (0.5,), statistic="exact")
+    assert (row["verdict"], row["effect"]) == (HOLDS, 0.0)
+
+
+def test_a_kind_or_statistic_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="expected one of theorem, control"):
+        Claim("mrp/x", "lemma", "", "", "", 0, 1, "", lambda _: np.ones(1), "")
+    with pytest.raises(ValueError, match="expected one of mean, share, median, exact"):
+        claim(0, 1, statistic="mode")
 
 
 def test_one_number_a_replicate_is_read_or_refused():

@@ -244,7 +244,7 @@ def test_figures_and_tables_are_written_and_nothing_else_is(tmp_path):
 
 
 def claim(name: str, artefact: str = "toy/a.parquet") -> claims.Claim:
-    return claims.Claim(name, "s", "s", "q", 0, 1, "r", lambda frames: frames, artefact)
+    return claims.Claim(name, claims.THEOREM, "s", "s", "q", 0, 1, "r", lambda f: f, artefact)
 
 
 @pytest.mark.parametrize(

@@ -166,25 +166,25 @@ def test_a_table_scrolls_in_a_box_of_its_own():
 
 
 def test_marks_lie_in_the_order_of_their_numbers_within_the_drawing():
-    placed = bar(low=0.49, high=0.51, measured=0.37, spread=0.02)
+    placed = bar(low=0.49, high=0.51, measured=0.37, interval_low=0.35, interval_high=0.39)
     left, right = placed.interval
     assert 0 < left < placed.point < right < placed.band[0] < placed.band[1] < 100
 
 
 def test_a_value_on_the_edge_of_the_band_lies_on_its_mark():
-    placed = bar(low=0.0, high=0.005, measured=0.0, spread=0.0)
+    placed = bar(low=0.0, high=0.005, measured=0.0, interval_low=0.0, interval_high=0.0)
     assert placed.point == placed.band[0] == placed.interval[0]
 
 
 def test_open_bands_reach_the_edge_and_one_replicate_has_no_interval():
-    placed = bar(low=0.8, high=math.inf, measured=12.0, spread=math.nan)
+    placed = bar(0.8, math.inf, 12.0, math.nan, math.nan)
     assert placed.band[1] == 100
     assert placed.interval is None
-    assert bar(-math.inf, math.inf, 1.0, math.nan).band == (0, 100)
+    assert bar(-math.inf, math.inf, 1.0, math.nan, math.nan).band == (0, 100)
 
 
 def test_a_band_of_one_point_that_is_met_lies_in_the_middle():
-    placed = bar(2.0, 2.0, 2.0, 0.0)
+    placed = bar(2.0, 2.0, 2.0, 2.0, 2.0)
     assert (placed.band, placed.point, placed.interval) == ((50, 50), 50, (50, 50))
 
 

@@ -26,6 +26,7 @@ ARROW = {
 CLAIMS = {
     "claim": TEXT,
     "paper": TEXT,
+    "kind": TEXT,
     "source": TEXT,
     "statement": TEXT,
     "quantity": TEXT,
@@ -33,9 +34,13 @@ CLAIMS = {
     "high": NUMBER,
     "reason": TEXT,
     "measured": NUMBER,
+    "interval_low": NUMBER,
+    "interval_high": NUMBER,
     "spread": NUMBER,
     "spread_kind": TEXT,
     "replicates": COUNT,
+    "effect": NUMBER,
+    "would_decide": NUMBER,
     "verdict": TEXT,
     "artefact": TEXT,
 }
@@ -53,7 +58,8 @@ CATALOGUE = {
     "command": TEXT,
 }
 STATUSES = {"regenerated", "stand-in", "needs-data", "not-yet"}
-VERDICTS = {"holds", "fails", "not shown at this scale"}
+VERDICTS = {"holds", "fails", "undecided", "not shown at this scale"}
+KINDS = {"theorem", "control", "identity", "observation"}
 #: 2026-11-21T00:24 and the like
 TIME_STAMP = re.compile(rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 
@@ -101,10 +107,17 @@ def test_every_claim_says_what_why_and_where(claims):
         assert claims[column].str.strip().ne("").all(), column
 
 
-def test_a_verdict_is_one_of_three_and_follows_from_the_band(claims):
+def test_a_verdict_follows_from_the_interval_and_the_band(claims):
     assert set(claims["verdict"]) <= VERDICTS
-    inside = claims["measured"].between(claims["low"], claims["high"])
+    assert set(claims["kind"]) <= KINDS
+    slack = 1e-12 * claims["measured"].abs().clip(lower=1)
+    low, high = claims["low"] - slack, claims["high"] + slack
+    inside = (claims["interval_low"] >= low) & (claims["interval_high"] <= high)
+    outside = (claims["interval_high"] < low) | (claims["interval_low"] > high)
     assert (inside == (claims["verdict"] == "holds")).all()
+    assert outside[claims["verdict"] == "fails"].all()
+    assert not outside[claims["verdict"] == "undecided"].any()
+    assert claims.loc[claims["verdict"] != "undecided", "would_decide"].isna().all()
     assert claims["measured"].notna().all()
     assert (claims["low"] <= claims["high"]).all()
 

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from featlearn.core.catalogue import catalogue_frame, read_catalogue
-from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN
+from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet
 from featlearn.core.provenance import records, write_record
@@ -106,6 +106,7 @@ def claim_row(claim, verdict, low, high, measured, spread, statement):
     return {
         "claim": claim,
         "paper": claim.partition("/")[0],
+        "kind": "theorem",
         "source": "Theorem 1",
         "statement": statement,
         "quantity": "share of the features",
@@ -113,9 +114,13 @@ def claim_row(claim, verdict, low, high, measured, spread, statement):
         "high": high,
         "reason": "Because. " + HOSTILE,
         "measured": measured,
+        "interval_low": measured - spread,
+        "interval_high": measured + spread,
         "spread": spread,
         "spread_kind": "half-width",
         "replicates": 10,
+        "effect": 1.4 * spread,
+        "would_decide": 40.0 if verdict == UNDECIDED else math.nan,
         "verdict": verdict,
         "artefact": "mrp/evaluation.parquet",
     }

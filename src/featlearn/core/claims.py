@@ -1,7 +1,14 @@
-"""The ledger: what a paper says must hold, the band fixed before looking, and the verdict."""
+"""The ledger: what a paper says must hold, the band fixed before looking, and the verdict.
+
+A verdict is formed from the interval of what was measured, and not from its mean alone: ``holds``
+where the whole interval lies in the band, ``fails`` where all of it lies outside, ``undecided``
+where it straddles an end. What a run cannot show because its declared sizes, lengths or replicates
+are below those that the band was derived for is ``not shown at this scale``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,15 +18,54 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.stats import SPREAD_KIND, estimate, per_replicate
+from featlearn.core.stats import (
+    SPREAD_KIND,
+    Estimate,
+    estimate,
+    estimate_median,
+    estimate_share,
+    per_replicate,
+    standard_error,
+    t_quantile,
+)
 
-HOLDS, FAILS, NOT_SHOWN = "holds", "fails", "not shown at this scale"
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+NOT_SHOWN = "not shown at this scale"
+VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_SHOWN)
+
+#: What a claim is: a statement that the paper proves or a number that it prints; what must be so if
+#: the experiment is to mean anything; a formula held against another way to compute it; and what
+#: was seen here and is said nowhere.
+THEOREM, CONTROL, IDENTITY, OBSERVATION = "theorem", "control", "identity", "observation"
+KINDS = (THEOREM, CONTROL, IDENTITY, OBSERVATION)
+
+#: Values that a quantity can take; an end of a band that lies there is none.
+SHARE, DIFFERENCE_OF_SHARES, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 
 #: Columns of ``claims.parquet``, one row a claim.
 COLUMNS = (
-    "claim", "paper", "source", "statement", "quantity", "low", "high", "reason", "measured",
-    "spread", "spread_kind", "replicates", "verdict", "artefact",
+    "claim", "paper", "kind", "source", "statement", "quantity", "low", "high", "reason",
+    "measured", "interval_low", "interval_high", "spread", "spread_kind", "replicates", "effect",
+    "would_decide", "verdict", "artefact",
 )  # fmt: skip
+
+#: How the numbers of the replicates become one with an interval, and what its half-width is called.
+STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
+    "mean": (estimate, SPREAD_KIND),
+    "share": (estimate_share, "half-width of Wilson's 95 % interval of a share of the replicates"),
+    "median": (
+        estimate_median,
+        "half-width of the 95 % interval of the median, from order statistics",
+    ),
+    "exact": (
+        lambda values: Estimate(
+            float(np.mean(values)), *([float(np.mean(values))] * 2), len(values)
+        ),
+        "none: the quantity is computed, not sampled",
+    ),
+}
+#: Power with which ``effect`` would be told, and the most replicates that are worth naming.
+POWER, MOST_REPLICATES = 0.8, 10_000
 
 #: Gives the measured quantity, one number a replicate, from the frames of a run.
 Measure = Callable[[Mapping[str, pd.DataFrame]], np.ndarray]
@@ -37,6 +83,8 @@ class Claim:
     ----------
     claim
         ``paper/name``, e.g. ``mrp/theorem-1a-mae``.
+    kind
+        One of :data:`KINDS`.
     source
         Theorem, equation or page.
     statement
@@ -52,10 +100,17 @@ class Claim:
     artefact
         File with the raw numbers, below ``results/<scale>/``.
     out_of_reach
-        A band missed out of reach is ``not shown at this scale``; within, ``fails``.
+        What is not inside its band is ``not shown at this scale`` if this gives a reason.
+    possible
+        Least and largest value that the quantity can take: the interval is cut to it.
+    statistic
+        What the replicates say together, one of :data:`STATISTICS`: ``mean`` (t-interval),
+        ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
+        ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
     """
 
     claim: str
+    kind: str
     source: str
     statement: str
     quantity: str
@@ -65,12 +120,37 @@ class Claim:
     measure: Measure
     artefact: str
     out_of_reach: OutOfReach | None = None
+    possible: tuple[float, float] = (-math.inf, math.inf)
+    statistic: str = "mean"
 
     def __post_init__(self) -> None:
         if "/" not in self.claim:
             raise ValueError(f"claim {self.claim!r}: expected paper/name")
+        if self.kind not in KINDS:
+            raise ValueError(
+                f"claim {self.claim}: kind {self.kind!r}, expected one of {', '.join(KINDS)}"
+            )
+        if self.statistic not in STATISTICS:
+            raise ValueError(
+                f"claim {self.claim}: statistic {self.statistic!r}, expected one of "
+                f"{', '.join(STATISTICS)}"
+            )
         if not self.low <= self.high:
             raise ValueError(f"claim {self.claim}: band [{self.low}, {self.high}] is empty")
+        if not self.ends:
+            raise ValueError(
+                f"claim {self.claim}: band [{self.low}, {self.high}] holds all possible values"
+            )
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """The ends of the band that the quantity can cross."""
+        least, most = self.possible
+        return tuple(
+            end
+            for end, free in ((self.low, self.low > least), (self.high, self.high < most))
+            if free
+        )
 
 
 def read(frame: str, **where: Any) -> Measure:
@@ -83,44 +163,49 @@ def difference(first: Measure, second: Measure) -> Measure:
     return lambda frames: first(frames) - second(frames)
 
 
-def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
-    """Out of reach with fewer than ``least`` replicates in a section of the config."""
+def needs(**least: float) -> OutOfReach:
+    """Out of reach where a number of the config is smaller than the band was derived for.
+
+    Parameters
+    ----------
+    **least
+        Place of a number in the paper's section, levels divided by ``__``, and its least value.
+
+    Examples
+    --------
+    >>> reach = needs(runaway__data__classes=5, runaway__replicates=10)
+    >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
+    '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
+    """
 
     def reason(config: Mapping[str, Any]) -> str | None:
-        replicates = config[section]["replicates"]
-        if replicates >= least:
+        own = {}
+        for place in least:
+            own[place] = config
+            for key in place.split("__"):
+                own[place] = own[place][key]
+        if all(own[place] >= least[place] for place in least):
             return None
-        return f"{replicates} replicates; the band was derived for at least {least}."
+        return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
 
     return reason
 
 
+def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
+    """Out of reach with fewer than ``least`` replicates in a section of the config."""
+    return needs(**{f"{section}__replicates": least})
+
+
 def at_least(section: str, replicates: int = LEAST_REPLICATES, **data: int) -> OutOfReach:
-    """Out of reach with fewer replicates, or smaller sizes in a section's ``data``.
-
-    Examples
-    --------
-    >>> reach = at_least("runaway", classes=5)
-    >>> reach({"runaway": {"data": {"classes": 2}, "replicates": 10}})
-    '2 classes and 10 replicates; the band was derived for at least 5 classes and 10 replicates.'
-    """
-    least = {**data, "replicates": replicates}
-
-    def too_small(config: Mapping[str, Any]) -> str | None:
-        settings = config[section]
-        own = {
-            **{name: settings["data"][name] for name in data},
-            "replicates": settings["replicates"],
-        }
-        if all(own[name] >= least[name] for name in least):
-            return None
-        return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
-
-    return too_small
+    """Out of reach with fewer replicates, or smaller sizes in a section's ``data``."""
+    sizes = {f"{section}__data__{name}": size for name, size in data.items()}
+    return needs(**sizes, **{f"{section}__replicates": replicates})
 
 
-def _sizes(sizes: Mapping[str, int]) -> str:
-    return " and ".join(f"{size} {name}" for name, size in sizes.items())
+def _sizes(sizes: Mapping[str, Any]) -> str:
+    return " and ".join(
+        f"{size} {place.rpartition('__')[2].replace('_', ' ')}" for place, size in sizes.items()
+    )
 
 
 def first_of(*reasons: OutOfReach) -> OutOfReach:
@@ -214,14 +299,62 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
                 )
 
 
-def judge(measured: float, claim: Claim, config: Mapping[str, Any]) -> str:
-    """The verdict on a measured mean; one that equals an end up to rounding lies in the band."""
-    slack = 1e-12 * max(1.0, abs(measured))
-    if claim.low - slack <= measured <= claim.high + slack:
+def measured(claim: Claim, values: np.ndarray) -> Estimate:
+    """What the replicates say together; the interval is cut to what is possible."""
+    of, _ = STATISTICS[claim.statistic]
+    seen = of(values)
+    least, most = claim.possible
+    slack = 1e-12 * max(1.0, abs(seen.mean))
+    if not least - slack <= seen.mean <= most + slack:
+        raise ValueError(f"{seen.mean} is none of the possible values {least} to {most}")
+    if math.isnan(seen.low):
+        return seen
+    return Estimate(seen.mean, max(seen.low, least), min(seen.high, most), seen.replicates)
+
+
+def judge(claim: Claim, seen: Estimate, config: Mapping[str, Any]) -> str:
+    """The verdict on what was measured.
+
+    What equals an end of the band up to rounding lies in it. A mean without an interval (a single
+    replicate) decides nothing.
+    """
+    slack = 1e-12 * max(1.0, abs(seen.mean))
+    low, high = claim.low - slack, claim.high + slack
+    if low <= seen.low and seen.high <= high:
         return HOLDS
     if claim.out_of_reach is not None and claim.out_of_reach(config):
         return NOT_SHOWN
-    return FAILS
+    return FAILS if seen.high < low or seen.low > high else UNDECIDED
+
+
+def smallest_effect(claim: Claim, values: np.ndarray) -> float:
+    """How far from an end of its band a mean must lie so that these replicates tell it apart.
+
+    With the probability :data:`POWER`, if they scatter as they did. Not a number for other
+    statistics than a mean, and for a single replicate.
+    """
+    if claim.statistic == "exact":
+        return 0.0
+    if claim.statistic != "mean" or len(values) < 2:
+        return math.nan
+    freedom = len(values) - 1
+    return (t_quantile(0.975, freedom) + t_quantile(POWER, freedom)) * standard_error(values)
+
+
+def would_decide(claim: Claim, values: np.ndarray) -> float:
+    """Replicates whose interval would clear the ends of the band, if mean and scatter stay.
+
+    Infinite if no :data:`MOST_REPLICATES` would; not a number for other statistics than a mean, and
+    for a single replicate.
+    """
+    if claim.statistic != "mean" or len(values) < 2:
+        return math.nan
+    deviation = float(values.std(ddof=1))
+    distance = min(abs(float(values.mean()) - end) for end in claim.ends)
+    for replicates in range(2, MOST_REPLICATES + 1):
+        if t_quantile(0.975, replicates - 1) * deviation <= distance * math.sqrt(replicates):
+            return float(replicates)
+    return math.inf
 
 
 def ledger(
@@ -254,14 +387,17 @@ def ledger(
     rows = []
     for claim in claims:
         try:
-            seen = estimate(claim.measure(frames))
+            values = np.asarray(claim.measure(frames), dtype=np.float64).ravel()
+            seen = measured(claim, values)
         except (KeyError, ValueError) as error:
             raise ValueError(f"claim {claim.claim}: cannot be measured: {error}") from error
         beyond = claim.out_of_reach(config) if claim.out_of_reach else None
+        verdict = judge(claim, seen, config)
         rows.append(
             {
                 "claim": claim.claim,
                 "paper": claim.claim.partition("/")[0],
+                "kind": claim.kind,
                 "source": claim.source,
                 "statement": claim.statement,
                 "quantity": claim.quantity,
@@ -269,10 +405,14 @@ def ledger(
                 "high": claim.high,
                 "reason": claim.reason + (f" Out of reach here: {beyond}" if beyond else ""),
                 "measured": seen.mean,
+                "interval_low": seen.low,
+                "interval_high": seen.high,
                 "spread": seen.half_width,
-                "spread_kind": SPREAD_KIND,
+                "spread_kind": STATISTICS[claim.statistic][1],
                 "replicates": seen.replicates,
-                "verdict": judge(seen.mean, claim, config),
+                "effect": smallest_effect(claim, values),
+                "would_decide": would_decide(claim, values) if verdict == UNDECIDED else math.nan,
+                "verdict": verdict,
                 "artefact": claim.artefact,
             }
         )

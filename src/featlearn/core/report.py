@@ -23,7 +23,7 @@ import yaml
 from markupsafe import Markup
 
 from featlearn.core.catalogue import STATUS_OF
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN
+from featlearn.core.claims import KINDS, VERDICTS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
@@ -33,7 +33,6 @@ from featlearn.core.software import installed
 from featlearn.core.stats import number, plus_minus
 
 TEMPLATES = Path(__file__).with_name("templates")
-VERDICTS = (HOLDS, FAILS, NOT_SHOWN)
 STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
 #: Shares of a claim's drawing that stay free at either side, for the labels of the band.
 LEFT, RIGHT = 18.0, 82.0
@@ -121,13 +120,13 @@ class Bar:
     interval: tuple[float, float] | None
 
 
-def bar(low: float, high: float, measured: float, spread: float) -> Bar:
+def bar(low: float, high: float, measured: float, interval_low: float, interval_high: float) -> Bar:
     """Place a band, a measured value and its interval on one axis that shows all of them.
 
-    A bound that is infinite lies at the edge of the drawing; a spread that is not a number (a
-    single replicate) gives no interval.
+    A bound that is infinite lies at the edge of the drawing; an interval that is not a number (a
+    single replicate) is not drawn.
     """
-    interval = None if math.isnan(spread) else (measured - spread, measured + spread)
+    interval = None if math.isnan(interval_low) else (interval_low, interval_high)
     shown = [v for v in (low, high, measured, *(interval or ())) if math.isfinite(v)]
     least, span = min(shown), max(shown) - min(shown)
 
@@ -317,6 +316,7 @@ def render(
         gallery=gallery,
         ledger=ledger,
         verdicts={name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
+        kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],
         items=items,
         statuses={name: sum(item["status"] == name for item in items) for name in STATUSES},
         key_of={file: shown.key for shown in gallery for file in shown.files},

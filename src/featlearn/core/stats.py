@@ -16,19 +16,16 @@ SPREAD_KIND = "half-width of the 95 % t-interval over replicates"
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean over replicates with a two-sided 95 % Student-t interval."""
+    """What replicates say together; the 95 % interval of a single one is not a number."""
 
     mean: float
-    half_width: float
+    low: float
+    high: float
     replicates: int
 
     @property
-    def low(self) -> float:
-        return self.mean - self.half_width
-
-    @property
-    def high(self) -> float:
-        return self.mean + self.half_width
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
 
 
 def estimate(values: np.ndarray) -> Estimate:
@@ -44,18 +41,75 @@ def estimate(values: np.ndarray) -> Estimate:
     ValueError
         If ``values`` is empty or holds a non-finite number: a lost replicate must not vanish.
     """
+    values = _replicates(values)
+    mean = float(values.mean())
+    if values.size == 1:
+        return Estimate(mean, math.nan, math.nan, 1)
+    half = t_quantile(0.975, values.size - 1) * standard_error(values)
+    return Estimate(mean, mean - half, mean + half, values.size)
+
+
+def estimate_share(values: np.ndarray) -> Estimate:
+    """Share of replicates in which something is so, with Wilson's 95 % interval.
+
+    Parameters
+    ----------
+    values
+        0 or 1 a replicate, shape ``(R,)``.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or other numbers.
+    """
+    values = _replicates(values)
+    if not np.isin(values, (0, 1)).all():
+        raise ValueError(f"values: expected 0 or 1 a replicate, got {values.tolist()}")
+    n, share, z = values.size, float(values.mean()), 1.959963984540054
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    # at 0 and 1 the interval ends there, which rounding must not hide
+    low, high = centre - half, centre + half
+    return Estimate(share, 0.0 if share == 0 else low, 1.0 if share == 1 else high, n)
+
+
+def estimate_median(values: np.ndarray) -> Estimate:
+    """Median of independent replicates, with the 95 % interval of order statistics.
+
+    It asks nothing of the distribution, so serves heavy tails. With fewer than six replicates no
+    two order statistics enclose the median that surely, and the interval is not a number.
+    """
+    values = np.sort(_replicates(values))
+    n = values.size
+    median = float(np.median(values))
+    # P(the median lies below the k-th smallest) = P(Binomial(n, 1/2) < k)
+    below = np.cumsum([math.comb(n, k) for k in range(n + 1)]) / 2.0**n
+    ranks = np.flatnonzero(below <= 0.025)
+    if not len(ranks):
+        return Estimate(median, math.nan, math.nan, n)
+    k = int(ranks[-1])
+    return Estimate(median, float(values[k]), float(values[n - 1 - k]), n)
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Of the mean of independent replicates, at least two."""
+    return float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def t_quantile(share: float, freedom: int) -> float:
+    """Of Student's t with so many degrees of freedom."""
+    from scipy.special import stdtrit  # slow to import
+
+    return float(stdtrit(freedom, share))
+
+
+def _replicates(values: np.ndarray) -> np.ndarray:
     values = np.asarray(values, dtype=np.float64).ravel()
     if values.size == 0:
         raise ValueError("values: expected one number a replicate, got none")
     if not np.isfinite(values).all():
         raise ValueError(f"values: expected finite numbers, got {values.tolist()}")
-    mean = float(values.mean())
-    if values.size == 1:
-        return Estimate(mean, math.nan, 1)
-    from scipy.special import stdtrit  # slow to import
-
-    error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    return Estimate(mean, float(stdtrit(values.size - 1, 0.975)) * error, values.size)
+    return values
 
 
 # --------------------------------------------------------------------------- one number a replicate

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, needs_replicates
+from featlearn.core.claims import POSITIVE, THEOREM, Claim, needs_replicates
 
 
 def _ratio(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
@@ -20,6 +20,7 @@ def _ratio(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 CLAIMS = (
     Claim(
         "toy/closed-form",
+        THEOREM,
         source="Lemma 1",
         statement="The sum of n views has the cosine 1 / sqrt(1 + noise^2 d / n) with the feature.",
         quantity="measured over predicted cosine, mean over the numbers of views",
@@ -29,5 +30,6 @@ CLAIMS = (
         measure=_ratio,
         artefact="toy/measurements/averaging.parquet",
         out_of_reach=needs_replicates("averaging"),
+        possible=POSITIVE,
     ),
 )
