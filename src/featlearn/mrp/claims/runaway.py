@@ -25,6 +25,9 @@ from featlearn.core.claims import (
 from featlearn.mrp.claims.headline import values
 
 OUTCOME = "mrp/measurements/runaway/outcome.parquet"
+#: Share of the replicates in which something must be so that has no exception in the derivation:
+#: ten of ten cannot tell more. (0.95 until verdicts were formed from the interval.)
+MOST = 0.7
 
 
 def _read(quantity: str, schedule: str = "main") -> Measure:
@@ -100,7 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement="When a kernel captures a first feature, the push towards its second one comes "
         "from the patches of the first: the cross term exceeds the feature's own push.",
         quantity="share of replicates in which cross push > own push at that step",
-        low=0.95,
+        low=MOST,
         high=1.0,
         possible=SHARE,
         statistic="share",
@@ -128,7 +131,7 @@ CLAIMS: tuple[Claim, ...] = (
         source="Our correction of Lemma F.1",
         statement="The kernel that runs away is a mixed one.",
         quantity="share of replicates in which the largest kernel holds more than one feature",
-        low=0.95,
+        low=MOST,
         high=1.0,
         possible=SHARE,
         statistic="share",
