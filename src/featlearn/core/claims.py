@@ -169,7 +169,8 @@ def needs(**least: float) -> OutOfReach:
     Parameters
     ----------
     **least
-        Place of a number in the paper's section, levels divided by ``__``, and its least value.
+        Place of a number in the paper's section, levels divided by ``__``, and its least value; of
+        a list of numbers its largest counts.
 
     Examples
     --------
@@ -179,11 +180,13 @@ def needs(**least: float) -> OutOfReach:
     """
 
     def reason(config: Mapping[str, Any]) -> str | None:
-        own = {}
+        own: dict[str, Any] = {}
         for place in least:
             own[place] = config
             for key in place.split("__"):
                 own[place] = own[place][key]
+            if isinstance(own[place], list):
+                own[place] = max(own[place])
         if all(own[place] >= least[place] for place in least):
             return None
         return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
