@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from featlearn.contrastive.claims.shared import nmse_over_linear, of_model
-from featlearn.core.claims import Claim, Measure, at_least, difference
+from featlearn.core.claims import (
+    CONTROL,
+    LEAST_REPLICATES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    difference,
+    needs,
+)
 
 EVALUATION = "contrastive/measurements/ablations/evaluation.parquet"
 
@@ -20,13 +31,19 @@ def _against_reference(arm: str) -> Measure:
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("ablations", atoms=16)
+    reach = needs(
+        ablations__data__atoms=16,
+        ablations__training__steps=250,
+        ablations__replicates=LEAST_REPLICATES,
+    )
     return Claim(f"contrastive/{name}", artefact=EVALUATION, out_of_reach=reach, **parts)
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "ablation-reference",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.4, at the ablations' size",
         statement="The reference learns every atom.",
         quantity="share of atoms covered",
@@ -37,6 +54,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "ablation-no-mask",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem 3.2, Corollary 3.3",
         statement="Without RandomMask the probe is no better than linear.",
         quantity="NMSE over that of the best linear predictor",
@@ -47,6 +66,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "ablation-independent-masks",
+        kind=CONTROL,
+        possible=POSITIVE,
         source="Control (ours) to Definition 2.3",
         statement="Independent masks do not help: the views share noise.",
         quantity="NMSE over that of the best linear predictor",
@@ -57,6 +78,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "ablation-zero-thresholds",
+        kind=CONTROL,
+        possible=POSITIVE,
         source="Section 4",
         statement="Without thresholds RandomMask is no better than linear.",
         quantity="NMSE over that of the best linear predictor",
@@ -67,6 +90,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "printed-schedule",
+        kind=THEOREM,
+        possible=SHARE,
         source="Section 3, bias schedule (as printed, kb = 1)",
         statement="The printed schedule of the thresholds leaves neurons alive.",
         quantity="share of neurons that fire at all, at the end",
@@ -78,6 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "schedule-growth-not-needed",
+        kind=OBSERVATION,
         source="Section 3, bias schedule (ours)",
         statement="Thresholds that only follow the norm (kb = 0) do as well.",
         quantity="NMSE minus that of the reference",
@@ -88,6 +114,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "t1-not-critical",
+        kind=OBSERVATION,
         source="Section 3, four definitions of T1",
         statement="Ending stage I when squared norms have doubled (appendix) does not change the "
         "outcome.",
@@ -99,6 +126,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "strong-decay",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.4, lambda in [d^-1.499, d^-1.001]",
         statement="Within the theory's interval of lambda neurons stay alive (at twice its lower "
         "end).",
@@ -111,6 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "dictionary-qr",
+        kind=THEOREM,
         source="Definition 2.1 (any incoherent dictionary)",
         statement="A random orthonormal frame does as well as the flat dictionary.",
         quantity="NMSE minus that of the reference",
@@ -121,6 +151,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "dictionary-spiky",
+        kind=CONTROL,
+        possible=SHARE,
         source="Definition 2.1, the bound on ||M_j||_inf is needed (control, ours)",
         statement="Atoms on single coordinates are not learned: the masks hide them from one view.",
         quantity="share of atoms covered",

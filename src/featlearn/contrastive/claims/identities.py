@@ -12,7 +12,16 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.claims.shared import always, ratio, wide
-from featlearn.core.claims import Claim, Measure, needs_replicates
+from featlearn.core.claims import (
+    DIFFERENCE_OF_SHARES,
+    IDENTITY,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    needs_replicates,
+)
 
 INSTANCES = "contrastive/measurements/identities/instances.parquet"
 SAMPLED = "contrastive/measurements/identities/sampled.parquet"
@@ -82,6 +91,9 @@ def _slope(check: str, over: str = "setting") -> Measure:
 def _identity(name: str, quantity: str, *, source: str, statement: str, what: str) -> Claim:
     return Claim(
         f"contrastive/{name}",
+        kind=IDENTITY,
+        possible=POSITIVE,
+        statistic="exact",
         source=source,
         statement=statement,
         quantity=f"relative error {what}",
@@ -171,6 +183,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "significance",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Section 2, significance",
         statement="Noise along an atom has standard deviation sigma, an active atom size 1.",
         quantity="std of <xi, M_j> over sigma, mean over d",
@@ -181,6 +195,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "individuality",
+        kind=THEOREM,
         source="Section 2, individuality",
         statement="The noise of two samples becomes orthogonal as d_1 grows.",
         quantity="exponent of d_1 in the largest |cosine| of a pair",
@@ -192,6 +207,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "second-moments-as-printed",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Appendix F, E<x, M_j>^2 / E<x, M_j^perp>^2 = 1 + o(1)",
         statement="Without augmentation sparse and dense directions carry nearly equal variance.",
         quantity="ratio of the second moments at the largest d",
@@ -207,6 +224,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "second-moments",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Appendix F, exact form",
         statement="The ratio of the second moments is 1 + p / sigma^2.",
         quantity="measured over exact ratio, mean over d",
@@ -217,6 +236,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "decoding",
+        kind=THEOREM,
+        possible=SHARE,
         source="Section 4, decoding map",
         statement="Thresholding either view along an atom reads off z_j, ever better as d grows.",
         quantity="share of (sample, atom) in which both views give z_j, threshold 1/2, largest d",
@@ -229,6 +250,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "decoding-grows",
+        kind=THEOREM,
+        possible=DIFFERENCE_OF_SHARES,
         source="Section 4, decoding map",
         statement="The decoding is better with more atoms.",
         quantity="agreement at the largest d minus at the smallest",
@@ -240,6 +263,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "fact-a1",
+        kind=THEOREM,
         source="Fact A.1",
         statement="The gradient of K anchors approaches the population gradient like K^-1/2.",
         quantity="exponent of K in the relative error",
@@ -251,6 +275,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2-norms",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Lemma B.2(a, b)",
         statement="||P w_i(0)||^2 is sigma_0^2 d up to a relative error of order d^-1/2.",
         quantity="spread of ||P w_i(0)||^2 / (sigma_0^2 d) over sqrt(2/d), mean over d",
@@ -261,6 +287,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2c",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma B.2(c), |M*_j| >= d^(gamma c0 / 4)",
         statement="With m = 8 d an atom has at least one lucky neuron on average.",
         quantity="mean |M*_j| at m = 8 d, smallest over d",
@@ -271,6 +299,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2c-every-atom",
+        kind=THEOREM,
+        possible=SHARE,
         source="Lemma B.2(c), for every j",
         statement="Every atom has a lucky neuron (m = 8 d).",
         quantity="share of atoms without one, mean over d",
@@ -283,6 +313,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2c-paper-width",
+        kind=THEOREM,
+        possible=SHARE,
         source="Lemma B.2(c) with m = d^1.01 (Theorem 3.4)",
         statement="Every atom has a lucky neuron with m = d^1.01.",
         quantity="share of atoms without one at m = d^1.01, mean over d",
@@ -297,6 +329,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2e",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma B.2(e)",
         statement="Two atoms share at most O(log d) members.",
         quantity="largest |M_j and M_j'| over log d, largest over d",
@@ -307,6 +341,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2f",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma B.2(f)",
         statement="A neuron is a member of O(1) atoms.",
         quantity="largest number of atoms of a neuron, largest over d",
@@ -318,6 +354,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b2d",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma B.2(d)",
         statement="A neuron has O(1) atoms with |alpha_ij(0)| <= sigma_0 / d.",
         quantity="mean number of such atoms, mean over d",
@@ -328,6 +366,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b3",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Lemma B.3",
         statement="The mask makes atoms leak into each other with size d_1^-1/2.",
         quantity="std of <M_j, (I - 2D) M_j'> times sqrt(d_1), mean over d",
@@ -338,6 +378,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-b4",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Lemma B.4",
         statement="The masked noise has variance 2 sigma^2 ||w||^2 along a weight.",
         quantity="measured over exact variance, mean over d",
@@ -348,6 +390,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "c4-signal",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis C.4, span(M)",
         statement="In stage I the part in span(M) grows by the closed rate, step by step.",
         quantity="measured growth over (1 + eta g)^t after many sampled steps",
@@ -358,6 +402,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "c4-dense",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis C.4, complement",
         statement="The rest of the norm stays about constant in stage I.",
         quantity="growth of the part outside span(M) after many sampled steps",
@@ -369,6 +415,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "next-order",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Our next order of Lemma C.2 and C.3",
         statement="The onset of the negatives slows growth in span(M) by the closed form.",
         quantity="measured over predicted rate along span(M), mean over ||w||",
@@ -380,6 +428,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-c3",
+        kind=THEOREM,
         source="Lemma C.3",
         statement="Softmax weights differ from 1/|B| by O(sum ||w||^2 / (tau |B|)).",
         quantity="exponent of sum ||w||^2 in |B| max |l - 1/|B||",
@@ -390,6 +439,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-d3",
+        kind=IDENTITY,
+        possible=POSITIVE,
         source="Lemma D.3 (A.3), closed form",
         statement="An active atom pulls a neuron by S(alpha) Q(alpha).",
         quantity="measured over predicted pull, mean over alpha",
@@ -401,6 +452,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-d4",
+        kind=IDENTITY,
         source="Lemma D.4 (A.2), closed form",
         statement="The chain of correlations that pulls a neuron towards noise is as small as its "
         "closed form says.",
@@ -412,6 +464,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "masked-noise-pull",
+        kind=THEOREM,
         source="Section 4, feature decoupling",
         statement="A sample of noise alone pulls nowhere under RandomMask, whatever the threshold.",
         quantity="pull along w under RandomMask over that without masks, at b = 0",
@@ -423,6 +476,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-f1",
+        kind=IDENTITY,
         source="Lemma F.1, for b > 0 by Stein's lemma (ours)",
         statement="Without masks noise alone pulls by sigma^2 <w, v> 2 Phi(-b / (sigma ||w||)).",
         quantity="measured over predicted pull, mean over thresholds",
@@ -433,6 +487,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-f1-as-printed",
+        kind=THEOREM,
         source="Lemma F.1 (as printed), b > 0",
         statement="It pulls by <w, v> E[<x, v>^2 1{fires}].",
         quantity="measured pull over the printed expression at b = b(T1)",
@@ -444,6 +499,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "lemma-f2",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma F.2",
         statement="A network of dense directions alone drives the loss without masks to zero.",
         quantity="loss times sum ||w||^2 / d, largest over norms",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.claims.shared import wide
-from featlearn.core.claims import LEAST_REPLICATES, Claim
+from featlearn.core.claims import LEAST_REPLICATES, POSITIVE, SHARE, THEOREM, Claim
 
 SIZE = "contrastive/measurements/scaling/16.parquet"
 
@@ -57,6 +57,8 @@ def _claim(name: str, **parts: Any) -> Claim:
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "scaling-error-falls",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollary 3.5",
         statement="The probe's error falls with the number of atoms, at every step.",
         quantity="largest ratio of the NMSE at one size to that at the size before",
@@ -67,6 +69,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "scaling-against-linear",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollaries 3.3, 3.5",
         statement="While that of linear predictors hardly does: the gap opens.",
         quantity="NMSE over that of the best linear predictor, at the most atoms",
@@ -77,6 +81,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "scaling-coverage",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.4(a)",
         statement="At every size nearly all atoms are learned.",
         quantity="share of atoms covered, smallest over sizes",
@@ -87,6 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "t2-order",
+        kind=THEOREM,
         source="Theorem D.5, T2 - T1 = Theta(d log d / (eta log log d))",
         statement="Stage II takes a time of order d log d / (eta log log d).",
         quantity="exponent of d log d / log log d in eta (T2 - T1)",

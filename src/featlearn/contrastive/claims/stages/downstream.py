@@ -9,7 +9,15 @@ import pandas as pd
 
 from featlearn.contrastive.claims.shared import always, nmse_over_linear, of_model, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, EVALUATION, LABELS, claim
-from featlearn.core.claims import Claim, difference
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    difference,
+)
 from featlearn.core.stats import per_replicate
 
 
@@ -25,6 +33,8 @@ def _few_labels(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "corollary-3.5",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollary 3.5, finite form",
         statement="A linear probe on the masked, thresholded network beats every linear predictor.",
         quantity="NMSE over that of the best linear predictor",
@@ -37,6 +47,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.5-as-printed",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollary 3.5",
         statement="Its error vanishes.",
         quantity="NMSE",
@@ -49,6 +61,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.5-accuracy",
+        kind=THEOREM,
+        possible=DIFFERENCE_OF_SHARES,
         source="Corollary 3.5, classification",
         statement="And it classifies better than any linear classifier of the samples.",
         quantity="accuracy minus that of the probe on samples",
@@ -63,6 +77,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.5-labels",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollary 3.5, O~(d^1.001) labels",
         statement="A number of labels of order d log d is enough.",
         quantity="NMSE with about 30 d labels over that with the most labels of the figure",
@@ -75,6 +91,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "thresholds-needed",
+        kind=CONTROL,
+        possible=POSITIVE,
         source="Section 4 (why thresholds)",
         statement="With RandomMask but thresholds at zero the network is linear and no better than "
         "linear.",
@@ -88,6 +106,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.3",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Corollary 3.3, finite form",
         statement="Without augmentation the probe is no better than a linear predictor.",
         quantity="NMSE over that of the best linear predictor",
@@ -99,6 +119,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.3-accuracy",
+        kind=THEOREM,
+        possible=SHARE,
         source="Corollary 3.3, accuracy bounded away from 1",
         statement="And its accuracy stays away from 1.",
         quantity="accuracy",
@@ -110,6 +132,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "corollary-3.3-as-printed",
+        kind=THEOREM,
+        possible=SHARE,
         source="Corollary 3.3, Pr[correct] = o(1)",
         statement="Its accuracy vanishes (as printed).",
         quantity="accuracy",
@@ -123,6 +147,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "only-both",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Sections 3 and 4, the message",
         statement="Only RandomMask with thresholds does better than linear: its error is far below "
         "that of no augmentation.",

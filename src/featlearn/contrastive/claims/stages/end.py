@@ -6,7 +6,7 @@ import math
 
 from featlearn.contrastive.claims.shared import always, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, above_floor, claim, seen
-from featlearn.core.claims import Claim, difference
+from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, Claim, difference
 
 LOG_D = math.log(ATOMS)
 
@@ -14,6 +14,8 @@ LOG_D = math.log(ATOMS)
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "theorem-3.4-coverage",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.4(a)",
         statement="Every atom is learned by some singleton.",
         quantity="share of atoms with a singleton at the end",
@@ -24,6 +26,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4-alignment",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.4(a); Induction Hypothesis E.2(1)",
         statement="Neurons that were lucky at the start end aligned with their atom.",
         quantity="mean |alpha_ij| / ||w_i|| of lucky pairs at the end",
@@ -34,6 +38,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lottery-precision",
+        kind=THEOREM,
+        possible=SHARE,
         source="Definition of M*_j; Theorem D.5",
         statement="A lucky neuron becomes a singleton of its atom.",
         quantity="share of lucky pairs (i, j) in which i is a singleton of j at the end",
@@ -44,6 +50,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lottery-recall",
+        kind=THEOREM,
+        possible=SHARE,
         source="Definition of M*_j, converse (as the proof suggests)",
         statement="Singletons are those that were lucky.",
         quantity="share of singletons at the end that were lucky for their atom",
@@ -55,6 +63,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4b",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem 3.4(b) / E.1(b): |alpha_ij| <= O(1 / (d^2 lambda)) for non-members",
         statement="A singleton has next to nothing along other atoms.",
         quantity="largest |alpha_ij| beyond the own atom times d^2 lambda, mean over singletons",
@@ -65,6 +75,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4c",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem 3.4(c) / E.1(c): |beta_ij| <= O(1 / (sqrt(d_1) d^1.5 lambda))",
         statement="And next to nothing along noise.",
         quantity="largest |beta_ij| times sqrt(d_1) d^1.5 lambda, mean over singletons",
@@ -75,6 +87,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4d-as-printed",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem 3.4(d), E.1(d)",
         statement="The loss ends at O(1 / log d).",
         quantity="loss over tau at the end, times log d",
@@ -89,6 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4d",
+        kind=OBSERVATION,
         source="Theorem 3.4(d), against the floor of a code of z (ours)",
         statement="The loss falls towards that of a perfect code of z.",
         quantity="(loss - floor) / (initial loss - floor) at the end",
@@ -101,6 +116,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-norm",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis E.2(2)",
         statement="Norms stay bounded: ||w_i||^2 <= O(tau log d).",
         quantity="largest ||w_i||^2 over tau log d at the end",
@@ -112,6 +129,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-strength",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis E.2(3)",
         statement="F_j <= O(tau log^3 d).",
         quantity="largest F_j / (tau log^3 d) at the end",
@@ -122,6 +141,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e5-e6",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemmas E.5, E.6",
         statement="F_j = sum_i alpha_ij^2 grows to the order of tau log d and no further.",
         quantity="F_j / (tau log d) at the end, mean over atoms",
@@ -132,6 +153,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-within-atom",
+        kind=THEOREM,
+        possible=SHARE,
         source="Induction Hypothesis E.2(4)",
         statement="Singletons of an atom stay within a constant factor.",
         quantity="smallest over largest |alpha_ij| of an atom's singletons, mean over atoms, end",
@@ -142,6 +165,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-other-atoms",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis E.2(5)",
         statement="Along other atoms |alpha_ij| <= O(||w_i|| / sqrt d).",
         quantity="largest |alpha_ij| sqrt d / ||w_i|| beyond the own atom, mean over singletons",
@@ -152,6 +177,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-dense",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis E.2(6)",
         statement="Along noise |beta_ij| <= O(||w_i|| / sqrt d_1).",
         quantity="largest |beta_ij| sqrt d_1 / ||w_i||, mean over singletons",
@@ -162,6 +189,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "e2-threshold-level",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis E.2(7), after T2",
         statement="Thresholds stay above polylog(d) / sqrt d ||w_i||.",
         quantity="least b_i sqrt d / (||w_i|| sqrt(log d)) over neurons, at the end",
@@ -173,6 +202,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "fact-e3-rate",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Fact E.3, Pr(fire) <= O(log log d / d)",
         statement="A neuron fires as rarely as its atom is active.",
         quantity="firing rate at the end over log log d / d",
@@ -183,6 +214,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "fact-e3-precision",
+        kind=THEOREM,
+        possible=SHARE,
         source="Fact E.3",
         statement="It fires only if its atom is active.",
         quantity="share of the firings of singletons in which the atom is active, at the end",
@@ -199,6 +232,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "fact-e3-lift",
+        kind=OBSERVATION,
+        possible=POSITIVE,
         source="Fact E.3, finite form",
         statement="It fires far more often when its atom is active than when it is not.",
         quantity="share of the firings of singletons in which the atom is active, over p",
@@ -209,6 +244,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e7",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma E.7",
         statement="The leak E1 from other atoms is far smaller than Psi at T2.",
         quantity="root mean square of E1 over that of Psi, singletons and their atoms, T2",
@@ -219,6 +256,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e8",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma E.8",
         statement="And so is E2, from noise in the anchor.",
         quantity="root mean square of E2 over that of Psi, singletons and their atoms, T2",
@@ -229,6 +268,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e9",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma E.9",
         statement="Phi, what the rest of a sample adds, shrinks during stage III.",
         quantity="|Phi| / ||w_i|| at the end over that at T2, root mean squares",
@@ -239,6 +280,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e11-as-printed",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma E.11",
         statement="The comparator, singletons of every atom, has pseudo-loss O(1 / log d).",
         quantity="pseudo-loss over tau of the comparator, times log d",
@@ -250,6 +293,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-e11",
+        kind=OBSERVATION,
         source="Lemma E.11, against the floor (ours)",
         statement="The comparator is at least as good as the network that training found.",
         quantity="(pseudo-loss - floor) of the comparator over (loss - floor) of the network, end",
@@ -262,6 +306,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "after-3.4",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Remark after Theorem 3.4",
         statement="The representation of a sample is that of its signal: ||f(x) - f(Mz)|| is "
         "smaller than ||f(Mz)||.",
@@ -274,6 +320,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "after-3.4-cosine",
+        kind=THEOREM,
         source="Remark after Theorem 3.4",
         statement="Training turns the representation from noise to signal.",
         quantity="mean cosine of f(x) and f(Mz) at the end minus at the start",

@@ -6,12 +6,13 @@ import math
 
 from featlearn.contrastive.claims.shared import ratio
 from featlearn.contrastive.claims.stages.reading import DECOUPLING, claim, diagonal, seen
-from featlearn.core.claims import Claim
+from featlearn.core.claims import CONTROL, POSITIVE, SHARE, THEOREM, Claim
 
 CLAIMS: tuple[Claim, ...] = (
     # ------------------------------------------------------------------ decoupling
     claim(
         "decoupling-noise",
+        kind=THEOREM,
         source="Section 4; Lemma C.2",
         statement="Under RandomMask the two views share no noise: the pull along dense directions "
         "is not positive.",
@@ -24,6 +25,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "decoupling-signal",
+        kind=THEOREM,
         source="Section 4; Lemma C.2",
         statement="And they share the signal.",
         quantity="E<x+, v><x++, v> along atoms under RandomMask, over p (1 - d/d_1)",
@@ -40,6 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "decoupling-independent-masks",
+        kind=CONTROL,
         source="Control (ours) to Definition 2.3",
         statement="Two independent masks do not decouple: noise is shared as without masks.",
         quantity="E<x+, v><x++, v> along dense directions over the same without masks",
@@ -52,6 +55,8 @@ CLAIMS: tuple[Claim, ...] = (
     # ------------------------------------------------------------------ T1
     claim(
         "theorem-c1-1",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem C.1(1)",
         statement="At T1 at least half of every neuron lies in span(M).",
         quantity="least share of ||w_i||^2 in span(M) at T1, over neurons",
@@ -63,6 +68,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-c1-2",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem C.1(2)",
         statement="At T1 lucky neurons are above the line: |alpha_ij| >= (1 + gamma c0) "
         "sqrt(2 log d / d) ||w_i||.",
@@ -75,6 +82,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-c1-3",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem C.1(3)",
         statement="And pairs outside M_j are below it.",
         quantity="share of such pairs with |alpha_ij| <= (1 - gamma c0) sqrt(2 log d / d) ||w_i||",
@@ -85,6 +94,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-c1-4",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem C.1(4)",
         statement="A neuron has at most O(d 2^-sqrt(log d)) atoms with |alpha_ij| >= "
         "log^(1/4) d / sqrt d ||w_i||.",
@@ -96,6 +107,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-c1-5",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem C.1(5)",
         statement="Dense coordinates are at most O(sqrt(log d_1 / d_1)) ||w_i||.",
         quantity="largest |beta_ij| sqrt(d_1 / log d_1) / ||w_i|| at T1, mean over neurons",
@@ -106,6 +119,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-b5",
+        kind=THEOREM,
+        possible=SHARE,
         source="Lemmas B.5, B.6",
         statement="With the thresholds of T1 few neurons fire on a masked sample.",
         quantity="firing rate on masked samples at T1",
@@ -118,6 +133,8 @@ CLAIMS: tuple[Claim, ...] = (
     # ------------------------------------------------------------------ T1 to T2
     claim(
         "d1-lucky",
+        kind=THEOREM,
+        possible=SHARE,
         source="Induction Hypothesis D.1(a)",
         statement="Lucky neurons stay above their threshold.",
         quantity="share of lucky pairs with |alpha_ij| >= (1 + c0) b_i at T2",
@@ -128,6 +145,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "d1-others",
+        kind=THEOREM,
+        possible=SHARE,
         source="Induction Hypothesis D.1(b)",
         statement="Pairs outside M_j stay below it.",
         quantity="share of them with |alpha_ij| <= (1 - c0) b_i at T2",
@@ -139,6 +158,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "d1-near-threshold",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis D.1(c)",
         statement="Few atoms have alpha_ij^2 >= b_i^2 / sqrt(log d).",
         quantity="their mean number over d 2^-sqrt(log d), at T2",
@@ -149,6 +170,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "d1-threshold-level",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Induction Hypothesis D.1(e)",
         statement="||w_i||^2 <= d b_i^2 / log d from T1 to T2.",
         quantity="least b_i sqrt d / (||w_i|| sqrt(log d)) over neurons, at T2",
@@ -159,6 +182,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-d5-singletons",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem D.5(a)",
         statement="At T2 a constant share of the neurons are singletons.",
         quantity="share of neurons with more than half of their squared norm along one atom, T2",
@@ -170,6 +195,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-d5-within-atom",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem D.5",
         statement="Singletons of an atom are within a constant factor of the largest.",
         quantity="smallest over largest |alpha_ij| of an atom's singletons at T2, mean over atoms",

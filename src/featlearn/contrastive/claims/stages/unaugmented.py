@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from featlearn.contrastive.claims.shared import always, ratio
 from featlearn.contrastive.claims.stages.reading import ATOMS, claim, seen
-from featlearn.core.claims import Claim, difference
+from featlearn.core.claims import (
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    difference,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "theorem-3.2-loss",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Theorem 3.2",
         statement="Without augmentation the contrastive loss goes to zero.",
         quantity="loss at the end over the initial one (that of tiny weights)",
@@ -19,6 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.2-cosine",
+        kind=THEOREM,
         source="Theorem 3.2: cos(f(x), f(xi)) >= 1 - 1/poly(d)",
         statement="Without augmentation the representation of a sample is that of its noise.",
         quantity="mean cosine of f(x) and f(xi) at the end",
@@ -30,6 +41,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "no-augmentation-no-singletons",
+        kind=THEOREM,
+        possible=SHARE,
         source="Theorem 3.2",
         statement="Without augmentation no neuron learns an atom.",
         quantity="share of singletons at the end",
@@ -40,6 +53,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "retrieval-misleads",
+        kind=OBSERVATION,
+        possible=DIFFERENCE_OF_SHARES,
         source="Control (ours): the task is solved with bad features",
         statement="The positive is retrieved better without augmentation, where features are bad.",
         quantity="share of anchors whose positive wins, without minus with RandomMask, end",
@@ -50,6 +65,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "lemma-f3",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Lemma F.3",
         statement="Without augmentation sum ||w_i||^2 reaches the order of tau d.",
         quantity="sum ||w_i||^2 / (tau d) at the end",
@@ -60,6 +77,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "fact-f4-as-printed",
+        kind=THEOREM,
+        possible=POSITIVE,
         source="Fact F.4: the share in span(M) stays 1 / poly(d)",
         statement="Without augmentation neurons do not turn to span(M).",
         quantity="share of ||w_i||^2 in span(M) at the end over d / d_1",
@@ -74,6 +93,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "fact-f4",
+        kind=THEOREM,
+        possible=SHARE,
         source="Fact F.4, finite form",
         statement="Noise keeps most of every neuron.",
         quantity="share of ||w_i||^2 in span(M) at the end, mean over neurons",
