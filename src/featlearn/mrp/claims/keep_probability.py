@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,7 +71,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement="In the teacher-student framework learning slows down as theta tends to 1.",
         quantity="steps until all features are captured, theta = 0.8 over 0.2, paired",
         low=10.0,
-        high=60.0,
+        high=math.inf,
         possible=POSITIVE,
         reason="A run that was cut off counts with its length. The growth constant contains "
         "tau^q - 1 with tau = 1/theta: about 125 against 1 before the capture, less after it; "

@@ -82,8 +82,8 @@ CLAIMS: tuple[Claim, ...] = (
         possible=POSITIVE,
         statistic="median",
         reason="The same band. Claim E.4(b) drops the cross term, which is larger than what it "
-        "lists by a factor of order sigma_0^-q; a failure is expected. The median, for kernels that "
-        "run away make a heavy tail.",
+        "lists by a factor of order sigma_0^-q; a failure is expected. The median, for "
+        "kernels that run away make a heavy tail.",
         measure=_read("off_diagonal_at_last_capture"),
     ),
     _claim(
