@@ -125,9 +125,9 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.4,
         high=0.6,
         reason="One half; the window in which both features are kept closes like log(k) / k. "
-        "Shares of 2k features in ten replicates leave about 0.05 of noise. (Was a line in 1/k, which "
-        "overshoots, with a band up to 0.62 that 0.59 +- 0.05 met in a run: both were replaced "
-        "after it.)",
+        "Shares of 2k features in ten replicates leave about 0.05 of noise. (Was a line in 1/k, "
+        "which overshoots, with a band up to 0.62 that 0.59 +- 0.05 met in a run: both were "
+        "replaced after it.)",
         measure=limit,
     ),
     _claim(
