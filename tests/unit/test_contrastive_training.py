@@ -205,8 +205,8 @@ def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
     linear, bayes = tasks.raw(), tasks.bayes()
     spec = tasks.experiment.spec
     assert linear.nmse.mean().item() == pytest.approx(closed_forms.linear_error(spec), rel=0.05)
-    assert bayes.nmse.mean().item() == pytest.approx(closed_forms.bayes_error(spec), rel=0.05)
-    assert (bayes.accuracy > linear.accuracy).all()
+    assert bayes["nmse"].mean().item() == pytest.approx(closed_forms.bayes_error(spec), rel=0.05)
+    assert (bayes["accuracy"] > linear.accuracy).all()
     assert tasks.atoms().nmse.mean() < 1.02 * linear.nmse.mean()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.contrastive.tables.shared import PROBE_HEADS, labelled
+from featlearn.contrastive.tables.shared import PROBE_HEADS, TRAIN_HEADS, labelled
 from featlearn.core.publish import Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 
@@ -13,9 +13,11 @@ MODELS = {
     "raw": "Samples themselves",
     "atoms": "Samples along the atoms",
     "linear-exact": "Best linear predictor, exact",
-    "initial": "Random weights",
-    "unmasked": "No augmentation",
-    "zero-thresholds": "RandomMask, thresholds at zero",
+    "initial": "Random weights, thresholds at zero",
+    "random-features": "Random weights, thresholds raised",
+    "unmasked-zero": "No mask, thresholds at zero",
+    "masked-zero": "RandomMask, thresholds at zero",
+    "unmasked": "No mask, thresholds raised",
     "masked": "RandomMask, thresholds raised",
     "bayes": "Bayes estimate",
     "bayes-exact": "Bayes floor, exact",
@@ -45,8 +47,9 @@ def downstream(evaluation: pd.DataFrame) -> Table:
     found = labelled(summary(evaluation, ["model", "quantity"]), "model", MODELS)
     return Table(
         found,
-        side_by_side(found, ["label"], "quantity", PROBE_HEADS),
-        "NMSE: mean squared error over the mean square of the response. "
+        side_by_side(found, ["label"], "quantity", PROBE_HEADS | TRAIN_HEADS),
+        "NMSE: mean squared error over the mean square of the response; chance has 1, and 0.5 right. "
+        "On training samples as well as on fresh ones. "
         f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
     )
 
@@ -63,6 +66,6 @@ def moments(moments: pd.DataFrame) -> Table:
     found = summary(moments, ["arm", "moment", "quantity"])
     came = (found["quantity"] != "step") | (found["mean"] >= 0)  # no T1 without thresholds
     shown = labelled(found[came], "quantity", MOMENT_QUANTITIES)
-    order = ["masked", "zero-thresholds", "unmasked"]
+    order = ["masked", "unmasked", "masked-zero", "unmasked-zero", "theory-decay"]
     shown = pd.concat([shown[shown["arm"] == arm] for arm in order], ignore_index=True)
     return Table(found, side_by_side(shown, ["arm", "label"], "moment", MOMENT_HEADS))
