@@ -58,10 +58,11 @@ def downstream(evaluation: pd.DataFrame) -> Table:
 def moments(moments: pd.DataFrame) -> Table:
     """What the arms hold at each moment
 
-    Means over replicates at the start, at T1, at T2 and at the end; without thresholds at thirds of the way. *What
-    to see:* with RandomMask neurons turn into the span of the atoms until T1 and into singletons after it; they
-    come to fire about as rarely as their atom is active. Without augmentation the positive is always retrieved,
-    and the representation is that of the noise.
+    Means over replicates at the start, at T1, at T2 and at the end; with thresholds at zero at thirds of the way.
+    *What to see:* with RandomMask neurons turn into the span of the atoms until T1 and into singletons after it;
+    they come to fire about as rarely as their atom is active. Without a mask they lie less in the span at T1, and
+    yet become singletons; the positive is retrieved more often, and the representation is nearer to that of the
+    noise. With the theory's decay most neurons die, and the dead are no singletons.
     """
     found = summary(moments, ["arm", "moment", "quantity"])
     came = (found["quantity"] != "step") | (found["mean"] >= 0)  # no T1 without thresholds
