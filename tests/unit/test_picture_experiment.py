@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, ledger
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError
 from featlearn.images import replicate as room
@@ -316,7 +316,19 @@ def test_a_cell_holds_both_ways_to_train(config):
 
 GRID = [(start, "vit" if start in ("mae", "data2vec", "beit", "random-vit") else "cnn")
         for start in STARTS]  # fmt: skip
-CLAIMED = {"comparison": {"replicates": 5}, "samples": {"train": 2000}}
+
+
+def claimed(replicates=5, epochs=100) -> dict:
+    lengths = {name: {"training": {"epochs": epochs}} for name in ("simmim", "mae", "data2vec")}
+    return {
+        "comparison": {"replicates": replicates},
+        "samples": {"train": 2000},
+        "pretraining": lengths,
+        "detection": {"training": {"steps": 10_000}},
+    }
+
+
+CLAIMED = claimed()
 
 
 def comparison_frame(replicates=5, value=lambda **_: 0.5) -> pd.DataFrame:
@@ -441,9 +453,17 @@ def test_transfer_claims_measure_gains_over_supervised_training():
 
 
 def test_small_runs_do_not_refute_a_claim():
-    small = {"comparison": {"replicates": 1}, "samples": {"train": 24}}
-    found = ledger(COMPARISON_CLAIMS, {"comparison": comparison_frame(1)}, small)
+    found = ledger(COMPARISON_CLAIMS, {"comparison": comparison_frame(2)}, claimed(replicates=2))
     assert FAILS not in set(found["verdict"])
+
+
+def test_short_trainings_do_not_refute_what_they_train():
+    frames = {"comparison": comparison_frame()}
+    found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
+    assert found["mrp/images-mae-single-view-few-labels"] == NOT_SHOWN
+    assert found["mrp/images-supervised-fits"] == FAILS
+    found = ledger(TRANSFER_CLAIMS, transfer_frames(), claimed(epochs=20))["verdict"]
+    assert set(found) == {NOT_SHOWN}
 
 
 # ------------------------------------------------------------------------------- tables

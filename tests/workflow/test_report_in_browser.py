@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from featlearn.core.catalogue import catalogue_frame, read_catalogue
-from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED
+from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, VERDICTS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet
 from featlearn.core.provenance import records, write_record
@@ -61,7 +61,9 @@ def fabricate(folder: Path) -> dict:
     rows = [
         ("mrp/one", HOLDS, 0.5, 0.8, 0.63, 0.05, HOSTILE),
         ("mrp/two", HOLDS, 0.995, 1.0, 1.0, 0.0, "All are captured."),
-        ("mrp/three", FAILS, 0.9, 1.0, 0.7, math.nan, "Nothing is lost."),
+        ("mrp/three", UNDECIDED, 0.9, 1.0, 0.7, math.nan, "Nothing is lost."),
+        ("mrp/five", FAILS, 0.9, 1.0, 0.7, 0.01, "Nothing is lost here either."),
+        ("mrp/six", UNDECIDED, 0.9, 1.0, 0.92, 0.05, "It may be so."),
         ("icl/four", NOT_SHOWN, -math.inf, 0.0, 0.2, 0.1, "It falls without bound."),
     ]
     write_parquet(pd.DataFrame([claim_row(*row) for row in rows], columns=list(COLUMNS)), claims)
@@ -195,7 +197,9 @@ def test_all_items_and_all_claims_are_there_without_a_script(inputs):
     rows = [row for row in outline.of("tr") if "data-status" in row]
     claims = [claim for claim in outline.of("li") if "data-verdict" in claim]
     assert len(rows) == len(read_catalogue(CATALOGUE))
-    assert [claim["data-verdict"] for claim in claims] == [HOLDS, HOLDS, FAILS, NOT_SHOWN]
+    assert [claim["data-verdict"] for claim in claims] == [
+        *(HOLDS, HOLDS, UNDECIDED, FAILS, UNDECIDED, NOT_SHOWN)
+    ]
     assert not any("hidden" in row for row in rows + claims)
 
 
@@ -375,7 +379,7 @@ def test_a_verdict_chip_shows_its_claims_alone_and_all_again(browser, page):
     from selenium.webdriver.common.keys import Keys
 
     every = len(shown(browser, "li[data-verdict]"))
-    for verdict in (FAILS, HOLDS, NOT_SHOWN):
+    for verdict in VERDICTS:
         chip = browser.find_element("css selector", f"a[data-verdict='{verdict}']")
         wanted = run(browser, f"document.querySelectorAll(\"li[data-verdict='{verdict}']\").length")
         assert chip.text.endswith(f"{verdict}: {wanted}")

@@ -11,7 +11,16 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    needs,
+)
 from featlearn.core.stats import per_replicate
 
 EVALUATION = "mrp/measurements/equal-start/evaluation.parquet"
@@ -68,56 +77,71 @@ def _mae(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     return chosen.groupby("replicate")["value"].mean().to_numpy()
 
 
-def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("equal_start", classes=10)
-    return Claim(f"mrp/{name}", artefact=EVALUATION, **{"out_of_reach": reach, **parts})
+def _claim(name: str, kind: str, **parts: Any) -> Claim:
+    reach = needs(
+        equal_start__data__classes=10,
+        equal_start__replicates=10,
+        equal_start__supervised__steps=200,
+        equal_start__teacher_student__half_masked__max_steps=3000,
+        equal_start__mae__max_steps=1500,
+    )
+    return Claim(f"mrp/{name}", kind, artefact=EVALUATION, **{"out_of_reach": reach, **parts})
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "t16-equal-start-lottery",
+        THEOREM,
         source="Lemma 1 (Allen-Zhu & Li), finite form",
         statement="From the smallest start, supervised training errs on much single-view data.",
         quantity="single-view accuracy of the supervised network, smallest sigma_0, fewest kernels",
         low=0.5,
         high=0.8,
+        possible=SHARE,
         reason="The band of the headline. With three kernels a class some features also have no "
         "kernel of their class with a positive correlation; pilots gave 0.66.",
         measure=_read("supervised", "accuracy_single_view", "small"),
     ),
     _claim(
         "t15-equal-start-as-printed",
+        THEOREM,
         source="Theorem 2 (teacher-student) against Lemma 1",
         statement="There, teacher-student pre-training and fine-tuning beats it (as printed).",
         quantity="single-view accuracy, fine-tuned teacher-student minus supervised, paired",
         low=0.15,
         high=0.6,
+        possible=DIFFERENCE_OF_SHARES,
         reason="The band of the MAE headline. Mixed kernels have run away by the time the last "
         "feature is captured (t9), so a failure is expected; pilots gave -0.3.",
         measure=_difference("half_masked", "supervised", "small"),
     ),
     _claim(
         "t15-equal-start-mae",
+        THEOREM,
         source="Theorem 2 (MAE) against Lemma 1",
         statement="From this same start MAE pre-training does beat it.",
         quantity="single-view accuracy, fine-tuned MAE minus supervised, paired",
         low=0.15,
         high=0.6,
+        possible=DIFFERENCE_OF_SHARES,
         reason="The band of the headline; pilots gave 0.3.",
         measure=_difference("mae", "supervised", "small"),
     ),
     _claim(
         "t15-mae-at-every-start",
+        THEOREM,
         source="Theorem 2 (MAE)",
         statement="After MAE pre-training the result does not depend on the start.",
         quantity="single-view accuracy of the fine-tuned network, mean over all starts",
         low=0.95,
         high=1.0,
+        possible=SHARE,
         reason="The band of the headline.",
         measure=_mae,
     ),
     _claim(
         "t8-lottery-excludes-clean-capture",
+        OBSERVATION,
         source="Control (ours) to Theorem 1(b), (c), part 1, against Lemma 1",
         statement="At no start do a supervised lottery and a clean teacher-student capture exist "
         "together, at this number of classes.",
@@ -125,6 +149,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"accuracy of at most {LOTTERY}, both masking rates",
         low=0.05,
         high=1.0,
+        possible=SHARE,
         reason="A capture is clean below 0.01. From first to last capture pass of the order of "
         "sigma_0^-(2q-2) steps, while mixed kernels grow at a rate without sigma_0; pilots gave "
         "0.1-0.8 at every start.",
@@ -132,6 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "t15-near-threshold-advantage",
+        OBSERVATION,
         source="Control (ours) to Theorem 2 (teacher-student) against Lemma 1",
         statement="With few kernels a class and a start near the threshold, teacher-student "
         "pre-training beats supervised training, though its kernels are mixed.",
@@ -139,17 +165,20 @@ CLAIMS: tuple[Claim, ...] = (
         "largest sigma_0, fewest kernels",
         low=0.1,
         high=0.5,
+        possible=DIFFERENCE_OF_SHARES,
         reason="Pre-training may use all kernels for a feature, the supervised class only its own "
         "three: its lottery outlives the threshold. Pilots gave 0.19.",
         measure=_difference("half_masked", "supervised", "large"),
     ),
     _claim(
         "t15-near-threshold-against-random",
+        CONTROL,
         source="Control (ours)",
         statement="Part of that advantage is the pre-training, not the larger random kernels.",
         quantity="single-view accuracy, fine-tuned teacher-student minus fine-tuned random kernels",
         low=0.02,
         high=0.5,
+        possible=DIFFERENCE_OF_SHARES,
         reason="Near the threshold random kernels already respond to features: a control. Pilots "
         "gave 0.09.",
         measure=_difference("half_masked", "random", "large"),

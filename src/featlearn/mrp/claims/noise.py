@@ -7,16 +7,23 @@ results over to MAE training. Bands were fixed before looking.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, at_least
+from featlearn.core.claims import POSITIVE, THEOREM, Claim, Measure, OutOfReach, needs
 from featlearn.mrp.claims.headline import too_small
 
 LEMMA = "Lemma F.6 (E.6 in the first version)"
+TEACHER_STUDENT_REACH = needs(
+    teacher_student__data__classes=10,
+    teacher_student__replicates=10,
+    teacher_student__pretraining__max_steps=600,
+    teacher_student__supervised__steps=100,
+    teacher_student__finetuning__steps=60,
+)
 
 
 def _noise(
@@ -66,7 +73,7 @@ def derived(config: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 def _claims(
     ending: str,
     artefact: str,
-    out_of_reach: Callable[[Mapping[str, Any]], str | None],
+    out_of_reach: OutOfReach,
     source: str,
     *,
     own: str,
@@ -75,6 +82,8 @@ def _claims(
     def claim(name: str, **parts: Any) -> Claim:
         return Claim(
             f"mrp/t14-noise-{name}{ending}",
+            THEOREM,
+            possible=POSITIVE,
             artefact=artefact,
             source=source,
             out_of_reach=out_of_reach,
@@ -130,7 +139,7 @@ def _claims(
 TEACHER_STUDENT = _claims(
     "",
     "mrp/measurements/teacher-student/noise.parquet",
-    at_least("teacher_student", classes=10),
+    TEACHER_STUDENT_REACH,
     LEMMA,
     own="o(sigma_0): the initial kernels have |w| sigma_p / sigma_0 = 0.02; half of sigma_0 leaves "
     "room for kernels that grow fivefold and for the largest of many.",
