@@ -232,14 +232,13 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "lemma-e9",
         kind=THEOREM,
-        possible=POSITIVE,
         source="Lemma E.9",
         statement="Phi, what the rest of a sample adds, shrinks during stage III.",
-        quantity="|Phi| / ||w_i|| at the end over that at T2, root mean squares",
-        low=0.0,
-        high=1.0,
+        quantity="|Phi| / ||w_i|| at the end minus at T2, root mean squares over singletons",
+        low=-math.inf,
+        high=0.0,
         reason="The lemma's bound falls from d^-1.5 to d^-1.98.",
-        measure=ratio(seen("phi_over_norm"), seen("phi_over_norm", "t2")),
+        measure=difference(seen("phi_over_norm"), seen("phi_over_norm", "t2")),
     ),
     claim(
         "lemma-e11-as-printed",
