@@ -13,7 +13,7 @@ from featlearn.core.config import merge
 JUDGED_ARMS = (
     "reference", "no-mask", "independent-masks", "zero-thresholds", "printed-schedule",
     "no-growth", "strong-decay", "early-t1", "qr", "spiky", "more-noise", "more-noise-no-mask",
-    "few-neurons", "higher-thresholds",
+    "few-neurons", "higher-thresholds", "masked-negatives",
 )  # fmt: skip
 
 

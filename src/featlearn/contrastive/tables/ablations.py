@@ -14,6 +14,7 @@ ARMS = {
     "no-mask": "no mask",
     "independent-masks": "independent masks",
     "zero-thresholds": "thresholds at zero",
+    "masked-negatives": "negatives masked too",
     "no-growth": "kb = 0",
     "faster-growth": "kb = 0.15",
     "fast-growth": "kb = 0.3",
