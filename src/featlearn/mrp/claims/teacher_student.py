@@ -20,7 +20,7 @@ from featlearn.core.claims import (
     Claim,
     Measure,
 )
-from featlearn.mrp.claims.headline import values
+from featlearn.mrp.claims.common import values
 from featlearn.mrp.claims.noise import TEACHER_STUDENT, TEACHER_STUDENT_REACH, scales
 
 EVALUATION = "mrp/measurements/teacher-student/evaluation.parquet"

@@ -24,7 +24,7 @@ from featlearn.core.claims import (
     needs,
 )
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.headline import too_small
+from featlearn.mrp.claims.clean import too_small
 from featlearn.mrp.tables.transfer import CRITERIA, reported
 
 ARTEFACT = "mrp/measurements/transfer/accuracy.parquet"

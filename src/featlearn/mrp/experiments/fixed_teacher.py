@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def inherit(job: Job) -> Results:
-    """Train students of the finished MAE encoders of the headline; fine-tune both."""
+    """Train students of the finished MAE encoders of the clean data; fine-tune both."""
     options = job.config["fixed_teacher"]
-    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    experiment = Experiment("clean", job.config["clean"], job.seed, job.device)
     task = Task.of(experiment)
     teacher = job.tensors("teacher")["w"]
     # random kernels from streams of their own
@@ -42,7 +42,7 @@ def inherit(job: Job) -> Results:
     varrho = experiment.activation.varrho
     seen = [*inheritance_rows(experiment.features, teacher, start, student, varrho)]
     for name, w in {"teacher": teacher, "student": student}.items():
-        seen += task.rows(name, task.finetune(w, options["finetuning"]))
+        seen += task.head_rows(name, task.kernels(w))
     return {"evaluation": pd.DataFrame(seen, columns=EVALUATION_COLUMNS)}
 
 

@@ -36,10 +36,10 @@ TRANSFER_COLUMNS = (
 
 def transfer(job: Job) -> Results:
     """Use the pre-trained encoder on other classes: probe, fine-tune, pre-train on, start anew."""
-    headline, options = job.config["headline"], job.config["transfer"]
-    experiment = Experiment("headline", headline, job.seed, job.device)
+    clean, options = job.config["clean"], job.config["transfer"]
+    experiment = Experiment("clean", clean, job.seed, job.device)
     pretrained = job.tensors("pretrained")["w"]
-    replicates = range(headline["replicates"])
+    replicates = range(clean["replicates"])
     cases = {name: Case(**case) for name, case in options["cases"].items()}
     pool = extend_features(
         experiment.features,
@@ -60,8 +60,8 @@ def transfer(job: Job) -> Results:
             pretrained,
             streams,
             experiment.activation,
-            headline["network"],
-            headline["pretraining"]["theta"],
+            clean["network"],
+            clean["pretraining"]["theta"],
             options,
             report,
         ):
@@ -236,7 +236,7 @@ def all_recipes(
     streams
         For the kernels of the network from scratch.
     network, options
-        ``headline.network`` and ``transfer`` of the config.
+        ``clean.network`` and ``transfer`` of the config.
     theta
         Probability that a patch is kept where pre-training continues.
     report
