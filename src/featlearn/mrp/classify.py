@@ -23,6 +23,9 @@ from featlearn.mrp.measure import (
 from featlearn.mrp.model import Activation, fixed_block_head
 from featlearn.mrp.train import Classifier, Report, silent, train_classifier
 
+#: Relative distance of a head to its optimum; see :mod:`featlearn.core.heads`.
+HEAD_TOLERANCE = 1e-8
+
 #: What a head is put on: (R, N, width) of samples.
 Encode = Callable[[Samples], Tensor]
 
@@ -35,7 +38,7 @@ def raw(samples: Samples) -> Tensor:
 def new_heads(encode: Encode, train: Samples, validation: Samples, classes: int) -> Chosen:
     """Converged linear heads on what ``encode`` makes of the samples, one a replicate."""
     training, chosen_on = ((encode(one), one.y) for one in (train, validation))
-    return choose(training, chosen_on, classes, PENALTIES[::2])
+    return choose(training, chosen_on, classes, PENALTIES[::2], tolerance=HEAD_TOLERANCE)
 
 
 @dataclass(frozen=True)
