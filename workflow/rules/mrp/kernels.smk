@@ -160,6 +160,26 @@ use rule compute as mrp_clean_evaluate with:
 experiment("mrp", "clean", CLEAN, evaluation=rules.mrp_clean_evaluate.output.evaluation)
 
 
+# ------------------------------------------------------------------------------------ opponents
+# from the one to the other: where each opponent stops
+
+
+use rule compute as mrp_opponents with:
+    output:
+        cells=f"{MRP}/measurements/opponents/cells.parquet",
+    log:
+        f"{LOGS}/mrp/opponents.log",
+    params:
+        **by("mrp.experiments.opponents:oppose", config["mrp"]["opponents"], **COMPILE),
+
+
+experiment(
+    "mrp",
+    "opponents",
+    config["mrp"]["opponents"],
+    cells=rules.mrp_opponents.output.cells,
+)
+
 # --------------------------------------------------------------------------------------- purity
 # what pre-training made of each kernel, beside the induction hypothesis of the proof
 
