@@ -9,8 +9,9 @@ import torch
 
 from featlearn.core.stats import per_replicate
 from featlearn.mrp.claims.common import minus_best
-from featlearn.mrp.classify import Task, raw
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
 from featlearn.mrp.measure import EVALUATION_COLUMNS
 
 CONFIG = {
@@ -35,7 +36,7 @@ def frame(rows) -> pd.DataFrame:
 
 def test_a_head_on_pure_features_is_right_on_what_it_never_saw(task):
     w = task.features.flatten(1, 2)  # one kernel a feature
-    found = frame(task.head_rows("pure", task.kernels(w)))
+    found = frame(head_rows("pure", task, w))
     for quantity in ("train_accuracy", "accuracy_multi_view", "accuracy_single_view"):
         assert per_replicate(found, quantity=quantity).tolist() == [1, 1]
     assert (per_replicate(found, quantity="gradient") < 1e-3).all()
@@ -44,8 +45,8 @@ def test_a_head_on_pure_features_is_right_on_what_it_never_saw(task):
 def test_noise_in_many_patches_drowns_what_sums_the_patches():
     noisy = {**CONFIG, "data": {**CONFIG["data"], "feature_noise": 0.15, "patches": 100}}
     task = Task.of(Experiment("opponents", noisy, 0))
-    linear = frame(task.head_rows("raw", raw))
-    pure = frame(task.head_rows("pure", task.kernels(task.features.flatten(1, 2))))
+    linear = frame(head_rows("raw", task, raw))
+    pure = frame(head_rows("pure", task, task.features.flatten(1, 2)))
     least = per_replicate(pure, quantity="accuracy_single_view")
     assert (least > per_replicate(linear, quantity="accuracy_single_view") + 0.2).all()
 
@@ -57,12 +58,12 @@ def test_networks_as_trained_are_measured_with_their_own_head(task):
     blocks = torch.eye(4).repeat_interleave(2, 1).expand(2, -1, -1)
     assert torch.equal(fixed.u, blocks)
     assert not torch.equal(free.u, blocks)
-    found = frame(task.rows("fixed", fixed.w, fixed.u))
+    found = frame(network_rows("fixed", task, fixed.w, fixed.u))
     assert per_replicate(found, quantity="train_accuracy").tolist() == [1, 1]
 
 
 def test_the_most_frequent_class_is_counted(task):
-    found = frame(task.majority_rows())
+    found = frame(majority_rows(task))
     for r in range(2):
         counts = task.train.y[r].bincount(minlength=4)
         right = (task.single_view.y[r] == counts.argmax()).double().mean()

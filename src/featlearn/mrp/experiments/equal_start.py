@@ -17,6 +17,7 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, network_rows
 from featlearn.mrp.measure import EvaluationRow, capture, replicate_rows
 from featlearn.mrp.purity import kernel_rows
 from featlearn.mrp.teacher_student import teacher_student
@@ -64,10 +65,10 @@ def _models(
 
     supervised = task.supervise(w, config["supervised"])
     held = capture(supervised.w, task.features, task.activation, by_class=True)
-    yield from task.rows("supervised", supervised.w, supervised.u)
+    yield from network_rows("supervised", task, supervised.w, supervised.u)
     yield from kernel_rows("supervised", held)
-    yield from task.head_rows("supervised_head", task.kernels(supervised.w))
-    yield from task.head_rows("random", task.kernels(w))
+    yield from head_rows("supervised_head", task, supervised.w)
+    yield from head_rows("random", task, w)
     for name, options in config["teacher_student"].items():
         done = teacher_student(experiment, task.train.x, w, may_diverge=True, **options)
         yield from replicate_rows(name, {"diverged": done.diverged, "steps": done.stopped})
@@ -81,4 +82,4 @@ def _models(
 
 def _pretrained(task: Task, name: str, w: Tensor) -> Iterator[EvaluationRow]:
     yield from kernel_rows(name, capture(w, task.features, task.activation))
-    yield from task.head_rows(name, task.kernels(w))
+    yield from head_rows(name, task, w)

@@ -17,6 +17,7 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import TeacherFactor
+from featlearn.mrp.heads import head_rows
 from featlearn.mrp.measure import EVALUATION_COLUMNS, Capture, EvaluationRow, replicate_rows
 from featlearn.mrp.model import initial_kernels
 from featlearn.mrp.purity import kernel_rows
@@ -42,7 +43,7 @@ def inherit(job: Job) -> Results:
     varrho = experiment.activation.varrho
     seen = [*inheritance_rows(experiment.features, teacher, start, student, varrho)]
     for name, w in {"teacher": teacher, "student": student}.items():
-        seen += task.head_rows(name, task.kernels(w))
+        seen += head_rows(name, task, w)
     return {"evaluation": pd.DataFrame(seen, columns=EVALUATION_COLUMNS)}
 
 

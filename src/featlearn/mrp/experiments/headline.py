@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.progress import Progress
-from featlearn.mrp.classify import Task, raw
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
 from featlearn.mrp.measure import (
     EVALUATION_COLUMNS,
     FEATURE_COLUMNS,
@@ -122,13 +123,13 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         "pretrained": encoder["w"],
         "finetuned": job.tensors("downstream")["w"],
     }
-    rows = [*task.majority_rows(), *task.head_rows("raw_linear", raw)]
+    rows = [*majority_rows(task), *head_rows("raw_linear", task, raw)]
     strengths: list[tuple[str, int, int, int, float, bool]] = []
     for model, trained in supervised.items():
-        rows += task.rows(model, trained["w"], trained["u"])
+        rows += network_rows(model, task, trained["w"], trained["u"])
         kernels[f"{model}_head"] = trained["w"]
     for model, w in kernels.items():
-        rows += task.head_rows(model, task.kernels(w))
+        rows += head_rows(model, task, w)
         held = capture(w, experiment.features, experiment.activation)
         rows += capture_rows(model, held)
         strengths += feature_rows(model, held)

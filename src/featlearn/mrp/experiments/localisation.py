@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.blocks import responses
-from featlearn.mrp.classify import new_heads
 from featlearn.mrp.data import Samples
 from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.gradients import encode_in_blocks
+from featlearn.mrp.heads import encoder, new_heads
 from featlearn.mrp.measure import replicate_rows
 from featlearn.mrp.model import Activation
 
@@ -43,7 +42,7 @@ def localise(job: Job) -> Results:
     samples = experiment.test_samples(single_view=False)
     supervised, w = job.tensors("supervised"), job.tensors("downstream")["w"]
     found = new_heads(
-        lambda one: encode_in_blocks(one.x, w, experiment.activation),
+        encoder(w, experiment.activation),
         experiment.train_samples(),
         experiment.validation_samples(),
         experiment.spec.classes,

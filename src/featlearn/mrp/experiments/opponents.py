@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.progress import Progress
-from featlearn.mrp.classify import Task, raw
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, network_rows, raw
 from featlearn.mrp.measure import EVALUATION_COLUMNS, capture, capture_rows
 from featlearn.mrp.train import MaskedAutoencoder, pretrain
 
@@ -40,11 +41,11 @@ def oppose(job: Job) -> Results:
             **options,
         ).w
         rows = [
-            *task.head_rows("raw_linear", raw),
-            *task.head_rows("random", task.kernels(w)),
-            *task.rows("supervised", supervised.w, supervised.u),
-            *task.head_rows("supervised_head", task.kernels(supervised.w)),
-            *task.head_rows("pretrained", task.kernels(encoder)),
+            *head_rows("raw_linear", task, raw),
+            *head_rows("random", task, w),
+            *network_rows("supervised", task, supervised.w, supervised.u),
+            *head_rows("supervised_head", task, supervised.w),
+            *head_rows("pretrained", task, encoder),
             *capture_rows("pretrained", capture(encoder, task.features, task.activation)),
         ]
         held = capture(supervised.w, task.features, task.activation, by_class=True)

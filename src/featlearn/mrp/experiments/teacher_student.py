@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from featlearn.core.progress import Progress
-from featlearn.mrp.classify import Task, raw
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
 from featlearn.mrp.lottery import lottery_sets, memberships, winner_in_set
 from featlearn.mrp.measure import (
     EVALUATION_COLUMNS,
@@ -68,10 +69,10 @@ def evaluate(job: Job) -> Results:
         "pretrained": pretrained["w"],
         "finetuned": task.finetune(pretrained["w"], own["finetuning"]).w,
     }
-    seen = [*task.majority_rows(), *task.head_rows("raw_linear", raw)]
-    seen += task.rows("supervised", supervised.w, supervised.u)
+    seen = [*majority_rows(task), *head_rows("raw_linear", task, raw)]
+    seen += network_rows("supervised", task, supervised.w, supervised.u)
     for name, w in kernels.items():
-        seen += task.head_rows(name, task.kernels(w))
+        seen += head_rows(name, task, w)
     for name, w in {"supervised": supervised.w, "finetuned": kernels["finetuned"]}.items():
         held = capture(w, features, activation, by_class=name == "supervised")
         seen += kernel_rows(name, held)

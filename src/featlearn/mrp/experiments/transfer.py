@@ -18,10 +18,9 @@ from torch import Tensor
 
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
-from featlearn.mrp.classify import new_heads
 from featlearn.mrp.data import MultiView, Samples, sample
 from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.gradients import encode_in_blocks
+from featlearn.mrp.heads import encoder, new_heads
 from featlearn.mrp.measure import Prediction, capture, predict
 from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
 from featlearn.mrp.train import Classifier, MaskedAutoencoder, Report, pretrain, train_classifier
@@ -321,10 +320,7 @@ def transfer_rows(
     if u is not None:
         seen = {key: predict(one, w, u, activation) for key, one in sets.items()}
     else:
-
-        def encoded(one: Samples) -> Tensor:
-            return encode_in_blocks(one.x, w, activation)
-
+        encoded = encoder(w, activation)
         heads = new_heads(encoded, task.train, task.validation, task.case.classes).heads
         seen = {
             key: Prediction(heads.scores(encoded(one)), one.y, one.strong)
