@@ -1,10 +1,14 @@
 """Where features are needed: mask reconstruction against everything that could do without it.
 
-Bands rest on the theory and on a pilot with other random streams (four replicates, all heads
+Bands rest on the theory and on a first pilot with other random streams (four replicates, all heads
 converged). Multi-view / single-view accuracy: linear classifier on the summed patches .68 / .36,
 random kernels 1.00 / .89, supervised as trained 1.00 / .69 (.80 of the features captured), its
 kernels with a new head 1.00 / .84, mask reconstruction 1.00 / .96 (all captured). The data were
-chosen for this experiment after it was seen that a linear classifier solves the clean data.
+chosen for this experiment after it was seen that a linear classifier solves the clean data. A first
+run, stopped at three times the step of capture, led the best opponent by .035 +- .045 over ten
+replicates: too short, as a second pilot (four replicates, further streams) showed, in which accuracy on
+single-view data rose from .93 at 250 steps to 1.00 at 1500. Pre-training and supervised training now
+both make 1500 steps, on fresh streams; what is asked of single-view data rose from .90 to .95.
 """
 
 from __future__ import annotations
@@ -39,8 +43,8 @@ def _claim(name: str, kind: str, **parts: Any) -> Claim:
         headline__data__classes=10,
         headline__data__patches=80,
         headline__replicates=10,
-        headline__pretraining__max_steps=6000,
-        headline__supervised__steps=800,
+        headline__pretraining__min_steps=1500,
+        headline__supervised__steps=1500,
     )
     return Claim(f"mrp/headline-{name}", kind, artefact=EVALUATION, out_of_reach=reach, **parts)
 
@@ -78,11 +82,11 @@ CLAIMS: tuple[Claim, ...] = (
         source="Theorem 2; Theorem G.2",
         statement="And nearly all single-view data, though it saw none in training.",
         quantity="single-view accuracy of a converged head on the pre-trained kernels",
-        low=0.9,
+        low=0.95,
         high=1.0,
         possible=SHARE,
         reason="The theorem says with high probability all, at a noise far below this one; the "
-        "pilot gave 0.96.",
+        "second pilot gave 1.00.",
         measure=of_model("pretrained", SINGLE),
     ),
     _claim(

@@ -38,6 +38,7 @@ def oppose(job: Job) -> Results:
             MaskedAutoencoder(task.activation, options.pop("theta")),
             varrho=task.activation.varrho,
             learning_rate=cell["learning_rate"],
+            min_steps=cell["min_steps"],
             **options,
         ).w
         rows = [
