@@ -4,11 +4,13 @@ Bands rest on the theory and on a first pilot with other random streams (four re
 converged). Multi-view / single-view accuracy: linear classifier on the summed patches .68 / .36,
 random kernels 1.00 / .89, supervised as trained 1.00 / .69 (.80 of the features captured), its
 kernels with a new head 1.00 / .84, mask reconstruction 1.00 / .96 (all captured). The data were
-chosen for this experiment after it was seen that a linear classifier solves the clean data. A first
-run, stopped at three times the step of capture, led the best opponent by .035 +- .045 over ten
-replicates: too short, as a second pilot (four replicates, further streams) showed, in which accuracy on
-single-view data rose from .93 at 250 steps to 1.00 at 1500. Pre-training and supervised training now
-both make 1500 steps, on fresh streams; what is asked of single-view data rose from .90 to .95.
+chosen for this experiment after it was seen that a linear classifier solves the clean data.
+
+A first run, stopped at three times the step of capture, led the best opponent by .035 +- .045 over
+ten replicates: too short, as a second pilot showed (four replicates, further streams), in which
+accuracy on single-view data rose from .93 at 250 steps to 1.00 at 1500. Pre-training and supervised
+training now both make 1500 steps, on fresh streams; what is asked of accuracy on single-view data
+rose from .90 to .95.
 """
 
 from __future__ import annotations
