@@ -20,10 +20,8 @@ from featlearn.mrp.experiments.finetuning import (
     feature_weights,
     first_head,
     first_step,
-    worst_over_bound,
     wrong_mass,
     wrong_mass_after_one_step,
-    wrong_mass_over_bound,
 )
 from featlearn.mrp.experiments.localisation import (
     own_patches,
@@ -41,7 +39,6 @@ from featlearn.mrp.experiments.transfer import (
     transfer_rows,
 )
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.tables.transfer import chosen_elsewhere, reported
 from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
@@ -198,19 +195,6 @@ def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
     assert found[0].tolist() == [1, 0]
     assert found[1, 1].item() == pytest.approx(2 / 3)
     assert math.isnan(found[1, 0])
-
-
-def test_bounds_are_scaled_as_printed():
-    scores = torch.tensor([[[2.0, 0.0], [0.0, 0.0]]])
-    y = torch.tensor([[0, 0]])
-    seen = Prediction(scores, y, torch.full_like(y, -1))
-    mass = 1 - torch.sigmoid(torch.tensor(2.0)).item()
-    wanted = 0.5 / ((mass + 0.5) / 2) / (2**4 / 3**2)
-    assert worst_over_bound(seen, seen, 3).item() == pytest.approx(wanted, rel=1e-6)
-    history = pd.DataFrame(
-        {"step": [0, 1, 2] * 2, "replicate": [0] * 3 + [1] * 3, "wrong_mass": [9, 1, 2, 9, 3, 4.0]}
-    )
-    assert wrong_mass_over_bound(history, 10, 0.5, 4.0).tolist() == pytest.approx([0.06, 0.14])
 
 
 # --------------------------------------------------------------------------- kernels at T_0

@@ -49,6 +49,12 @@ COLUMNS = (
     "would_decide", "verdict", "artefact",
 )  # fmt: skip
 
+
+def _computed(values: np.ndarray) -> Estimate:
+    mean = float(values.mean())
+    return Estimate(mean, mean, mean, len(values))
+
+
 #: How the numbers of the replicates become one with an interval, and what its half-width is called.
 STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
     "mean": (estimate, SPREAD_KIND),
@@ -57,12 +63,7 @@ STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
         estimate_median,
         "half-width of the 95 % interval of the median, from order statistics",
     ),
-    "exact": (
-        lambda values: Estimate(
-            float(np.mean(values)), *([float(np.mean(values))] * 2), len(values)
-        ),
-        "none: the quantity is computed, not sampled",
-    ),
+    "exact": (_computed, "none: the quantity is computed, not sampled"),
 }
 #: Power with which ``effect`` would be told, and the most replicates that are worth naming.
 POWER, MOST_REPLICATES = 0.8, 10_000

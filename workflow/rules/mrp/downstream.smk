@@ -168,7 +168,6 @@ use rule compute as mrp_evaluate_finetuning with:
     input:
         pretrained=rules.mrp_clean_pretrain.output.weights,
         finetuned=rules.mrp_finetune.output.weights,
-        learning=rules.mrp_finetune.output.learning,
         supervised=rules.mrp_clean_supervise.output.weights,
     output:
         evaluation=f"{MRP}/measurements/finetuning/evaluation.parquet",

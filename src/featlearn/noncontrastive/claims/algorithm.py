@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, difference, first_of, needs_replicates
+from featlearn.core.claims import (
+    CONTROL,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    difference,
+    first_of,
+    needs_replicates,
+)
 
 HISTORY = "noncontrastive/measurements/algorithm/history.parquet"
 #: ``eta * steps`` after which, from the start of these runs, the head has come back.
@@ -87,59 +97,77 @@ def _deviation(variant: str) -> Measure:
 _claim = partial(Claim, artefact=HISTORY, out_of_reach=REACH)
 
 CLAIMS: tuple[Claim, ...] = (
-    _claim("noncontrastive/fig-7a-both-features", "Figure 7(a), Theorem 4.1",
+    _claim("noncontrastive/fig-7a-both-features", THEOREM,
+           "Figure 7(a), Theorem 4.1",
            "With the head, SGD gives neuron 1 the strong and neuron 2 the weak feature.",
            "smaller of |<w_1, v_1>| / |w_1| and |<w_2, v_2>| / |w_2| at the end", 0.8, 1.0,
            "Theta(1); what is missing is noise that fades like t**-1/2. Pilots gave 0.86.",
-           over("head", smaller_share("b11", "b22"))),
-    _claim("noncontrastive/fig-7a-nothing-else", "Theorem 4.1", "What a neuron does not take stays "
+           over("head", smaller_share("b11", "b22")), possible=SHARE),
+    _claim("noncontrastive/fig-7a-nothing-else", THEOREM,
+           "Theorem 4.1", "What a neuron does not take stays "
            "small.", "larger of |<w_1, v_2>| and |<w_2, v_1>| at the end, over its start", 0.5, 2.0,
            "O(d**-1/2) means of the size of the start, up to a factor. Pilots gave 1.4.",
-           over("head", lambda f: f[["b12", "b21"]].max(axis=1) / f["b21"].iloc[0])),
-    _claim("noncontrastive/fig-7a-head-rises", "Lemma 5.2", "In between the head substitutes: E_21 "
+           over("head", lambda f: f[["b12", "b21"]].max(axis=1) / f["b21"].iloc[0]),
+           possible=POSITIVE),
+    _claim("noncontrastive/fig-7a-head-rises", THEOREM,
+           "Lemma 5.2", "In between the head substitutes: E_21 "
            "rises to the order of sqrt(eta_E / eta).", "largest |E_21| over its bound sqrt(eta_E / "
            "(3 eta)) |w_2(0)|", 0.6, 1.05, "The bound is exact for the flow; at this size phases "
            "II and III overlap. Pilots gave 0.75.",
-           over("head", lambda f: f["e21"] * 3**0.5, "max")),
-    _claim("noncontrastive/fig-7a-head-returns", "Proposition 5.4",
+           over("head", lambda f: f["e21"] * 3**0.5, "max"), possible=POSITIVE),
+    _claim("noncontrastive/fig-7a-head-returns", THEOREM,
+           "Proposition 5.4",
            "In the end the head is the identity again.", "larger off-diagonal of the head at the "
            "end", 0.0, 0.01, "It decays exponentially once neuron 2 has its feature; SGD noise "
-           "keeps it near 10**-3.", over("head", lambda f: f[["e12", "e21"]].max(axis=1))),
-    _claim("noncontrastive/fig-7b-collapse", "Figure 7(b), Theorem 4.3",
+           "keeps it near 10**-3.", over("head", lambda f: f[["e12", "e21"]].max(axis=1)),
+           possible=POSITIVE),
+    _claim("noncontrastive/fig-7b-collapse", THEOREM,
+           "Figure 7(b), Theorem 4.3",
            "Without the head both neurons take the strong feature.",
            "smaller of |<w_1, v_1>| / |w_1| and |<w_2, v_1>| / |w_2| at the end", 0.8, 1.0,
-           "Theta(1), as above. Pilots gave 0.9.", over("frozen", smaller_share("b11", "b21"))),
-    _claim("noncontrastive/fig-7b-weak-untouched", "Theorem F.1", "The weak feature is not "
+           "Theta(1), as above. Pilots gave 0.9.", over("frozen", smaller_share("b11", "b21")),
+           possible=SHARE),
+    _claim("noncontrastive/fig-7b-weak-untouched", THEOREM,
+           "Theorem F.1", "The weak feature is not "
            "learned: <w_2, v_2> keeps its initial value.", "|<w_2, v_2>| at the end over its start",
-           0.9, 1.1, "1 +- o(1); pilots gave 1.01.", over("frozen", lambda f: f["b22"], _growth)),
-    _claim("noncontrastive/corollary-4-2-sgd", "Corollary 4.2", "With the head the outputs are "
+           0.9, 1.1, "1 +- o(1); pilots gave 1.01.", over("frozen", lambda f: f["b22"], _growth),
+           possible=POSITIVE),
+    _claim("noncontrastive/corollary-4-2-sgd", THEOREM,
+           "Corollary 4.2", "With the head the outputs are "
            "nearly uncorrelated.", "|Corr(f_1, f_2)| at the end times sqrt(d)", 0.0, 1.0,
            "The corollary's d**-1/2, with constant one.",
-           over("head", lambda f: f["correlation"] * 30**0.5)),
-    _claim("noncontrastive/corollary-4-4-sgd", "Corollary 4.4", "Without it they are almost "
+           over("head", lambda f: f["correlation"] * 30**0.5), possible=POSITIVE),
+    _claim("noncontrastive/corollary-4-4-sgd", THEOREM,
+           "Corollary 4.4", "Without it they are almost "
            "perfectly correlated.", "1 - |Corr(f_1, f_2)| at the end", 0.0, 30**-0.5,
            "The corollary's d**-1/2 at d = 30, with constant one.",
-           over("frozen", lambda f: 1 - f["correlation"])),
-    _claim("noncontrastive/collapse-is-optimal-sgd", "Theorem 4.3",
+           over("frozen", lambda f: 1 - f["correlation"]), possible=SHARE),
+    _claim("noncontrastive/collapse-is-optimal-sgd", THEOREM,
+           "Theorem 4.3",
            "Collapse costs nothing: both losses end at the same value.",
            "loss without head minus loss with head, mean of the last ten records", -0.05, 0.05,
            "Both reach the optimum; the spread of a batch of this size is about 0.02.",
            difference(_last_losses("frozen"), _last_losses("head"))),
-    _claim("noncontrastive/no-stop-gradient-collapses-sgd", "section 5.3",
+    _claim("noncontrastive/no-stop-gradient-collapses-sgd", THEOREM,
+           "section 5.3",
            "Without StopGrad both neurons take the strong feature, head or not.",
            "smaller of |<w_1, v_1>| / |w_1| and |<w_2, v_1>| / |w_2| at the end", 0.8, 1.0,
            "As for Figure 7(b); pilots gave 0.9.",
-           over("live-target", smaller_share("b11", "b21"))),
-    _claim("noncontrastive/no-normalisation-collapses-sgd", "section 5.3",
+           over("live-target", smaller_share("b11", "b21")), possible=SHARE),
+    _claim("noncontrastive/no-normalisation-collapses-sgd", THEOREM,
+           "section 5.3",
            "Without normalisation the plain squared error shrinks all weights: complete collapse.",
            "larger |w_j|**2 at the end over the start", 0.0, 0.7, "The squared error has its "
            "optimum at zero; at its small stable rate half of the norm is left at the end. Pilots "
-           "gave 0.5.", over("squared", lambda f: f[["norm1", "norm2"]].max(axis=1), _growth)),
-    _claim("noncontrastive/sgd-follows-flow-head", "ours", "SGD with the head ends where the "
+           "gave 0.5.", over("squared", lambda f: f[["norm1", "norm2"]].max(axis=1), _growth),
+           possible=POSITIVE),
+    _claim("noncontrastive/sgd-follows-flow-head", CONTROL,
+           "ours", "SGD with the head ends where the "
            "nine-variable flow ends.", "largest deviation of a product <w_j, v_l> at the end", 0.0,
            0.1, "Of the order of the learning rate and of 1/N (statistics of a batch).",
-           _deviation("head")),
-    _claim("noncontrastive/sgd-follows-flow-frozen", "ours", "So it does without the head.",
+           _deviation("head"), possible=POSITIVE),
+    _claim("noncontrastive/sgd-follows-flow-frozen", CONTROL,
+           "ours", "So it does without the head.",
            "largest deviation of a product <w_j, v_l> at the end", 0.0, 0.1, "As above.",
-           _deviation("frozen")),
+           _deviation("frozen"), possible=POSITIVE),
 )  # fmt: skip

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, OutOfReach, difference, read
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    OutOfReach,
+    difference,
+    read,
+)
 from featlearn.noncontrastive.images.cells import (
     LONG_CELL,
     UNTRAINED,
@@ -118,32 +128,39 @@ def claims(config: Mapping[str, Any]) -> list[Claim]:
 
 def _claims_of(name: str, settings: Mapping[str, Any]) -> list[Claim]:
     start = f"noncontrastive/images-{name.replace('_', '-')}-"
-    claim = partial(Claim, artefact=VALUES, out_of_reach=_too_small(name))
+    claim = partial(Claim, artefact=VALUES, out_of_reach=_too_small(name),
+                    possible=DIFFERENCE_OF_SHARES)  # fmt: skip
     without, with_head = "none-batch-self", LONG_CELL
 
     def alike(layer: str) -> Measure:
         return read("values", data_set=name, run=without, quantity="correlation", layer=layer)
 
     made = {cell.name for cell in cells(settings)}
+    width = float(settings["projection"]["width"])
     found = []
     if without in made:
         found += [
-            claim(start + "collapse", "Figure 1(a)", "Without a head the projection's neurons "
+            claim(start + "collapse", THEOREM,
+                  "Figure 1(a)", "Without a head the projection's neurons "
                   "correlate almost perfectly.", "mean absolute correlation of two neurons of the "
                   "projection, no head", 0.95, 1.0, "Mass at plus and minus one, as the figure has "
-                  "it.", alike("projection")),
-            claim(start + "collapse-milder-in-encoder", "Figure 1(b)",
+                  "it.", alike("projection"), possible=SHARE),
+            claim(start + "collapse-milder-in-encoder", THEOREM,
+                  "Figure 1(b)",
                   "The encoder's neurons are correlated much less.",
                   "mean absolute correlation: projection minus encoder, no head", 0.1, 1.0,
                   "Milder at a glance: a tenth of the whole range.",
                   difference(alike("projection"), alike("encoder"))),
-            claim(start + "head-keeps-rank", "Figure 1, section 1",
+            claim(start + "head-keeps-rank", THEOREM,
+                  "Figure 1, section 1",
                   "The identity head keeps the projection from this dimensional collapse.",
                   "effective rank of the projection: identity head minus none", 0.5,
-                  float(settings["projection"]["width"]), "One dimension is collapse; half of a "
+                  width, "One dimension is collapse; half of a "
                   "further one is more than the spread of replicates.",
-                  pair(name, (with_head, without), "effective_rank", layer="projection")),
-            claim(start + "head-beats-none", "Figure 2", "The identity head gives better features "
+                  pair(name, (with_head, without), "effective_rank", layer="projection"),
+                  possible=(1.0 - width, width - 1.0)),
+            claim(start + "head-beats-none", THEOREM,
+                  "Figure 2", "The identity head gives better features "
                   "than no head.", "accuracy of the linear probe: identity head minus none, batch "
                   "norm", CLEAR, 1.0, "Clearly worse without a head; the size cannot be read off "
                   "the figure.", pair(name, (with_head, without), "accuracy")),
@@ -152,7 +169,8 @@ def _claims_of(name: str, settings: Mapping[str, Any]) -> list[Claim]:
         other = f"{rival}-batch-self"
         if other in made:
             found.append(
-                claim(f"{start}identity-like-{rival}", "Figure 2",
+                claim(f"{start}identity-like-{rival}", THEOREM,
+                      "Figure 2",
                       f"The identity-initialised head does about as well as {words}.",
                       f"accuracy of the linear probe: identity minus {rival}, batch norm", -0.05,
                       1.0, "Comparable bars: at most a few points behind; ahead is no objection.",
@@ -160,25 +178,30 @@ def _claims_of(name: str, settings: Mapping[str, Any]) -> list[Claim]:
             )  # fmt: skip
     if {"self", "ema"} <= set(settings["targets"]) and set(settings["heads"]) - {"none"}:
         found.append(
-            claim(start + "no-average-needed", "Figure 2", "The moving average as target is not "
+            claim(start + "no-average-needed", THEOREM,
+                  "Figure 2", "The moving average as target is not "
                   "needed.", "accuracy with it minus without, mean over the cells with a head",
                   -1.0, 0.05, "At most a few points gained; the paper names no direction.",
                   _over_targets(name, settings))
         )  # fmt: skip
     found += [
-        claim(start + "training-helps", "Figure 2 (implied)", "What is learned with the identity "
+        claim(start + "training-helps", CONTROL,
+              "Figure 2 (implied)", "What is learned with the identity "
               "head is better than the random start.", "accuracy of the linear probe: identity "
               "head minus untrained encoder", CLEAR, 1.0, "Else nothing was learned that could be "
               "compared.", pair(name, (with_head, UNTRAINED), "accuracy")),
-        claim(start + "head-rises-and-falls", "Figures 3(a) and 4",
+        claim(start + "head-rises-and-falls", THEOREM,
+              "Figures 3(a) and 4",
               "The head's off-diagonal part rises and then falls.",
               "last off-diagonal norm over the largest, identity head", 0.0, 0.9,
               "A fall of a tenth is seen with the eye and exceeds the noise of the curve.",
-              _trajectory(name, settings, _fallen), artefact=HISTORY,
+              _trajectory(name, settings, _fallen), artefact=HISTORY, possible=SHARE,
               out_of_reach=_too_short(name)),
-        claim(start + "head-not-symmetric", "Figure 3(b)", "The head does not become symmetric.",
+        claim(start + "head-not-symmetric", THEOREM,
+              "Figure 3(b)", "The head does not become symmetric.",
               "asymmetry over off-diagonal norm at the end, identity head", 0.3, 2.0,
               "0 is symmetric, 1.41 entries without relation; the figure stays clearly above zero "
-              "on CIFAR.", _trajectory(name, settings, _ratio_at_end), artefact=HISTORY),
+              "on CIFAR.", _trajectory(name, settings, _ratio_at_end), artefact=HISTORY,
+              possible=(0.0, 2.0)),
     ]  # fmt: skip
     return found

@@ -7,12 +7,19 @@ meet, so that a misprint is reported as failing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, needs_replicates, read
+from featlearn.core.claims import (
+    IDENTITY,
+    POSITIVE,
+    THEOREM,
+    Claim,
+    Measure,
+    needs,
+    read,
+)
 
 INSTANCES = "noncontrastive/measurements/oracles/instances.parquet"
 ROLES = "noncontrastive/measurements/oracles/roles.parquet"
@@ -21,6 +28,7 @@ ROLES = "noncontrastive/measurements/oracles/roles.parquet"
 def _identity(name: str, source: str, statement: str, quantity: str) -> Claim:
     return Claim(
         f"noncontrastive/{name}",
+        IDENTITY,
         source=source,
         statement=statement,
         quantity=f"{quantity}, float64",
@@ -29,12 +37,14 @@ def _identity(name: str, source: str, statement: str, quantity: str) -> Claim:
         reason="An identity: only rounding may remain.",
         measure=read("instances", quantity=name.replace("-", "_")),
         artefact=INSTANCES,
+        possible=POSITIVE,
     )
 
 
 def _printed(name: str, source: str, statement: str, quantity: str, wanted: float) -> Claim:
     return Claim(
         f"noncontrastive/{name}",
+        IDENTITY,
         source=f"{source}, as printed",
         statement=statement,
         quantity=quantity,
@@ -50,6 +60,7 @@ def _printed(name: str, source: str, statement: str, quantity: str, wanted: floa
 def _large_batch(name: str, words: str) -> Claim:
     return Claim(
         f"noncontrastive/monte-carlo-{name}",
+        IDENTITY,
         source="equation (A.1), with C_2 = (P - |S|) / 2",
         statement=f"The population objective is the mean over large batches: {words}.",
         quantity="loss of a batch over the population loss, minus 1",
@@ -59,15 +70,8 @@ def _large_batch(name: str, words: str) -> Claim:
         "cent a replicate, and a bias of batch statistics that falls with the batch.",
         measure=read("instances", quantity=f"monte_carlo_{name}"),
         artefact=INSTANCES,
-        out_of_reach=_needs_samples,
+        out_of_reach=needs(oracles__samples=10000, oracles__replicates=10),
     )
-
-
-def _needs_samples(config: Mapping[str, Any]) -> str | None:
-    samples = config["oracles"]["samples"]
-    if samples >= 10000:
-        return needs_replicates("oracles")(config)
-    return f"{samples} samples a batch; the band was derived for at least 10000."
 
 
 def _share(variant: str, entry: str) -> Measure:
@@ -84,6 +88,7 @@ def _share(variant: str, entry: str) -> Measure:
 def _role(name: str, variant: str, entry: str, low: float, high: float, statement: str) -> Claim:
     return Claim(
         f"noncontrastive/roles-{name}",
+        THEOREM,
         source="section 5.3",
         statement=statement,
         quantity="push of neuron 2 along the weak feature, over the sizes of both pushes",
@@ -93,6 +98,8 @@ def _role(name: str, variant: str, entry: str, low: float, high: float, statemen
         "strong one.",
         measure=_share(variant, entry),
         artefact=ROLES,
+        possible=(-1.0, 1.0),
+        statistic="exact",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from featlearn.core.claims import Claim, OutOfReach
+from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, Claim, OutOfReach
 from featlearn.noncontrastive.claims.images import pair, too_small
 from featlearn.noncontrastive.images.cells import UNTRAINED, WITH, WITHOUT
 
@@ -27,18 +27,22 @@ def claims(sets: Mapping[str, Any]) -> list[Claim]:
 
 def _of(name: str) -> list[Claim]:
     start = f"noncontrastive/robust-{name.replace('_', '-')}"
-    claim = partial(Claim, artefact=VALUES, out_of_reach=_too_small(name))
+    claim = partial(Claim, artefact=VALUES, out_of_reach=_too_small(name),
+                    possible=DIFFERENCE_OF_SHARES)  # fmt: skip
     return [
-        claim(f"{start}-more-varied", "Figure 5", "What channels respond to is more varied with a "
+        claim(f"{start}-more-varied", THEOREM,
+              "Figure 5", "What channels respond to is more varied with a "
               "head than without.", "likeness of two pictures: without a head minus with one", 0.05,
               1.0, "Visibly more varied: a twentieth of the whole range.",
               pair(name, (WITHOUT, WITH), "likeness")),
-        claim(f"{start}-attack-met", "Figure 5 (implied)", "The adversarial training makes "
+        claim(f"{start}-attack-met", CONTROL,
+              "Figure 5 (implied)", "The adversarial training makes "
               "features steadier under its attack.", "cosine of features under attack: with a head "
               "minus untrained", 0.02, 1.0, "Else it is no robust network that is looked at. "
               "Features of a random start can be steady, too, as they hardly tell images apart: a "
               "small gain is enough.", pair(name, (WITH, UNTRAINED), "steadiness")),
-        claim(f"{start}-training-helps", "Figure 5 (implied)", "What is learned with the head is "
+        claim(f"{start}-training-helps", CONTROL,
+              "Figure 5 (implied)", "What is learned with the head is "
               "better than the random start.", "accuracy of the linear probe: with a head minus "
               "untrained", 0.02, 1.0, "Else the pictures are of features that serve nothing.",
               pair(name, (WITH, UNTRAINED), "accuracy")),

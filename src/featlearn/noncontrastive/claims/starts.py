@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure, difference, first_of, needs_replicates
+from featlearn.core.claims import (
+    DIFFERENCE_OF_SHARES,
+    IDENTITY,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    difference,
+    first_of,
+    needs_replicates,
+)
 
 OUTCOMES = "noncontrastive/measurements/starts/outcomes.parquet"
 DIAGRAM = "noncontrastive/measurements/starts/diagram.parquet"
@@ -110,60 +120,74 @@ def _more_diverse(case: str, against: str) -> Measure:
 _claim = partial(Claim, artefact=OUTCOMES, out_of_reach=REACH)
 
 CLAIMS: tuple[Claim, ...] = (
-    _claim("noncontrastive/starts-head-diverse", "Theorem 4.1", "From random starts the head makes "
+    _claim("noncontrastive/starts-head-diverse", THEOREM,
+           "Theorem 4.1", "From random starts the head makes "
            "the two neurons take both features.", "share of starts that end diverse", 0.7, 1.0,
            "With probability 1 - o(1); at this size not always. Two hundred starts of an earlier "
-           "prototype gave 0.82-0.95.", share("base", "head", "diverse")),
-    _claim("noncontrastive/starts-head-advantage", "Theorem 4.1 against 4.3",
+           "prototype gave 0.82-0.95.", share("base", "head", "diverse"), possible=SHARE),
+    _claim("noncontrastive/starts-head-advantage", THEOREM,
+           "Theorem 4.1 against 4.3",
            "Far more often than without it.", "share diverse with the head minus without, same "
            "starts", 0.3, 0.9, "The rule leaves a share of 0.34 diverse without a head.",
-           _more_diverse("base", "frozen")),
-    _claim("noncontrastive/starts-no-head-as-printed", "Theorem 4.3",
+           _more_diverse("base", "frozen"), possible=DIFFERENCE_OF_SHARES),
+    _claim("noncontrastive/starts-no-head-as-printed", THEOREM,
+           "Theorem 4.3",
            "Without a head every neuron takes the strong feature.",
            "share of starts in which both neurons take it", 0.9, 1.0,
            "With probability 1 - o(1), when the weak feature is weaker than any constant.",
            share("base", "frozen", "strong"),
-           out_of_reach=first_of(_weak_enough, needs_replicates("starts"))),
-    _claim("noncontrastive/starts-no-head-rule", "ours, behind Theorem F.1",
+           out_of_reach=first_of(_weak_enough, needs_replicates("starts")), possible=SHARE),
+    _claim("noncontrastive/starts-no-head-rule", IDENTITY,
+           "ours, behind Theorem F.1",
            "Without a head a neuron takes the strong feature exactly if alpha_1**6 B_1**4 > "
            "alpha_2**6 B_2**4 at the start, at any width.", "share of starts, all cases, in which "
            "every neuron does", 0.99, 1.0, "Exact; a tie within the tolerance of the integrator "
-           "may go either way.", _as_ruled),
-    _claim("noncontrastive/starts-no-head-chance", "ours, finite form of Theorem 4.3",
+           "may go either way.", _as_ruled, possible=SHARE),
+    _claim("noncontrastive/starts-no-head-chance", IDENTITY,
+           "ours, finite form of Theorem 4.3",
            "The share of weak neurons is (2/pi) atan((alpha_2 / alpha_1)**1.5).",
            "share of weak neurons minus the closed form, strengths 2 : 1", -0.1, 0.1,
-           "Three standard errors of 120 neurons.", _beyond_chance),
-    _claim("noncontrastive/corollary-4-4", "Corollary 4.4", "A collapsed pair is almost perfectly "
+           "Three standard errors of 120 neurons.", _beyond_chance, possible=DIFFERENCE_OF_SHARES),
+    _claim("noncontrastive/corollary-4-4", THEOREM,
+           "Corollary 4.4", "A collapsed pair is almost perfectly "
            "correlated.", "mean |Corr(f_1, f_2)| of starts without a head that take the strong "
            "feature only", 0.9, 1.0, "1 - O(d**-1/2).",
-           _of_outcome("frozen", "strong", "correlation")),
-    _claim("noncontrastive/corollary-4-2-starts", "Corollary 4.2",
+           _of_outcome("frozen", "strong", "correlation"), possible=SHARE),
+    _claim("noncontrastive/corollary-4-2-starts", THEOREM,
+           "Corollary 4.2",
            "A diverse pair is nearly uncorrelated.", "mean |Corr(f_1, f_2)| of starts with the "
            "head that end diverse", 0.0, 0.1, "O(d**-1/2) = 0.1 at d = 100.",
-           _of_outcome("head", "diverse", "correlation")),
-    _claim("noncontrastive/collapse-is-optimal", "Theorem 4.3, Theorem F.1",
+           _of_outcome("head", "diverse", "correlation"), possible=SHARE),
+    _claim("noncontrastive/collapse-is-optimal", THEOREM,
+           "Theorem 4.3, Theorem F.1",
            "The collapsed solution reaches the optimum too.", "L - OPT of starts without a head "
            "that take the strong feature only", -1e-6, 0.02, "1 / poly(d); a start stops at 0.99 "
            "of its feature.", _of_outcome("frozen", "strong", "gap")),
-    _claim("noncontrastive/starts-no-stop-gradient", "section 5.3",
+    _claim("noncontrastive/starts-no-stop-gradient", THEOREM,
+           "section 5.3",
            "Without StopGrad the head does not help.", "share diverse with the head minus without "
            "StopGrad, same starts", 0.3, 1.0, "Pilots gave 0.74.",
-           _more_diverse("base", "live-target")),
-    _claim("noncontrastive/starts-no-stop-gradient-collapse", "section 5.3",
+           _more_diverse("base", "live-target"), possible=DIFFERENCE_OF_SHARES),
+    _claim("noncontrastive/starts-no-stop-gradient-collapse", THEOREM,
+           "section 5.3",
            "Without StopGrad both neurons take the strong feature.", "share of starts", 0.7, 1.0,
-           "Pilots gave 0.8.", share("base", "live-target", "strong")),
-    _claim("noncontrastive/starts-frequency", "Remark 3.2", "The same holds for imbalance by "
+           "Pilots gave 0.8.", share("base", "live-target", "strong"), possible=SHARE),
+    _claim("noncontrastive/starts-frequency", THEOREM,
+           "Remark 3.2", "The same holds for imbalance by "
            "frequency.", "share of starts that end diverse, equal strengths", 0.7, 1.0,
            "Enters the objective like a factor on alpha**6.",
-           share("frequency", "head", "diverse")),
-    _claim("noncontrastive/starts-together", "Remark 3.2", "And when both features occur in every "
+           share("frequency", "head", "diverse"), possible=SHARE),
+    _claim("noncontrastive/starts-together", THEOREM,
+           "Remark 3.2", "And when both features occur in every "
            "sample.", "share of starts that end diverse", 0.7, 1.0, "Changes only the constants.",
-           share("together", "head", "diverse")),
-    _claim("noncontrastive/starts-sphere", "Assumption 3.3", "And for another law of the noise.",
+           share("together", "head", "diverse"), possible=SHARE),
+    _claim("noncontrastive/starts-sphere", THEOREM,
+           "Assumption 3.3", "And for another law of the noise.",
            "share of starts that end diverse, noise on a sphere", 0.7, 1.0,
-           "Changes only the sixth moment.", share("sphere", "head", "diverse")),
-    _claim("noncontrastive/imbalance", "section 5.3, ours", "The stronger the imbalance, the more "
+           "Changes only the sixth moment.", share("sphere", "head", "diverse"), possible=SHARE),
+    _claim("noncontrastive/imbalance", THEOREM,
+           "section 5.3, ours", "The stronger the imbalance, the more "
            "collapse.", "share diverse at the mildest minus at the strongest imbalance", 0.0, 1.0,
            "A weaker weak feature needs longer, and neuron 2 has longer to take the strong one.",
-           _imbalance, artefact=DIAGRAM),
+           _imbalance, artefact=DIAGRAM, possible=DIFFERENCE_OF_SHARES),
 )  # fmt: skip
