@@ -27,7 +27,6 @@ REACH = needs(
     clean__data__classes=10,
     clean__replicates=10,
     fixed_teacher__pretraining__max_steps=400,
-    fixed_teacher__finetuning__steps=60,
 )
 
 

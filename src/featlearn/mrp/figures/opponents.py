@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKS = {
-    "raw_linear": "x",
+    "raw_linear": "D",
     "random": "v",
     "supervised": "o",
     "supervised_head": "P",
