@@ -32,6 +32,7 @@ from featlearn.mrp.experiments.localisation import (
 from featlearn.mrp.experiments.purity import induction_quantities
 from featlearn.mrp.experiments.transfer import (
     Case,
+    Outcome,
     choose_features,
     draw_task,
     extend_features,
@@ -267,12 +268,13 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     pool = extend_features(features, 1, STREAMS("new"))
     task = draw_task(case, SPEC, pool, STREAMS, train_samples=8, test_samples=200)
     # kernels hold the old features only, and the new class gets a constant share of every kernel
-    w = (STRENGTH * task.features[:, :3]).flatten(1, 2)
-    u = torch.zeros(2, 4, 6)
+    w = (STRENGTH * task.features).flatten(1, 2)
+    w[:, 6:] = 0
+    u = torch.zeros(2, 4, 8)
     for i in range(3):
         u[:, i, 2 * i : 2 * i + 2] = 1
     u[:, 3] = 10  # everything is called new
-    rows = list(transfer_rows("x", "probe", 0.0, task, w, u, ACTIVATION))
+    rows = list(transfer_rows("x", Outcome("probe", 0.0, w, u), task, ACTIVATION))
     frame = pd.DataFrame(
         rows,
         columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
@@ -296,7 +298,7 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
         ({"old_classes": 4, "new_classes": 7}, "new_classes: 7; expected at most 6"),
     ],
 )
-def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
+def test_a_case_that_does_not_fit_the_clean_data_is_refused_by_key(case, line):
     data = {
         "classes": 4,
         "features_per_class": 2,
@@ -308,7 +310,7 @@ def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
         "off_strength": [0.2, 0.4],
     }
     edge = {"old_classes": 4, "new_classes": 6}
-    config = {"headline": {"data": data}, "transfer": {"cases": {"edge": edge}}}
+    config = {"clean": {"data": data}, "transfer": {"cases": {"edge": edge}}}
     assert list(faults(config)) == []
     config["transfer"]["cases"]["bad"] = case
     (found,) = faults(config)

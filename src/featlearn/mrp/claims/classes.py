@@ -217,14 +217,14 @@ CLAIMS: tuple[Claim, ...] = (
         THEOREM,
         LENGTH,
         source="Lemma 1 (Allen-Zhu & Li)",
-        statement="The headline's missing multi-view accuracy is a lack of time: trained longer, "
-        "the supervised network is right on all multi-view data.",
+        statement="On clean data the missing multi-view accuracy is a lack of time: trained "
+        "longer, the supervised network is right on all multi-view data.",
         quantity="multi-view accuracy at the end of the long training, k = 10",
         low=0.985,
         high=1.0,
         possible=SHARE,
         reason="The lemma says with high probability all. Pilots: 1.00, after 0.98 at the "
-        "headline's length.",
+        "length of that training.",
         measure=_then("accuracy_multi_view", -1),
     ),
 )

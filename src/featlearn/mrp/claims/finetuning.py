@@ -23,7 +23,8 @@ from featlearn.core.claims import (
     first_of,
     needs,
 )
-from featlearn.mrp.claims.headline import too_small, values
+from featlearn.mrp.claims.clean import too_small
+from featlearn.mrp.claims.common import values
 
 FOLDER = "mrp/measurements/finetuning"
 EVALUATION, LEARNING, BALANCE = (

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import OBSERVATION, SHARE, Claim, Measure, needs
-from featlearn.mrp.claims.headline import values
+from featlearn.mrp.claims.common import values
 
 EVALUATION = "mrp/measurements/fixed-teacher/evaluation.parquet"
 
@@ -24,10 +24,9 @@ def _cross_share(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 REACH = needs(
-    headline__data__classes=10,
-    headline__replicates=10,
+    clean__data__classes=10,
+    clean__replicates=10,
     fixed_teacher__pretraining__max_steps=400,
-    fixed_teacher__finetuning__steps=60,
 )
 
 

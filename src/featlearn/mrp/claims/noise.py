@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import POSITIVE, THEOREM, Claim, Measure, OutOfReach, needs
-from featlearn.mrp.claims.headline import too_small
+from featlearn.mrp.claims.clean import too_small
 from featlearn.mrp.claims.purity import few_dimensions
 
 LEMMA = "Lemma F.6 (E.6 in the first version)"
@@ -68,7 +68,7 @@ def scales(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 def derived(config: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Frames that follow from the config."""
-    return {"scales": scales(config["headline"])}
+    return {"scales": scales(config["clean"])}
 
 
 def _claims(
@@ -151,7 +151,7 @@ TEACHER_STUDENT = _claims(
 
 CLAIMS = _claims(
     "-mae",
-    "mrp/measurements/headline/noise.parquet",
+    "mrp/measurements/clean/noise.parquet",
     too_small,
     f"{LEMMA}, read for MAE (appendix H)",
     own="o(sigma_0): the initial kernels have |w| sigma_p / sigma_0 = 0.02. A winner ends near "

@@ -16,7 +16,7 @@ import pandas as pd
 
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, Claim, Measure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.headline import too_small
+from featlearn.mrp.claims.clean import too_small
 
 ARTEFACT = "mrp/measurements/purity/purity.parquet"
 #: Widths of the lottery sets: one that the proof allows, and one that gives sets of few kernels.
@@ -50,8 +50,8 @@ def _off_diagonal(moment: str) -> Measure:
 
 def few_dimensions(config: Mapping[str, Any]) -> str | None:
     """Why kernels near norm one must answer to the background's noise at these sizes, or None."""
-    headline = config["headline"]
-    reach = headline["network"]["sigma_0"] * headline["data"]["dimension"] ** 0.5
+    clean = config["clean"]
+    reach = clean["network"]["sigma_0"] * clean["data"]["dimension"] ** 0.5
     if reach < 1:
         return too_small(config) or (
             "a winner answers to the background's noise with about Lambda gamma k / sqrt(d), which "

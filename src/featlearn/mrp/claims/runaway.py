@@ -22,7 +22,7 @@ from featlearn.core.claims import (
     Measure,
     needs,
 )
-from featlearn.mrp.claims.headline import values
+from featlearn.mrp.claims.common import values
 
 OUTCOME = "mrp/measurements/runaway/outcome.parquet"
 #: Share of the replicates in which something must be so that has no exception in the derivation:

@@ -109,7 +109,7 @@ def evaluate(job: Job) -> Results:
 
 
 def _experiment(job: Job) -> Experiment:
-    return Experiment("headline", job.config["headline"], job.seed, job.device)
+    return Experiment("clean", job.config["clean"], job.seed, job.device)
 
 
 def _balance(
