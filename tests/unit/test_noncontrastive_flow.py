@@ -53,7 +53,9 @@ def test_what_waits_long_may_move_fast():
     """``y' = y**5 (1 - y**2)`` stays near 1e-4 for 2.5e15 units and is done within a few."""
     start = torch.tensor([[1e-4], [0.5]], dtype=torch.float64)
     end = torch.tensor([[1e16], [1e16]], dtype=torch.float64)
-    path = integrate.integrate(lambda y, _: y**5 * (1 - y**2), start, end, watch=lambda y, _: y - 0.9)
+    path = integrate.integrate(
+        lambda y, _: y**5 * (1 - y**2), start, end, watch=lambda y, _: y - 0.9
+    )
     torch.testing.assert_close(path.states[:, 0], torch.ones_like(start))
     assert path.hits[0, 0].item() == pytest.approx(2.5e15, rel=1e-3)
 
