@@ -147,8 +147,9 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     weak feature over that along the strong one that follows (orange), and the ratio of the whole pushes
     (dashed). Shading: the phases as detected. Right: the ratio of the gains at every dimension, over
     time in units of the end of phase I. *What to see:* at the start the strong feature is ahead; once
-    the head has substituted, all ratios rise by orders of magnitude while nothing else of neuron 2
-    moves, and cross one: this is the acceleration of section 5, and it grows with the dimension.
+    the head has substituted, all ratios rise by orders of magnitude and cross one: this is the
+    acceleration of section 5, and it grows with the dimension. The whole push rises less than the gains
+    do, as along the strong feature the lemma's small terms are what is left.
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
