@@ -17,7 +17,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgrou
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
 .PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-cluster check \
-	bench verify lock clean
+	bench verify check-results seeds lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
 	$(RUN)
@@ -72,6 +72,13 @@ $(READY): requirements.lock pyproject.toml
 			-r requirements.lock; \
 		$$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
+
+check-results: $(READY) ## hash every artefact of SCALE against its record; damage is set aside
+	$(BIN)/python scripts/verify.py --scale $(SCALE) --here
+
+seeds: $(READY) ## SCALE with a second seed, and the claims whose verdict it changes
+	$(RUN) --config seed=1 run=$(SCALE)-second-seed
+	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-second-seed
 
 lock: ## resolve the dependencies of pyproject.toml anew
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from featlearn.contrastive.config import JUDGED_ARMS, faults, size_config
 from featlearn.contrastive.experiment import Arm
 from featlearn.contrastive.experiments.ablations import arm_config
+from featlearn.contrastive.experiments.stages import arms
 from featlearn.core.config import load
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +55,22 @@ def test_an_arm_changes_only_what_it_names(section):
         differ = {group for group in reference if changed[group] != reference[group]}
         assert differ <= set(own), name
     assert Arm.of(arm_config(section["ablations"], "printed-schedule")).thresholds.rate == 1.0
+
+
+def test_mask_and_thresholds_are_compared_from_one_start_and_over_one_length(section):
+    found = arms(section["stages"])
+    assert len({(found[arm].norm, found[arm].training.steps) for arm in found}) == 1
+    reference = found["masked"]
+    for arm, mask, rule in (
+        ("masked", "complementary", "scheduled"),
+        ("unmasked", "none", "scheduled"),
+        ("masked-zero", "complementary", "zero"),
+        ("unmasked-zero", "none", "zero"),
+    ):
+        assert found[arm].training == replace(reference.training, masking=mask)
+        assert found[arm].thresholds.rule == rule
+    least = section["stages"]["data"]["atoms"] ** -1.499
+    assert found["theory-decay"].training == replace(reference.training, decay=least)
 
 
 def test_a_size_is_an_experiment_of_its_own(section):

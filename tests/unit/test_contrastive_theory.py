@@ -313,6 +313,12 @@ def test_the_posterior_mean_is_finite_everywhere_and_odd():
     assert seen[-1].item() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("digits", "ratio"), [(math.log10(32), 0.63), (20, 1.01), (50, 1.79)])
+def test_large_coordinates_outgrow_the_printed_order(digits, ratio):
+    found = closed_forms.large_coordinate_chance(digits * math.log(10))
+    assert found == pytest.approx(ratio, abs=0.006)
+
+
 def test_the_loss_floor_lies_below_chance():
     floor = closed_forms.loss_floor(
         SparseCoding(32, 256), 512, 4000, torch.Generator().manual_seed(0)

@@ -8,14 +8,18 @@ import pytest
 import torch
 
 from featlearn.contrastive import closed_forms
-from featlearn.contrastive.data import SparseCoding, draw_dictionary
+from featlearn.contrastive.data import SparseCoding, draw_dictionary, sample
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
+from featlearn.contrastive.gradients import Batch
 from featlearn.contrastive.measure import (
     Alignment,
     Lottery,
+    Watch,
+    every_pair,
     firing_precision,
     mean_over,
     moment_quantities,
+    weight_quantities,
     within_atom,
 )
 from featlearn.contrastive.model import initial_weights
@@ -205,8 +209,8 @@ def test_probe_of_raw_samples_and_bayes_match_the_exact_values():
     linear, bayes = tasks.raw(), tasks.bayes()
     spec = tasks.experiment.spec
     assert linear.nmse.mean().item() == pytest.approx(closed_forms.linear_error(spec), rel=0.05)
-    assert bayes.nmse.mean().item() == pytest.approx(closed_forms.bayes_error(spec), rel=0.05)
-    assert (bayes.accuracy > linear.accuracy).all()
+    assert bayes["nmse"].mean().item() == pytest.approx(closed_forms.bayes_error(spec), rel=0.05)
+    assert (bayes["accuracy"] > linear.accuracy).all()
     assert tasks.atoms().nmse.mean() < 1.02 * linear.nmse.mean()
 
 
@@ -258,6 +262,28 @@ def test_alignment_of_a_perfect_network():
     assert found["others_absolute"].item() == pytest.approx(0, abs=1e-12)
     assert found["dense_absolute"].item() == pytest.approx(0, abs=1e-12)
     assert found["lucky_came_true"].item() == found["singletons_foreseen"].item() == 1
+
+
+def test_a_neuron_that_never_fires_is_no_singleton():
+    w, drawn = perfect(neurons_per_atom=1)
+    b = torch.zeros(1, 8, dtype=torch.float64)
+    b[0, 2] = 5.0
+    samples = sample(SPEC, drawn.atoms, 400, Streams(0, "contrastive", "dead-test", (0,))("x"))
+    alive = Watch(Batch(samples.x, samples.x, samples.x), samples, 1.0).alive(w, b)
+    assert alive[0].tolist() == [neuron != 2 for neuron in range(8)]
+    seen = Alignment.of(w, drawn.atoms, alive)
+    assert seen.singleton[0].tolist() == alive[0].tolist()
+    assert seen.covered()[0].tolist() == alive[0].tolist()
+    found = weight_quantities(w, b, drawn.atoms, 1.0, alive)
+    assert found["covered"].item() == found["singletons"].item() == 7 / 8
+
+
+def test_one_pair_that_does_not_obey_counts_its_neuron():
+    holds = torch.ones(1, 4, 8, dtype=torch.bool)
+    chosen = torch.ones_like(holds)
+    holds[0, 0, 3] = holds[0, 1, 5] = False
+    chosen[0, 1, 5] = False
+    assert every_pair(holds, chosen).tolist() == [0.75]
 
 
 def test_lottery_sets_by_their_definition():

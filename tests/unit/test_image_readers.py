@@ -186,6 +186,20 @@ def test_broken_images_are_refused_with_the_reason(content, reason):
     assert "0x" not in str(caught.value), "an address in memory is no reason"
 
 
+@pytest.mark.parametrize("error", [MemoryError(), OSError(5, "Input/output error")])
+def test_a_fault_of_the_machine_drops_no_picture(tmp_path, monkeypatch, error):
+    root = class_folders(tmp_path / "set", a=2)
+
+    def failing(*_, **__):
+        raise error
+
+    with monkeypatch.context() as short:
+        short.setattr("PIL.Image.Image.resize", failing)
+        with pytest.raises(type(error)):
+            opened(tmp_path, root)
+    assert len(opened(tmp_path, root)) == 2  # nothing of it was cached
+
+
 def test_an_image_of_too_many_pixels_is_not_decoded():
     def chunk(kind: bytes, content: bytes) -> bytes:
         import zlib

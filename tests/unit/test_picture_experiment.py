@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, ledger
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError
 from featlearn.images import replicate as room
@@ -316,7 +316,19 @@ def test_a_cell_holds_both_ways_to_train(config):
 
 GRID = [(start, "vit" if start in ("mae", "data2vec", "beit", "random-vit") else "cnn")
         for start in STARTS]  # fmt: skip
-CLAIMED = {"comparison": {"replicates": 5}, "samples": {"train": 2000}}
+
+
+def claimed(replicates=5, epochs=100) -> dict:
+    lengths = {name: {"training": {"epochs": epochs}} for name in ("simmim", "mae", "data2vec")}
+    return {
+        "comparison": {"replicates": replicates},
+        "samples": {"train": 2000},
+        "pretraining": lengths,
+        "detection": {"training": {"steps": 10_000}},
+    }
+
+
+CLAIMED = claimed()
 
 
 def comparison_frame(replicates=5, value=lambda **_: 0.5) -> pd.DataFrame:
@@ -360,7 +372,6 @@ def measured(frame: pd.DataFrame) -> pd.Series:
 #: Claim, and the one accuracy that it is about: start, evaluation, labels, quantity.
 ABOUT = {
     "supervised-fits": ("random-cnn", "fine-tuned", 60, "multi_view"),
-    "supervised-lottery": ("random-cnn", "fine-tuned", 60, "single_view"),
     "simmim-single-view-all-labels": ("simmim", "fine-tuned", 60, "single_view"),
     "simmim-single-view-few-labels": ("simmim", "fine-tuned", 12, "single_view"),
     "simmim-worse-part": ("simmim", "fine-tuned", 60, "worst_view"),
@@ -372,7 +383,19 @@ ABOUT = {
 
 
 def test_every_claim_on_pictures_is_tested_here():
-    assert {claim.claim for claim in COMPARISON_CLAIMS} == {f"mrp/images-{name}" for name in ABOUT}
+    assert {claim.claim for claim in COMPARISON_CLAIMS} == {
+        f"mrp/images-{name}" for name in (*ABOUT, "supervised-lottery")
+    }
+
+
+@pytest.mark.parametrize(
+    ("multi", "single", "verdict"), [(0.98, 0.6, HOLDS), (0.98, 0.97, FAILS), (0.38, 0.22, FAILS)]
+)
+def test_a_lottery_is_lost_by_networks_that_fit_multi_view_pictures(multi, single, verdict):
+    right = {"multi_view": multi, "single_view": single}
+    frame = comparison_frame(value=lambda quantity, **_: right.get(quantity, 0.5))
+    found = ledger(COMPARISON_CLAIMS, {"comparison": frame}, CLAIMED).set_index("claim")
+    assert found.loc["mrp/images-supervised-lottery", "verdict"] == verdict
 
 
 @pytest.mark.parametrize("name", ABOUT)
@@ -384,9 +407,9 @@ def test_a_claim_measures_what_it_says(name):
         return 0.5 + 0.01 * replicate + 0.3 * raised
 
     found = measured(comparison_frame(value=value))
-    base = 0.52 if name in ("supervised-fits", "supervised-lottery") else 0.0
+    base = 0.52 if name == "supervised-fits" else 0.0
     assert found[f"mrp/images-{name}"] == pytest.approx(base + 0.3)
-    assert (found > 0.29).sum() - 2 == (base == 0)  # the two levels, and no other claim
+    assert (found > 0.29).sum() - 1 == (base == 0)  # the one level, and no other claim
 
 
 def test_gains_are_paired():
@@ -441,9 +464,17 @@ def test_transfer_claims_measure_gains_over_supervised_training():
 
 
 def test_small_runs_do_not_refute_a_claim():
-    small = {"comparison": {"replicates": 1}, "samples": {"train": 24}}
-    found = ledger(COMPARISON_CLAIMS, {"comparison": comparison_frame(1)}, small)
+    found = ledger(COMPARISON_CLAIMS, {"comparison": comparison_frame(2)}, claimed(replicates=2))
     assert FAILS not in set(found["verdict"])
+
+
+def test_short_trainings_do_not_refute_what_they_train():
+    frames = {"comparison": comparison_frame()}
+    found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
+    assert found["mrp/images-mae-single-view-few-labels"] == NOT_SHOWN
+    assert found["mrp/images-supervised-fits"] == FAILS
+    found = ledger(TRANSFER_CLAIMS, transfer_frames(), claimed(epochs=20))["verdict"]
+    assert set(found) == {NOT_SHOWN}
 
 
 # ------------------------------------------------------------------------------- tables

@@ -10,9 +10,9 @@ from sklearn.metrics import average_precision_score
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.images import probe
+from featlearn.core import heads
+from featlearn.core.heads import NotConvergedError
 from featlearn.images.probe import (
-    NotConvergedError,
     average_precision,
     choose_probe,
     fit_path,
@@ -121,7 +121,7 @@ def test_float32_is_near_enough():
 
 def test_a_solver_that_does_not_arrive_says_so(monkeypatch):
     x, y = features(200, 10)
-    monkeypatch.setattr(probe, "NEWTON_STEPS", 1)
+    monkeypatch.setattr(heads, "NEWTON_STEPS", 1)
     with pytest.raises(NotConvergedError, match=r"penalty 1e-06: after 1 steps"):
         fit_path(x, y, CLASSES, [1e-6])
 

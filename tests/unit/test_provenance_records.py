@@ -450,7 +450,11 @@ def test_a_record_that_cannot_be_read_is_none(tmp_path, content):
         record_path(tmp_path, path).parent.mkdir()
         record_path(tmp_path, path).write_bytes(content)
     assert read_record(tmp_path, path) is None
-    assert list(records(tmp_path)) == []
+    assert list(records(tmp_path)) == ([] if content is None else [(path, None)])
+    assert damaged_artefacts(tmp_path) == {}  # there is no such artefact
+    path.write_bytes(b"anything")
+    damaged = {} if content is None else {path: "its record cannot be read"}
+    assert damaged_artefacts(tmp_path) == damaged
 
 
 def test_records_are_listed_with_their_artefacts(tmp_path):
@@ -497,6 +501,8 @@ def test_a_changed_byte_under_the_old_time_is_found_by_a_thorough_look(tmp_path)
     record = read_record(tmp_path, path)
     assert damage(path, record, thorough=False) is None  # one stat cannot see it
     assert record["sha256"][:12] in damage(path, record, thorough=True)
+    assert damaged_artefacts(tmp_path) == {}
+    assert set(damaged_artefacts(tmp_path, thorough=True)) == {path}
 
 
 def test_a_touched_but_unchanged_artefact_is_not_damaged(tmp_path):

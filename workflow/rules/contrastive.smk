@@ -8,10 +8,10 @@ CONTRASTIVE = f"{RESULTS}/contrastive"
 
 
 # ------------------------------------------------------------------------------------- stages
-# the three stages of training: with and without RandomMask, with and without thresholds
+# the three stages: RandomMask or not, thresholds or not, from one start; and the theory's decay
 
 STAGES = config["contrastive"]["stages"]
-STAGE_ARMS = ["masked", "zero-thresholds", "unmasked"]
+STAGE_ARMS = ["masked", "unmasked", "masked-zero", "unmasked-zero", "theory-decay"]
 
 
 use rule compute as contrastive_train with:
@@ -32,7 +32,6 @@ use rule compute as contrastive_train with:
                 "network",
                 "training",
                 "thresholds",
-                "steps_without_thresholds",
                 "record_every",
             ),
         ),

@@ -171,6 +171,17 @@ def second_moment_ratio(spec: SparseCoding) -> float:
     return 1 + spec.p / spec.variance
 
 
+def large_coordinate_chance(log_atoms: float) -> float:
+    """``Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d)`` for a standard Gaussian ``g``, ``log d`` given.
+
+    A neuron has ``d`` times this chance of atoms with ``|alpha_ij| >= log^(1/4) d / sqrt d
+    ||w_i||``; Theorem C.1(4) prints ``O(d 2^-sqrt(log d))``.
+    """
+    root = math.sqrt(log_atoms)
+    tail = torch.special.log_ndtr(torch.tensor(-math.sqrt(root), dtype=torch.float64))
+    return math.exp(math.log(2) + float(tail) + root * math.log(2))
+
+
 def bias_at_t1(atoms: int) -> float:
     """``sqrt(2 log d / d)``: the threshold at T1 over ``||w_i||``."""
     return math.sqrt(2 * math.log(atoms) / atoms)

@@ -12,7 +12,8 @@ from featlearn.core.config import merge
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
     "reference", "no-mask", "independent-masks", "zero-thresholds", "printed-schedule",
-    "no-growth", "strong-decay", "early-t1", "qr", "spiky",
+    "no-growth", "strong-decay", "early-t1", "qr", "spiky", "more-noise", "more-noise-no-mask",
+    "few-neurons", "higher-thresholds", "masked-negatives",
 )  # fmt: skip
 
 

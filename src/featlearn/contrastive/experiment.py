@@ -132,7 +132,8 @@ class Experiment:
         watch = self.watch(training.masking, tau)
 
         def observe(w: Tensor, b: Tensor) -> dict[str, Tensor]:
-            return {**weight_quantities(w, b, self.atoms, tau), **watch.behaviour(w, b)}
+            weights = weight_quantities(w, b, self.atoms, tau, watch.alive(w, b))
+            return {**weights, **watch.behaviour(w, b)}
 
         extra = {} if report is None else {"report": report}
         return train(learner, record_every=record_every, observe=observe, **extra)
@@ -176,8 +177,8 @@ class Downstream:
             torch.bmm(self.test.x, self.experiment.atoms),
         )
 
-    def bayes(self) -> Probe:
-        """The posterior mean of ``y``: the floor of any estimator."""
+    def bayes(self) -> dict[str, Tensor]:
+        """NMSE and accuracy of the posterior mean of ``y``: the floor of any estimator."""
         spec = self.experiment.spec
         seen = torch.bmm(self.test.x, self.experiment.atoms).double()
         mean = forms.posterior_mean(seen, spec.p, spec.variance)
@@ -185,7 +186,7 @@ class Downstream:
         nmse = (guess - y).square().mean(1) / y.square().mean(1)
         known = y != 0
         right = ((guess.sign() == y.sign()) & known).double().sum(1) / known.sum(1)
-        return Probe(nmse, right)
+        return {"nmse": nmse, "accuracy": right}
 
     def _probe(self, train: Tensor, test: Tensor) -> Probe:
         count = train.shape[1]
@@ -194,9 +195,10 @@ class Downstream:
     def baselines(self) -> Iterator[tuple[Any, ...]]:
         """Probes on raw samples and on ``M^T x``, the Bayes estimate, and the exact values."""
         for model, seen in (
-            ("raw", self.raw()), ("atoms", self.atoms()), ("bayes", self.bayes())
+            ("raw", self.raw()._asdict()), ("atoms", self.atoms()._asdict()),
+            ("bayes", self.bayes()),
         ):  # fmt: skip
-            yield from tidy(seen._asdict(), model)
+            yield from tidy(seen, model)
         spec, replicates = self.experiment.spec, self.experiment.config["replicates"]
         for model, error in (
             ("linear-exact", forms.linear_error(spec)), ("bayes-exact", forms.bayes_error(spec))
@@ -205,7 +207,8 @@ class Downstream:
 
     def outcome(self, arm: Arm, done: Trained) -> dict[str, Tensor]:
         """How a training ended: probes, singletons, stages, the last record of its history."""
-        seen = Alignment.of(done.w, self.experiment.atoms)
+        alive = (encode(self.test.x, done.w, done.b) != 0).any(1)
+        seen = Alignment.of(done.w, self.experiment.atoms, alive)
         stage_two = arm.training.learning_rate * (done.t2 - done.t1).double()
         return {
             **self.encoder(done.w, done.b)._asdict(),

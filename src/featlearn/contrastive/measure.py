@@ -1,7 +1,7 @@
 """What is read off a learner: alignment with atoms, firing, loss, what a representation encodes.
 
-Quantities are tensors (R,), one number a replicate. A *singleton* is a neuron with more than half
-of its squared norm along one atom; an atom is *covered* if some singleton is aligned with it.
+Quantities are tensors (R,), one number a replicate. A *singleton* is a living neuron with more than
+half of its squared norm along one atom; an atom is *covered* if some singleton is aligned with it.
 """
 
 from __future__ import annotations
@@ -64,14 +64,20 @@ class Alignment:
         ``<w_i, M_j>``.
     norm : (R, m)
         ``||w_i||``.
+    alive : (R, m) bool
+        Neurons that fire at all. What never fires encodes nothing and counts as no singleton.
     """
 
     alpha: Tensor
     norm: Tensor
+    alive: Tensor
 
     @classmethod
-    def of(cls, w: Tensor, atoms: Tensor) -> Alignment:
-        return cls(torch.bmm(w, atoms), w.norm(dim=-1))
+    def of(cls, w: Tensor, atoms: Tensor, alive: Tensor | None = None) -> Alignment:
+        """All neurons count as living unless ``alive`` is given."""
+        norm = w.norm(dim=-1)
+        living = torch.ones_like(norm, dtype=torch.bool) if alive is None else alive
+        return cls(torch.bmm(w, atoms), norm, living)
 
     @property
     def share(self) -> Tensor:
@@ -86,7 +92,7 @@ class Alignment:
     @property
     def singleton(self) -> Tensor:
         """(R, m) bool."""
-        return self.share > SINGLETON_SHARE
+        return (self.share > SINGLETON_SHARE) & self.alive
 
     @property
     def signal_share(self) -> Tensor:
@@ -112,9 +118,11 @@ def mean_over(values: Tensor, chosen: Tensor, empty: float = 0.0) -> Tensor:
     return torch.where(count > 0, total / count.clamp_min(1), empty)
 
 
-def weight_quantities(w: Tensor, b: Tensor, atoms: Tensor, tau: float) -> dict[str, Tensor]:
-    """What can be read off weights and thresholds alone; cheap enough for every record."""
-    seen = Alignment.of(w, atoms)
+def weight_quantities(
+    w: Tensor, b: Tensor, atoms: Tensor, tau: float, alive: Tensor | None = None
+) -> dict[str, Tensor]:
+    """What can be read off weights and thresholds; cheap enough for every record."""
+    seen = Alignment.of(w, atoms, alive)
     signal = seen.alpha.norm(dim=-1)
     dense = (seen.norm.square() - signal.square()).clamp_min(0).sqrt()
     strength = seen.strength(tau)
@@ -146,6 +154,16 @@ class Watch:
     batch: Batch
     samples: Samples
     tau: float
+
+    def alive(self, w: Tensor, b: Tensor) -> Tensor:
+        """(R, m) bool: neurons that fire on any of the samples."""
+        rows = range(len(w))
+        return torch.cat(
+            [
+                (encode(self.samples.x[r : r + 1], w[r : r + 1], b[r : r + 1]) != 0).any(1)
+                for r in rows
+            ]
+        )
 
     def behaviour(self, w: Tensor, b: Tensor) -> dict[str, Tensor]:
         """Loss, logits, firing and what the representation encodes, replicate by replicate."""
@@ -234,6 +252,7 @@ def moment_quantities(
     dense: Tensor,
     *,
     tau: float,
+    alive: Tensor | None = None,
 ) -> dict[str, Tensor]:
     """What Theorems C.1, D.5, 3.4 and Induction Hypotheses D.1 and E.2 bound, at one moment.
 
@@ -245,45 +264,40 @@ def moment_quantities(
         Initial weights, from which the lottery sets follow.
     dense : (R, D, D - d)
         A basis of the dense directions.
+    alive : (R, m) bool, optional
+        Neurons that fire at all.
     """
-    d, dimension = spec.atoms, spec.dimension
-    seen = Alignment.of(w, atoms)
+    d = spec.atoms
+    seen = Alignment.of(w, atoms, alive)
     lottery = Lottery.of(torch.bmm(start, atoms))
     size = seen.alpha.abs()
     norm = seen.norm.unsqueeze(-1)
     luck_line = math.sqrt(2 * math.log(d) / d) * norm
     threshold = b.unsqueeze(-1)
-    many = d / 2 ** math.sqrt(math.log(d))
     beta = torch.bmm(w, dense).abs().amax(-1)
     singleton = seen.singleton
     others = size.scatter(-1, seen.best.unsqueeze(-1), 0.0).amax(-1)
-    level = b * math.sqrt(d) / (seen.norm * math.sqrt(math.log(d)))
     return {
-        **weight_quantities(w, b, atoms, tau),
+        **weight_quantities(w, b, atoms, tau, alive),
         "lucky_above": mean_over(size >= (1 + GAMMA * C0) * luck_line, lottery.lucky),
-        "others_below": mean_over(size <= (1 - GAMMA * C0) * luck_line, ~lottery.member),
-        "large_atoms": (size >= math.log(d) ** 0.25 / math.sqrt(d) * norm).sum(-1).double().mean(1)
-        / many,
-        "dense_over_norm": (beta / seen.norm).double().mean(1)
-        * math.sqrt(dimension / math.log(dimension)),
+        "others_below": every_pair(size <= (1 - GAMMA * C0) * luck_line, ~lottery.member),
         "lucky_above_bias": mean_over(size >= (1 + C0) * threshold, lottery.lucky),
-        "others_below_bias": mean_over(size <= (1 - C0) * threshold, ~lottery.member),
-        "atoms_near_bias": (size.square() >= threshold.square() / math.sqrt(math.log(d)))
-        .sum(-1)
-        .double()
-        .mean(1)
-        / many,
-        "bias_level": level.amin(1),
+        "others_below_bias": every_pair(size <= (1 - C0) * threshold, ~lottery.member),
         "lucky_alignment": mean_over(size / norm, lottery.lucky),
         "within_atom": within_atom(seen),
-        "strength_cubed": seen.strength(tau).amax(1) / math.log(d) ** 2,
-        "others_over_norm": mean_over(others / seen.norm * math.sqrt(d), singleton),
         "others_absolute": mean_over(others, singleton),
         "dense_absolute": mean_over(beta, singleton),
-        "singleton_dense_over_norm": mean_over(beta / seen.norm * math.sqrt(dimension), singleton),
         "singleton_alignment": mean_over(size.amax(-1), singleton),
         **lottery_outcome(seen, lottery),
     }
+
+
+def every_pair(holds: Tensor, chosen: Tensor) -> Tensor:
+    """(R,): share of the neurons of which all ``chosen`` pairs (R, m, d) obey.
+
+    The share of the pairs would hide nearly all that do not: a neuron has one large coordinate.
+    """
+    return (holds | ~chosen).all(-1).double().mean(1)
 
 
 def within_atom(seen: Alignment) -> Tensor:

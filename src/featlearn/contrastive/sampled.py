@@ -27,7 +27,7 @@ from featlearn.contrastive.gradients import (
     negative_weights,
     weight_descent,
 )
-from featlearn.contrastive.measure import Lottery
+from featlearn.contrastive.measure import Lottery, mean_over
 from featlearn.contrastive.model import initial_weights, symmetrised_relu
 from featlearn.contrastive.train import Learner, Thresholds, Training, train
 from featlearn.core.seeds import Streams
@@ -47,6 +47,8 @@ GRADIENT_ANCHORS, REFERENCE_ANCHORS = (32, 128, 512, 2048), 16384
 LOGIT_SCALES = (0.02, 0.05, 0.1, 0.2)
 #: Threshold of the decoding map of section 4 (ours: halfway between silent and active).
 DECODING_THRESHOLD = 0.5
+#: Numbers of atoms, as powers of ten, at which the order of Theorem C.1(4) is looked at.
+LARGE_SIZES = (2, 20, 50, 200)
 #: Norms of the weights in the construction of Lemma F.2.
 DENSE_NORMS = (1.0, 2.0, 4.0, 8.0)
 
@@ -241,9 +243,12 @@ def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iter
         ratio = moment / (seen.xi.square().mean((1, 2)))
         yield from rows("second_moments", atoms_count, ratio, forms.second_moment_ratio(spec))
         views = positives(seen.x, own, "complementary")
-        codes_seen = [_decode(torch.bmm(view, atoms)) for view in views]
-        right = (codes_seen[0] == seen.z) & (codes_seen[1] == seen.z)
-        yield from rows("decoding", atoms_count, right.double().mean((1, 2)), NAN)
+        first, second = (_decode(torch.bmm(view, atoms)) for view in views)
+        active = seen.z != 0
+        both = (first == seen.z) & (second == seen.z)
+        yield from rows("decoding_recall", atoms_count, mean_over(both, active), NAN)
+        yield from rows("decoding_precision", atoms_count,
+                        mean_over(first == seen.z, first != 0), NAN)  # fmt: skip
         yield from rows("masked_noise_variance", atoms_count,
                         _masked_variance(spec, seen.xi, own), 2.0)  # fmt: skip
         yield from rows("mask_leak", atoms_count, _leak(spec, atoms, own), 1.0)
@@ -269,14 +274,17 @@ def _leak(spec: SparseCoding, atoms: Tensor, own: Sequence[torch.Generator]) -> 
 
 
 def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[Row]:
-    """Lemma B.2 at m = 8 d and at the paper's m = d^1.01.
-
-    The coordinates ``alpha_ij(0)`` are independent Gaussians, so no samples are needed.
-    """
+    """Lemma B.2 at m = 8 d and at the paper's m = d^1.01, D = 8 d: read off initial weights."""
     for d in sizes:
+        spec = SparseCoding(d, 8 * d)
+        atoms = draw_dictionary(spec, streams(f"lottery-{d}-dictionary")).to("cpu").atoms
         for label, m in (("", 8 * d), ("_paper_width", round(d**1.01))):
             own = streams(f"lottery-{d}{label}")
-            alpha = torch.stack([torch.randn((m, d), generator=stream) for stream in own])
+            # one by one: the weights of all replicates need not be held together
+            alpha = torch.cat([
+                torch.bmm(initial_weights(m, spec.dimension, spec.dimension**0.5, [one]), basis)
+                for one, basis in zip(own, atoms.unsqueeze(1), strict=True)
+            ])  # fmt: skip
             sets = Lottery.of(alpha)
             lucky, member = sets.lucky.sum(1).double(), sets.member.float()
             yield from rows(f"lucky_per_atom{label}", d, lucky.mean(1), NAN)
@@ -291,6 +299,17 @@ def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[Row]:
             yield from rows("small_coordinates", d, small, math.sqrt(2 / math.pi))
             norms = alpha.square().sum(-1) / d
             yield from rows("norm_spread", d, norms.std(1) * math.sqrt(d / 2), 1.0)
+
+
+def large_coordinates(streams: Streams) -> Iterator[Row]:
+    """Theorem C.1(4): the chance of a large coordinate over the printed order; d by its log10.
+
+    A closed form, at sizes that no computer holds: the same in every replicate.
+    """
+    for digits in LARGE_SIZES:
+        found = forms.large_coordinate_chance(digits * math.log(10))
+        same = torch.full((len(streams.replicates),), found, dtype=torch.float64)
+        yield from rows("large_coordinates", digits, same, NAN)
 
 
 def dense_network(streams: Streams) -> Iterator[Row]:
@@ -317,4 +336,5 @@ def sampled_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
     yield from noise_alone(streams, config["atom_samples"])
     yield from sparse_and_dense(streams, config["sizes"], config["size_samples"])
     yield from lottery_sizes(streams, config["lottery_sizes"])
+    yield from large_coordinates(streams)
     yield from dense_network(streams)

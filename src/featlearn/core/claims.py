@@ -49,6 +49,12 @@ COLUMNS = (
     "would_decide", "verdict", "artefact",
 )  # fmt: skip
 
+
+def _computed(values: np.ndarray) -> Estimate:
+    mean = float(values.mean())
+    return Estimate(mean, mean, mean, len(values))
+
+
 #: How the numbers of the replicates become one with an interval, and what its half-width is called.
 STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
     "mean": (estimate, SPREAD_KIND),
@@ -57,12 +63,7 @@ STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
         estimate_median,
         "half-width of the 95 % interval of the median, from order statistics",
     ),
-    "exact": (
-        lambda values: Estimate(
-            float(np.mean(values)), *([float(np.mean(values))] * 2), len(values)
-        ),
-        "none: the quantity is computed, not sampled",
-    ),
+    "exact": (_computed, "none: the quantity is computed, not sampled"),
 }
 #: Power with which ``effect`` would be told, and the most replicates that are worth naming.
 POWER, MOST_REPLICATES = 0.8, 10_000
@@ -169,7 +170,8 @@ def needs(**least: float) -> OutOfReach:
     Parameters
     ----------
     **least
-        Place of a number in the paper's section, levels divided by ``__``, and its least value.
+        Place of a number in the paper's section, levels divided by ``__``, and its least value; of
+        a list of numbers its largest counts.
 
     Examples
     --------
@@ -179,11 +181,13 @@ def needs(**least: float) -> OutOfReach:
     """
 
     def reason(config: Mapping[str, Any]) -> str | None:
-        own = {}
+        own: dict[str, Any] = {}
         for place in least:
             own[place] = config
             for key in place.split("__"):
                 own[place] = own[place][key]
+            if isinstance(own[place], list):
+                own[place] = max(own[place])
         if all(own[place] >= least[place] for place in least):
             return None
         return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
@@ -194,12 +198,6 @@ def needs(**least: float) -> OutOfReach:
 def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
     """Out of reach with fewer than ``least`` replicates in a section of the config."""
     return needs(**{f"{section}__replicates": least})
-
-
-def at_least(section: str, replicates: int = LEAST_REPLICATES, **data: int) -> OutOfReach:
-    """Out of reach with fewer replicates, or smaller sizes in a section's ``data``."""
-    sizes = {f"{section}__data__{name}": size for name, size in data.items()}
-    return needs(**sizes, **{f"{section}__replicates": replicates})
 
 
 def _sizes(sizes: Mapping[str, Any]) -> str:

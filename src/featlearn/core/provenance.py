@@ -344,14 +344,15 @@ def _unrecorded_links(results: Path) -> Iterator[Path]:
                 yield path
 
 
-def records(results: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each artefact that has a record, with the record, in the order of their names."""
+def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+    """Each artefact that has a record, with the record, in the order of their names.
+
+    None stands for a record that cannot be read.
+    """
     folder = results / RECORDS
     for file in sorted(folder.rglob("*.json")):
         artefact = results / str(file.relative_to(folder))[: -len(".json")]
-        content = read_record(results, artefact)
-        if content is not None:
-            yield artefact, content
+        yield artefact, read_record(results, artefact)
 
 
 def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | None:
@@ -374,8 +375,11 @@ def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | N
     return None
 
 
-def damaged_artefacts(results: Path) -> dict[Path, str]:
+def damaged_artefacts(results: Path, *, thorough: bool = False) -> dict[Path, str]:
     """Artefacts whose bytes changed since they were written, each with what is wrong.
+
+    So is one whose record cannot be read: nothing says what its bytes should be. A ``thorough``
+    look hashes every file; see :func:`damage`.
 
     Snakemake touches what a job made, and copying changes times too: where the bytes are right and
     only the time is new, the record takes it over, so that no file is hashed at every start.
@@ -384,7 +388,9 @@ def damaged_artefacts(results: Path) -> dict[Path, str]:
     for artefact, record in records(results):
         if not artefact.is_file():
             continue
-        if fault := damage(artefact, record, thorough=False):
+        if record is None:
+            found[artefact] = "its record cannot be read"
+        elif fault := damage(artefact, record, thorough=thorough):
             found[artefact] = fault
         elif (changed := artefact.stat().st_mtime_ns) != record.get("mtime_ns"):
             write_record(results, artefact, {**record, "mtime_ns": changed})

@@ -125,10 +125,11 @@ def alone(results: Path) -> Iterator[bool]:
             file.close()
 
 
-def mend(results: Path) -> list[str]:
+def mend(results: Path, *, thorough: bool = False) -> list[str]:
     """Set aside what is no longer what was written, and sweep what killed jobs left behind.
 
-    Does nothing while a run is at work.
+    Does nothing while a run is at work. ``thorough`` hashes every artefact, also those whose size
+    and time of change are what they were.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def mend(results: Path) -> list[str]:
             return []
         _sweep(results)
         lines = []
-        for artefact, fault in provenance.damaged_artefacts(results).items():
+        for artefact, fault in provenance.damaged_artefacts(results, thorough=thorough).items():
             aside = provenance.set_aside(results, artefact)
             lines.append(f"{artefact} is damaged ({fault}). Moved to {aside}; it will be rebuilt.")
         return lines

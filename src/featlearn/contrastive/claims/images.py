@@ -7,6 +7,7 @@ paper says and on single runs of an independent prototype.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,17 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.images.config import HALFWAY, START, encoder_of, is_made, ordered
-from featlearn.core.claims import Claim, Measure, OutOfReach, difference
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    THEOREM,
+    Claim,
+    Measure,
+    OutOfReach,
+    difference,
+)
 from featlearn.core.stats import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
@@ -27,6 +38,8 @@ SUPERVISED, SUPERVISED_COLOUR = "supervised-crop", "supervised-colour"
 ADVERSARIAL = "adversarial-colour"
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.
 CLEAR = 0.05
+#: What a coefficient of determination can be.
+EXPLAINED = (-math.inf, 1.0)
 
 
 def claims(images: Mapping[str, Any]) -> tuple[Claim, ...]:
@@ -116,6 +129,8 @@ def _figure_1(own: _Set) -> list[Claim]:
         own.claim(
             f"fig-1-shape-{arm.split('-')[0]}",
             difference(right[arm], right[START]),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 1",
             statement=f"Features of {words} training tell the class.",
             quantity="accuracy of the linear probe, less that at the random start",
@@ -137,6 +152,8 @@ def _figure_1(own: _Set) -> list[Claim]:
             "fig-1-colour-of-supervised",
             difference(chroma[SUPERVISED], chroma[COLOUR]),
             own.colourless,
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 1",
             statement="Supervised features (no colour distortion) are more colourful than "
             "contrastive ones (with colour distortion), as the paper compares them.",
@@ -149,6 +166,8 @@ def _figure_1(own: _Set) -> list[Claim]:
             "fig-1-colour-same-augmentation",
             difference(chroma[SUPERVISED_COLOUR], chroma[COLOUR]),
             own.colourless,
+            kind=OBSERVATION,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 1, its confound removed (ours)",
             statement="Supervised features are more colourful than contrastive ones also when both "
             "were trained with colour distortion.",
@@ -163,6 +182,8 @@ def _figure_1(own: _Set) -> list[Claim]:
                 own.of("fig-1", ADVERSARIAL, "cosine under attack"),
                 own.of("fig-1", COLOUR, "cosine under attack"),
             ),
+            kind=CONTROL,
+            possible=(-2.0, 2.0),
             source="Figure 1, third panel (Kim, Tack and Hwang 2020)",
             statement="Adversarial contrastive training makes features steadier under attack.",
             quantity="cosine of the features of clean and attacked images, difference",
@@ -180,6 +201,8 @@ def _figure_2(own: _Set) -> list[Claim]:
         own.claim(
             "fig-2-none-moves",
             own.of("fig-2", NONE, "movement of filters"),
+            kind=CONTROL,
+            possible=POSITIVE,
             source="Figure 2, message 1",
             statement="Without augmentation the weights leave their start.",
             quantity="distance of the first filters from their start, over their norm there",
@@ -190,6 +213,8 @@ def _figure_2(own: _Set) -> list[Claim]:
         own.claim(
             "fig-2-none-meaningless",
             difference(right[NONE], right[START]),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 2, message 1",
             statement="Yet the features learned are no better for the class than random ones.",
             quantity="accuracy of the linear probe, less that at the random start",
@@ -200,6 +225,8 @@ def _figure_2(own: _Set) -> list[Claim]:
         own.claim(
             "fig-2-full-over-crop",
             difference(right[COLOUR], right[CROP]),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 2, message 3",
             statement="Crop and colour distortion give better features than crop alone.",
             quantity=gain,
@@ -211,6 +238,8 @@ def _figure_2(own: _Set) -> list[Claim]:
         own.claim(
             "fig-2-full-over-none",
             difference(right[COLOUR], right[NONE]),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 2, messages 1 and 3",
             statement="And than no augmentation.",
             quantity=gain,
@@ -221,6 +250,8 @@ def _figure_2(own: _Set) -> list[Claim]:
         own.claim(
             "fig-2-crop-keeps-colour",
             own.of("fig-2", CROP, "colour explained"),
+            kind=THEOREM,
+            possible=EXPLAINED,
             source="Figure 2, message 2",
             statement="With crop alone, dense mixtures of colours remain.",
             quantity="R^2 of the mean colour of the image, ridge regression on the features",
@@ -234,6 +265,7 @@ def _figure_2(own: _Set) -> list[Claim]:
                 own.of("fig-2", CROP, "colour explained"),
                 own.of("fig-2", COLOUR, "colour explained"),
             ),
+            kind=THEOREM,
             source="Figure 2, message 3",
             statement="Colour distortion takes colour out of the features.",
             quantity="R^2 of the mean colour, crop less crop and colour distortion",
@@ -251,6 +283,8 @@ def _figure_2(own: _Set) -> list[Claim]:
                     own.of("fig-2", CROP, f"chroma of {what}"),
                     own.of("fig-2", COLOUR, f"chroma of {what}"),
                 ),
+                kind=THEOREM,
+                possible=DIFFERENCE_OF_SHARES,
                 source="Figure 2, message 3",
                 statement=f"Colour distortion takes colour out of the {where}.",
                 quantity=f"share of energy that is colour, {where}, crop less crop and colour "
@@ -274,6 +308,8 @@ def _figure_3(own: _Set) -> list[Claim]:
                 own.claim(
                     f"fig-3-{quantity}-over-{name}",
                     difference(full, weaker),
+                    kind=THEOREM,
+                    possible=(-2.0, 2.0),
                     source="Figure 3",
                     statement="Classes lie apart in the t-SNE map under the full augmentation, "
                     f"and less so under {words}.",
@@ -307,6 +343,8 @@ def _figure_4(own: _Set) -> list[Claim]:
         own.claim(
             f"fig-4-sparser-layer-{number}",
             layer(number),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 4",
             statement=f"Colour distortion makes the firing of layer {number} sparser in "
             "contrastive training.",
@@ -322,6 +360,8 @@ def _figure_4(own: _Set) -> list[Claim]:
         own.claim(
             "fig-4-sparser",
             difference(rates(CROP), rates(COLOUR)),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 4",
             statement="Colour distortion makes contrastive firing sparser.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
@@ -332,6 +372,8 @@ def _figure_4(own: _Set) -> list[Claim]:
         own.claim(
             "fig-4-supervised-sparser",
             difference(rates(CROP), rates(SUPERVISED)),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 4",
             statement="Supervised firing is sparser than contrastive firing with the same crop.",
             quantity="firing rate, mean over layers 2 to 5, contrastive less supervised",
@@ -342,6 +384,8 @@ def _figure_4(own: _Set) -> list[Claim]:
         own.claim(
             "fig-4-supervised-unmoved",
             difference(rates(SUPERVISED), rates(SUPERVISED_COLOUR)),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 4",
             statement="Supervised firing is as sparse with colour distortion as without.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
@@ -352,6 +396,8 @@ def _figure_4(own: _Set) -> list[Claim]:
         own.claim(
             "fig-4-towards-supervised",
             difference(gap(CROP), gap(COLOUR)),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Figure 4",
             statement="Colour distortion brings the contrastive firing profile nearer to the "
             "supervised one.",
@@ -369,6 +415,8 @@ def _first_layer(own: _Set) -> list[Claim]:
         own.claim(
             f"slow-first-layer-{name}",
             difference(own.of("fig-4", COLOUR, HALFWAY), own.of("fig-4", arm, HALFWAY)),
+            kind=THEOREM,
+            possible=DIFFERENCE_OF_SHARES,
             source="Appendix A.3, remark",
             statement="First-layer features emerge more slowly in contrastive than in supervised "
             f"training {words}.",

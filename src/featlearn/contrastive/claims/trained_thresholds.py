@@ -5,19 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from featlearn.contrastive.claims.shared import nmse_over_linear, of_model
-from featlearn.core.claims import Claim, at_least
+from featlearn.core.claims import (
+    LEAST_REPLICATES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    Claim,
+    needs,
+)
 
 EVALUATION = "contrastive/measurements/trained-thresholds/evaluation.parquet"
 
 
 def _claim(name: str, **parts: Any) -> Claim:
-    reach = at_least("trained_thresholds", atoms=16)
+    reach = needs(
+        trained_thresholds__data__atoms=16,
+        trained_thresholds__training__steps=600,
+        trained_thresholds__replicates=LEAST_REPLICATES,
+    )
     return Claim(f"contrastive/{name}", artefact=EVALUATION, out_of_reach=reach, **parts)
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "footnote-4-masked",
+        kind=THEOREM,
         source="Footnote 4",
         statement="With RandomMask gradient descent raises the thresholds.",
         quantity="b / ||w|| at the end, mean over neurons",
@@ -29,6 +42,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "footnote-4-unmasked",
+        kind=THEOREM,
         source="Footnote 4",
         statement="Without augmentation it lowers them.",
         quantity="b / ||w|| at the end, mean over neurons",
@@ -39,6 +53,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "trained-thresholds-singletons",
+        kind=OBSERVATION,
+        possible=SHARE,
         source="Footnote 4, consequence (ours)",
         statement="With RandomMask trained thresholds make singletons, as scheduled ones do.",
         quantity="share of atoms covered at the end",
@@ -49,6 +65,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "trained-thresholds-probe",
+        kind=OBSERVATION,
+        possible=POSITIVE,
         source="Footnote 4, consequence (ours)",
         statement="And the probe beats every linear predictor.",
         quantity="NMSE over that of the best linear predictor, RandomMask",
@@ -59,6 +77,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "trained-thresholds-unmasked-probe",
+        kind=OBSERVATION,
+        possible=POSITIVE,
         source="Footnote 4, consequence (ours)",
         statement="Without augmentation it does not.",
         quantity="NMSE over that of the best linear predictor, no augmentation",

@@ -1,7 +1,8 @@
-"""More atoms: RandomMask at one size, all replicates in one program."""
+"""More atoms: with raised thresholds, RandomMask and no mask at one size."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Train at one number of atoms and see what the features are worth."""
+    """Train with and without the mask, all else the same; see what the features are worth."""
     atoms = job.config["data"]["atoms"]
     experiment = Experiment(f"scaling-{atoms}", job.config, job.seed, job.device)
     downstream = Downstream(experiment)
-    arm = Arm.of(job.config)
-    steps = arm.training.steps
-    done = experiment.train(arm, steps, Progress(f"{job.rule} {atoms} atoms", steps).report)
-    rows = [*tidy(downstream.outcome(arm, done), "masked"), *downstream.baselines()]
+    masked = Arm.of(job.config)
+    steps = masked.training.steps
+    rows = [*downstream.baselines()]
+    for name, training in (
+        ("masked", masked.training),
+        ("unmasked", replace(masked.training, masking="none")),
+    ):
+        arm = masked._replace(training=training)
+        report = Progress(f"{job.rule} {name} {atoms} atoms", steps).report
+        rows += tidy(downstream.outcome(arm, experiment.train(arm, steps, report)), name)
     return {"sizes": pd.DataFrame(rows, columns=EVALUATION_COLUMNS).assign(atoms=atoms)}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.contrastive.closed_forms import loss_floor
-from featlearn.contrastive.data import Masking, positives
+from featlearn.contrastive.closed_forms import bias_at_t1, loss_floor
+from featlearn.contrastive.data import Masking, SparseCoding, positives
 from featlearn.contrastive.experiment import WATCHED, Arm, Downstream, Experiment, on_device
 from featlearn.contrastive.gradients import Batch, gradient_terms, pseudo_loss
 from featlearn.contrastive.measure import (
@@ -24,7 +25,7 @@ from featlearn.contrastive.measure import (
     moment_quantities,
     tidy,
 )
-from featlearn.contrastive.train import Thresholds, settings
+from featlearn.contrastive.train import Thresholds, Training, settings
 from featlearn.core.files import read_tensors
 from featlearn.core.progress import Progress
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 MOMENTS = ("start", "t1", "t2", "end")
+#: Exponent of d in the least decay of Theorem 3.4.
+LEAST_DECAY = -1.499
 #: Atoms along which the gradient is taken apart.
 TERM_ATOMS = 8
 #: Anchors and negatives of that measurement.
@@ -50,18 +53,21 @@ State = tuple[Tensor, Tensor]
 
 
 def arms(config: Mapping[str, Any]) -> dict[str, Arm]:
-    """The trainings: RandomMask or not, thresholds or not.
+    """The trainings: RandomMask or not, thresholds raised or kept at zero; and the theory's decay.
 
-    Without thresholds there is no stage I to begin with, and training starts from larger weights.
+    The four share start, length and samples, so that two of them differ in one thing. In
+    ``theory-decay`` the decay is the least that Theorem 3.4 allows, ``d^-1.499``, with thresholds
+    that grow with the norm only.
     """
-    network, training = config["network"], config["training"]
-    scheduled, zero = Thresholds(**config["thresholds"]), Thresholds("zero")
-    large = network["norm_without_thresholds"]
-    steps = config["steps_without_thresholds"]
+    norm, training = config["network"]["norm"], config["training"]
+    raised, zero = Thresholds(**config["thresholds"]), Thresholds("zero")
+    decay = config["data"]["atoms"] ** LEAST_DECAY
     return {
-        "masked": Arm(settings(training), scheduled, network["norm"]),
-        "zero-thresholds": Arm(settings(training, steps=steps), zero, large),
-        "unmasked": Arm(settings(training, steps=steps, masking="none"), zero, large),
+        "masked": Arm(settings(training), raised, norm),
+        "unmasked": Arm(settings(training, masking="none"), raised, norm),
+        "masked-zero": Arm(settings(training), zero, norm),
+        "unmasked-zero": Arm(settings(training, masking="none"), zero, norm),
+        "theory-decay": Arm(settings(training, decay=decay), replace(raised, rate=0.0), norm),
     }
 
 
@@ -98,7 +104,11 @@ def evaluate(job: Job) -> Results:
         for moment in ("t1", "t2"):
             rows += tidy({"step": seen[moment]}, name, moment)
     downstream = Downstream(experiment)
-    models = {"initial": trained["unmasked"]["start"]}
+    start, _ = trained["masked"]["start"]
+    models = {
+        "initial": trained["masked"]["start"],
+        "random-features": (start, bias_at_t1(experiment.spec.atoms) * start.norm(dim=-1)),
+    }
     models |= {name: moments["end"] for name, moments in trained.items()}
     evaluation = [
         row
@@ -106,7 +116,7 @@ def evaluate(job: Job) -> Results:
         for row in tidy(downstream.encoder(w, b)._asdict(), model)
     ]
     evaluation += downstream.baselines()
-    few = {name: models[name] for name in ("masked", "unmasked")}
+    few = {name: models[name] for name in ("masked", "unmasked", "unmasked-zero")}
     labels = label_rows(downstream, few, config["probe"]["labels"])
     return {
         "moments": pd.DataFrame(rows, columns=MOMENT_COLUMNS),
@@ -127,19 +137,43 @@ def moment_rows(
     start, _ = moments["start"]
     watch = experiment.watch(arm.training.masking, arm.training.tau)
     for moment, (w, b) in moments.items():
+        alive = watch.alive(w, b)
         quantities = moment_quantities(
             w, b, start, experiment.spec, experiment.atoms,
-            experiment.dictionary.complement(), tau=arm.training.tau,
+            experiment.dictionary.complement(), tau=arm.training.tau, alive=alive,
         )  # fmt: skip
-        seen = Alignment.of(w, experiment.atoms)
+        seen = Alignment.of(w, experiment.atoms, alive)
         yield from tidy(quantities, name, moment)
-        yield from tidy(watch.behaviour(w, b), name, moment)
-        yield from tidy(firing_precision(seen, w, b, watch.samples), name, moment)
+        behaviour = watch.behaviour(w, b)
+        precision = firing_precision(seen, w, b, watch.samples)
+        yield from tidy(behaviour, name, moment)
+        yield from tidy(precision, name, moment)
+        known = {**quantities, **behaviour, **precision}
+        yield from tidy(in_units(known, experiment.spec, arm.training), name, moment)
         if name == "masked" and moment in ("t2", "end"):
             yield from tidy(term_quantities(experiment, w, b, arm.training.tau), name, moment)
     yield from tidy({"floor": floor_of(experiment, arm, WATCHED)}, name, "end")
     if name == "masked":
         yield from tidy(comparator_quantities(experiment, arm, moments), name, "end")
+
+
+def in_units(
+    known: Mapping[str, Tensor], spec: SparseCoding, training: Training
+) -> dict[str, Tensor]:
+    """Some of the ``known`` quantities over the order that the paper gives them."""
+    d, tau = spec.atoms, training.tau
+    active = math.log(math.log(d)) / d
+    return {
+        "others_over_bound": known["others_absolute"] * d**2 * training.decay,
+        "dense_over_bound": known["dense_absolute"]
+        * math.sqrt(spec.dimension) * d**1.5 * training.decay,
+        "norm_over_bound": known["largest_norm"].square() / (tau * math.log(d)),
+        "squared_norm_over_atoms": known["squared_norm"] / (tau * d),
+        "signal_share_over_start": known["signal_share"] * spec.dimension / d,
+        "firing_over_active": known["firing"] / active,
+        "precision_over_active": known["firing_precision"] / spec.p,
+        "loss_times_log": known["loss"] / tau * math.log(d),
+    }  # fmt: skip
 
 
 def floor_of(experiment: Experiment, arm: Arm, negatives: int) -> Tensor:
@@ -201,7 +235,9 @@ def comparator_quantities(
     batch = experiment.watch(arm.training.masking, tau).batch
     w, b = moments["end"]
     losses = [pseudo_loss(batch, kappa * theta, w, b, tau) for kappa in KAPPAS]
-    return {"comparator_loss": torch.stack(losses).amin(0)}
+    least = torch.stack(losses).amin(0)
+    log_d = math.log(experiment.spec.atoms)
+    return {"comparator_loss": least, "comparator_loss_times_log": least / tau * log_d}
 
 
 # --------------------------------------------------------------------------- pictures

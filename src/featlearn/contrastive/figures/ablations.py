@@ -25,11 +25,11 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
     Every arm changes one thing in the reference and sees the same draws. Left, the probe's error over that of
     the best linear predictor of the arm's data; green marks are its Bayes floors. Right, the share of atoms
     with a singleton. Black: the reference; orange: no better than 5 % below linear. *What to see:* without the
-    complementary mask, or without thresholds, nothing is gained. Thresholds that rise by themselves kill all
-    neurons; thresholds that only follow the norm (kb = 0) do as well as the reference. The theory's
-    decay is too strong at this size, and descent along the printed gradient ends with a dead network.
-    A dictionary of spikes, which the masks hide from one view, is
-    not learned at all.
+    mask, or with two independent ones, the error is higher, and without thresholds nothing is gained.
+    Thresholds that rise by themselves kill all neurons; thresholds that only follow the norm (kb = 0) do as well
+    as the reference. The theory's decay is too strong at this size, thrice the noise too much for as many steps,
+    the paper's width too small, and descent along the printed gradient ends with a dead network. A dictionary of
+    spikes, which the masks hide from one view, is not learned at all.
     """
     arms = [arm for arm in ARMS if (evaluation["model"] == arm).any()]
     drawn = canvas(8.2, 0.6 + 0.27 * len(arms))

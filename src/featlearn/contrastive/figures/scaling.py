@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 ERRORS = {
     "linear-exact": ("best linear predictor", COLOURS["grey"]),
+    "unmasked": ("no mask, thresholds raised", COLOURS["orange"]),
     "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
     "bayes-exact": ("Bayes floor", COLOURS["green"]),
 }
 #: The same of the accuracy, which is known from trained probes alone.
 ACCURACIES = {
     "raw": ERRORS["linear-exact"],
+    "unmasked": ERRORS["unmasked"],
     "masked": ERRORS["masked"],
     "bayes": ERRORS["bayes-exact"],
 }
@@ -38,16 +40,21 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     """More atoms
 
     The probe's error, its accuracy and the length of stage II over the number of atoms, means with 95 %
-    intervals. *What to see:* the error of linear predictors hardly moves, while that of the masked network falls from
+    intervals. *What to see:* the error of linear predictors hardly moves, while that of the network with
+    RandomMask falls from
     {{ value("scaling", place="least", model="masked", quantity="nmse") | number }} to
-    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor. Stage II
-    takes about as long as the theory's order says (dashed, through the first point).
+    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor.
+    The same training without a mask lies between: it goes from
+    {{ value("scaling", place="least", model="unmasked", quantity="nmse") | number }} to
+    {{ value("scaling", place="most", model="unmasked", quantity="nmse") | number }}. Stage II takes about as
+    long as the theory's order says (dashed, through the first point).
     """
     drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)
     over_sizes(first, sizes, "atoms", "nmse", ERRORS)
     over_sizes(second, sizes, "atoms", "accuracy", ACCURACIES)
-    came = sizes[(sizes["quantity"] == "stage_two") & (sizes["value"] >= 0)]
+    masked = sizes[sizes["model"] == "masked"]
+    came = masked[(masked["quantity"] == "stage_two") & (masked["value"] >= 0)]
     if len(came):
         over_sizes(third, came, "atoms", "stage_two", {"masked": ("measured", COLOURS["blue"])})
         length = came.groupby("atoms")["value"].mean()

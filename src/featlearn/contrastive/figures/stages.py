@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ARMS = {"masked": "RandomMask", "unmasked": "No augmentation"}
+ARMS = {"masked": "RandomMask", "unmasked": "No mask"}
 #: Panels of the curves: title, then quantity -> (colour, label).
 PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Norm of a neuron": {
@@ -32,31 +32,30 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Loss": {"loss": (COLOURS["ink"], "contrastive loss")},
 }
 MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
-#: Without thresholds there is neither T1 nor T2.
-PLAIN_MOMENTS = {"start": "start", "t1": "a third", "t2": "two thirds", "end": "end"}
 
 
 @figure()
 def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     """Three stages of contrastive training
 
-    Above with RandomMask, below without augmentation; from left to right the norm of a neuron within and
-    outside the span of the atoms, the share of *singletons* (neurons with more than half of their squared
-    norm along one atom) and of atoms that have one, the threshold over the norm, and the loss. Every thin
-    line is a replicate, thick lines are means. Dotted lines mark T1, when thresholds are raised, and T2,
-    when the first neuron has grown by a factor of the square root of d. *What to see:* with RandomMask only
-    the part within the span of the atoms grows (stage I); once thresholds are up, neurons become singletons
-    (stage II) until {{ value("moments", arm="masked", moment="end", quantity="covered") | percent }} of the
-    atoms have one, and training goes on (stage III). Without augmentation the noise part grows, no singleton
-    emerges, and the loss falls all the same. With RandomMask the loss stays above a floor (dashed): samples
-    whose sparse codes agree cannot be told apart by a code of z. The two rows start from weights of different
-    size: without thresholds there is no stage I to wait for.
+    Above with RandomMask, below without a mask, from the same start and with the same schedule; from left to
+    right the norm of a neuron within and outside the span of the atoms, the share of *singletons* (living
+    neurons with more than half of their squared norm along one atom) and of atoms that have one, the threshold
+    over the norm, and the loss. Every thin line is a replicate, thick lines are means. Dotted lines mark T1,
+    when thresholds are raised, and T2, when the first neuron has grown by a factor of the square root of d.
+    *What to see:* with RandomMask the part within the span of the atoms grows and the rest does not (stage I);
+    once thresholds are up, neurons become singletons (stage II) until
+    {{ value("moments", arm="masked", moment="end", quantity="covered") | percent }} of the atoms have one, and
+    training goes on (stage III). Without a mask both parts grow until T1, the span of the atoms faster; then
+    thresholds do there too what they do with the mask:
+    {{ value("moments", arm="unmasked", moment="end", quantity="covered") | percent }} of the atoms get a
+    singleton. The loss falls all the same. With RandomMask it stays above a floor (dashed): samples whose
+    sparse codes agree cannot be told apart by a code of z.
     """
     drawn = canvas(8.2, 4.4)
     axes = drawn.subplots(len(ARMS), len(PANELS), sharey="col")
-    times = _times(moments)
     for row, (arm, name) in enumerate(ARMS.items()):
-        own = histories[histories["arm"] == arm]
+        own, times = histories[histories["arm"] == arm], _times(moments, arm)
         for ax, (title, shown) in zip(axes[row], PANELS.items(), strict=True):
             for quantity, (colour, label) in shown.items():
                 lines(ax, wide(own, "step", quantity=quantity), colour, label)
@@ -64,8 +63,7 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
                 ax.set_title(title)
             else:
                 ax.set_xlabel("step")
-            if arm == "masked":
-                _mark(ax, times, named=title == "Norm of a neuron")
+            _mark(ax, times, named=title == "Norm of a neuron")
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
@@ -82,9 +80,9 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     return drawn
 
 
-def _times(moments: pd.DataFrame) -> dict[str, float]:
-    """Mean steps of T1 and T2 with RandomMask, over the replicates in which they came."""
-    own = moments[(moments["arm"] == "masked") & (moments["quantity"] == "step")]
+def _times(moments: pd.DataFrame, arm: str) -> dict[str, float]:
+    """Mean steps of T1 and T2, over the replicates in which they came."""
+    own = moments[(moments["arm"] == arm) & (moments["quantity"] == "step")]
     came = own[own["value"] >= 0]
     return {
         str(name): float(value) for name, value in came.groupby("moment")["value"].mean().items()
@@ -107,9 +105,11 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     between weight and atom. Neurons are sorted by the atom that they are closest to at the end. *What to see:*
     with RandomMask the picture is diffuse until T1 and nearly a permutation at the end:
     {{ value("moments", arm="masked", moment="end", quantity="singletons") | percent }} of the neurons hold one
-    atom, and {{ value("moments", arm="masked", moment="end", quantity="lucky_came_true") | percent }} of the
-    pairs that were lucky at the start came true. Without augmentation neurons stay dense to the end. (There
-    is no T1 without thresholds; moments are then thirds of the way.)
+    atom. Of the pairs that were lucky at the start
+    {{ value("moments", arm="masked", moment="end", quantity="lucky_came_true") | percent }} came true: the
+    gradients of stage I are noisy. Without a mask, thresholds raised as well,
+    {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons hold one
+    atom.
     """
     drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
@@ -122,12 +122,11 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
             for moment in MOMENTS
         }
         order = np.argsort(grids["end"].argmax(1), kind="stable")
-        words = MOMENTS if arm == "masked" else PLAIN_MOMENTS
         for ax, moment in zip(axes[row], MOMENTS, strict=True):
             image = ax.imshow(grids[moment][order], vmin=0, vmax=1, cmap="Blues", aspect="auto",
                               interpolation="nearest")  # fmt: skip
             ax.grid(visible=False)
-            ax.set_title(f"{words[moment]}{_step(moments, arm, moment)}", fontsize=9)
+            ax.set_title(f"{MOMENTS[moment]}{_step(moments, arm, moment)}", fontsize=9)
             if row == len(ARMS) - 1:
                 ax.set_xlabel("atom")
         axes[row, 0].set_ylabel(f"{name}\nneuron", fontweight="bold")
@@ -200,9 +199,10 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 MODELS = {
     "raw": ("raw\nsamples", COLOURS["grey"]),
-    "initial": ("random\nweights", COLOURS["grey"]),
-    "unmasked": ("no augm.", COLOURS["orange"]),
-    "zero-thresholds": ("mask,\nb = 0", COLOURS["sky"]),
+    "random-features": ("random\nfeatures", COLOURS["grey"]),
+    "unmasked-zero": ("no mask,\nb = 0", COLOURS["purple"]),
+    "masked-zero": ("mask,\nb = 0", COLOURS["sky"]),
+    "unmasked": ("no mask,\nb raised", COLOURS["orange"]),
     "masked": ("mask, b\nraised", COLOURS["blue"]),
     "bayes": ("Bayes\nestimate", COLOURS["green"]),
 }
@@ -210,19 +210,21 @@ MODELS = {
 
 @figure()
 def downstream(evaluation: pd.DataFrame) -> Figure:
-    """Only RandomMask with thresholds beats a linear probe on raw data
+    """What the mask does and what thresholds do
 
-    Linear probes on each representation (*no augm.*: no augmentation; *mask*: RandomMask; b: the thresholds),
-    for the regression of a linear function of the sparse code and for
-    its sign; dots are replicates, bars means, lines 95 % intervals. Dashed: the exact error of the best linear
-    predictor, and the Bayes floor that no estimator can pass. *What to see:* the network without augmentation
-    ({{ value("downstream", model="unmasked", quantity="nmse") | number }}) is as good as a linear predictor
-    ({{ value("downstream", model="linear-exact", quantity="nmse") | number }}), and so is RandomMask with
-    thresholds at zero ({{ value("downstream", model="zero-thresholds", quantity="nmse") | number }}): both are
-    linear. With thresholds the error falls to
-    {{ value("downstream", model="masked", quantity="nmse") | number }}, where the floor is
-    {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of zero
-    have no class and are left out of the accuracy.
+    Linear probes on each representation (*mask*: RandomMask; b: the thresholds; *random features*: the weights
+    of the start with the thresholds of T1), for the regression of a linear function of the sparse code and for
+    its sign; dots are replicates, bars means, lines 95 % intervals. The four trainings share start, length and
+    samples. Dashed: the exact error of the best linear predictor, and the Bayes floor that no estimator can
+    pass. *What to see:* with thresholds at zero the network is linear, with the mask
+    ({{ value("downstream", model="masked-zero", quantity="nmse") | number }}) and without
+    ({{ value("downstream", model="unmasked-zero", quantity="nmse") | number }}), and no better than the best
+    linear predictor ({{ value("downstream", model="linear-exact", quantity="nmse") | number }}). Raised
+    thresholds alone bring the error down to
+    {{ value("downstream", model="unmasked", quantity="nmse") | number }}, against what the paper expects; the
+    mask brings it down further, to {{ value("downstream", model="masked", quantity="nmse") | number }}, where the
+    floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
+    zero have no class and are left out of the accuracy.
     """
     drawn = canvas(8.2, 3.4)
     left, right = drawn.subplots(1, 2)
@@ -251,7 +253,8 @@ def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
 
 
 LABEL_MODELS = {
-    "unmasked": ("no augmentation", COLOURS["orange"]),
+    "unmasked-zero": ("no mask, thresholds at zero", COLOURS["purple"]),
+    "unmasked": ("no mask, thresholds raised", COLOURS["orange"]),
     "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
 }
 
@@ -261,8 +264,9 @@ def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """How many labels the probe needs
 
     Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
-    to see:* the masked network beats the best linear predictor (dashed) with few labels already; without
-    augmentation the probe approaches it from above as labels are added, and cannot pass it.
+    to see:* both networks with raised thresholds beat the best linear predictor (dashed) with few labels
+    already, the masked one by more; with thresholds at zero the probe approaches it from above as labels are
+    added, and cannot pass it.
     """
     drawn = canvas(8.2, 3.0)
     left, right = drawn.subplots(1, 2)

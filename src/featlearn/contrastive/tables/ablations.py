@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from featlearn.contrastive.tables.shared import PROBE_HEADS, labelled, with_baselines
+from featlearn.contrastive.tables.shared import PROBE_HEADS, TRAIN_HEADS, labelled, with_baselines
 from featlearn.core.publish import Table, table
 from featlearn.core.stats import side_by_side, summary
 
@@ -14,6 +14,7 @@ ARMS = {
     "no-mask": "no mask",
     "independent-masks": "independent masks",
     "zero-thresholds": "thresholds at zero",
+    "masked-negatives": "negatives masked too",
     "no-growth": "kb = 0",
     "faster-growth": "kb = 0.15",
     "fast-growth": "kb = 0.3",
@@ -24,6 +25,7 @@ ARMS = {
     "higher-thresholds": "b0 = 1.3",
     "more-activity": "C_z = 2",
     "more-noise": "c_ξ = 3",
+    "more-noise-no-mask": "c_ξ = 3, no mask",
     "few-neurons": "m = d^1.01",
     "qr": "dictionary: random frame",
     "spiky": "dictionary: spikes",
@@ -31,6 +33,7 @@ ARMS = {
 }
 HEADS = {
     **PROBE_HEADS,
+    **TRAIN_HEADS,
     "covered": "atoms covered",
     "singletons": "singletons",
     "alive": "neurons alive",

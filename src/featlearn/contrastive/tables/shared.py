@@ -9,6 +9,7 @@ import pandas as pd
 from featlearn.core.stats import number
 
 PROBE_HEADS = {"nmse": "NMSE", "accuracy": "accuracy"}
+TRAIN_HEADS = {"train_nmse": "NMSE, training", "train_accuracy": "accuracy, training"}
 
 
 def labelled(table: pd.DataFrame, column: str, words: Mapping[str, str]) -> pd.DataFrame:

@@ -71,6 +71,8 @@ def decode(
     ------
     BrokenImage
         With the reason.
+    MemoryError, OSError
+        Of the machine: no reason to leave a picture out.
     """
     try:
         image = _opened(data, max_pixels)
@@ -84,7 +86,13 @@ def decode(
         raise BrokenImage(f"more pixels than max_pixels ({max_pixels})") from None
     except FileNotFoundError:
         raise BrokenImage("the file is gone") from None
+    except (
+        MemoryError
+    ):  # says nothing of the file: dropped for it, a picture would be lost for good
+        raise
     except Exception as error:  # Pillow's plugins raise errors of many kinds on damaged files
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system (a disk, a network, a right that is missing), not of Pillow
         raise BrokenImage(f"cannot be decoded: {shown(str(error))}") from error
 
 

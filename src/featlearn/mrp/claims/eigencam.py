@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    OutOfReach,
+    first_of,
+    needs,
+)
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.images_comparison import LEAST_PICTURES, LEAST_REPLICATES
+from featlearn.mrp.claims.images_comparison import reach
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -26,18 +37,16 @@ CHANCE = 0.5
 ARTEFACT = "mrp/measurements/images/eigencam.parquet"
 
 
-def _too_small(config: Mapping[str, Any]) -> str | None:
-    images, tested = config["images"], config["eigencam"]["pictures"]
-    replicates = images["comparison"]["replicates"]
-    train, parts = images["samples"]["train"], images["world"]["parts_per_class"]
-    enough = replicates >= LEAST_REPLICATES and train >= LEAST_PICTURES and tested >= LEAST_TESTED
-    if enough and parts == 2:
-        return None
-    return (
-        f"{replicates} replicates, {train} training and {tested} test pictures, {parts} parts a "
-        f"class; the band is meant for at least {LEAST_REPLICATES}, {LEAST_PICTURES} and "
-        f"{LEAST_TESTED}, and for 2 parts."
-    )
+def _reach(*methods: str) -> OutOfReach:
+    """As for accuracies, with enough pictures tested and two parts a class."""
+    trained = reach(*methods)
+
+    def parts(config: Mapping[str, Any]) -> str | None:
+        own = config["images"]["world"]["parts_per_class"]
+        return None if own == 2 else f"{own} parts a class; the band is meant for 2."
+
+    tested = needs(eigencam__pictures=LEAST_TESTED)
+    return first_of(lambda config: trained(config["images"]), tested, parts)
 
 
 def _value(start: str, quantity: str) -> Measure:
@@ -68,82 +77,92 @@ def _above_chance(start: str) -> Measure:
 def _more_parts(name: str, start: str, reference: str, source: str, words: str) -> Claim:
     return Claim(
         f"mrp/cam-{name}",
+        THEOREM,
         source=source,
         statement=f"Maps of a network pre-trained by {words} and fine-tuned hit more parts of a "
         "multi-view picture than those of the same network trained with labels only.",
         quantity="parts hit a picture, difference, paired",
         low=MORE_PARTS,
         high=2.0,
+        possible=(-2.0, 2.0),
         reason="In each pair that the paper prints, a part or more is added; one further part in "
         "twenty pictures is the least that would be seen by eye at all, and five replicates of "
         "500 pictures resolve it.",
         measure=_less(start, reference, "hits"),
         artefact=ARTEFACT,
-        out_of_reach=_too_small,
+        out_of_reach=_reach(start),
     )
 
 
 def _agrees(name: str, start: str, words: str) -> Claim:
     return Claim(
         f"mrp/cam-agrees-{name}",
+        CONTROL,
         source="Figures 1 and 3 to 5: maps are read as what the prediction rests on",
         statement=f"The hottest part of {words} is the one whose erasure hurts the prediction "
         "most, more often than by chance.",
         quantity="share of multi-view pictures where they are the same, less one half",
         low=0.05,
         high=CHANCE,
+        possible=(-CHANCE, CHANCE),
         reason="The paper reads its maps as causes, so they must tell the part that counts; one "
         "half is what a coin tells, and 0.05 is five times the sampling error of 5 x 500 pictures.",
         measure=_above_chance(start),
         artefact=ARTEFACT,
-        out_of_reach=_too_small,
+        out_of_reach=_reach(*({"simmim"} & {start})),
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "mrp/cam-parts-are-all-there-is",
+        CONTROL,
         source="Definition 3.1, on pictures",
         statement="With all parts of the class erased, the supervised network is at chance.",
         quantity="accuracy on multi-view pictures without parts of their class",
         low=0.0,
         high=0.3,
-        reason="A check of the check: one of six classes is right by chance, and what is left can "
-        "only mislead; more would mean that the class shows elsewhere.",
+        possible=SHARE,
+        reason="A check of the check: at most one of six classes is right by chance, and what is "
+        "left can only mislead; more would mean that the class shows elsewhere.",
         measure=_value("random-cnn", "accuracy_without_parts"),
         artefact=ARTEFACT,
-        out_of_reach=_too_small,
+        out_of_reach=_reach(),
     ),
     _more_parts("more-parts", "simmim", "random-cnn", "Figures 3 and 4", "SimMIM"),
     _more_parts("more-parts-mae", "mae", "random-vit", "Figure 5", "MAE"),
     _more_parts("more-parts-data2vec", "data2vec", "random-vit", "Figure 5", "data2vec"),
     Claim(
         "mrp/cam-heat-more-even",
+        THEOREM,
         source="Figures 3 and 4",
         statement="Their heat is spread more evenly over the parts of the class.",
         quantity="entropy over the parts, SimMIM less supervised, paired",
         low=CLEAR,
         high=1.0,
+        possible=DIFFERENCE_OF_SHARES,
         reason="More parts in use mean a larger entropy; unlike the count it has no threshold. "
         "Below 0.02 a difference is not resolved.",
         measure=_less("simmim", "random-cnn", "entropy"),
         artefact=ARTEFACT,
-        out_of_reach=_too_small,
+        out_of_reach=_reach("simmim"),
     ),
     _agrees("supervised", "random-cnn", "a supervised network's map"),
     _agrees("simmim", "simmim", "the map of a network pre-trained by SimMIM and fine-tuned"),
     Claim(
         "mrp/cam-stands-erasure",
+        OBSERVATION,
         source="Theorem 2 with Lemma 1",
         statement="Erasing one part of a picture turns fewer right predictions wrong after SimMIM "
         "and fine-tuning than after supervised training.",
         quantity="share of right predictions that turn wrong, supervised less SimMIM, paired",
         low=CLEAR,
         high=1.0,
+        possible=DIFFERENCE_OF_SHARES,
         reason="A network that uses both parts stands the loss of one; one that uses one part is "
         "wrong in half of the cases. Five replicates resolve 0.02.",
         measure=_less("random-cnn", "simmim", "flipped"),
         artefact=ARTEFACT,
-        out_of_reach=_too_small,
+        out_of_reach=_reach("simmim"),
     ),
 )

@@ -12,27 +12,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    SHARE,
+    THEOREM,
+    Claim,
+    Measure,
+    OutOfReach,
+    needs,
+)
 
 Frames = Mapping[str, pd.DataFrame]
 
 #: Smallest difference that counts.
 CLEAR = 0.02
-LEAST_REPLICATES = 5
-#: Fewer pictures than these show nothing of training without labels.
-LEAST_PICTURES = 1000
+#: Epochs of pre-training below which the bands are not meant. On pilot streams the vision
+#: transformer gained nothing in 25, much in 100: declared after shorter runs had shown no gain.
+EPOCHS = {"simmim": 20, "mae": 100, "data2vec": 100}
+
+#: Multi-view accuracy of a network that fits the multi-view pictures.
+FITTED = 0.95
+#: What was changed between a first report and this code.
+CHANGED = (
+    " (Classes, noise, background and lengths of training were changed after a first run had been "
+    "reported; the band is the first one.)"
+)
 
 COMPARISON = "mrp/measurements/images/comparison.parquet"
 
 
-def too_small(config: Mapping[str, Any]) -> str | None:
-    replicates, pictures = config["comparison"]["replicates"], config["samples"]["train"]
-    if replicates >= LEAST_REPLICATES and pictures >= LEAST_PICTURES:
-        return None
-    return (
-        f"{replicates} replicates and {pictures} training pictures; the band is meant for at "
-        f"least {LEAST_REPLICATES} and {LEAST_PICTURES}."
-    )
+def reach(*methods: str, **least: float) -> OutOfReach:
+    """Out of reach with fewer replicates or pictures, or shorter pre-training by ``methods``."""
+    own: dict[str, float] = {"comparison__replicates": 5, "samples__train": 1000}
+    own |= {f"pretraining__{method}__training__epochs": EPOCHS[method] for method in methods}
+    return needs(**(own | least))
 
 
 def values(frame: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
@@ -75,47 +90,64 @@ def _gain(start: str, reference: str, quantity: str, most: bool, evaluation: str
     )
 
 
+def _lost(frames: Frames) -> np.ndarray:
+    """Accuracy that the supervised network loses on single views; 0 if it does not fit at all."""
+    multi = _accuracy("random-cnn", "multi_view")(frames)
+    single = _accuracy("random-cnn", "single_view")(frames)
+    return np.where(multi >= FITTED, multi - single, 0.0)
+
+
 def _better(name: str, start: str, reference: str, quantity: str, most: bool, words: str) -> Claim:
     return Claim(
         f"mrp/images-{name}",
-        source="Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
+        THEOREM if most else OBSERVATION,
+        source="Theorems 1 and 2 with Lemma 1, on pictures in place of patches"
+        if most
+        else "Sample efficiency: at few labels no lottery need be the cause",
         statement=words,
         quantity=f"gain in {quantity.replace('_', ' ')} accuracy, "
         f"{'most' if most else 'fewest'} labels, paired",
         low=CLEAR,
         high=1.0,
-        reason="The paper claims a strict gain; five replicates resolve 0.02.",
+        possible=DIFFERENCE_OF_SHARES,
+        reason="The paper claims a strict gain; five replicates resolve 0.02." + CHANGED,
         measure=_gain(start, reference, quantity, most, "fine-tuned"),
         artefact=COMPARISON,
-        out_of_reach=too_small,
+        out_of_reach=reach(start),
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "mrp/images-supervised-fits",
+        CONTROL,
         source="Lemma 1 (Allen-Zhu & Li)",
         statement="Supervised training with all labels is right on multi-view pictures.",
         quantity="multi-view accuracy, supervised, most labels",
-        low=0.95,
+        low=FITTED,
         high=1.0,
-        reason="The lottery is a statement about networks that fit the multi-view data.",
+        possible=SHARE,
+        reason="The lottery is a statement about networks that fit the multi-view data." + CHANGED,
         measure=_accuracy("random-cnn", "multi_view"),
         artefact=COMPARISON,
-        out_of_reach=too_small,
+        out_of_reach=reach(),
     ),
     Claim(
         "mrp/images-supervised-lottery",
+        THEOREM,
         source="Lemma 1 (Allen-Zhu & Li)",
         statement="The same network errs on pictures that show one part of their class only.",
-        quantity="single-view accuracy, supervised, most labels",
-        low=0.0,
-        high=0.9,
-        reason="The theory's limit is about one half; a network that uses every part would be "
-        "close to its multi-view accuracy, at least 0.95.",
-        measure=_accuracy("random-cnn", "single_view"),
+        quantity="multi-view minus single-view accuracy, supervised, most labels, paired; 0 where "
+        f"the multi-view accuracy is below {FITTED}",
+        low=0.05,
+        high=1.0,
+        possible=DIFFERENCE_OF_SHARES,
+        reason="The theory's limit is about one half; a network that uses every part would lose "
+        "nothing. (Was the single-view accuracy alone, at most 0.9, which a network that learns "
+        "nothing meets.)",
+        measure=_lost,
         artefact=COMPARISON,
-        out_of_reach=too_small,
+        out_of_reach=reach(),
     ),
     _better(
         "simmim-single-view-all-labels", "simmim", "random-cnn", "single_view", True,
@@ -144,28 +176,32 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "mrp/images-multi-view-not-worse",
+        THEOREM,
         source="Theorems 1 and 2",
         statement="With all labels, SimMIM and fine-tuning is not worse on multi-view pictures "
         "than supervised training.",
         quantity="gain in multi-view accuracy, most labels, paired",
         low=-CLEAR,
         high=1.0,
-        reason="Both are to classify multi-view data; less than 0.02 is not resolved.",
+        possible=DIFFERENCE_OF_SHARES,
+        reason="Both are to classify multi-view data; less than 0.02 is not resolved." + CHANGED,
         measure=_gain("simmim", "random-cnn", "multi_view", True, "fine-tuned"),
         artefact=COMPARISON,
-        out_of_reach=too_small,
+        out_of_reach=reach("simmim"),
     ),
     Claim(
         "mrp/images-simmim-probe",
+        CONTROL,
         source="Theorems 1 and 2, linear probing",
         statement="Frozen features of SimMIM tell classes apart better than those of the same "
         "network at its random start.",
         quantity="gain in multi-view accuracy of the linear probe, most labels, paired",
         low=CLEAR,
         high=1.0,
+        possible=DIFFERENCE_OF_SHARES,
         reason="Features that were captured must help a linear head; random ones are the control.",
         measure=_gain("simmim", "random-cnn", "multi_view", True, "linear probe"),
         artefact=COMPARISON,
-        out_of_reach=too_small,
+        out_of_reach=reach("simmim"),
     ),
 )  # fmt: skip

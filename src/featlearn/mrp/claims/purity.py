@@ -7,15 +7,16 @@ that they do not grow: at the start they are of that order by definition.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import Claim, Measure
+from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, Claim, Measure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.headline import too_small
+from featlearn.mrp.claims.clean import too_small
 
 ARTEFACT = "mrp/measurements/purity/purity.parquet"
 #: Widths of the lottery sets: one that the proof allows, and one that gives sets of few kernels.
@@ -47,9 +48,10 @@ def _off_diagonal(moment: str) -> Measure:
     )
 
 
-def _few_dimensions(config: Mapping[str, Any]) -> str | None:
-    headline = config["headline"]
-    reach = headline["network"]["sigma_0"] * headline["data"]["dimension"] ** 0.5
+def few_dimensions(config: Mapping[str, Any]) -> str | None:
+    """Why kernels near norm one must answer to the background's noise at these sizes, or None."""
+    clean = config["clean"]
+    reach = clean["network"]["sigma_0"] * clean["data"]["dimension"] ** 0.5
     if reach < 1:
         return too_small(config) or (
             "a winner answers to the background's noise with about Lambda gamma k / sqrt(d), which "
@@ -59,19 +61,21 @@ def _few_dimensions(config: Mapping[str, Any]) -> str | None:
     return too_small(config)
 
 
-def _claim(name: str, **parts: Any) -> Claim:
-    return Claim(f"mrp/{name}", **{"artefact": ARTEFACT, "out_of_reach": too_small, **parts})
+def _claim(name: str, kind: str, **parts: Any) -> Claim:
+    return Claim(f"mrp/{name}", kind, **{"artefact": ARTEFACT, "out_of_reach": too_small, **parts})
 
 
 def _hypothesis(letter: str, statement: str, largest: str, **parts: Any) -> Claim:
     return _claim(
         f"c3-{letter}-mae",
+        THEOREM,
         **{
             "source": f"Induction hypothesis C.3 ({letter}), MAE",
             "statement": statement,
             "quantity": f"{largest}, at the end over at the start (C_M = {WIDE:g})",
             "low": 0.0,
             "high": 1.5,
+            "possible": POSITIVE,
             "reason": "Of the stated order at the start by definition, so it must not grow; half "
             "is left for fluctuations of a largest value.",
             "measure": _grown(letter, WIDE),
@@ -83,11 +87,13 @@ def _hypothesis(letter: str, statement: str, largest: str, **parts: Any) -> Clai
 CLAIMS: tuple[Claim, ...] = (
     _claim(
         "t7-pure-at-capture",
+        THEOREM,
         source="Theorem 1(b), (c), part 2 (MAE)",
         statement="Already when the last feature is captured, no kernel holds two features.",
         quantity="share of winning kernels that hold more than one feature, at T_0",
         low=0.0,
         high=0.01,
+        possible=SHARE,
         reason="The theorem says none; one in a hundred is allowed, as kernels are finitely many.",
         measure=lambda frames: (
             values(frames, "capture", "impure_winners") / values(frames, "capture", "winners")
@@ -95,16 +101,19 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "t7-off-diagonal-at-capture",
+        THEOREM,
         source="Theorem 1(b), part 2 (MAE); Lemma H.11",
         statement="At T_0 a winner's correlations with other features are of the order sigma_0.",
         quantity="largest off-diagonal correlation of a winner over the largest initial one",
         low=0.0,
         high=1.0,
+        possible=POSITIVE,
         reason="The largest initial correlation is of that order by definition.",
         measure=_off_diagonal("capture"),
     ),
     _claim(
         "t7-off-diagonal-decays",
+        OBSERVATION,
         source="Theorem 1(b), part 2 (MAE), sharper (ours)",
         statement="After capture the off-diagonal correlations die out: reconstruction "
         "decorrelates the kernels.",
@@ -112,27 +121,32 @@ CLAIMS: tuple[Claim, ...] = (
         "initial one",
         low=0.0,
         high=0.2,
+        possible=POSITIVE,
         reason="A patch of another feature pulls the correlation down at a constant rate; what is "
         "left is of the order of gamma. The pilot gave 0.02.",
         measure=_off_diagonal("end"),
     ),
     _claim(
         "t7-winner-in-wide-set",
+        THEOREM,
         source="Theorem 1(a), part 2 (MAE)",
         statement="The winner of a feature comes from its lottery set, with C_M = 1.",
         quantity="share of features whose winner was in the set",
         low=0.995,
         high=1.0,
+        possible=SHARE,
         reason="The theorem says all; one step of the proof wants C_M above 1.",
         measure=lambda frames: values(frames, "end", "winner_in_set", WIDE),
     ),
     _claim(
         "t7-winner-in-narrow-set",
+        OBSERVATION,
         source="Theorem 1(a), part 2 (MAE), with the smaller C_M of this report",
         statement="With C_M = 0.25 most, not all, winners come from the set.",
         quantity="share of features whose winner was in the set",
         low=0.75,
         high=0.98,
+        possible=SHARE,
         reason="A kernel 15 % behind at the start may still win, for it also feels the other "
         "features; pilots gave 0.80-0.95 a replicate.",
         measure=lambda frames: values(frames, "end", "winner_in_set", NARROW),
@@ -158,7 +172,7 @@ CLAIMS: tuple[Claim, ...] = (
         "c",
         "On background patches a set member's response stays of the order sigma_0 gamma k.",
         "largest response",
-        out_of_reach=_few_dimensions,
+        out_of_reach=few_dimensions,
     ),
     _hypothesis(
         "d",
@@ -188,11 +202,14 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         "c3-needs-wide-sets",
+        OBSERVATION,
         source="Induction hypothesis C.3 (h), MAE, with a smaller C_M (ours)",
         statement="The hypothesis needs wide sets: with C_M = 0.25 some kernel outside wins.",
         quantity="largest correlation of a non-member, at the end over at the start (C_M = 0.25)",
         low=5.0,
-        high=50.0,
+        high=math.inf,
+        possible=POSITIVE,
+        statistic="median",
         reason="A winner outside its set ends near 0.8, from at most 0.05 at the start.",
         measure=_grown("h", NARROW),
     ),

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.claims.shared import ratio
-from featlearn.core.claims import Claim, Measure, at_least, difference, read
+from featlearn.core.claims import LEAST_REPLICATES, Claim, Measure, difference, needs, read
 
 MOMENTS = "contrastive/measurements/stages/moments.parquet"
 EVALUATION = "contrastive/measurements/stages/evaluation.parquet"
 LABELS = "contrastive/measurements/stages/labels.parquet"
 DECOUPLING = "contrastive/measurements/stages/decoupling.parquet"
-#: Sizes for which the bands were derived.
-ATOMS = 32
+#: Size and length for which the bands were derived.
+ATOMS, STEPS = 32, 600
 
 
 def seen(quantity: str, moment: str = "end", arm: str = "masked") -> Measure:
@@ -47,6 +47,10 @@ def above_floor(loss: str = "loss") -> Measure:
 
 def claim(name: str, **parts: Any) -> Claim:
     """A claim on the moments, unless ``parts`` say another artefact."""
-    reach = at_least("stages", atoms=ATOMS)
+    reach = needs(
+        stages__data__atoms=ATOMS,
+        stages__training__steps=STEPS,
+        stages__replicates=LEAST_REPLICATES,
+    )
     filled = {"out_of_reach": reach, "artefact": MOMENTS, **parts}
     return Claim(f"contrastive/{name}", **filled)

@@ -1,0 +1,110 @@
+"""Two runs side by side: claims with another verdict, numbers apart, files that differ.
+
+    python scripts/compare.py results/desk results/desk-second-seed
+
+Ends with 1 where a verdict differs. With another seed, what holds in one run and fails in the other
+was not decided by either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from featlearn.core.claims import FAILS, HOLDS
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import read_parquet
+from featlearn.core.stats import plus_minus
+from verify import differences, read_checksums
+
+NEEDED = ("claims.parquet", "checksums.txt")
+
+
+def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Claims of both runs whose verdict differs, or whose intervals have no number in common.
+
+    Returns
+    -------
+    DataFrame
+        claim, first, second (verdicts), measured_first, measured_second (with their spread) and
+        apart (whether the intervals exclude each other), in the order of the first run.
+    """
+    both = first.merge(second, on="claim", suffixes=("_first", "_second"), validate="1:1")
+    rows = []
+    for row in both.to_dict("records"):
+        apart = (
+            row["interval_low_first"] > row["interval_high_second"]
+            or row["interval_low_second"] > row["interval_high_first"]
+        )
+        if apart or row["verdict_first"] != row["verdict_second"]:
+            rows.append(
+                {
+                    "claim": row["claim"],
+                    "first": row["verdict_first"],
+                    "second": row["verdict_second"],
+                    "measured_first": plus_minus(row["measured_first"], row["spread_first"]),
+                    "measured_second": plus_minus(row["measured_second"], row["spread_second"]),
+                    "apart": apart,
+                }
+            )
+    columns = ["claim", "first", "second", "measured_first", "measured_second", "apart"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _ledger(results: Path) -> pd.DataFrame:
+    for name in NEEDED:
+        if not (results / name).is_file():
+            raise FeatlearnError(f"{results}: has no {name}; expected the folder of a finished run")
+    return read_parquet(results / "claims.parquet")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("first", type=Path)
+    parser.add_argument("second", type=Path)
+    parser.add_argument("--files", action="store_true", help="also the files that differ")
+    options = parser.parse_args(arguments)
+    try:
+        first, second = _ledger(options.first), _ledger(options.second)
+    except FeatlearnError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for here, there, ledger in ((first, second, options.first), (second, first, options.second)):
+        for claim in here.loc[~here["claim"].isin(there["claim"]), "claim"]:
+            print(f"{claim}: only in {ledger}")
+    found = changed(first, second)
+    other = found[found["first"] != found["second"]]
+    for row in other.to_dict("records"):
+        print(
+            f"{row['claim']}: {row['first']} at {row['measured_first']}, "
+            f"{row['second']} at {row['measured_second']}"
+        )
+    for row in found[found["first"] == found["second"]].to_dict("records"):
+        print(
+            f"{row['claim']}: {row['first']} in both, but {row['measured_first']} and "
+            f"{row['measured_second']}"
+        )
+    if options.files:
+        lists = [
+            read_checksums(results / "checksums.txt") for results in (options.first, options.second)
+        ]
+        print(*differences(*lists, f"in {options.second}"), sep="\n")
+    common = int(first["claim"].isin(second["claim"]).sum())
+    against = int(other[["first", "second"]].isin((HOLDS, FAILS)).all(axis=1).sum())
+    print(
+        f"{common} claims in both: {len(other)} with another verdict, of which {against} hold in "
+        f"one run and fail in the other; {int(found['apart'].sum())} whose intervals exclude each "
+        "other"
+    )
+    return int(len(other) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
