@@ -220,7 +220,7 @@ _BASE: tuple[Claim, ...] = (
            "logarithms may take a tenth.", exponent("h_ratio_t3_variance")),
     _claim("noncontrastive/acceleration-wins", THEOREM,
            "Lemma 5.3, section 5.2", "So neuron 2 is pushed more along the weak feature, where "
-           "it had been pushed less.", "log10 of its push along the weak over that along the strong "
+           "it had been pushed less.", "log10 of its push along the weak over the strong "
            "feature, at T_{3,1}, smallest over d", 1.0, math.inf, "A factor of ten is clear; at "
            "equal products it starts at the ratio of the strengths to the sixth power, 1/64. The "
            "ratio of the gains alone, Lambda_22 / Lambda_21, is larger by orders of magnitude.",
