@@ -26,7 +26,7 @@ from featlearn.mrp.images import cam_config, real_config
 from featlearn.mrp.images import config as image_config
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = 160
+CASES = 80
 SCHEMA = core_config.read_schema(ROOT / "workflow" / "schemas")
 SECTIONS = [section for sections in SCHEMA["papers"].values() for section in sections]
 #: Of each paper that has any, the checks beyond its schema.
@@ -169,14 +169,23 @@ def test_any_change_of_a_config_is_taken_or_refused_in_words(user):
     stands_or_is_refused(user)
 
 
+# few cases of each section at every change, as each goes through the checks of all papers
 @pytest.mark.parametrize("section", SECTIONS)
-@fuzzed(CASES // 4)
+@fuzzed(CASES // 5)
 @given(st.data())
 def test_any_change_of_a_section_is_taken_or_refused_in_words(section, data):
     stands_or_is_refused(data.draw(changed((section,))))
 
 
-@fuzzed(CASES // 4)
+@pytest.mark.long
+@pytest.mark.parametrize("section", SECTIONS)
+@fuzzed(CASES)
+@given(st.data())
+def test_many_changes_of_a_section_are_taken_or_refused_in_words(section, data):
+    stands_or_is_refused(data.draw(changed((section,))))
+
+
+@fuzzed(CASES // 2)
 @given(VALUES)
 @example({1: 2, "1": 3})
 @example({"scale": "../config"})

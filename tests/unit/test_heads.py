@@ -79,12 +79,14 @@ def test_each_replicate_keeps_the_penalty_that_is_best_for_it():
     penalties = [1e-6, 1.0, 1e-2, 1e-4]
     chosen = choose(training, validation, CLASSES, penalties)
     path = fit_path(*training, CLASSES, sorted(penalties, reverse=True))
-    scores = torch.stack([one.accuracy(*validation) for one in path])
+    losses = torch.stack([one.loss(*validation) for one in path])
     for r in range(REPLICATES):
-        best = int(scores[:, r].argmax())
+        best = int(losses[:, r].argmin())
         assert float(chosen.heads.penalty[r]) == path[best].penalty[r]
         assert torch.equal(chosen.heads.weight[r], path[best].weight[r])
-        assert chosen.validation_accuracy[r] == scores[best, r]
+        own = functional.cross_entropy(path[best].scores(validation[0])[r], validation[1][r])
+        assert float(losses[best, r]) == pytest.approx(float(own))
+    assert torch.equal(chosen.validation_accuracy, chosen.heads.accuracy(*validation))
     assert torch.equal(chosen.train_accuracy, chosen.heads.accuracy(*training))
     assert len(chosen.heads.penalty.unique()) > 1
 

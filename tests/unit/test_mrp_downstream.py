@@ -20,10 +20,8 @@ from featlearn.mrp.experiments.finetuning import (
     feature_weights,
     first_head,
     first_step,
-    worst_over_bound,
     wrong_mass,
     wrong_mass_after_one_step,
-    wrong_mass_over_bound,
 )
 from featlearn.mrp.experiments.localisation import (
     own_patches,
@@ -34,13 +32,13 @@ from featlearn.mrp.experiments.localisation import (
 from featlearn.mrp.experiments.purity import induction_quantities
 from featlearn.mrp.experiments.transfer import (
     Case,
+    Outcome,
     choose_features,
     draw_task,
     extend_features,
     transfer_rows,
 )
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
 from featlearn.mrp.tables.transfer import chosen_elsewhere, reported
 from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
@@ -199,19 +197,6 @@ def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
     assert math.isnan(found[1, 0])
 
 
-def test_bounds_are_scaled_as_printed():
-    scores = torch.tensor([[[2.0, 0.0], [0.0, 0.0]]])
-    y = torch.tensor([[0, 0]])
-    seen = Prediction(scores, y, torch.full_like(y, -1))
-    mass = 1 - torch.sigmoid(torch.tensor(2.0)).item()
-    wanted = 0.5 / ((mass + 0.5) / 2) / (2**4 / 3**2)
-    assert worst_over_bound(seen, seen, 3).item() == pytest.approx(wanted, rel=1e-6)
-    history = pd.DataFrame(
-        {"step": [0, 1, 2] * 2, "replicate": [0] * 3 + [1] * 3, "wrong_mass": [9, 1, 2, 9, 3, 4.0]}
-    )
-    assert wrong_mass_over_bound(history, 10, 0.5, 4.0).tolist() == pytest.approx([0.06, 0.14])
-
-
 # --------------------------------------------------------------------------- kernels at T_0
 
 
@@ -283,12 +268,13 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     pool = extend_features(features, 1, STREAMS("new"))
     task = draw_task(case, SPEC, pool, STREAMS, train_samples=8, test_samples=200)
     # kernels hold the old features only, and the new class gets a constant share of every kernel
-    w = (STRENGTH * task.features[:, :3]).flatten(1, 2)
-    u = torch.zeros(2, 4, 6)
+    w = (STRENGTH * task.features).flatten(1, 2)
+    w[:, 6:] = 0
+    u = torch.zeros(2, 4, 8)
     for i in range(3):
         u[:, i, 2 * i : 2 * i + 2] = 1
     u[:, 3] = 10  # everything is called new
-    rows = list(transfer_rows("x", "probe", 0.0, task, w, u, ACTIVATION))
+    rows = list(transfer_rows("x", Outcome("probe", 0.0, w, u), task, ACTIVATION))
     frame = pd.DataFrame(
         rows,
         columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
@@ -312,7 +298,7 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
         ({"old_classes": 4, "new_classes": 7}, "new_classes: 7; expected at most 6"),
     ],
 )
-def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
+def test_a_case_that_does_not_fit_the_clean_data_is_refused_by_key(case, line):
     data = {
         "classes": 4,
         "features_per_class": 2,
@@ -324,7 +310,7 @@ def test_a_case_that_does_not_fit_the_headline_is_refused_by_key(case, line):
         "off_strength": [0.2, 0.4],
     }
     edge = {"old_classes": 4, "new_classes": 6}
-    config = {"headline": {"data": data}, "transfer": {"cases": {"edge": edge}}}
+    config = {"clean": {"data": data}, "transfer": {"cases": {"edge": edge}}}
     assert list(faults(config)) == []
     config["transfer"]["cases"]["bad"] = case
     (found,) = faults(config)

@@ -242,11 +242,11 @@ def test_what_is_left_of_the_gradient_tends_to_the_offset():
 def hits_frame(slope=1.0, late=()):
     rows = [
         ("mae", sigma, r, f, 0.02, 1.0, base := (f + 2) * 100 / sigma, base,
-         slope * base * (1.5 if f in late else 1))
+         slope * base * (1.5 if f in late else 1), 1000)
         for sigma in (1, 2) for r in range(3) for f in range(4)
     ]  # fmt: skip
     names = ["case", "sigma_0", "replicate", "feature", "initial", "growth", "nearest",
-             "predicted", "measured"]  # fmt: skip
+             "predicted", "measured", "ended"]  # fmt: skip
     return pd.DataFrame(rows, columns=names)
 
 
@@ -265,12 +265,22 @@ def test_delay_and_first_arrival_are_counted():
     assert set(first[first["first"]]["feature"]) == {0}
 
 
-def test_features_that_never_arrived_or_started_there_are_left_out():
+def test_a_feature_that_should_have_come_counts_with_the_end_of_its_run():
     frame = hits_frame()
-    frame.loc[0, "measured"], frame.loc[5, "measured"] = np.nan, 0.0
-    assert len(with_ratio(frame, "mae")) == len(frame) - 2
+    frame.loc[0, "measured"] = np.nan
+    kept = with_ratio(frame, "mae")
+    assert kept.loc[0, "measured"] == 1000
+    assert fits(frame, "mae")["r_squared"].min() < 0.5
+    assert delayed(frame, "mae")["value"].max() == 1 / 8
     table = growth_table(frame).set_index("quantity")
     assert table.loc["reached", "mean"] == pytest.approx(1 - 1 / 24)
+
+
+def test_features_that_were_not_to_come_or_started_there_are_left_out():
+    frame = hits_frame()
+    frame.loc[0, ["measured", "ended"]] = np.nan, 100
+    frame.loc[5, "measured"] = 0.0
+    assert len(with_ratio(frame, "mae")) == len(frame) - 2
 
 
 def test_a_target_outside_the_polynomial_regime_is_refused():

@@ -303,9 +303,9 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
     assert section_of(scaling, network, 10, 3)["network"] == network
 
 
-def test_the_extrapolation_finds_the_end_of_a_line_in_one_over_k():
+def test_the_extrapolation_finds_the_end_of_a_line_in_log_k_over_k():
     rows = [
-        ("supervised", r, "captured", 0.5 + 0.01 * r + slope / k, k)
+        ("supervised", r, "captured", 0.5 + 0.01 * r + slope * np.log(k) / k, k)
         for r, slope in enumerate((1.0, 2.0))
         for k in (10, 20, 50)
     ]

@@ -317,6 +317,12 @@ class Heads:
         weight, bias = self.weight.to(features.device), self.bias.to(features.device)
         return features.to(weight.dtype) @ weight.mT + bias[:, None]
 
+    def loss(self, features: Tensor, labels: Tensor) -> Tensor:
+        """(R,) mean cross-entropy of samples (R, N) of one class each."""
+        scores = self.scores(features)
+        own = scores.gather(-1, labels[..., None]).squeeze(-1)
+        return (scores.logsumexp(-1) - own).mean(-1)
+
     def accuracy(self, features: Tensor, labels: Tensor) -> Tensor:
         """(R,) share of the samples (R, N) whose highest score is their class."""
         return (self.scores(features).argmax(-1) == labels).double().mean(-1)
@@ -448,23 +454,21 @@ def choose(
 ) -> Chosen:
     """Fit the path of penalties; each replicate keeps the one that is best on its validation data.
 
+    The best is that of the smallest cross-entropy, which is what the heads minimise. (Accuracies
+    tie: where many penalties get all validation data right, they would not choose.)
+
     Parameters
     ----------
     training, validation
         Features (R, N, width) and labels (R, N); standardised by the training set.
-
-    Notes
-    -----
-    Of equal accuracies the one with the larger penalty counts.
     """
     path = fit_path(*training, classes, sorted(penalties, reverse=True), tolerance=tolerance)
-    scores = torch.stack([heads.accuracy(*validation) for heads in path])  # (penalties, R)
-    best = scores == scores.amax(0)
-    first = best.to(torch.int8).argmax(0)  # the first of the best
-    replicates = torch.arange(len(first), device=first.device)
-    parts = {
-        name: torch.stack([getattr(heads, name) for heads in path])[first, replicates]
-        for name in Heads.__dataclass_fields__
-    }
-    heads = Heads(**parts)
-    return Chosen(heads, heads.accuracy(*training), scores[first, replicates])
+    best = torch.stack([heads.loss(*validation) for heads in path]).argmin(0)  # of (penalties, R)
+    replicates = torch.arange(len(best), device=best.device)
+    heads = Heads(
+        **{
+            name: torch.stack([getattr(heads, name) for heads in path])[best, replicates]
+            for name in Heads.__dataclass_fields__
+        }
+    )
+    return Chosen(heads, heads.accuracy(*training), heads.accuracy(*validation))

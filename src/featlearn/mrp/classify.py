@@ -1,8 +1,8 @@
-"""Labels on top of kernels: fine-tune, train from scratch, and measure on fresh samples."""
+"""Labels on top of kernels: fine-tune, and train from scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,16 @@ from torch import Tensor
 
 from featlearn.mrp.data import Samples
 from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.measure import EvaluationRow, predict, prediction_rows
 from featlearn.mrp.model import Activation, fixed_block_head
-from featlearn.mrp.train import Classifier, train_classifier
+from featlearn.mrp.train import Classifier, Report, silent, train_classifier
 
 
 @dataclass(frozen=True)
 class Task:
-    """Labelled training samples, fresh test samples of both kinds, and the features they hold."""
+    """Labelled samples to train on, to choose penalties on and, of both kinds, to test on."""
 
     train: Samples
+    validation: Samples
     multi_view: Samples
     single_view: Samples
     features: Tensor
@@ -30,21 +30,40 @@ class Task:
         """The task of an experiment: the training set that pre-training saw, now with labels."""
         return cls(
             experiment.train_samples(),
+            experiment.validation_samples(),
             experiment.test_samples(single_view=False),
             experiment.test_samples(single_view=True),
             experiment.features,
             experiment.activation,
         )
 
-    def finetune(self, w: Tensor, options: Mapping[str, Any]) -> Classifier:
-        """A new linear head from zero and the encoder ``w`` (R, K, d), trained together."""
-        head = w.new_zeros((w.shape[0], self.features.shape[1], w.shape[1]))
-        return self._train(w, head, options["encoder_rate"], options["head_rate"], options)
+    @property
+    def classes(self) -> int:
+        return self.features.shape[1]
 
-    def supervise(self, w: Tensor, options: Mapping[str, Any]) -> Classifier:
-        """The network of Lemma 1: fixed blocks, kernels trained from their start ``w``."""
-        head = fixed_block_head(self.features.shape[1], w.shape[1], w.shape[0])
-        return self._train(w, head.to(w.device), options["learning_rate"], 0.0, options)
+    def finetune(
+        self, w: Tensor, options: Mapping[str, Any], report: Report = silent
+    ) -> Classifier:
+        """A new linear head from zero and the encoder ``w`` (R, K, d), trained together."""
+        head = w.new_zeros((w.shape[0], self.classes, w.shape[1]))
+        return self._train(w, head, options["encoder_rate"], options["head_rate"], options, report)
+
+    def supervise(
+        self,
+        w: Tensor,
+        options: Mapping[str, Any],
+        report: Report = silent,
+        *,
+        head_too: bool = False,
+    ) -> Classifier:
+        """The network of Lemma 1, kernels trained from their start ``w`` under fixed blocks.
+
+        With ``head_too`` the head starts at the blocks and is trained as well, at the same rate.
+        (From zero it would not leave the start: neither has a gradient without the other.)
+        """
+        head = fixed_block_head(self.classes, w.shape[1], w.shape[0]).to(w.device)
+        rate = options["learning_rate"]
+        return self._train(w, head, rate, rate if head_too else 0.0, options, report)
 
     def _train(
         self,
@@ -53,6 +72,7 @@ class Task:
         encoder_rate: float,
         head_rate: float,
         options: Mapping[str, Any],
+        report: Report,
     ) -> Classifier:
         return train_classifier(
             self.train.x,
@@ -65,12 +85,5 @@ class Task:
             steps=options["steps"],
             record_every=options["record_every"],
             features=self.features,
+            report=report,
         )
-
-    def rows(self, model: str, trained: Classifier) -> Iterator[EvaluationRow]:
-        """Accuracies and margins of a classifier on both kinds of fresh samples."""
-        seen = {
-            "multi_view": predict(self.multi_view, trained.w, trained.u, self.activation),
-            "single_view": predict(self.single_view, trained.w, trained.u, self.activation),
-        }
-        return prediction_rows(model, seen)

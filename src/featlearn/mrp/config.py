@@ -22,7 +22,7 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
     if "finetuning" in mrp:
         yield from _head_rate_faults(mrp["finetuning"]["first_head_rates"])
     if "transfer" in mrp:
-        yield from _transfer_faults(mrp["transfer"]["cases"], mrp["headline"]["data"])
+        yield from _transfer_faults(mrp["transfer"]["cases"], mrp["clean"]["data"])
 
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _head_rate_faults(multiples: Sequence[int]) -> Iterator[str]:
 def _transfer_faults(
     cases: Mapping[str, Mapping[str, Any]], data: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Cases are made of the headline's classes and of new ones beside them."""
+    """Cases are made of the classes of the clean data and of new ones beside them."""
     classes, per_class = data["classes"], data["features_per_class"]
     free = data["dimension"] // per_class - classes
     for name, case in cases.items():
@@ -100,12 +100,12 @@ def _transfer_faults(
         if case["old_classes"] > classes:
             yield (
                 f"{key}.old_classes: {case['old_classes']}; expected at most {classes}, "
-                "the classes of the headline"
+                "the classes of the clean data"
             )
         if case["new_classes"] > free:
             yield (
                 f"{key}.new_classes: {case['new_classes']}; expected at most {free}: beside the "
-                f"headline's {classes} classes, {data['dimension']} dimensions have room for no "
+                f"clean data's {classes} classes, {data['dimension']} dimensions have room for no "
                 "more orthonormal features"
             )
 

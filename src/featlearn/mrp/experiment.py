@@ -54,6 +54,10 @@ class Experiment:
         count = self.config["data"]["train_samples"]
         return self._sample("train-data", count, None, noiseless)
 
+    def validation_samples(self) -> Samples:
+        """Fresh samples as the training set's, on which the penalty of a head is chosen."""
+        return self._sample("validation-data", self.config["data"]["train_samples"], None, False)
+
     def test_samples(self, *, single_view: bool, noiseless: bool = False) -> Samples:
         """Fresh samples, all single-view or all multi-view."""
         purpose = "test-single-view" if single_view else "test-multi-view"

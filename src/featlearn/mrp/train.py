@@ -82,7 +82,7 @@ Report = Callable[[int, Callable[[], dict[str, str]]], None]
 Observe = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 
 
-def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
+def silent(_: int, __: Callable[[], dict[str, str]]) -> None:
     pass
 
 
@@ -218,7 +218,7 @@ def pretrain(
     record_every: int = 20,
     may_diverge: bool = False,
     observe: Observe | None = None,
-    report: Report = _silent,
+    report: Report = silent,
 ) -> Pretrained:
     """Pre-train by gradient descent. Labels are not used.
 
@@ -373,7 +373,7 @@ def train_classifier(
     features: Tensor,
     order: Literal["simultaneous", "u_then_w"] = "simultaneous",
     record_every: int = 20,
-    report: Report = _silent,
+    report: Report = silent,
 ) -> Classifier:
     """Full-batch gradient descent on the cross-entropy, head and encoder at once.
 

@@ -1,7 +1,7 @@
 # What the kernels are good for: from equal starts, on other data, fine-tuned, on other classes.
 
-# what draws the data and kernels of the headline
-SETUP = {"headline": parts(HEADLINE, "replicates", "data", "network")}
+# what draws the clean data and kernels
+SETUP = {"clean": parts(CLEAN, "replicates", "data", "network")}
 MODELS = ["supervised", "pretrained"]
 
 # ---------------------------------------------------------------------------------- equal start
@@ -30,7 +30,7 @@ experiment(
 
 use rule compute as mrp_fixed_teacher with:
     input:
-        teacher=rules.mrp_pretrain.output.weights,
+        teacher=rules.mrp_clean_pretrain.output.weights,
     output:
         evaluation=f"{MRP}/measurements/fixed-teacher/evaluation.parquet",
     log:
@@ -111,11 +111,11 @@ use rule compute as mrp_training_length with:
         ),
 
 
-# the figure marks where the headline ends its training
+# the figure marks where the training on clean data ends
 experiment(
     "mrp",
     "classes",
-    HEADLINE,
+    CLEAN,
     classes=rules.mrp_classes.output.classes,
     length=rules.mrp_training_length.output.length,
 )
@@ -150,7 +150,7 @@ experiment(
 
 use rule compute as mrp_finetune with:
     input:
-        pretrained=rules.mrp_pretrain.output.weights,
+        pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
         weights=f"{MRP}/weights/finetuning/finetuned.safetensors",
         learning=f"{MRP}/measurements/finetuning/learning.parquet",
@@ -166,10 +166,9 @@ use rule compute as mrp_finetune with:
 
 use rule compute as mrp_evaluate_finetuning with:
     input:
-        pretrained=rules.mrp_pretrain.output.weights,
+        pretrained=rules.mrp_clean_pretrain.output.weights,
         finetuned=rules.mrp_finetune.output.weights,
-        learning=rules.mrp_finetune.output.learning,
-        supervised=rules.mrp_supervise.output.weights,
+        supervised=rules.mrp_clean_supervise.output.weights,
     output:
         evaluation=f"{MRP}/measurements/finetuning/evaluation.parquet",
         balance=f"{MRP}/measurements/finetuning/balance.parquet",
@@ -186,7 +185,7 @@ use rule compute as mrp_evaluate_finetuning with:
 experiment(
     "mrp",
     "finetuning",
-    HEADLINE,
+    CLEAN,
     learning=rules.mrp_finetune.output.learning,
     evaluation=rules.mrp_evaluate_finetuning.output.evaluation,
     balance=rules.mrp_evaluate_finetuning.output.balance,
@@ -198,7 +197,7 @@ experiment(
 
 use rule compute as mrp_transfer with:
     input:
-        pretrained=rules.mrp_pretrain.output.weights,
+        pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
         accuracy=f"{MRP}/measurements/transfer/accuracy.parquet",
     log:
@@ -207,7 +206,7 @@ use rule compute as mrp_transfer with:
         **by(
             "mrp.experiments.transfer:transfer",
             {
-                "headline": parts(HEADLINE, "replicates", "data", "network", "pretraining"),
+                "clean": parts(CLEAN, "replicates", "data", "network", "pretraining"),
                 "transfer": config["mrp"]["transfer"],
             },
             **COMPILE,
@@ -227,8 +226,8 @@ experiment(
 
 use rule compute as mrp_localise with:
     input:
-        supervised=rules.mrp_supervise.output.weights,
-        downstream=rules.mrp_downstream.output.weights,
+        supervised=rules.mrp_clean_supervise.output.weights,
+        downstream=rules.mrp_clean_downstream.output.weights,
     output:
         localisation=f"{MRP}/measurements/localisation/localisation.parquet",
         patches=f"{MRP}/measurements/localisation/patches.parquet",

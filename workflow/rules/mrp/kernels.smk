@@ -1,8 +1,9 @@
 # What kernels learn: supervised and by mask reconstruction.
 
 # ------------------------------------------------------------------------------------- headline
+# feature noise in many patches: data that neither a linear classifier nor random kernels solve
 
-HEADLINE = config["mrp"]["headline"]
+HEADLINE, CLEAN = config["mrp"]["headline"], config["mrp"]["clean"]
 
 
 use rule compute as mrp_pretrain with:
@@ -34,6 +35,20 @@ use rule compute as mrp_supervise with:
         ),
 
 
+use rule compute as mrp_supervise_all with:
+    output:
+        weights=f"{MRP}/weights/headline/supervised-all.safetensors",
+        learning=f"{MRP}/measurements/headline/supervised-all-learning.parquet",
+    log:
+        f"{LOGS}/mrp/supervise-all.log",
+    params:
+        **by(
+            "mrp.experiments.headline:supervise_all",
+            parts(HEADLINE, "replicates", "data", "network", "supervised"),
+            **COMPILE,
+        ),
+
+
 use rule compute as mrp_downstream with:
     input:
         pretrained=rules.mrp_pretrain.output.weights,
@@ -45,7 +60,7 @@ use rule compute as mrp_downstream with:
     params:
         **by(
             "mrp.experiments.headline:downstream",
-            parts(HEADLINE, "replicates", "data", "network", "probe", "finetuning"),
+            parts(HEADLINE, "replicates", "data", "network", "finetuning"),
             **COMPILE,
         ),
 
@@ -54,6 +69,7 @@ use rule compute as mrp_evaluate with:
     input:
         pretrained=rules.mrp_pretrain.output.weights,
         supervised=rules.mrp_supervise.output.weights,
+        supervised_all=rules.mrp_supervise_all.output.weights,
         downstream=rules.mrp_downstream.output.weights,
     output:
         evaluation=f"{MRP}/measurements/headline/evaluation.parquet",
@@ -79,6 +95,90 @@ experiment(
     apart=["feature-growth"],
 )
 
+# ---------------------------------------------------------------------------------------- clean
+# hardly any noise: where the theory stands and its steps are checked, but a linear classifier does
+
+
+use rule compute as mrp_clean_pretrain with:
+    output:
+        weights=f"{MRP}/weights/clean/pretrained.safetensors",
+    log:
+        f"{LOGS}/mrp/clean-pretrain.log",
+    params:
+        **by(
+            "mrp.experiments.clean:pretrain",
+            parts(CLEAN, "replicates", "data", "network", "pretraining"),
+            **COMPILE,
+        ),
+
+
+use rule compute as mrp_clean_supervise with:
+    output:
+        weights=f"{MRP}/weights/clean/supervised.safetensors",
+    log:
+        f"{LOGS}/mrp/clean-supervise.log",
+    params:
+        **by(
+            "mrp.experiments.clean:supervise",
+            parts(CLEAN, "replicates", "data", "network", "supervised"),
+            **COMPILE,
+        ),
+
+
+use rule compute as mrp_clean_downstream with:
+    input:
+        pretrained=rules.mrp_clean_pretrain.output.weights,
+    output:
+        weights=f"{MRP}/weights/clean/downstream.safetensors",
+    log:
+        f"{LOGS}/mrp/clean-downstream.log",
+    params:
+        **by(
+            "mrp.experiments.clean:downstream",
+            parts(CLEAN, "replicates", "data", "network", "finetuning"),
+            **COMPILE,
+        ),
+
+
+use rule compute as mrp_clean_evaluate with:
+    input:
+        pretrained=rules.mrp_clean_pretrain.output.weights,
+        supervised=rules.mrp_clean_supervise.output.weights,
+        downstream=rules.mrp_clean_downstream.output.weights,
+    output:
+        evaluation=f"{MRP}/measurements/clean/evaluation.parquet",
+    log:
+        f"{LOGS}/mrp/clean-evaluate.log",
+    params:
+        **by(
+            "mrp.experiments.clean:evaluate",
+            parts(CLEAN, "replicates", "data", "network"),
+            **COMPILE,
+        ),
+
+
+experiment("mrp", "clean", CLEAN, evaluation=rules.mrp_clean_evaluate.output.evaluation)
+
+
+# ------------------------------------------------------------------------------------ opponents
+# from the one to the other: where each opponent stops
+
+
+use rule compute as mrp_opponents with:
+    output:
+        cells=f"{MRP}/measurements/opponents/cells.parquet",
+    log:
+        f"{LOGS}/mrp/opponents.log",
+    params:
+        **by("mrp.experiments.opponents:oppose", config["mrp"]["opponents"], **COMPILE),
+
+
+experiment(
+    "mrp",
+    "opponents",
+    config["mrp"]["opponents"],
+    cells=rules.mrp_opponents.output.cells,
+)
 
 # --------------------------------------------------------------------------------------- purity
 # what pre-training made of each kernel, beside the induction hypothesis of the proof
@@ -86,7 +186,7 @@ experiment(
 
 use rule compute as mrp_purity with:
     input:
-        pretrained=rules.mrp_pretrain.output.weights,
+        pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
         purity=f"{MRP}/measurements/purity/purity.parquet",
     log:
@@ -95,14 +195,14 @@ use rule compute as mrp_purity with:
         **by(
             "mrp.experiments.purity:purity",
             {
-                "headline": parts(HEADLINE, "replicates", "data", "network"),
+                "clean": parts(CLEAN, "replicates", "data", "network"),
                 "purity": config["mrp"]["purity"],
             },
             **COMPILE,
         ),
 
 
-experiment("mrp", "purity", HEADLINE, purity=rules.mrp_purity.output.purity)
+experiment("mrp", "purity", CLEAN, purity=rules.mrp_purity.output.purity)
 
 # -------------------------------------------------------------------------------------- oracles
 # the closed forms against brute force, and what the printed gradient would do
@@ -274,7 +374,7 @@ use rule compute as mrp_teacher_student_pretrain with:
 use rule compute as mrp_teacher_student_evaluate with:
     input:
         pretrained=rules.mrp_teacher_student_pretrain.output.weights,
-        reference=rules.mrp_pretrain.output.weights,
+        reference=rules.mrp_clean_pretrain.output.weights,
     output:
         evaluation=f"{MRP}/measurements/teacher-student/evaluation.parquet",
         noise=f"{MRP}/measurements/teacher-student/noise.parquet",
@@ -288,7 +388,7 @@ use rule compute as mrp_teacher_student_evaluate with:
                 "teacher_student": parts(
                     TEACHER_STUDENT, "replicates", "data", "network", "supervised", "finetuning"
                 ),
-                "headline": parts(HEADLINE, "replicates", "data", "network"),
+                "clean": parts(CLEAN, "replicates", "data", "network"),
             },
             **COMPILE,
         ),
@@ -312,15 +412,15 @@ experiment(
 
 use rule compute as mrp_noise with:
     input:
-        pretrained=rules.mrp_pretrain.output.weights,
+        pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
-        noise=f"{MRP}/measurements/headline/noise.parquet",
+        noise=f"{MRP}/measurements/clean/noise.parquet",
     log:
         f"{LOGS}/mrp/noise.log",
     params:
         **by(
             "mrp.experiments.noise:noise",
-            parts(HEADLINE, "replicates", "data", "network"),
+            parts(CLEAN, "replicates", "data", "network"),
             **COMPILE,
         ),
 
@@ -330,7 +430,7 @@ experiment(
     "noise",
     {
         "teacher_student": parts(TEACHER_STUDENT, "data", "network"),
-        "headline": parts(HEADLINE, "data", "network"),
+        "clean": parts(CLEAN, "data", "network"),
     },
     noise=rules.mrp_noise.output.noise,
     teacher_student=rules.mrp_teacher_student_evaluate.output.noise,

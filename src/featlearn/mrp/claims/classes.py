@@ -43,13 +43,15 @@ def _most(quantity: str) -> Measure:
 
 
 def limit(frames: Frames) -> np.ndarray:
-    """Captured share at infinitely many classes: a line in 1/k through the two largest k.
+    """Captured share at infinitely many classes: a line in ``log(k) / k`` through all k.
 
-    Replicates of different k are independent; they are paired by number.
+    Weighted by k, as the share of 2k features scatters like 1 / sqrt(k). Replicates of different k
+    are independent; they are paired by number.
     """
-    counts = np.sort(frames["classes"]["classes"].unique()).astype(float)
-    less, more = _at(frames, "captured", -2), _at(frames, "captured", -1)
-    return (counts[-1] * more - counts[-2] * less) / (counts[-1] - counts[-2])
+    counts = np.sort(frames["classes"]["classes"].unique())
+    shares = [_at(frames, "captured", place) for place in range(len(counts))]
+    x, weights = np.log(counts) / counts, np.sqrt(counts)
+    return np.polynomial.polynomial.polyfit(x, np.array(shares), 1, w=weights)[0]
 
 
 def _all_converged(frames: Frames) -> np.ndarray:
@@ -75,13 +77,6 @@ def _growth(frames: Frames) -> np.ndarray:
     steps = np.sort(frames["length"]["step"].unique())
     half = int(np.flatnonzero(steps <= steps[-1] / 2)[-1])
     return _then("captured", -1)(frames) - _then("captured", half)(frames)
-
-
-def _too_few_classes(config: Mapping[str, Any]) -> str | None:
-    return (
-        f"1/2 belongs to k to infinity; at {max(config['classes']['classes'])} classes some still "
-        "keep both features."
-    )
 
 
 def _claim(name: str, kind: str, artefact: str = CLASSES, **parts: Any) -> Claim:
@@ -126,10 +121,13 @@ CLAIMS: tuple[Claim, ...] = (
         THEOREM,
         source="Lemma 1 (Allen-Zhu & Li)",
         statement="The share of features captured goes to one half.",
-        quantity="share of features captured, a line in 1/k through the two largest k, at 1/k = 0",
-        low=0.45,
-        high=0.62,
-        reason="One half; a line in 1/k overshoots what closes like log(k) / k. Pilots: 0.55-0.61.",
+        quantity="share of features captured, a line in log(k) / k through all k, at infinite k",
+        low=0.4,
+        high=0.6,
+        reason="One half; the window in which both features are kept closes like log(k) / k. "
+        "Shares of 2k features in ten replicates leave about 0.05 of noise. (Was a line in 1/k, "
+        "which overshoots, with a band up to 0.62 that 0.59 +- 0.05 met in a run: both were "
+        "replaced after it.)",
         measure=limit,
     ),
     _claim(
@@ -188,19 +186,6 @@ CLAIMS: tuple[Claim, ...] = (
         measure=_alone_among_lost,
     ),
     _claim(
-        "classes-half-error",
-        THEOREM,
-        source="Lemma 1 (Allen-Zhu & Li)",
-        statement="Supervised training errs on half of the single-view data.",
-        quantity="single-view error of the supervised network, most classes",
-        low=0.49,
-        high=0.51,
-        possible=SHARE,
-        reason="The printed band [0.49 mu, 0.51 mu] of the overall error, divided by mu.",
-        measure=lambda frames: 1 - _at(frames, "accuracy_single_view", -1),
-        out_of_reach=_too_few_classes,
-    ),
-    _claim(
         "training-length-saturates",
         THEOREM,
         LENGTH,
@@ -232,14 +217,14 @@ CLAIMS: tuple[Claim, ...] = (
         THEOREM,
         LENGTH,
         source="Lemma 1 (Allen-Zhu & Li)",
-        statement="The headline's missing multi-view accuracy is a lack of time: trained longer, "
-        "the supervised network is right on all multi-view data.",
+        statement="On clean data the missing multi-view accuracy is a lack of time: trained "
+        "longer, the supervised network is right on all multi-view data.",
         quantity="multi-view accuracy at the end of the long training, k = 10",
         low=0.985,
         high=1.0,
         possible=SHARE,
         reason="The lemma says with high probability all. Pilots: 1.00, after 0.98 at the "
-        "headline's length.",
+        "length of that training.",
         measure=_then("accuracy_multi_view", -1),
     ),
 )

@@ -123,8 +123,8 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=0.3,
         possible=SHARE,
-        reason="A check of the check: one of six classes is right by chance, and what is left can "
-        "only mislead; more would mean that the class shows elsewhere.",
+        reason="A check of the check: at most one of six classes is right by chance, and what is "
+        "left can only mislead; more would mean that the class shows elsewhere.",
         measure=_value("random-cnn", "accuracy_without_parts"),
         artefact=ARTEFACT,
         out_of_reach=_reach(),

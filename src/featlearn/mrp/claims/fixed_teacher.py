@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import OBSERVATION, SHARE, THEOREM, Claim, Measure, needs
-from featlearn.mrp.claims.headline import values
+from featlearn.core.claims import OBSERVATION, SHARE, Claim, Measure, needs
+from featlearn.mrp.claims.common import values
 
 EVALUATION = "mrp/measurements/fixed-teacher/evaluation.parquet"
 
@@ -24,10 +24,9 @@ def _cross_share(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
 
 
 REACH = needs(
-    headline__data__classes=10,
-    headline__replicates=10,
+    clean__data__classes=10,
+    clean__replicates=10,
     fixed_teacher__pretraining__max_steps=400,
-    fixed_teacher__finetuning__steps=60,
 )
 
 
@@ -37,17 +36,19 @@ def _claim(name: str, kind: str, **parts: Any) -> Claim:
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
-        "t6-fixed-teacher-inherits-all",
-        THEOREM,
-        source="Appendix H.3 (discussion of BEiT); not in the paper as an experiment",
-        statement="With a fixed teacher that holds every feature, the student captures every one.",
+        "t6-fixed-teacher-inherits-part",
+        OBSERVATION,
+        source="Appendix H.3 (discussion of BEiT), without the additional layers that it asks for",
+        statement="Without additional layers, a student of a fixed teacher that holds every "
+        "feature captures about half of them or little more.",
         quantity="share of the 2k features that the student captured",
-        low=0.995,
-        high=1.0,
+        low=0.4,
+        high=0.8,
         possible=SHARE,
-        reason="The discussion says that only the teacher differs. But each teacher kernel is "
-        "matched by one student kernel, which learns nothing if it starts with a negative "
-        "correlation (R is 0 there): half of them. Pilots gave 0.66, so a failure is expected.",
+        reason="Each teacher kernel is matched by one student kernel, which learns nothing if it "
+        "starts with a negative correlation (R is 0 there): half of them, and more where a feature "
+        "has several kernels. Pilots gave 0.66. (Judged as 'every one' until it was noted that the "
+        "discussion supposes additional layers, of which none is built here.)",
         measure=_read("captured"),
     ),
     _claim(

@@ -15,6 +15,7 @@ import pandas as pd
 from featlearn.core.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
+    OBSERVATION,
     SHARE,
     THEOREM,
     Claim,
@@ -30,6 +31,14 @@ CLEAR = 0.02
 #: Epochs of pre-training below which the bands are not meant. On pilot streams the vision
 #: transformer gained nothing in 25, much in 100: declared after shorter runs had shown no gain.
 EPOCHS = {"simmim": 20, "mae": 100, "data2vec": 100}
+
+#: Multi-view accuracy of a network that fits the multi-view pictures.
+FITTED = 0.95
+#: What was changed between a first report and this code.
+CHANGED = (
+    " (Classes, noise, background and lengths of training were changed after a first run had been "
+    "reported; the band is the first one.)"
+)
 
 COMPARISON = "mrp/measurements/images/comparison.parquet"
 
@@ -81,18 +90,27 @@ def _gain(start: str, reference: str, quantity: str, most: bool, evaluation: str
     )
 
 
+def _lost(frames: Frames) -> np.ndarray:
+    """Accuracy that the supervised network loses on single views; 0 if it does not fit at all."""
+    multi = _accuracy("random-cnn", "multi_view")(frames)
+    single = _accuracy("random-cnn", "single_view")(frames)
+    return np.where(multi >= FITTED, multi - single, 0.0)
+
+
 def _better(name: str, start: str, reference: str, quantity: str, most: bool, words: str) -> Claim:
     return Claim(
         f"mrp/images-{name}",
-        THEOREM,
-        source="Theorems 1 and 2 with Lemma 1, on pictures in place of patches",
+        THEOREM if most else OBSERVATION,
+        source="Theorems 1 and 2 with Lemma 1, on pictures in place of patches"
+        if most
+        else "Sample efficiency: at few labels no lottery need be the cause",
         statement=words,
         quantity=f"gain in {quantity.replace('_', ' ')} accuracy, "
         f"{'most' if most else 'fewest'} labels, paired",
         low=CLEAR,
         high=1.0,
         possible=DIFFERENCE_OF_SHARES,
-        reason="The paper claims a strict gain; five replicates resolve 0.02.",
+        reason="The paper claims a strict gain; five replicates resolve 0.02." + CHANGED,
         measure=_gain(start, reference, quantity, most, "fine-tuned"),
         artefact=COMPARISON,
         out_of_reach=reach(start),
@@ -106,10 +124,10 @@ CLAIMS: tuple[Claim, ...] = (
         source="Lemma 1 (Allen-Zhu & Li)",
         statement="Supervised training with all labels is right on multi-view pictures.",
         quantity="multi-view accuracy, supervised, most labels",
-        low=0.95,
+        low=FITTED,
         high=1.0,
         possible=SHARE,
-        reason="The lottery is a statement about networks that fit the multi-view data.",
+        reason="The lottery is a statement about networks that fit the multi-view data." + CHANGED,
         measure=_accuracy("random-cnn", "multi_view"),
         artefact=COMPARISON,
         out_of_reach=reach(),
@@ -119,13 +137,15 @@ CLAIMS: tuple[Claim, ...] = (
         THEOREM,
         source="Lemma 1 (Allen-Zhu & Li)",
         statement="The same network errs on pictures that show one part of their class only.",
-        quantity="single-view accuracy, supervised, most labels",
-        low=0.0,
-        high=0.9,
-        possible=SHARE,
-        reason="The theory's limit is about one half; a network that uses every part would be "
-        "close to its multi-view accuracy, at least 0.95.",
-        measure=_accuracy("random-cnn", "single_view"),
+        quantity="multi-view minus single-view accuracy, supervised, most labels, paired; 0 where "
+        f"the multi-view accuracy is below {FITTED}",
+        low=0.05,
+        high=1.0,
+        possible=DIFFERENCE_OF_SHARES,
+        reason="The theory's limit is about one half; a network that uses every part would lose "
+        "nothing. (Was the single-view accuracy alone, at most 0.9, which a network that learns "
+        "nothing meets.)",
+        measure=_lost,
         artefact=COMPARISON,
         out_of_reach=reach(),
     ),
@@ -164,7 +184,7 @@ CLAIMS: tuple[Claim, ...] = (
         low=-CLEAR,
         high=1.0,
         possible=DIFFERENCE_OF_SHARES,
-        reason="Both are to classify multi-view data; less than 0.02 is not resolved.",
+        reason="Both are to classify multi-view data; less than 0.02 is not resolved." + CHANGED,
         measure=_gain("simmim", "random-cnn", "multi_view", True, "fine-tuned"),
         artefact=COMPARISON,
         out_of_reach=reach("simmim"),

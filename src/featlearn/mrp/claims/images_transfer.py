@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, Claim, Measure
-from featlearn.mrp.claims.images_comparison import CLEAR, Frames, differences, reach, values
+from featlearn.mrp.claims.images_comparison import (
+    CHANGED,
+    CLEAR,
+    Frames,
+    differences,
+    reach,
+    values,
+)
 
 TRANSFER = "mrp/measurements/images/transfer.parquet"
 DETECTION = "mrp/measurements/images/detection.parquet"
@@ -39,7 +46,8 @@ def _transfers(
         low=CLEAR,
         high=1.0,
         possible=DIFFERENCE_OF_SHARES,
-        reason="The paper's table has a gain of 3.6 to 4.4 points; five replicates resolve 0.02.",
+        reason="The paper's table has a gain of 3.6 to 4.4 points; five replicates resolve 0.02."
+        + CHANGED,
         measure=measure,
         artefact=artefact,
         out_of_reach=reach("simmim", **LENGTH, **least),

@@ -10,7 +10,7 @@ from typing import Any
 
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, Claim, Measure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.headline import too_small
+from featlearn.mrp.claims.clean import too_small
 
 ARTEFACT = "mrp/measurements/localisation/localisation.parquet"
 

@@ -22,9 +22,12 @@ from featlearn.core.claims import (
     Measure,
     needs,
 )
-from featlearn.mrp.claims.headline import values
+from featlearn.mrp.claims.common import values
 
 OUTCOME = "mrp/measurements/runaway/outcome.parquet"
+#: Share of the replicates in which something must be so that has no exception in the derivation:
+#: ten of ten cannot tell more. (0.95 until verdicts were formed from the interval.)
+MOST = 0.7
 
 
 def _read(quantity: str, schedule: str = "main") -> Measure:
@@ -77,8 +80,10 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=5.0,
         possible=POSITIVE,
+        statistic="median",
         reason="The same band. Claim E.4(b) drops the cross term, which is larger than what it "
-        "lists by a factor of order sigma_0^-q; a failure is expected.",
+        "lists by a factor of order sigma_0^-q; a failure is expected. The median, for "
+        "kernels that run away make a heavy tail.",
         measure=_read("off_diagonal_at_last_capture"),
     ),
     _claim(
@@ -100,7 +105,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement="When a kernel captures a first feature, the push towards its second one comes "
         "from the patches of the first: the cross term exceeds the feature's own push.",
         quantity="share of replicates in which cross push > own push at that step",
-        low=0.95,
+        low=MOST,
         high=1.0,
         possible=SHARE,
         statistic="share",
@@ -128,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         source="Our correction of Lemma F.1",
         statement="The kernel that runs away is a mixed one.",
         quantity="share of replicates in which the largest kernel holds more than one feature",
-        low=0.95,
+        low=MOST,
         high=1.0,
         possible=SHARE,
         statistic="share",

@@ -17,6 +17,7 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, network_rows
 from featlearn.mrp.measure import EvaluationRow, capture, replicate_rows
 from featlearn.mrp.purity import kernel_rows
 from featlearn.mrp.teacher_student import teacher_student
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Columns of ``evaluation.parquet``: a row a start, model, replicate and quantity.
 COLUMNS = ("kernels_per_class", "sigma_0", "model", "replicate", "quantity", "value")
-#: Fine-tuning from kernels with larger entries would overflow within a few steps.
-FINETUNING_LIMIT = 30.0
 
 
 def train(job: Job) -> Results:
@@ -56,7 +55,8 @@ def _models(
     """All models from one start: what their kernels hold, and their accuracies.
 
     Pre-training by teacher and student stops at the capture of the last feature, or when a kernel
-    overflows. Kernels beyond ``FINETUNING_LIMIT`` are scaled down to it before the head is trained.
+    overflows. Every head is new and trained to its optimum, on standardised features: large kernels
+    are as good as small ones. The supervised network counts as trained, too.
     """
     w = experiment.initial_kernels()
     varrho = experiment.activation.varrho
@@ -65,24 +65,21 @@ def _models(
 
     supervised = task.supervise(w, config["supervised"])
     held = capture(supervised.w, task.features, task.activation, by_class=True)
-    yield from [*task.rows("supervised", supervised), *kernel_rows("supervised", held)]
-    yield from task.rows("random", task.finetune(w, config["finetuning"]))
+    yield from network_rows("supervised", task, supervised.w, supervised.u)
+    yield from kernel_rows("supervised", held)
+    yield from head_rows("supervised_head", task, supervised.w)
+    yield from head_rows("random", task, w)
     for name, options in config["teacher_student"].items():
         done = teacher_student(experiment, task.train.x, w, may_diverge=True, **options)
         yield from replicate_rows(name, {"diverged": done.diverged, "steps": done.stopped})
-        yield from _pretrained(task, name, done.w, config)
+        yield from _pretrained(task, name, done.w)
     options = dict(config["mae"])
     method = MaskedAutoencoder(task.activation, options.pop("theta"))
     mae = pretrain(task.train.x, task.features, w, method, varrho=varrho, **options)
     yield from replicate_rows("mae", {"steps": mae.stopped})
-    yield from _pretrained(task, "mae", mae.w, config)
+    yield from _pretrained(task, "mae", mae.w)
 
 
-def _pretrained(
-    task: Task, name: str, w: Tensor, config: Mapping[str, Any]
-) -> Iterator[EvaluationRow]:
-    held = capture(w, task.features, task.activation)
-    yield from kernel_rows(name, held)
-    size = w.abs().amax((1, 2), keepdim=True)
-    within = w * (FINETUNING_LIMIT / size).clamp_max(1)
-    yield from task.rows(name, task.finetune(within, config["finetuning"]))
+def _pretrained(task: Task, name: str, w: Tensor) -> Iterator[EvaluationRow]:
+    yield from kernel_rows(name, capture(w, task.features, task.activation))
+    yield from head_rows(name, task, w)

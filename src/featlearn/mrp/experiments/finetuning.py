@@ -20,7 +20,6 @@ from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import classification_descent, encode_in_blocks
 from featlearn.mrp.measure import (
     EVALUATION_COLUMNS,
-    Prediction,
     capture,
     capture_rows,
     finetuning_history,
@@ -85,7 +84,6 @@ def evaluate(job: Job) -> Results:
         "single_view": experiment.test_samples(single_view=True),
     }
     pretrained, finetuned = job.tensors("pretrained"), job.tensors("finetuned")
-    learning = job.frame("learning")
 
     rates = {"head_rate": options["head_rate"], "encoder_rate": options["encoder_rate"]}
     found = first_step(samples, pretrained["w"], features, spec, activation, **rates)
@@ -102,17 +100,8 @@ def evaluate(job: Job) -> Results:
         rows += [
             *prediction_rows(name, seen), *capture_rows(name, capture(w, features, activation))
         ]  # fmt: skip
-        seen = {"train": predict(samples, w, u, activation), **seen}
         kept = capture_strength(w, features) / capture_strength(pretrained[start], features)
-        history = learning[learning["model"] == name]
-        bounds = {
-            "least_kept": kept.flatten(1).amin(1),
-            "wrong_mass_over_bound": wrong_mass_over_bound(history, spec.classes, **rates),
-        } | {
-            f"worst_over_bound_{kind}": worst_over_bound(one, seen["train"], spec.sparsity)
-            for kind, one in seen.items()
-        }
-        rows += replicate_rows(name, bounds)
+        rows += replicate_rows(name, {"least_kept": kept.flatten(1).amin(1)})
     return {
         "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
         "balance": _balance(job, experiment, pretrained, finetuned),
@@ -120,7 +109,7 @@ def evaluate(job: Job) -> Results:
 
 
 def _experiment(job: Job) -> Experiment:
-    return Experiment("headline", job.config["headline"], job.seed, job.device)
+    return Experiment("clean", job.config["clean"], job.seed, job.device)
 
 
 def _balance(
@@ -353,30 +342,6 @@ def wrong_mass_after_one_step(
     h = encode_in_blocks(samples.x, w, activation)
     head = first_head(h, samples.y, classes, head_rate)
     return wrong_mass(class_scores(h, head), samples.y).mean(-1)
-
-
-def worst_over_bound(seen: Prediction, trained: Prediction, sparsity: float) -> Tensor:
-    """(R,) the largest ``1 - logit_y`` on ``seen`` over the bound of Lemma G.4.
-
-    The bound is ``k**4 / s**2`` times the mean over the training samples, up to logarithms.
-    """
-    mean = wrong_mass(trained.scores.double(), trained.y).mean(-1)
-    bound = trained.scores.shape[-1] ** 4 / sparsity**2 * mean
-    return wrong_mass(seen.scores.double(), seen.y).amax(-1) / bound
-
-
-def wrong_mass_over_bound(
-    history: pd.DataFrame, classes: int, encoder_rate: float, head_rate: float
-) -> Tensor:
-    """(R,) sum over the steps of the mean ``1 - logit_y`` over ``k**2 / (eta_1 eta_2)``, (22).
-
-    Parameters
-    ----------
-    history
-        Of one network, recorded at every step; columns step, replicate, wrong_mass.
-    """
-    total = history[history["step"] > 0].groupby("replicate")["wrong_mass"].sum()
-    return torch.tensor(total.tolist(), dtype=torch.float64) * encoder_rate * head_rate / classes**2
 
 
 def balance_rows(

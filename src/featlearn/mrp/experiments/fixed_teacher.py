@@ -17,6 +17,7 @@ from featlearn.core.seeds import Streams
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.gradients import TeacherFactor
+from featlearn.mrp.heads import head_rows
 from featlearn.mrp.measure import EVALUATION_COLUMNS, Capture, EvaluationRow, replicate_rows
 from featlearn.mrp.model import initial_kernels
 from featlearn.mrp.purity import kernel_rows
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def inherit(job: Job) -> Results:
-    """Train students of the finished MAE encoders of the headline; fine-tune both."""
+    """Train students of the finished MAE encoders of the clean data; fine-tune both."""
     options = job.config["fixed_teacher"]
-    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    experiment = Experiment("clean", job.config["clean"], job.seed, job.device)
     task = Task.of(experiment)
     teacher = job.tensors("teacher")["w"]
     # random kernels from streams of their own
@@ -42,7 +43,7 @@ def inherit(job: Job) -> Results:
     varrho = experiment.activation.varrho
     seen = [*inheritance_rows(experiment.features, teacher, start, student, varrho)]
     for name, w in {"teacher": teacher, "student": student}.items():
-        seen += task.rows(name, task.finetune(w, options["finetuning"]))
+        seen += head_rows(name, task, w)
     return {"evaluation": pd.DataFrame(seen, columns=EVALUATION_COLUMNS)}
 
 

@@ -130,9 +130,10 @@ def crossing_steps(trace: Trace, target: float) -> Tensor:
 
 #: Columns of ``hits.parquet``: when each feature reached the target. ``nearest`` is the closed form
 #: for the kernel that starts nearest, ``predicted`` the same with one feature a kernel (MAE).
+#: ``ended`` is the last step of the run.
 HIT_COLUMNS = (
     "case", "sigma_0", "replicate", "feature", "initial", "growth", "nearest", "predicted",
-    "measured",
+    "measured", "ended",
 )  # fmt: skip
 #: Columns of ``curves.parquet``: ``Lambda`` of every feature over time, in one replicate.
 CURVE_COLUMNS = ("case", "sigma_0", "feature", "step", "strength")
@@ -196,6 +197,7 @@ def grow(
         "nearest": law(exclusive=False),
         "predicted": law(exclusive=framework == "mae"),
         "measured": crossing_steps(done.trace, target),
+        "ended": done.stopped.cpu().unsqueeze(1).expand(-1, spec.features),
     }
     sigmas = [float(one.config["network"]["sigma_0"]) for one in experiments]
     replicates = first.config["replicates"]

@@ -1,4 +1,8 @@
-"""The headline: supervised training loses features, mask-reconstruction pre-training keeps them."""
+"""The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
+
+Its opponents: what learns no features (a linear classifier on the summed patches, random kernels)
+and supervised networks, as trained and with a new head. Every head is trained to its optimum.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.progress import Progress
+from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
 from featlearn.mrp.measure import (
     EVALUATION_COLUMNS,
     FEATURE_COLUMNS,
@@ -15,12 +21,9 @@ from featlearn.mrp.measure import (
     capture_rows,
     feature_rows,
     learning_history,
-    predict,
-    prediction_rows,
     strength_history,
 )
-from featlearn.mrp.model import fixed_block_head
-from featlearn.mrp.train import MaskedAutoencoder, train_classifier
+from featlearn.mrp.train import Classifier, MaskedAutoencoder, Pretrained
 from featlearn.mrp.train import pretrain as pretrained
 
 if TYPE_CHECKING:
@@ -29,50 +32,19 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-
-def _experiment(job: Job) -> Experiment:
-    return Experiment("headline", job.config, job.seed, job.device)
+#: Names the random streams. Others were looked at when the length of pre-training was chosen.
+STREAMS = "headline-many-patches"
 
 
 def pretrain(job: Job) -> Results:
     """Pre-train encoders by mask reconstruction, all replicates in one program."""
-    experiment = _experiment(job)
-    options = dict(job.config["pretraining"])
-    method = MaskedAutoencoder(experiment.activation, options.pop("theta"))
-    done = pretrained(
-        experiment.train_samples().x,
-        experiment.features,
-        experiment.initial_kernels(),
-        method,
-        varrho=experiment.activation.varrho,
-        **options,
-        report=Progress(job.rule, options["max_steps"]).report,
-    )
-    weights = {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
-    return {"weights": weights, "history": strength_history(done.trace)}
+    done = encoders(job, STREAMS)
+    return {"weights": encoder_weights(done), "history": strength_history(done.trace)}
 
 
 def supervise(job: Job) -> Results:
-    """Train the supervised baseline of Lemma 1 (fixed blocks) from the same initial kernels."""
-    experiment = _experiment(job)
-    samples = experiment.train_samples()
-    options = job.config["supervised"]
-    head = fixed_block_head(
-        experiment.spec.classes, experiment.kernels, job.config["replicates"]
-    ).to(job.device)
-    done = train_classifier(
-        samples.x,
-        samples.y,
-        experiment.initial_kernels(),
-        head,
-        experiment.activation,
-        encoder_rate=options["learning_rate"],
-        head_rate=0.0,
-        steps=options["steps"],
-        record_every=options["record_every"],
-        features=experiment.features,
-        report=Progress(job.rule, options["steps"]).report,
-    )
+    """Train the supervised network of Lemma 1 (fixed blocks) from the same initial kernels."""
+    done = supervised(job, STREAMS)
     return {
         "weights": {"w": done.w, "u": done.u},
         "history": strength_history(done.trace),
@@ -80,72 +52,100 @@ def supervise(job: Job) -> Results:
     }
 
 
+def supervise_all(job: Job) -> Results:
+    """The same with a head that starts at the blocks and is trained too."""
+    done = supervised(job, STREAMS, head_too=True)
+    return {"weights": {"w": done.w, "u": done.u}, "learning": learning_history(done.trace)}
+
+
 def downstream(job: Job) -> Results:
-    """Put a new linear head on pre-trained and on random kernels: probe and fine-tune both."""
-    experiment = _experiment(job)
-    samples = experiment.train_samples()
-    kernels, initial = job.tensors("pretrained")["w"], experiment.initial_kernels()
-    starts = {
-        "probe": (kernels, "probe"),
-        "finetuned": (kernels, "finetuning"),
-        "random_probe": (initial, "probe"),
-        "random_finetuned": (initial, "finetuning"),
-    }
-    weights: dict[str, Tensor] = {}
-    histories = []
-    for model, (start, recipe) in starts.items():
-        options = job.config[recipe]
-        done = train_classifier(
-            samples.x,
-            samples.y,
-            start,
-            experiment.zero_head(),
-            experiment.activation,
-            encoder_rate=options.get("encoder_rate", 0.0),
-            head_rate=options["head_rate"],
-            steps=options["steps"],
-            record_every=options["record_every"],
-            features=experiment.features,
-            report=Progress(f"{job.rule} {model}", options["steps"]).report,
-        )
-        weights |= {f"{model}.w": done.w, f"{model}.u": done.u}
-        histories.append(learning_history(done.trace).assign(model=model))
-    return {"weights": weights, "learning": pd.concat(histories, ignore_index=True)}
+    """Fine-tune the pre-trained kernels under a new linear head."""
+    done = finetuned(job, STREAMS)
+    return {"weights": {"w": done.w, "u": done.u}, "learning": learning_history(done.trace)}
 
 
 def evaluate(job: Job) -> Results:
     """Measure all models on fresh multi-view and single-view samples."""
-    experiment = _experiment(job)
-    tests = {
-        "multi_view": experiment.test_samples(single_view=False),
-        "single_view": experiment.test_samples(single_view=True),
-    }
-    supervised, trained = job.tensors("supervised"), job.tensors("downstream")
-    models = {"supervised": (supervised["w"], supervised["u"])}
-    for name in ("probe", "finetuned", "random_probe", "random_finetuned"):
-        models[name] = (trained[f"{name}.w"], trained[f"{name}.u"])
+    evaluation, features = measured(job, STREAMS)
+    return {"evaluation": evaluation, "features": features}
 
+
+# --------------------------------------------------------------------------- on any such data
+
+
+def encoders(job: Job, name: str) -> Pretrained:
+    """Encoders pre-trained by mask reconstruction, on the data of the experiment ``name``."""
+    experiment = Experiment(name, job.config, job.seed, job.device)
+    options = dict(job.config["pretraining"])
+    return pretrained(
+        experiment.train_samples().x,
+        experiment.features,
+        experiment.initial_kernels(),
+        MaskedAutoencoder(experiment.activation, options.pop("theta")),
+        varrho=experiment.activation.varrho,
+        **options,
+        report=Progress(job.rule, options["max_steps"]).report,
+    )
+
+
+def encoder_weights(done: Pretrained) -> dict[str, Tensor]:
+    """What a file keeps of them."""
+    return {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
+
+
+def supervised(job: Job, name: str, *, head_too: bool = False) -> Classifier:
+    """A network trained on labels from the same initial kernels; see :class:`Task`."""
+    experiment = Experiment(name, job.config, job.seed, job.device)
+    options = job.config["supervised"]
+    return Task.of(experiment).supervise(
+        experiment.initial_kernels(),
+        options,
+        Progress(job.rule, options["steps"]).report,
+        head_too=head_too,
+    )
+
+
+def finetuned(job: Job, name: str) -> Classifier:
+    """The pre-trained kernels under a new linear head, both trained."""
+    options = job.config["finetuning"]
+    return Task.of(Experiment(name, job.config, job.seed, job.device)).finetune(
+        job.tensors("pretrained")["w"], options, Progress(job.rule, options["steps"]).report
+    )
+
+
+def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """All models on fresh samples, and what their kernels hold of every feature."""
+    experiment = Experiment(name, job.config, job.seed, job.device)
+    task = Task.of(experiment)
     encoder = job.tensors("pretrained")
-    held = capture(encoder["w"], experiment.features, experiment.activation)
-    rows = [
-        *capture_rows("pretrained", held),
-        *(
-            ("pretrained", replicate, "steps", float(steps))
-            for replicate, steps in enumerate(encoder["stopped"].tolist())
-        ),
-    ]
-    strengths = [*feature_rows("pretrained", held)]
-    for name, (kernels, head) in models.items():
-        held = capture(
-            kernels, experiment.features, experiment.activation, by_class=name == "supervised"
-        )
-        seen = {
-            kind: predict(samples, kernels, head, experiment.activation)
-            for kind, samples in tests.items()
-        }
-        rows += [*prediction_rows(name, seen), *capture_rows(name, held)]
-        strengths += feature_rows(name, held)
-    return {
-        "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
-        "features": pd.DataFrame(strengths, columns=FEATURE_COLUMNS),
+    supervised = {"supervised": job.tensors("supervised")}
+    if "supervised_all" in job.input.names:
+        supervised["supervised_all"] = job.tensors("supervised_all")
+    kernels = {
+        "random": experiment.initial_kernels(),
+        "pretrained": encoder["w"],
+        "finetuned": job.tensors("downstream")["w"],
     }
+    rows = [*majority_rows(task), *head_rows("raw_linear", task, raw)]
+    strengths: list[tuple[str, int, int, int, float, bool]] = []
+    for model, trained in supervised.items():
+        rows += network_rows(model, task, trained["w"], trained["u"])
+        kernels[f"{model}_head"] = trained["w"]
+    for model, w in kernels.items():
+        rows += head_rows(model, task, w)
+        held = capture(w, experiment.features, experiment.activation)
+        rows += capture_rows(model, held)
+        strengths += feature_rows(model, held)
+    for model, trained in supervised.items():
+        # a class under fixed blocks cannot use the kernels of another
+        held = capture(trained["w"], experiment.features, experiment.activation, by_class=True)
+        rows += capture_rows(model, held)
+        strengths += feature_rows(model, held)
+    rows += [
+        ("pretrained", replicate, "steps", float(steps))
+        for replicate, steps in enumerate(encoder["stopped"].tolist())
+    ]
+    return (
+        pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
+        pd.DataFrame(strengths, columns=FEATURE_COLUMNS),
+    )

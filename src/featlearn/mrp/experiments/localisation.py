@@ -17,6 +17,7 @@ from torch import Tensor
 from featlearn.mrp.blocks import responses
 from featlearn.mrp.data import Samples
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import encoder, new_heads
 from featlearn.mrp.measure import replicate_rows
 from featlearn.mrp.model import Activation
 
@@ -37,12 +38,18 @@ PATCH_COLUMNS = (
 def localise(job: Job) -> Results:
     """Which patches the classifiers look at: evidence of each for the class of the sample."""
     options = job.config["localisation"]
-    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    experiment = Experiment("clean", job.config["clean"], job.seed, job.device)
     samples = experiment.test_samples(single_view=False)
-    supervised, downstream = job.tensors("supervised"), job.tensors("downstream")
+    supervised, w = job.tensors("supervised"), job.tensors("downstream")["w"]
+    found = new_heads(
+        encoder(w, experiment.activation),
+        experiment.train_samples(),
+        experiment.validation_samples(),
+        experiment.spec.classes,
+    )
     networks = {
         "supervised": (supervised["w"], supervised["u"]),
-        "finetuned": (downstream["finetuned.w"], downstream["finetuned.u"]),
+        "finetuned": (w, found.heads.weight.to(w)),
     }
     shown = own_patches(samples, experiment.spec.features_per_class)
     rows: list[tuple[Any, ...]] = []

@@ -1,4 +1,4 @@
-"""How far the headline's MAE kernels align with the noise of training and of fresh samples."""
+"""How far MAE kernels align with the noise of training and of fresh samples."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 def noise(job: Job) -> Results:
     """Measure the alignment of the initial and of the pre-trained kernels."""
-    experiment = Experiment("headline", job.config, job.seed, job.device)
+    experiment = Experiment("clean", job.config, job.seed, job.device)
     return {"noise": noise_frame(experiment, job.tensors("pretrained")["w"])}

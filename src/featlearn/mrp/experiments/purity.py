@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def purity(job: Job) -> Results:
     """Compare pre-trained kernels with the hypothesis: at the start, at ``T_0``, at the end."""
-    experiment = Experiment("headline", job.config["headline"], job.seed, job.device)
+    experiment = Experiment("clean", job.config["clean"], job.seed, job.device)
     pretrained = job.tensors("pretrained")
     moments = {
         "start": experiment.initial_kernels(),

@@ -12,6 +12,7 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.mrp.classify import Task
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
 from featlearn.mrp.lottery import lottery_sets, memberships, winner_in_set
 from featlearn.mrp.measure import (
     EVALUATION_COLUMNS,
@@ -53,22 +54,28 @@ def pretrain(job: Job) -> Results:
 
 
 def evaluate(job: Job) -> Results:
-    """Fine-tune the kernels; compare with supervised training from the same start."""
-    own, headline = job.config["teacher_student"], job.config["headline"]
+    """Heads on the kernels, before and after fine-tuning, on random and on supervised ones."""
+    own, clean = job.config["teacher_student"], job.config["clean"]
     experiment = Experiment("teacher-student", own, job.seed, job.device)
     features, activation = experiment.features, experiment.activation
     task = Task.of(experiment)
     initial = experiment.initial_kernels()
     pretrained = job.tensors("pretrained")
 
-    models = {
-        "supervised": task.supervise(initial, own["supervised"]),
-        "finetuned": task.finetune(pretrained["w"], own["finetuning"]),
+    supervised = task.supervise(initial, own["supervised"])
+    kernels = {
+        "random": initial,
+        "supervised_head": supervised.w,
+        "pretrained": pretrained["w"],
+        "finetuned": task.finetune(pretrained["w"], own["finetuning"]).w,
     }
-    seen: list[EvaluationRow] = []
-    for name, trained in models.items():
-        held = capture(trained.w, features, activation, by_class=name == "supervised")
-        seen += [*task.rows(name, trained), *kernel_rows(name, held)]
+    seen = [*majority_rows(task), *head_rows("raw_linear", task, raw)]
+    seen += network_rows("supervised", task, supervised.w, supervised.u)
+    for name, w in kernels.items():
+        seen += head_rows(name, task, w)
+    for name, w in {"supervised": supervised.w, "finetuned": kernels["finetuned"]}.items():
+        held = capture(w, features, activation, by_class=name == "supervised")
+        seen += kernel_rows(name, held)
     before, after = (capture(w, features, activation) for w in (initial, pretrained["w"]))
     seen += [*kernel_rows("initial", before), *kernel_rows("pretrained", after)]
     constants = {"narrow": 0.25, "wide": 1.0}
@@ -76,7 +83,7 @@ def evaluate(job: Job) -> Results:
     first_hit = pretrained["hit"].flatten(1).amin(1)
     seen += replicate_rows("pretrained", {"steps": pretrained["stopped"], "first_hit": first_hit})
 
-    mae = Experiment("headline", headline, job.seed, job.device)
+    mae = Experiment("clean", clean, job.seed, job.device)
     reference = job.tensors("reference")["w"]
     matrix = [
         *matrix_rows("ts", initial[0], pretrained["w"][0], features[0], activation.varrho),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -20,9 +20,10 @@ from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, Samples, sample
 from featlearn.mrp.experiment import Experiment
+from featlearn.mrp.heads import encoder, new_heads
 from featlearn.mrp.measure import Prediction, capture, predict
 from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
-from featlearn.mrp.train import MaskedAutoencoder, Report, pretrain, train_classifier
+from featlearn.mrp.train import Classifier, MaskedAutoencoder, Report, pretrain, train_classifier
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -35,11 +36,11 @@ TRANSFER_COLUMNS = (
 
 
 def transfer(job: Job) -> Results:
-    """Use the pre-trained encoder on other classes: probe, fine-tune, pre-train on, start anew."""
-    headline, options = job.config["headline"], job.config["transfer"]
-    experiment = Experiment("headline", headline, job.seed, job.device)
+    """Use the pre-trained encoder on other classes: frozen, fine-tuned, pre-trained on; or anew."""
+    clean, options = job.config["clean"], job.config["transfer"]
+    experiment = Experiment("clean", clean, job.seed, job.device)
     pretrained = job.tensors("pretrained")["w"]
-    replicates = range(headline["replicates"])
+    replicates = range(clean["replicates"])
     cases = {name: Case(**case) for name, case in options["cases"].items()}
     pool = extend_features(
         experiment.features,
@@ -55,19 +56,17 @@ def transfer(job: Job) -> Results:
         def report(recipe: str, steps: int, name: str = name) -> Report:
             return Progress(f"{job.rule} {name} {recipe}", steps).report
 
-        for recipe, rate, w, u, by_class in all_recipes(
+        for outcome in all_recipes(
             task,
             pretrained,
             streams,
             experiment.activation,
-            headline["network"],
-            headline["pretraining"]["theta"],
+            clean["network"],
+            clean["pretraining"]["theta"],
             options,
             report,
         ):
-            rows += transfer_rows(
-                name, recipe, rate, task, w, u, experiment.activation, by_class=by_class
-            )
+            rows += transfer_rows(name, outcome, task, experiment.activation)
     return {"accuracy": pd.DataFrame(rows, columns=TRANSFER_COLUMNS)}
 
 
@@ -177,18 +176,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Task:
-    """A downstream task, drawn: its features (R, k', L, d) and three sets of samples."""
+    """A downstream task, drawn: its features (R, k', L, d) and four sets of samples."""
 
     case: Case
     features: Tensor
     train: Samples
+    validation: Samples
     multi_view: Samples
     single_view: Samples
 
     def to(self, device: torch.device | str) -> Task:
         """The same task elsewhere."""
-        sets = [part.to(device) for part in (self.train, self.multi_view, self.single_view)]
-        return Task(self.case, self.features.to(device), *sets)
+        sets = (self.train, self.validation, self.multi_view, self.single_view)
+        return Task(self.case, self.features.to(device), *(part.to(device) for part in sets))
 
 
 def draw_task(
@@ -207,6 +207,7 @@ def draw_task(
         case,
         features,
         sample(spec, features, train_samples, streams("train-data")),
+        sample(spec, features, train_samples, streams("validation-data")),
         sample(spec, features, test_samples, streams("test-multi-view"), single_view=False),
         sample(spec, features, test_samples, streams("test-single-view"), single_view=True),
     )
@@ -214,8 +215,14 @@ def draw_task(
 
 # --------------------------------------------------------------------------- the recipes
 
-#: A recipe's name, its encoder rate, kernels, head, and whether a class owns its kernels.
-Outcome = tuple[str, float, Tensor, Tensor, bool]
+
+class Outcome(NamedTuple):
+    """What a recipe made: kernels (R, K, d), and a head (R, k', K) or None for a converged one."""
+
+    recipe: str
+    encoder_rate: float
+    w: Tensor
+    u: Tensor | None = None
 
 
 def all_recipes(
@@ -228,28 +235,27 @@ def all_recipes(
     options: Mapping[str, Any],
     report: Callable[[str, int], Report],
 ) -> Iterator[Outcome]:
-    """Probe, fine-tune at each encoder rate, pre-train further first, and train from scratch.
+    """The encoder as it is, fine-tuned at each rate, pre-trained further; random; and from scratch.
 
     Parameters
     ----------
     pretrained : (R, K, d)
     streams
-        For the kernels of the network from scratch.
+        For the kernels of the network from scratch, which are the random ones.
     network, options
-        ``headline.network`` and ``transfer`` of the config.
+        ``clean.network`` and ``transfer`` of the config.
     theta
         Probability that a patch is kept where pre-training continues.
     report
         Gives the progress line of a recipe, from its name and number of steps.
     """
     device, classes = task.features.device, task.case.classes
-    tuning = options["finetuning"]
-    zero = pretrained.new_zeros((pretrained.shape[0], classes, pretrained.shape[1]))
+    tuning, scratch = options["finetuning"], options["supervised"]
 
     def classifier(
         recipe: str, w: Tensor, u: Tensor, encoder_rate: float, head_rate: float, steps: int
-    ) -> Outcome:
-        done = train_classifier(
+    ) -> Classifier:
+        return train_classifier(
             task.train.x,
             task.train.y,
             w,
@@ -261,15 +267,13 @@ def all_recipes(
             features=task.features,
             report=report(recipe, steps),
         )
-        return recipe, encoder_rate, done.w, done.u, head_rate == 0
 
-    def tuned(recipe: str, w: Tensor, encoder_rate: float) -> Outcome:
-        head_rate = tuning["head_rate_per_class"] * classes
-        return classifier(recipe, w, zero, encoder_rate, head_rate, tuning["steps"])
-
-    yield tuned("probe", pretrained, 0.0)
+    yield Outcome("probe", 0.0, pretrained)
+    zero = pretrained.new_zeros((pretrained.shape[0], classes, pretrained.shape[1]))
     for rate in tuning["encoder_rates"]:
-        yield tuned("finetuned", pretrained, rate)
+        head_rate = tuning["head_rate_per_class"] * classes
+        done = classifier("finetuned", pretrained, zero, rate, head_rate, tuning["steps"])
+        yield Outcome("finetuned", rate, done.w)
     if task.case.new_classes:
         # mask reconstruction on the downstream samples, without their labels: not in the paper
         continued = pretrain(
@@ -281,19 +285,17 @@ def all_recipes(
             **options["continued"],
             report=report("continued", options["continued"]["max_steps"]),
         )
-        yield tuned("continued", continued.w, min(tuning["encoder_rates"]))
+        yield Outcome("continued", 0.0, continued.w)
     count = classes * network["kernels_per_class"]
-    scratch = options["supervised"]
-    yield classifier(
-        "supervised",
-        initial_kernels(
-            count, pretrained.shape[2], network["sigma_0"], streams("initial-kernels")
-        ).to(device),
-        fixed_block_head(classes, count, pretrained.shape[0]).to(device),
-        scratch["learning_rate"],
-        0.0,
-        scratch["steps"],
-    )
+    start = initial_kernels(
+        count, pretrained.shape[2], network["sigma_0"], streams("initial-kernels")
+    ).to(device)
+    yield Outcome("random", 0.0, start)
+    blocks = fixed_block_head(classes, count, pretrained.shape[0]).to(device)
+    rate = scratch["learning_rate"]
+    done = classifier("supervised", start, blocks, rate, 0.0, scratch["steps"])
+    yield Outcome("supervised", rate, done.w, done.u)
+    yield Outcome("supervised_head", rate, done.w)
 
 
 # --------------------------------------------------------------------------- what is measured
@@ -302,27 +304,30 @@ TransferRow = tuple[str, str, float, str, int, str, float]
 
 
 def transfer_rows(
-    name: str,
-    recipe: str,
-    encoder_rate: float,
-    task: Task,
-    w: Tensor,
-    u: Tensor,
-    activation: Activation,
-    *,
-    by_class: bool = False,
+    name: str, outcome: Outcome, task: Task, activation: Activation
 ) -> Iterator[TransferRow]:
     """Accuracies and captured features of one classifier, old and new classes apart.
 
     ``blamed_on_new`` is the share of the single-view samples of old classes that are taken for a
-    new class; ``by_class`` as in :func:`featlearn.mrp.measure.capture`.
+    new class. Under the fixed blocks of a network as trained a class counts its own kernels only.
     """
-    old = task.case.old_classes
-    seen = {
-        "accuracy_multi_view": predict(task.multi_view, w, u, activation),
-        "accuracy_single_view": predict(task.single_view, w, u, activation),
+    old, w, u = task.case.old_classes, outcome.w, outcome.u
+    sets = {
+        "train_accuracy": task.train,
+        "accuracy_multi_view": task.multi_view,
+        "accuracy_single_view": task.single_view,
     }
-    captured = capture(w, task.features, activation, by_class=by_class).captured().double()
+    if u is not None:
+        seen = {key: predict(one, w, u, activation) for key, one in sets.items()}
+    else:
+        encoded = encoder(w, activation)
+        heads = new_heads(encoded, task.train, task.validation, task.case.classes).heads
+        seen = {
+            key: Prediction(heads.scores(encoded(one)), one.y, one.strong)
+            for key, one in sets.items()
+        }
+    held = capture(w, task.features, activation, by_class=u is not None)
+    captured = held.captured().double()
     groups = {"all": slice(None), "old": slice(0, old)}
     if task.case.new_classes:
         groups["new"] = slice(old, None)
@@ -335,7 +340,7 @@ def transfer_rows(
             quantities["blamed_on_new"] = _blamed(seen["accuracy_single_view"], old)
         for quantity, values in quantities.items():
             for replicate, value in enumerate(values.tolist()):
-                yield name, recipe, encoder_rate, classes, replicate, quantity, value
+                yield name, *outcome[:2], classes, replicate, quantity, value
 
 
 def _accuracy(seen: Prediction, member: Tensor) -> Tensor:

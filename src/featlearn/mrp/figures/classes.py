@@ -37,14 +37,14 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     Above left: the share of features captured, and accuracy. Above right: what became of the view that
     a single-view image shows: captured; lost, and no captured feature of another class is present; or
     lost, with such a distractor. Below left: accuracy within each of these groups. Below right: the
-    network of the headline, trained much longer (dashed: where the headline stops). *What
+    network of the clean data, trained much longer (dashed: where that training stops). *What
     to see:* the captured share falls towards the theory's one half as classes are added, and
     single-view accuracy is that share: an image whose view was lost is right only by elimination, which
     is rare. The lottery is no lack of training: with time the classes that had captured nothing get
     their first feature and multi-view accuracy becomes complete; from then on the captured share creeps
     at most like the logarithm of time.
     """
-    # when the headline ends its supervised training, in the units of the figure
+    # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]
     marked = supervised["steps"] * supervised["learning_rate"] / config["data"]["classes"]
     drawn = canvas(8.2, 6.4)
@@ -83,7 +83,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     lines(ax, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
     _half(ax)
     ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
-    ax.annotate("headline\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
+    ax.annotate("as measured\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
                 fontsize=8, color=COLOURS["grey"])  # fmt: skip
     ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
     times = np.sort(length["time"].unique())
@@ -91,7 +91,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     ax.set_xticks(doubled, [f"{time:g}" for time in doubled])
     ax.minorticks_off()
     ax.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
-    ax.set_title("The headline's network, trained longer")
+    ax.set_title("The network of the clean data, trained longer")
     shares, causes = (one.get_legend_handles_labels() for one in (axes[0, 0], axes[1, 0]))
     # filled column by column: what is drawn in the left and right panels above, and in the groups
     pairs = zip(*(list(zip(*one, strict=True)) for one in (shares, causes)), strict=True)

@@ -31,7 +31,7 @@ def noise_alignment(teacher_student: pd.DataFrame, noise: pd.DataFrame, config: 
     """
     panels = {
         "teacher-student": (teacher_student, config["teacher_student"]),
-        "masked autoencoder (MAE)": (noise, config["headline"]),
+        "masked autoencoder (MAE)": (noise, config["clean"]),
     }
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, len(panels), sharey=True)

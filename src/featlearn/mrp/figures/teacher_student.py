@@ -35,7 +35,7 @@ def kernel_matrix(matrix: pd.DataFrame, config: Config) -> Figure:
     Each row is a kernel that holds a feature at the end, each column a feature (two a class, between
     thin lines); colour is the correlation. Rows are sorted by the feature that they end with. Left pair:
     teacher-student pre-training, stopped at the step that captured the last feature; right pair: MAE
-    pre-training of the headline. First replicate of each. Triangles mark kernels that hold more than one
+    pre-training on the clean data. First replicate of each. Triangles mark kernels that hold more than one
     feature. *What to see:* MAE ends with one kernel a feature and cleans everything else away.
     Teacher-student kernels do not interact, so several share a feature, what they started with stays,
     and {{ value("teacher-student", "mean", model="pretrained", quantity="impure_share") | percent }} of the winners (mean over replicates) hold features that theorem 1(b), (c) says they do not.

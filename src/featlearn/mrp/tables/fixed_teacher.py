@@ -13,7 +13,7 @@ def fixed_teacher(evaluation: pd.DataFrame) -> Table:
     """Students of a fixed teacher
 
     The paper discusses BEiT as teacher-student learning whose teacher is fixed, without an experiment.
-    Here the teacher is the MAE encoder of the headline, which holds every feature, times the teacher
+    Here the teacher is the MAE encoder of the clean data, which holds every feature, times the teacher
     factor; the student starts from random kernels, and each must match the teacher kernel of the same
     index. *What to see:* nothing runs away, as the target does not grow with the student, but not every
     feature is inherited: a student kernel that starts on the wrong side of its teacher's

@@ -29,8 +29,16 @@ QUANTITIES = {
 
 
 def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Rows of a case with both times: the feature reached the target, after a step or more."""
-    own = hits[(hits["case"] == case) & (hits["measured"] >= 1)]
+    """Rows of a case with both times, which are a step or more.
+
+    A feature that was to come before its run ended and did not counts with the end of the run. Left
+    out are those that began at the target, that no kernel points to, and that neither came before
+    the end nor were to.
+    """
+    own = hits[hits["case"] == case]
+    missed = own["measured"].isna() & (own["predicted"] <= own["ended"])
+    own = own.assign(measured=own["measured"].mask(missed, own["ended"]))
+    own = own[own["measured"] >= 1]
     return own[np.isfinite(own["predicted"]) & np.isfinite(own["nearest"])]
 
 

@@ -13,7 +13,10 @@ def teacher_student(evaluation: pd.DataFrame) -> Table:
     """Teacher-student pre-training, stopped at capture
 
     Means over replicates. *pretrained*: kernels at the step that captured the last feature. *finetuned*:
-    with a new head. *supervised*: from the same initial kernels. `winners` hold a
+    then fine-tuned. *supervised*: from the same initial kernels, as trained (fixed blocks); *supervised_head*:
+    with a new head. *random*: those initial kernels, *raw_linear*: a linear classifier on the summed patches.
+    All new heads are trained to their optimum. So near the threshold, and without noise to speak of, what
+    learns nothing is about as good: this start shows the kernels, not their use. `winners` hold a
     feature, `impure` ones more than one (`sibling`: of the same class, `cross`: of different classes);
     `winner_in_set` is the share of features whose winner was in its lottery set at the start
     (`narrow`: C_M = 0.25, `wide`: C_M = 1).

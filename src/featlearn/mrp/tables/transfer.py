@@ -11,12 +11,15 @@ from featlearn.mrp.tables.headline import ABSENT
 
 #: Recipes in the order of the story, with the words that a reader sees.
 RECIPES = {
-    "probe": "Mask rec. + linear probe",
+    "probe": "Mask rec.",
     "finetuned": "Mask rec. + fine-tuning",
-    "continued": "Mask rec. continued on the new task + fine-tuning",
-    "supervised": "Supervised, from scratch",
+    "continued": "Mask rec. continued on the new task",
+    "random": "Random kernels",
+    "supervised": "Supervised from scratch, as trained",
+    "supervised_head": "Supervised from scratch, new head",
 }
 HEADS = {
+    "train_accuracy": "training accuracy",
     "accuracy_multi_view": "multi-view accuracy",
     "accuracy_single_view": "single-view accuracy",
     "captured": "features captured",
@@ -112,6 +115,10 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
 
 @table("transfer")
 def transfer(accuracy: pd.DataFrame) -> Table:
-    """Transfer: old and new classes"""
+    """Transfer: old and new classes
+
+    All heads are new and trained to their optimum on standardised features, but for *as trained*. The
+    rate of fine-tuning is chosen for each replicate on the others.
+    """
     means = transfer_table(accuracy)
     return Table(means, wide(means))
