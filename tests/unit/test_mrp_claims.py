@@ -156,9 +156,9 @@ def test_ten_replicates_decide_a_share_if_they_agree(mixed, wanted):
 @pytest.mark.parametrize(("dimension", "wanted"), [(40, NOT_SHOWN), (4000, FAILS)])
 def test_background_noise_is_excused_by_a_small_space_only(dimension, wanted):
     config = DESK["mrp"]
-    headline = config["headline"]
-    headline = {**headline, "data": {**headline["data"], "dimension": dimension}}
-    config = {**config, "headline": headline}
+    clean = config["clean"]
+    clean = {**clean, "data": {**clean["data"], "dimension": dimension}}
+    config = {**config, "clean": clean}
     found = pd.DataFrame(
         {"when": "after", "samples": "training", "patches": "background", "pairs": 1000,
          "largest": 1.0 + 1e-3 * np.arange(REPLICATES), "replicate": range(REPLICATES)}
