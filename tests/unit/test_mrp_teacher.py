@@ -117,6 +117,13 @@ def test_the_parts_of_the_push_add_up_to_the_descent_on_the_features_own_patches
     assert (push.cross.abs() > 1e-8).any()
 
 
+@pytest.mark.parametrize("q", [2, 3, 4])
+def test_without_masks_the_teacher_is_the_student_and_nothing_is_learnt(problem, q):
+    samples, _, w = problem
+    tau = TeacherFactor(1.0, SPEC.patches_per_feature, "constant", q)(0)
+    assert not teacher_student_descent(samples.x, w, 1.0, Activation(q, 0.3), tau=tau).any()
+
+
 def one_pair(a: float, b: float, z: float = 1.0):
     """Noise-free: one sample of a class with both features, one kernel ``a v_1 + b v_2``."""
     v = torch.eye(2, dtype=torch.float64)

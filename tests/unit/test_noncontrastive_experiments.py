@@ -10,7 +10,7 @@ import pytest
 import torch
 import yaml
 
-from featlearn.core.claims import HOLDS, NOT_SHOWN, ledger
+from featlearn.core.claims import HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive.claims import algorithm as algorithm_claims
@@ -18,12 +18,20 @@ from featlearn.noncontrastive.claims import oracles as oracle_claims
 from featlearn.noncontrastive.claims import phases as phase_claims
 from featlearn.noncontrastive.claims import starts as start_claims
 from featlearn.noncontrastive.config import faults
+from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.experiments import phases, starts
-from featlearn.noncontrastive.experiments.oracles import COLUMNS, instance_rows
+from featlearn.noncontrastive.experiments.oracles import (
+    COLUMNS,
+    ROLE_COLUMNS,
+    instance_rows,
+    role_rows,
+)
 from featlearn.noncontrastive.figures.paper_items import sample_and_views
 from featlearn.noncontrastive.figures.starts import effective_ratio
 from featlearn.noncontrastive.population import State
 from featlearn.noncontrastive.tables.oracles import closed_forms
+from featlearn.noncontrastive.tables.oracles import roles as roles_table
+from featlearn.noncontrastive.tables.phases import phase_exponents
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,11 +70,38 @@ def test_a_contradiction_is_named(config, path, value, start):
     assert "expected" in line
 
 
-def test_claims_have_names_of_their_own():
+def test_claims_have_names_of_their_own(config):
     modules = (algorithm_claims, oracle_claims, phase_claims, start_claims)
-    names = [claim.claim for module in modules for claim in module.CLAIMS]
+    claims = [claim for module in modules for claim in declared(module, config)]
+    names = [claim.claim for claim in claims]
     assert len(names) == len(set(names))
-    assert all(claim.reason for module in modules for claim in module.CLAIMS)
+    assert all(claim.reason for claim in claims)
+
+
+def test_constants_of_claims_on_sgd_are_those_of_the_config():
+    """A head at its bound, and correlations of d**-1/2, count the same at every size and speed."""
+
+    def measured(config):
+        own = config["algorithm"]
+        kappa = own["variants"]["head"]["head_rate"] / own["variants"]["head"]["learning_rate"]
+        seen = {"e21": (kappa / 3) ** 0.5, "correlation": 1 - own["data"]["dimension"] ** -0.5}
+        rows = [
+            (variant, replicate, step, quantity, value)
+            for variant in ("head", "frozen")
+            for replicate in range(2)
+            for step in (0, 1)
+            for quantity, value in seen.items()
+        ]
+        columns = ["variant", "replicate", "step", "quantity", "value"]
+        frames = {"history": pd.DataFrame(rows, columns=columns)}
+        claims = {
+            claim.claim.rpartition("/")[2]: claim for claim in declared(algorithm_claims, config)
+        }
+        return [claims[name].measure(frames) for name in ("fig-7a-head-rises", "corollary-4-4-sgd")]
+
+    for scale in ("smoke", "paper"):
+        for values in measured(load({"scale": scale}, ROOT)["noncontrastive"]):
+            assert values.tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_starts_are_relabelled_and_do_not_depend_on_each_other():
@@ -106,7 +141,7 @@ def test_every_case_is_in_the_rows_and_the_head_makes_the_difference(config):
     settings = config["starts"]
     cases = {
         name: starts.Case.from_config(settings["cases"][name], settings["data"])
-        for name in ("base", "sphere")
+        for name in ("base", "together")
     }
     streams = Streams(5, "noncontrastive", "starts-test", range(3))
     small = {**settings, "replicates": 3, "starts": 4}
@@ -129,9 +164,9 @@ def test_perturbed_starts_have_unit_norm_and_the_same_draws_at_every_dimension()
 
 def test_bands_of_a_small_run_are_out_of_reach(config):
     names = [*phases.EVENTS, "phase_1", "phase_2", "phase_3"]
-    rows = [(d, r, name, 1.0) for d in (100.0, 1000.0) for r in range(2) for name in names]
+    rows = [("base", d, r, name, 1.0) for d in (100.0, 1000.0) for r in range(2) for name in names]
     frame = pd.DataFrame(rows, columns=phases.COLUMNS)
-    chosen = [c for c in phase_claims.CLAIMS if c.claim.endswith("phase-1-exponent")]
+    chosen = [c for c in phase_claims.claims(config) if c.claim.endswith("phase-1-exponent")]
     assert ledger(chosen, {"times": frame}, config)["verdict"].tolist() == [NOT_SHOWN]
 
 
@@ -145,9 +180,59 @@ def test_oracles_hold_and_misprints_show(config):
     assert means["printed_signal"] == pytest.approx(1 / 3)
     assert means["printed_noise"] == pytest.approx(2)
     exact = [c for c in oracle_claims.CLAIMS if c.high == 1e-9]
+    assert exact
     assert set(ledger(exact, {"instances": frame}, config)["verdict"]) == {HOLDS}
     page = closed_forms(frame)
     assert len(page.shown) == len(page.frame) > 10
+
+
+def test_section_5_3_is_judged_on_random_states(config):
+    roles = {**config["oracles"]["roles"], "states": 40}
+    spec = PatchData.from_config(roles["data"])
+    streams = Streams(1, "noncontrastive", "oracle-test", range(2))
+    frame = pd.DataFrame(role_rows(spec, roles, streams), columns=ROLE_COLUMNS)
+    assert len(frame) == 4 * 2 * 2 * 40
+    claims = [c for c in oracle_claims.CLAIMS if "/roles-" in c.claim]
+    measured = {c.claim.rpartition("-")[2]: c.measure({"roles": frame}).mean() for c in claims}
+    assert measured["both"] > 0.9
+    assert max(value for name, value in measured.items() if name != "both") < 0.2
+    page = roles_table(frame)
+    assert len(page.shown) == 8
+
+
+def test_other_cases_change_the_law_alone_and_have_exponents(config):
+    changed = phases.case_configs(config["phases"])
+    assert list(changed) == ["base", *config["phases"]["others"]]
+    other = changed["closer"]
+    assert other["data"]["strengths"] == [3.0, 2.0]
+    assert other["replicates"] == changed["base"]["replicates"]
+    rows = [
+        (case, float(d), r, f"phase_{phase}", (r + 1) * float(d) ** power)
+        for case, own in changed.items()
+        for d in own["dimensions"]
+        for r in range(2)
+        for phase, power in ((1, 2.0), (2, 1.5), (3, 1.625))
+    ]
+    frame = pd.DataFrame(rows, columns=phases.COLUMNS)
+    claims = {c.claim.rpartition("/")[2]: c for c in phase_claims.claims(config)}
+    assert claims["phase-3-exponent-closer"].measure({"times": frame}) == pytest.approx([1.625] * 2)
+    page = phase_exponents(frame, config["phases"])
+    assert page.shown["II (3/2)"].tolist() == ["1.5 ± 0", "1.5 ± 0"]
+
+
+def test_the_ratio_of_pushes_is_that_of_the_named_gains_once_the_head_substitutes(config):
+    """Lemma D.8: with ``|E_21|`` at work and little noise in neuron 1."""
+    streams = Streams(0, "noncontrastive", "phases-test", range(2))
+    flow = phases.Phases({**config["phases"], "dimensions": [10**6]}, streams)
+    b = torch.tensor([[[1.2, 1e-3], [1e-3, 1e-3]]], dtype=torch.float64)
+    g = torch.diag_embed(torch.tensor([[1e-4, 0.3]], dtype=torch.float64))
+    e = torch.tensor([[[0.0, 0.0], [0.15, 0.0]]], dtype=torch.float64)
+    race = flow.race(State(b, g, e), flow.law[:1])
+    assert race["gain_ratio"].item() == pytest.approx(race["h_ratio"].item() / 64)
+    assert race["h_ratio"].item() > 5
+    without = flow.race(State(b, g, 0 * e), flow.law[:1])
+    assert without["gain_ratio"].item() == pytest.approx(1 / 64, rel=1e-3)
+    assert without["push_ratio"].item() == pytest.approx(1 / 64, rel=1e-3)
 
 
 def test_effective_ratio_puts_frequency_into_strength():

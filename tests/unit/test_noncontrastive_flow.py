@@ -49,6 +49,24 @@ def test_levels_are_timed_and_end_a_system():
     assert path.states[0, 2, 0].item() == pytest.approx(math.e, rel=1e-6)
 
 
+def test_what_waits_long_may_move_fast():
+    """``y' = y**5 (1 - y**2)`` stays near 1e-4 for 2.5e15 units and is done within a few."""
+    start = torch.tensor([[1e-4], [0.5]], dtype=torch.float64)
+    end = torch.tensor([[1e16], [1e16]], dtype=torch.float64)
+    path = integrate.integrate(
+        lambda y, _: y**5 * (1 - y**2), start, end, watch=lambda y, _: y - 0.9
+    )
+    torch.testing.assert_close(path.states[:, 0], torch.ones_like(start))
+    assert path.hits[0, 0].item() == pytest.approx(2.5e15, rel=1e-3)
+
+
+def test_a_field_without_numbers_is_an_error():
+    start = torch.tensor([[1.0]], dtype=torch.float64)
+    times = torch.tensor([[2.0]], dtype=torch.float64)
+    with pytest.raises(ArithmeticError, match="shrank to nothing"):
+        integrate.integrate(lambda y, _: torch.where(y.real < 1.5, y, torch.nan), start, times)
+
+
 def test_the_method_has_order_four():
     def field(y, which):
         return torch.stack([-y[:, 0] * y[:, 1], y[:, 0] * y[:, 1] - y[:, 1] ** 2], 1)

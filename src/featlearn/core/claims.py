@@ -200,12 +200,6 @@ def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
     return needs(**{f"{section}__replicates": least})
 
 
-def at_least(section: str, replicates: int = LEAST_REPLICATES, **data: int) -> OutOfReach:
-    """Out of reach with fewer replicates, or smaller sizes in a section's ``data``."""
-    sizes = {f"{section}__data__{name}": size for name, size in data.items()}
-    return needs(**sizes, **{f"{section}__replicates": replicates})
-
-
 def _sizes(sizes: Mapping[str, Any]) -> str:
     return " and ".join(
         f"{size} {place.rpartition('__')[2].replace('_', ' ')}" for place, size in sizes.items()

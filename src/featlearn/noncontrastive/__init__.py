@@ -6,27 +6,29 @@ training finds, if one branch has a *prediction head*. Wen & Li ask why, in a mo
 solve: data with a strong and a weak feature, two cubic neurons, batch normalisation, StopGrad, and a
 linear head that starts at the identity.
 
-Without the head each neuron goes its own way, and nearly all of them to the strong feature: of
-random starts {{ value("outcomes", case="base", mode="frozen", outcome="diverse") | percent }} end with
-both features. With the head it is
-{{ value("outcomes", case="base", mode="head", outcome="diverse") | percent }}. What happens in between has
-four phases: the faster neuron takes the strong feature; the head *substitutes* it for the strong
-part of the slower neuron's output; normalisation then leaves the slower neuron nothing to gain there
-and *accelerates* the weak feature; at last the head goes back to the identity. Each phase has a
-length that a closed form predicts, over four orders of magnitude of the dimension. Take away StopGrad
-or normalisation, and the second neuron collapses onto the strong feature although the head is there.
+Without the head each neuron goes its own way, most of them to the strong feature: of random starts
+{{ value("outcomes", case="base", mode="frozen", outcome="diverse") | percent }} end with both
+features. With the head it is
+{{ value("outcomes", case="base", mode="head", outcome="diverse") | percent }}, and
+{{ value("outcomes", case="large-dimension", mode="head", outcome="diverse") | percent }} at a dimension
+of 10,000. What happens in between has four phases: the faster neuron takes the strong feature; the head
+*substitutes* it for the strong part of the slower neuron's output; normalisation then leaves the slower
+neuron nothing to gain there and *accelerates* the weak feature; at last the head goes back to the
+identity. Each phase has a length that a closed form predicts, over four orders of magnitude of the
+dimension. Take away StopGrad or normalisation, and the second neuron collapses onto the strong feature
+although the head is there.
 
 The loss does not tell: the collapsed network reaches the same optimum.
 
-On images the same question is asked of a network that learns from two views: part-composed pictures,
-whose background both views share, stand in for photographs. Without a head the neurons of the
-projection correlate at
-{{ value("image-heads", data_set="parts", run="none-batch-self", what="projection correlation") | number }} on average, with the
-identity-initialised head at
-{{ value("image-heads", data_set="parts", run="identity-batch-self", what="projection correlation") | number }}. A linear probe of the
-encoder reads
-{{ value("image-heads", data_set="parts", run="none-batch-self", what="accuracy") | percent }} of the classes without a head,
-{{ value("image-heads", data_set="parts", run="identity-batch-self", what="accuracy") | percent }} with it and
-{{ value("image-heads", data_set="parts", run="mlp-batch-self", what="accuracy") | percent }} with an MLP as head; the untrained encoder
-gives {{ value("image-heads", data_set="parts", run="untrained", what="accuracy") | percent }}.
+On images the same question is asked of a small network that learns from two views of the digits of 8 x 8
+pixels. The effective rank of its projection, falls from
+{{ value("image-heads", data_set="digits", run="untrained", what="projection effective_rank") | number }} at
+the random start to
+{{ value("image-heads", data_set="digits", run="none-batch-self", what="projection effective_rank") | number }}
+without a head,
+{{ value("image-heads", data_set="digits", run="identity-batch-self", what="projection effective_rank") | number }}
+with the identity-initialised one and
+{{ value("image-heads", data_set="digits", run="mlp-batch-self", what="projection effective_rank") | number }}
+with an MLP: a head holds the collapse back, and does not prevent it. Of accuracies nothing is said here,
+as a linear classifier on the pixels reads nearly all of these digits.
 """

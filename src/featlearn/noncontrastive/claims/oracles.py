@@ -7,6 +7,7 @@ meet, so that a misprint is reported as failing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pandas as pd
 from featlearn.core.claims import (
     IDENTITY,
     POSITIVE,
+    SHARE,
     THEOREM,
     Claim,
     Measure,
@@ -57,6 +59,11 @@ def _printed(name: str, source: str, statement: str, quantity: str, wanted: floa
     )
 
 
+def _right(quantity: str) -> Measure:
+    """1 or 0 an instance: whether a relative error is below one part in a hundred."""
+    return lambda frames: (read("instances", quantity=quantity)(frames) < 0.01).astype(float)
+
+
 def _large_batch(name: str, words: str) -> Claim:
     return Claim(
         f"noncontrastive/monte-carlo-{name}",
@@ -74,13 +81,14 @@ def _large_batch(name: str, words: str) -> Claim:
     )
 
 
-def _share(variant: str, entry: str) -> Measure:
-    """Weak push over the sum of both sizes: 1 only the weak feature, negative if it shrinks."""
+def _weak_wins(variant: str, entry: str) -> Measure:
+    """Share of a replicate's states in which neuron 2 is pushed more along the weak feature."""
 
     def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
         roles = frames["roles"][frames["roles"]["variant"] == variant]
-        row = roles.loc[getattr(roles["e21"], entry)()]
-        return np.array([row["weak"] / (abs(row["weak"]) + abs(row["strong"]))])
+        own = roles[roles["e21"] == getattr(roles["e21"], entry)()]
+        wins = (own["weak"] > own["strong"]) & (own["weak"] > 0)
+        return wins.groupby(own["replicate"]).mean().to_numpy(dtype=np.float64)
 
     return measure
 
@@ -91,58 +99,45 @@ def _role(name: str, variant: str, entry: str, low: float, high: float, statemen
         THEOREM,
         source="section 5.3",
         statement=statement,
-        quantity="push of neuron 2 along the weak feature, over the sizes of both pushes",
+        quantity="share of random states in which neuron 2 is pushed more along the weak feature",
         low=low,
         high=high,
-        reason="Exact closed forms at one state: above one half the weak feature wins, below the "
-        "strong one.",
-        measure=_share(variant, entry),
+        reason="Nine states in ten: pushes go with the fifth power of a product, and products "
+        "differ by up to a factor of two. An earlier form looked at one state.",
+        measure=_weak_wins(variant, entry),
         artefact=ROLES,
-        possible=(-1.0, 1.0),
-        statistic="exact",
+        out_of_reach=needs(oracles__roles__states=100, oracles__replicates=10),
+        possible=SHARE,
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
-    _identity("gradient-2", "equation (A.1), section 4", "The closed form of the population "
-              "gradient is exact.", "relative error against automatic differentiation"),
-    _identity("gradient-4", "ours", "It is exact for four neurons.",
-              "relative error against automatic differentiation"),
-    _identity("gradient-2-live-target", "section 5.3", "It is exact without StopGrad.",
-              "relative error against automatic differentiation"),
     _identity("named-terms", "(A.2), Fact D.2, Claim A.1, corrected", "The appendix's terms, with "
               "the factors corrected, add up to the gradient.", "relative error"),
     _identity("radial", "Lemma B.8(a)", "The gradients are orthogonal to the weights in sum.",
               "radial part of the gradient over its terms"),
-    _identity("batch-radial", "Lemma B.8(a)", "So they are on every single batch.",
-              "largest violation on a batch of samples"),
-    _identity("batch-exchange", "ours, behind Lemma E.7", "Each neuron exchanges norm with its row "
-              "and column of the head only.", "largest violation on a batch of samples"),
-    _identity("batch-frozen", "appendix F", "Without a head each neuron keeps its norm.",
-              "largest violation on a batch of samples"),
     _printed("printed-signal", "equation (A.2)", "The signal part of the printed gradient is that "
              "of the objective.", "printed over true signal part", 1.0),
     _printed("printed-noise", "equation (A.2)", "The noise part of the printed gradient is that of "
              "the objective.", "printed over true noise part", 1.0),
     _printed("printed-head", "Fact D.2 and the head's gradient", "The printed gradient of the head "
              "is that of the objective.", "relative error", 0.0),
-    _printed("printed-xi", "Fact D.2", "The printed Xi is what pulls the head back.",
-             "relative error", 0.0),
+    # a share, as the relative errors have a heavy tail
+    replace(_printed("printed-xi", "Fact D.2", "The printed Xi is what pulls the head back.",
+                     "share of instances in which its relative error is below 0.01", 1.0),
+            measure=_right("printed_xi"), possible=SHARE, statistic="share"),
     _printed("printed-view-noise", "C_2 = P - |S(X)|", "The printed C_2 is the number of noise "
              "patches of a view.", "loss of a large batch over the formula with it, minus 1", 0.0),
     _printed("printed-radial", "Lemma B.8(a) with (A.2)", "The printed gradient meets the paper's "
              "own lemma.", "radial part of the printed gradient over its terms", 0.0),
     _large_batch("gaussian", "Gaussian noise"),
-    _large_batch("sphere", "noise on a sphere, another law of Assumption 3.3"),
-    _large_batch("both", "both features in each sample (Remark 3.2)"),
-    _large_batch("frequent", "the strong feature more often (Remark 3.2)"),
-    _role("both", "batch normalisation, StopGrad", "idxmax", 0.9, 1.0,
+    _role("both", "batch normalisation, StopGrad", "max", 0.9, 1.0,
           "Once the head has substituted, neuron 2 learns the weak feature."),
-    _role("start", "batch normalisation, StopGrad", "idxmin", -1.0, 0.5,
+    _role("start", "batch normalisation, StopGrad", "min", 0.0, 0.1,
           "Before, it would learn the strong one."),
-    _role("no-stop-gradient", "batch normalisation, no StopGrad", "idxmax", -1.0, 0.5,
+    _role("no-stop-gradient", "batch normalisation, no StopGrad", "max", 0.0, 0.1,
           "Without StopGrad the substitution does not help: the strong feature wins."),
-    _role("no-normalisation", "no normalisation, StopGrad", "idxmax", -1.0, 0.5,
+    _role("no-normalisation", "no normalisation, StopGrad", "max", 0.0, 0.1,
           "Without normalisation it does not help either."),
-    _role("neither", "neither", "idxmax", -1.0, 0.5, "Without both it does not."),
+    _role("neither", "neither", "max", 0.0, 0.1, "Without both it does not."),
 )  # fmt: skip

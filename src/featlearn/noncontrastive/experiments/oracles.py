@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 COLUMNS = ["quantity", "replicate", "value"]
-#: The state of section 5.3: neuron 1 has the strong feature, neuron 2 has none, little noise left.
-ROLES_PRODUCTS, ROLES_RESIDUAL = ((1.2, 0.15), (0.15, 0.15)), 0.1
+ROLE_COLUMNS = ["variant", "e21", "replicate", "state", "strong", "weak"]
+#: The states of section 5.3: neuron 1 has the strong feature, neuron 2 has none, little noise left.
+#: Ranges of ``|B_11|``, of the other products and of ``R_j``.
+ROLES_STRONG, ROLES_SMALL, ROLES_RESIDUAL = (1.0, 1.4), (0.1, 0.2), (0.05, 0.15)
 #: What may be switched off: the objective and StopGrad.
 ROLES: dict[str, tuple[Objective, bool]] = {
     "batch normalisation, StopGrad": ("batch", True),
@@ -38,10 +40,10 @@ def measure(job: Job) -> Results:
     """Set the closed forms against brute force on random instances; section 5.3 in numbers."""
     config, roles = job.config, job.config["roles"]
     streams = Streams(job.seed, "noncontrastive", "oracles", range(config["replicates"]))
-    pushes = role_rows(PatchData.from_config(roles["data"]), roles["e21"])
+    pushes = role_rows(PatchData.from_config(roles["data"]), roles, streams)
     return {
         "instances": pd.DataFrame(instance_rows(config, streams), columns=COLUMNS),
-        "roles": pd.DataFrame(pushes, columns=["variant", "e21", "strong", "weak"]),
+        "roles": pd.DataFrame(pushes, columns=ROLE_COLUMNS),
     }
 
 
@@ -191,19 +193,43 @@ def instance_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[tuple
             yield quantity, replicate, value
 
 
+def role_states(count: int, streams: Sequence[torch.Generator]) -> tuple[Tensor, Tensor]:
+    """Products (R * count, 2, 2) and Gram matrices of noise as section 5.3 has them, else random.
+
+    Signs are random, sizes uniform in their ranges, and the noise of the neurons is orthogonal.
+    """
+
+    def between(drawn: Tensor, low: float, high: float) -> Tensor:
+        return low + (high - low) * drawn
+
+    def draw(*shape: int) -> Tensor:
+        drawn = [torch.rand(count, *shape, generator=s, dtype=torch.float64) for s in streams]
+        return torch.cat(drawn)
+
+    b = between(draw(2, 2), *ROLES_SMALL)
+    b[:, 0, 0] = between(draw(), *ROLES_STRONG)
+    signs = torch.where(draw(2, 2) < 0.5, -1.0, 1.0)
+    return b * signs, torch.diag_embed(between(draw(2), *ROLES_RESIDUAL))
+
+
 def role_rows(
-    spec: PatchData, entries: Sequence[float]
-) -> Iterator[tuple[str, float, float, float]]:
+    spec: PatchData, roles: Mapping[str, Any], streams: Streams
+) -> Iterator[tuple[str, float, int, int, float, float]]:
     """Section 5.3: push of neuron 2 along both features, for ``E_21`` at zero and at work.
 
-    Columns variant, e21, strong, weak.
+    ``E_21`` has the sign of ``B_11 B_21``, as it has along the flow. A push is positive where it
+    makes a product larger. Columns :data:`ROLE_COLUMNS`.
     """
-    law = Law.of(spec)
-    b = torch.tensor(ROLES_PRODUCTS, dtype=torch.float64)
-    g = ROLES_RESIDUAL * torch.eye(2, dtype=torch.float64)
+    count = roles["states"]
+    b, g = role_states(count, streams("roles"))
+    law = Law.of(spec).expand(len(b))
+    sign = (b[:, 0, 0] * b[:, 1, 0]).sign()
     for variant, (objective, stop) in ROLES.items():
-        for entry in entries:
-            e = torch.zeros(2, 2, dtype=torch.float64)
-            e[1, 0] = entry
-            push = descent(State(b, g, e), law, objective, stop_gradient=stop).b[1]
-            yield variant, float(entry), float(push[0]), float(push[1])
+        for entry in roles["e21"]:
+            e = torch.zeros_like(b)
+            e[:, 1, 0] = entry * sign
+            push = descent(State(b, g, e), law, objective, stop_gradient=stop).b[:, 1]
+            grown = (push * b[:, 1].sign()).tolist()
+            for place, (strong, weak) in enumerate(grown):
+                where = (place // count, place % count)
+                yield variant, float(entry), *where, strong, weak

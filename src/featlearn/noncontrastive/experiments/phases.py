@@ -18,7 +18,14 @@ from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.flow import Trajectory, canonical_start, trajectory
-from featlearn.noncontrastive.population import Law, State, feature_correlation, loss, optimum
+from featlearn.noncontrastive.population import (
+    Law,
+    State,
+    descent,
+    feature_correlation,
+    loss,
+    optimum,
+)
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -31,16 +38,37 @@ CARRIES = 0.9
 #: The head is back at the identity below this.
 IDENTITY = 1e-3
 
-COLUMNS = ["dimension", "replicate", "quantity", "value"]
+COLUMNS = ["case", "dimension", "replicate", "quantity", "value"]
+#: The case of the config itself; the group ``others`` has the names of the others.
+BASE = "base"
 
 
 def measure(job: Job) -> Results:
-    """Follow the population flow through its four phases, at every dimension."""
+    """Follow the population flow through its four phases, at every dimension, in every case."""
     streams = Streams(job.seed, "noncontrastive", "phases", range(job.config["replicates"]))
-    phases = Phases(job.config, streams, job.device)
-    done = phases.run()
-    curves = pd.DataFrame(phases.curves(done), columns=["dimension", "time", "quantity", "value"])
-    return {"times": pd.DataFrame(phases.rows(done), columns=COLUMNS), "curves": curves}
+    rows: list[tuple[Any, ...]] = []
+    curves: list[tuple[Any, ...]] = []
+    for case, config in case_configs(job.config).items():
+        phases = Phases(config, streams, job.device)
+        done = phases.run()
+        rows += [(case, *row) for row in phases.rows(done)]
+        if case == BASE:
+            curves += phases.curves(done)
+    return {
+        "times": pd.DataFrame(rows, columns=COLUMNS),
+        "curves": pd.DataFrame(curves, columns=["dimension", "time", "quantity", "value"]),
+    }
+
+
+def case_configs(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The config of every case: other strengths, another speed of the head, from equal starts."""
+    own = {key: value for key, value in config.items() if key != "others"}
+    found = {BASE: own}
+    for name, other in config["others"].items():
+        data = {**own["data"], "strengths": other["strengths"]}
+        changed = {key: other[key] for key in ("kappa", "dimensions", "horizon")}
+        found[name] = {**own, **changed, "data": data}
+    return found
 
 
 def perturbed_starts(dimension: float, spread: float, streams: Sequence[torch.Generator]) -> State:
@@ -149,10 +177,11 @@ class Phases:
     def _at_hits(self, done: Trajectory) -> dict[str, Tensor]:
         """What the lemmas say of the state at the end of their phase."""
         found: dict[str, Tensor] = {}
-        for name in ("t1", "t2", "t3"):
+        for name in ("t1", "t2", "t3_variance", "t3"):
             place = EVENTS.index(name)
             state = done.at_hits[:, place]
             size = (state.b / self.start.b).abs()
+            found |= {f"{what}_{name}": value for what, value in self.race(state, self.law).items()}
             found |= {
                 f"b12_ratio_{name}": size[:, 0, 1],
                 f"b21_ratio_{name}": size[:, 1, 0],
@@ -171,6 +200,22 @@ class Phases:
                 ).abs(),
             }
         return found
+
+    def race(self, state: State, law: Law) -> dict[str, Tensor]:
+        """What decides which feature neuron 2 learns, (...): the weak one's part over the strong's.
+
+        ``h_ratio`` is ``H_21 / H_22``, how much more normalisation takes from what would be gained
+        along the strong feature; ``gain_ratio`` is ``Lambda_22 / Lambda_21`` and ``push_ratio`` the
+        ratio of the whole pushes, which that is to explain.
+        """
+        named = forms.terms(state, law, self.spec.noise_patches / 2)
+        push = descent(state, law).b[..., 1, :]
+        gain, h = named.gain[..., 1, :], named.h[..., 1, :]
+        return {
+            "h_ratio": h[..., 0] / h[..., 1],
+            "gain_ratio": (gain[..., 1] / gain[..., 0]).abs(),
+            "push_ratio": (push[..., 1] / push[..., 0]).abs(),
+        }
 
     def _along(self, done: Trajectory) -> dict[str, Tensor]:
         """Extremes over the grid, and the drift of what is conserved."""
@@ -237,6 +282,7 @@ class Phases:
             "gap": gap - optimum(self.law, 2).unsqueeze(1),
             "norm1": s.square_norm[..., 0], "norm2": s.square_norm[..., 1],
             "invariant1": held[..., 0], "invariant2": held[..., 1],
+            **self.race(s, self.law[:, None]),
         }  # fmt: skip
         for number, dimension in enumerate(self.dimensions):
             place = number * self.replicates + replicate

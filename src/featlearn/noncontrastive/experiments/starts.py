@@ -18,7 +18,7 @@ from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import FEATURES, PatchData
 from featlearn.noncontrastive.flow import trajectory
-from featlearn.noncontrastive.population import Law, State, feature_correlation, loss, optimum
+from featlearn.noncontrastive.population import Law, State, feature_correlation
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -30,7 +30,7 @@ MODES = ("head", "frozen", "live-target")
 DECIDED = 0.9
 COLUMNS = [
     "case", "mode", "replicate", "start", "outcome", "strong", "weak", "undecided", "as_ruled",
-    "stopped", "correlation", "gap", "head", "score",
+    "stopped", "correlation", "head", "score",
 ]  # fmt: skip
 
 
@@ -183,10 +183,9 @@ def _rows(
     ruled = (larger == (score > 0)).all(-1)
     off = ~torch.eye(case.neurons, dtype=torch.bool, device=state.b.device)
     correlation = feature_correlation(state, case.spec).abs()[:, off].mean(1)
-    gap = loss(state, law) - optimum(law, case.neurons)
     head = state.e.abs().amax((1, 2))
-    count = len(gap) // replicates
-    columns = (strong, weak, ruled, stopped, correlation, gap, head, score.abs().amin(-1))
+    count = len(head) // replicates
+    columns = (strong, weak, ruled, stopped, correlation, head, score.abs().amin(-1))
     for place, (s, w, *rest) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         left = case.neurons - s - w
         where = (name, mode, place // count, place % count)

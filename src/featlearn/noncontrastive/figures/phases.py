@@ -25,11 +25,16 @@ PHASES = {
 TIMES = {"t1": "I", "t2": "II", "t3": "III", "t4": "end"}
 
 
+def _base(times: pd.DataFrame) -> pd.Series:
+    """Which rows are of the case of the config itself."""
+    return times["case"] == "base"
+
+
 def _run(
     times: pd.DataFrame, curves: pd.DataFrame, dimension: float
 ) -> tuple[pd.Series, pd.DataFrame]:
     """Times of the first replicate at a dimension, and its curves."""
-    own = times[(times["dimension"] == dimension) & (times["replicate"] == 0)]
+    own = times[_base(times) & (times["dimension"] == dimension) & (times["replicate"] == 0)]
     return own.set_index("quantity")["value"], curves[curves["dimension"] == dimension]
 
 
@@ -104,7 +109,7 @@ def exponents(times: pd.DataFrame) -> Figure:
     drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
     for quantity, (label, colour, slope) in PHASES.items():
-        own = times[times["quantity"] == quantity].groupby("dimension")["value"]
+        own = times[_base(times) & (times["quantity"] == quantity)].groupby("dimension")["value"]
         middle = own.median()
         d = middle.index.to_numpy(dtype=float)
         power = rf"{label}, $d^{{{slope:g}}}$"
@@ -122,6 +127,56 @@ def exponents(times: pd.DataFrame) -> Figure:
     left.legend(loc="upper left")
     right.set(xlabel="dimension $d$", ylabel="local exponent")
     right.set_title("Exponents, and their limits (dashed)")
+    return drawn
+
+
+#: What decides on the feature of neuron 2: colour, line, label.
+RACE = {
+    "h_ratio": (COLOURS["green"], "-", r"$H_{2,1} / H_{2,2}$"),
+    "gain_ratio": (COLOURS["orange"], "-", r"$\Lambda_{2,2} / \Lambda_{2,1}$"),
+    "push_ratio": (COLOURS["ink"], "--", "push along weak / strong"),
+}
+
+
+@figure()
+def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Figure:
+    """How the head lets the weak feature win
+
+    Neuron 2 along the population flow. Left, at one dimension: how much more normalisation holds back
+    its growth along the strong feature than along the weak one (H_21 / H_22, green), the gain along the
+    weak feature over that along the strong one that follows (orange), and the ratio of the whole pushes
+    (dashed). Shading: the phases as detected. Right: the ratio of the gains at every dimension, over
+    time in units of the end of phase I. *What to see:* at the start the strong feature is ahead; once
+    the head has substituted, all ratios rise by orders of magnitude and cross one: this is the
+    acceleration of section 5, and it grows with the dimension. The whole push rises less than the gains
+    do, as along the strong feature the lemma's small terms are what is left.
+    """
+    dimensions = config["dimensions"]
+    middle = dimensions[len(dimensions) // 2]
+    at, own = _run(times, curves, middle)
+    drawn = canvas(8.4, 3.6)
+    left, right = drawn.subplots(1, 2)
+    for quantity, (colour, line, label) in RACE.items():
+        shown = own[own["quantity"] == quantity]
+        left.plot(shown["time"], shown["value"], line, color=colour, label=label)
+    begin = 0.02 * at["t1"]
+    for number, (start, end) in enumerate(pairwise([begin, *at[list(TIMES)]])):
+        left.axvspan(start, end, color=COLOURS["grey"], alpha=0.13 * (number % 2), lw=0)
+    left.set(xscale="log", yscale="log", xlim=(begin, 3 * at["t4"]), ylim=(1e-4, 1e8))
+    left.set(xlabel=rf"time $\eta \times$ step ($d$ = {middle:,})", ylabel="ratio")
+    left.legend(loc="upper left")
+    left.set_title("Neuron 2, at one dimension")
+    for number, dimension in enumerate(dimensions):
+        at, own = _run(times, curves, dimension)
+        shown = own[(own["quantity"] == "gain_ratio") & (own["time"] <= at["t3"])]
+        strength = (number + 1) / len(dimensions)
+        right.plot(shown["time"] / at["t1"], shown["value"], color=COLOURS["orange"],
+                   alpha=strength, label=f"$d$ = {dimension:,}")  # fmt: skip
+    right.set(xscale="log", yscale="log", xlabel="time over the end of phase I", xlim=(0.02, None))
+    right.set_title(r"$\Lambda_{2,2} / \Lambda_{2,1}$ until phase III ends")
+    right.legend(loc="upper left")
+    for ax in (left, right):
+        ax.axhline(1, color=COLOURS["grey"], linestyle=":", linewidth=1)
     return drawn
 
 

@@ -28,12 +28,12 @@ MODES = {
 NAMES = {
     "base": "base",
     "small-dimension": "d = 30",
+    "large-dimension": "d = 10,000",
     "stronger": "strengths 3 : 1",
     "slow-head": r"slow head, $\kappa$ = 0.01",
     "fast-head": r"fast head, $\kappa$ = 1",
     "frequency": "equal strengths,\n9 of 10 show the first",
     "together": "both in each sample",
-    "sphere": "noise on a sphere",
     "wide": "more neurons",
 }
 

@@ -8,6 +8,8 @@ from typing import Any
 
 #: Of a moving average with momentum, and of the trained network itself; names stand in files.
 AVERAGE, ITSELF = "ema", "self"
+#: The data set that every scale has, which captions quote.
+MAIN = "digits"
 #: The encoder at its random start.
 UNTRAINED = "untrained"
 #: The long training of Figures 3 and 4, and its cell.

@@ -9,9 +9,9 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.images.config import world_faults
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
 from featlearn.images.on_disk import listing_digest, sources
-from featlearn.noncontrastive.images.cells import LONG_CELL, cells
+from featlearn.noncontrastive.images.cells import LONG_CELL, MAIN, cells
 
-#: Cells of the drawn pictures that captions quote.
+#: Cells of the set :data:`~featlearn.noncontrastive.images.cells.MAIN` that captions quote.
 NEEDED = ("none-batch-self", LONG_CELL, "mlp-batch-self")
 #: What stands for the state of a data set that is not there.
 MISSING = "missing"
@@ -37,17 +37,12 @@ def faults(images: Mapping[str, Any]) -> Iterator[str]:
             )
         if {"epochs", "steps"} <= set(settings["long"] or {}):
             yield f"{key}.long: epochs and steps; expected one of them"
-        needed = NEEDED if name == "parts" else (LONG_CELL,)
+        needed = NEEDED if name == MAIN else (LONG_CELL,)
         if absent := sorted(set(needed) - {cell.name for cell in cells(settings)}):
             yield (
                 f"{key}: heads, norms and targets make no {', '.join(absent)}; expected these "
                 "cells: figures and captions show them"
             )
-    if "data" in images["parts"]:
-        yield (
-            "noncontrastive.images.parts.data: expected none: parts are part-composed pictures; "
-            "give real images another name"
-        )
 
 
 def _picture_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:

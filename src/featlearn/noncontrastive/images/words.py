@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from featlearn.noncontrastive.images.cells import MAIN
+
 HEADS = {
     "none": "no head",
     "identity": "identity-initialised",
@@ -20,7 +22,7 @@ ARMS = {
 }
 LAYERS = {"projection": "projection head", "encoder": "encoder"}
 SETS = {
-    "parts": "part-composed pictures",
+    "digits": "digits of 8 x 8 pixels",
     "cifar10": "CIFAR-10",
     "cifar100": "CIFAR-100",
     "stl10": "STL-10",
@@ -33,5 +35,5 @@ def set_name(data_set: str) -> str:
 
 
 def ordered(sets: Mapping[str, Any]) -> dict[str, Any]:
-    """Data sets in the order of their panels: the drawn pictures first."""
-    return {name: sets[name] for name in sorted(sets, key=lambda name: (name != "parts", name))}
+    """Data sets in the order of their panels: the one that captions quote first."""
+    return {name: sets[name] for name in sorted(sets, key=lambda name: (name != MAIN, name))}

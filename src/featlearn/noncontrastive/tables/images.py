@@ -6,7 +6,7 @@ import pandas as pd
 
 from featlearn.core.publish import Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
-from featlearn.noncontrastive.images.cells import LONG, UNTRAINED, cell_of
+from featlearn.noncontrastive.images.cells import LONG, MAIN, UNTRAINED, cell_of
 from featlearn.noncontrastive.images.words import HEADS, NORMS, TARGETS, set_name
 
 #: What is shown, and what its columns are called.
@@ -46,9 +46,9 @@ def image_heads(values: pd.DataFrame) -> Table:
 
 
 def _place(column: pd.Series) -> pd.Series:
-    """Order of rows: pictures first, then by norm, target and head; the long training last."""
+    """Order of rows: what captions quote first, then by norm, target and head; the long training last."""
     if column.name == "data_set":
-        return (column != "parts").astype(int)
+        return (column != MAIN).astype(int)
     return column.map({run: place for place, run in enumerate(sorted(column.unique(), key=_key))})
 
 

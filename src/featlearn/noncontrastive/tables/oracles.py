@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND, plus_minus, summary
+from featlearn.core.stats import SPREAD_KIND, plus_minus, readable, summary
 
 #: What is listed of the closed forms, in words.
 CLOSED_FORMS = {
@@ -61,17 +61,22 @@ def roles(roles: pd.DataFrame) -> Table:
     """Roles of StopGrad and normalisation
 
     Exact pushes of neuron 2 along both features, before (E_21 = 0) and after the head has substituted.
-    *What to see:* before, the strong feature is pushed more in every variant. After it, the weak feature
-    wins only with both StopGrad and batch normalisation.
+    *What to see:* before, the strong feature is pushed more in nearly all states, in every variant.
+    After it, the weak feature wins with both StopGrad and batch normalisation, and not without either.
     """
-    pushes = {"strong": "push along v_1", "weak": "push along v_2"}
-    ratio = {"weak_over_strong": "ratio v_2 / v_1"}
-    frame = roles.assign(weak_over_strong=roles["weak"] / roles["strong"])
-    shown = frame.rename(columns={"e21": "E_21", **pushes, **ratio})
-    for name in (*pushes.values(), *ratio.values()):
-        shown[name] = [f"{value:.3g}" for value in shown[name]]
+    wins = (roles["weak"] > roles["strong"]) & (roles["weak"] > 0)
+    by = ["variant", "e21"]
+    share = roles.assign(value=wins.astype(float)).groupby([*by, "replicate"], sort=False)["value"]
+    found = summary(share.mean().reset_index(), by)
+    shown = readable(found, "states in which the weak feature is pushed more")
+    for name, words in (("strong", "push along v_1"), ("weak", "push along v_2")):
+        middle = roles.groupby(by, sort=False)[name].median().reset_index(drop=True)
+        found[f"{name}_median"] = middle
+        shown[f"{words}, median"] = [f"{value:.3g}" for value in middle]
+    states = int(roles.groupby([*by, "replicate"]).size().max())
     return Table(
-        frame, shown,
-        "Exact population gradients of neuron 2 at B = [[1.2, 0.15], [0.15, 0.15]], R = 0.1, once "
-        "neuron 1 has the strong feature. A negative push on v_1 shrinks that product.",
+        found, shown.rename(columns={"e21": "|E_21|"}),
+        f"Exact population gradients of neuron 2 at {states} random states in each of "
+        f"{int(found['replicates'].max())} replicates, once neuron 1 has the strong feature; after "
+        f"the sign: {SPREAD_KIND}. A negative push shrinks the product.",
     )  # fmt: skip
