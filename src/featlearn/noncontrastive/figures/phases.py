@@ -148,8 +148,8 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     (dashed). Shading: the phases as detected. Right: the ratio of the gains at every dimension, over
     time in units of the end of phase I. *What to see:* at the start the strong feature is ahead; once
     the head has substituted, all ratios rise by orders of magnitude and cross one: this is the
-    acceleration of section 5, and it grows with the dimension. The whole push rises less than the gains
-    do, as along the strong feature the lemma's small terms are what is left.
+    acceleration of section 5, and it grows with the dimension. The whole pushes follow the gains
+    until neuron 2 has the weak feature.
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
