@@ -206,7 +206,7 @@ def test_a_record_holds_the_digest_of_every_input_that_the_run_made(finished, re
         for source, value in record_of(results, name)["inputs"].items():
             assert made[str(Path(source).relative_to("results/smoke"))] == value, name
     evaluation = record_of(results, "mrp/measurements/headline/evaluation.parquet")
-    assert len(evaluation["inputs"]) == 3
+    assert len(evaluation["inputs"]) == 4
     assert evaluation["seed"] == 0
 
 

@@ -11,6 +11,9 @@ def faults(mrp: Mapping[str, Any]) -> Iterator[str]:
     for experiment, settings in mrp.items():
         if "data" in settings:
             yield from _data_faults(settings["data"], f"mrp.{experiment}.data")
+        for number, cell in enumerate(settings.get("cells", ())):
+            data = {**settings["data"], "patches": cell["patches"]}
+            yield from _data_faults(data, f"mrp.{experiment}.cells[{number}]")
         if "pretraining" in settings:
             yield from _training_faults(settings["pretraining"], f"mrp.{experiment}.pretraining")
         if "scaling" in settings:

@@ -43,8 +43,8 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     neurons with more than half of their squared norm along one atom) and of atoms that have one, the threshold
     over the norm, and the loss. Every thin line is a replicate, thick lines are means. Dotted lines mark T1,
     when thresholds are raised, and T2, when the first neuron has grown by a factor of the square root of d.
-    *What to see:* with RandomMask the part within the span of the atoms grows and the rest does not (stage I);
-    once thresholds are up, neurons become singletons (stage II) until
+    *What to see:* with RandomMask the part within the span of the atoms grows, and the rest by far less, from the
+    noise of the gradients (stage I); once thresholds are up, neurons become singletons (stage II) until
     {{ value("moments", arm="masked", moment="end", quantity="covered") | percent }} of the atoms have one, and
     training goes on (stage III). Without a mask both parts grow until T1, the span of the atoms faster; then
     thresholds do there too what they do with the mask:
@@ -67,9 +67,9 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
-    axes[1, 0].legend(fontsize=7.5, loc="center right")
-    axes[1, 1].legend(fontsize=7.5, loc="upper left")
-    axes[1, 2].legend(fontsize=7.5, loc="upper left")
+    axes[1, 0].legend(fontsize=7.5, loc="lower right")
+    axes[0, 1].legend(fontsize=7.5, loc="lower right")
+    axes[0, 2].legend(fontsize=7.5, loc="lower right")
     axes[1, 3].legend(fontsize=7.5, loc="upper right")
     floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
     for row, ax in enumerate(axes[:, 3]):
@@ -200,10 +200,10 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
 MODELS = {
     "raw": ("raw\nsamples", COLOURS["grey"]),
     "random-features": ("random\nfeatures", COLOURS["grey"]),
-    "unmasked-zero": ("no mask,\nb = 0", COLOURS["purple"]),
-    "masked-zero": ("mask,\nb = 0", COLOURS["sky"]),
-    "unmasked": ("no mask,\nb raised", COLOURS["orange"]),
-    "masked": ("mask, b\nraised", COLOURS["blue"]),
+    "unmasked-zero": ("no mask\nb = 0", COLOURS["purple"]),
+    "masked-zero": ("mask\nb = 0", COLOURS["sky"]),
+    "unmasked": ("no mask\nb raised", COLOURS["orange"]),
+    "masked": ("mask\nb raised", COLOURS["blue"]),
     "bayes": ("Bayes\nestimate", COLOURS["green"]),
 }
 
@@ -234,7 +234,7 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     ):
         for x, (model, (_, colour)) in enumerate(MODELS.items()):
             bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
-        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
+        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=6.5)
         ax.grid(axis="x", visible=False)
         ax.set_title(title)
     for name in ("linear", "bayes"):
