@@ -223,7 +223,8 @@ _BASE: tuple[Claim, ...] = (
            "it had been pushed less.", "log10 of its push along the weak over the strong "
            "feature, at T_{3,1}, smallest over d", 1.0, math.inf, "A factor of ten is clear; at "
            "equal products it starts at the ratio of the strengths to the sixth power, 1/64. The "
-           "ratio of the gains alone, Lambda_22 / Lambda_21, is larger by orders of magnitude.",
+           "ratio of the gains alone, Lambda_22 / Lambda_21, is larger by orders of magnitude; it "
+           "was judged first, and the whole push after a run was seen.",
            log10(extreme("push_ratio_t3_variance", "min")), out_of_reach=None),
     # ---- the end
     _claim("noncontrastive/end-head-time", THEOREM,
