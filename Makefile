@@ -2,7 +2,8 @@
 # Every target sets up what it needs; each also stands in the README as plain commands.
 
 SCALE ?= tour
-CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+# nproc would take OMP_NUM_THREADS for the number of cores
+CORES ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 WORKERS ?= $(CORES)
 PYTHON ?= python3
 VENV := .venv

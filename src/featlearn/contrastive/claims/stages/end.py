@@ -237,7 +237,8 @@ CLAIMS: tuple[Claim, ...] = (
         quantity="|Phi| / ||w_i|| at the end minus at T2, root mean squares over singletons",
         low=-math.inf,
         high=0.0,
-        reason="The lemma's bound falls from d^-1.5 to d^-1.98.",
+        reason="The lemma's bound falls from d^-1.5 to d^-1.98. A difference since a run at smoke "
+        "had no singletons at T2 to divide by.",
         measure=difference(seen("phi_over_norm"), seen("phi_over_norm", "t2")),
     ),
     claim(
