@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from fnmatch import filter as filter_names
 from pathlib import Path
 
 import pandas as pd
@@ -120,6 +121,23 @@ def test_a_verdict_follows_from_the_interval_and_the_band(claims):
     assert claims.loc[claims["verdict"] != "undecided", "would_decide"].isna().all()
     assert claims["measured"].notna().all()
     assert (claims["low"] <= claims["high"]).all()
+
+
+def test_pages_and_captions_name_claims_that_there_are(claims):
+    root = REPOSITORY
+    pages = [root / "README.md", *root.glob("docs/*.md"), *root.glob("src/featlearn/*/__init__.py")]
+    pages += [*root.glob("src/featlearn/*/figures/*.py"), *root.glob("src/featlearn/*/tables/*.py")]
+    papers = "|".join(claims["paper"].unique())
+    named = re.compile(rf"`((?:{papers})/[a-z0-9.*-]+)`")
+    rooms, files = {"figures", "tables", "measurements", "weights"}, (".py", ".svg", ".md", ".smk")
+    found = {
+        (page.name, name)
+        for page in pages
+        for name in named.findall(page.read_text(encoding="utf-8"))
+        if name.partition("/")[2] not in rooms and not name.endswith(files)
+    }
+    assert len(found) > 50
+    assert [one for one in sorted(found) if not filter_names(claims["claim"], one[1])] == []
 
 
 def test_the_raw_numbers_of_a_claim_are_there(claims, results):
