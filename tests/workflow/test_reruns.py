@@ -28,7 +28,7 @@ EDITS = {
     ),
     "a band": (
         f"{MRP}/claims/purity.py",
-        [(r"high=50\.0", "high=60.0")],
+        [(r"high=0\.3", "high=0.31")],
         {"mrp_judge_purity", "claims", *LISTED},
     ),
     "a caption": (
