@@ -118,5 +118,6 @@ def test_only_the_paper_scale_trains_below_float32(scale):
                 yield from [below] if key == "precision" else precisions(below)
 
     found = set(precisions(load({"scale": scale}, ROOT)))
-    assert found == ({"bfloat16"} if scale == "paper" else {"float32"})
+    # the 8-pixel digits are small at every scale
+    assert found == ({"bfloat16", "float32"} if scale == "paper" else {"float32"})
     assert "# Precision: " in (ROOT / f"config/scale/{scale}.yaml").read_text()
