@@ -229,7 +229,8 @@ class Checkout:
 
     def made(self, run: str = "smoke") -> dict[str, str]:
         """What stands under a final name in the results of a run: artefact and digest."""
-        aside = ("logs", "provenance", ".staging", ".damaged", ".lock", ".run", ".checkpoints")
+        aside = ("logs", "provenance", ".cache", ".staging", ".damaged", ".lock", ".run",
+                 ".checkpoints")  # fmt: skip
         below = self.files(f"results/{run}")
         return {name: value for name, value in below.items() if Path(name).parts[0] not in aside}
 
