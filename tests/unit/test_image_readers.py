@@ -23,6 +23,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
 from featlearn.images.datasets import fraction_rows, open_images, open_splits, split_rows
 from featlearn.images.detection import targets_of
+from featlearn.images.on_disk import listing_digest, sources
 from featlearn.images.readers.common import shown
 from featlearn.images.readers.decode import BrokenImage, decode
 from featlearn.images.readers.voc import read_objects
@@ -580,6 +581,16 @@ def test_mnist_idx(tmp_path, packed):
     put(tmp_path / "MNIST" / "raw" / name, gzip.compress(bad) if packed else bad)
     with pytest.raises(FeatlearnError, match="expected the idx format"):
         open_images(settings, tmp_path / "cache")
+
+
+def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
+    def state():
+        return listing_digest(sources({"kind": "digits", "size": 8}), ".")
+
+    here = state()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sklearn.__file__", str(tmp_path / "sklearn.py"))
+    assert state() == here
 
 
 def test_digits_of_scikit_learn(tmp_path):

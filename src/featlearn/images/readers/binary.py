@@ -9,6 +9,7 @@ import gzip
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -156,23 +157,24 @@ def read_digits(settings: Mapping[str, Any], split: str) -> Source:
     """The 1797 digits of 8 x 8 pixels that come with scikit-learn; split: all."""
     if split != "all":
         raise unknown_split("digits", split, ["all"])
-    try:
-        import sklearn  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        from sklearn.datasets import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
-            load_digits,
-        )
-    except ImportError as error:
+    # looked for and not imported: a plan asks, too, and the import takes a second
+    if find_spec("sklearn") is None:
         raise FeatlearnError(
             "digits: scikit-learn is not installed; expected it, as these images come with it "
             "(pip install scikit-learn)"
-        ) from error
+        )
 
     def load(path: Path) -> Arrays:
+        from sklearn.datasets import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            load_digits,
+        )
+
         content = load_digits()
         # levels 0 to 16
         return np.round(content.images * (255 / 16)).astype(np.uint8), content.target
 
-    return _source("digits", split, DIGITS, (Path(sklearn.__file__),), load)
+    # no file of the user's: where a package lies and when it was installed changes no picture
+    return _source("digits", split, DIGITS, (), load, read=(Path("digits"),))
 
 
 # --------------------------------------------------------------------------- shared
