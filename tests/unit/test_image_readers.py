@@ -585,11 +585,12 @@ def test_mnist_idx(tmp_path, packed):
 
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
     def state():
-        return listing_digest(sources({"kind": "digits", "size": 8}), ".")
+        data = {"kind": "digits", "size": 8, "shares": {"test": 0.2}}
+        return listing_digest(sources(data), ".")
 
     here = state()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sklearn.__file__", str(tmp_path / "sklearn.py"))
+    monkeypatch.setattr("sklearn.__file__", str(tmp_path / "sklearn.py"), raising=False)
     assert state() == here
 
 

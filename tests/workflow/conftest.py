@@ -15,6 +15,7 @@ from .trained import trained
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Tests of one module share what it ran: side by side go modules, not tests."""
     for item in items:
