@@ -51,6 +51,19 @@ def _finite(config: Mapping[str, Any]) -> str | None:
     )
 
 
+def few_dimensions(config: Mapping[str, Any]) -> str | None:
+    """Why kernels near norm one must answer to the background's noise at these sizes, or None."""
+    clean = config["clean"]
+    reach = clean["network"]["sigma_0"] * clean["data"]["dimension"] ** 0.5
+    if reach < 1:
+        return too_small(config) or (
+            "a winner answers to the background's noise with about Lambda gamma k / sqrt(d), which "
+            f"is below sigma_0 gamma k only if sigma_0 sqrt(d) is above 1; here it is {reach:.2g} "
+            "(the paper asks for sqrt(d) of k / sigma_0^(q-1) at least)."
+        )
+    return too_small(config)
+
+
 def _claim(name: str, kind: str, **parts: Any) -> Claim:
     return Claim(f"mrp/{name}", kind, artefact=EVALUATION, **{"out_of_reach": too_small, **parts})
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claims import POSITIVE, THEOREM, Claim, Measure, OutOfReach, needs
-from featlearn.mrp.claims.clean import too_small
-from featlearn.mrp.claims.purity import few_dimensions
+from featlearn.mrp.claims.clean import few_dimensions, too_small
 
 LEMMA = "Lemma F.6 (E.6 in the first version)"
 TEACHER_STUDENT_REACH = needs(

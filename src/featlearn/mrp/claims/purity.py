@@ -16,7 +16,7 @@ import pandas as pd
 
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, Claim, Measure
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.claims.clean import too_small
+from featlearn.mrp.claims.clean import few_dimensions, too_small
 
 ARTEFACT = "mrp/measurements/purity/purity.parquet"
 #: Widths of the lottery sets: one that the proof allows, and one that gives sets of few kernels.
@@ -46,19 +46,6 @@ def _off_diagonal(moment: str) -> Measure:
         values(frames, moment, "largest_off_diagonal")
         / values(frames, "start", "largest_correlation")
     )
-
-
-def few_dimensions(config: Mapping[str, Any]) -> str | None:
-    """Why kernels near norm one must answer to the background's noise at these sizes, or None."""
-    clean = config["clean"]
-    reach = clean["network"]["sigma_0"] * clean["data"]["dimension"] ** 0.5
-    if reach < 1:
-        return too_small(config) or (
-            "a winner answers to the background's noise with about Lambda gamma k / sqrt(d), which "
-            f"is below sigma_0 gamma k only if sigma_0 sqrt(d) is above 1; here it is {reach:.2g} "
-            "(the paper asks for sqrt(d) of k / sigma_0^(q-1) at least)."
-        )
-    return too_small(config)
 
 
 def _claim(name: str, kind: str, **parts: Any) -> Claim:
