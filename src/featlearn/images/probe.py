@@ -62,31 +62,9 @@ def fit_path(
 ) -> list[LinearProbe]:
     """Fit a probe at each penalty, each from the optimum of the one before.
 
-    Parameters
-    ----------
-    features : (N, width)
-        Frozen features; the probe is solved on their device.
-    labels : int64 (N,) or (N, classes)
-        Class of each image; or, with several labels an image, 1 yes, 0 no, -1 not counted.
-    classes
-        Number of classes K.
-    penalties
-        Positive; fastest from the largest to the smallest.
-    standardise
-        Divide each feature by its standard deviation over these images.
-    precision
-        Floating-point type of the solver; ``float32`` for large problems on a GPU, and then with
-        a ``tolerance`` of no less than 1e-5.
-    tolerance
-        Estimated distance to the smallest objective, relative, at which to stop.
-
-    Raises
-    ------
-    ValueError
-        If a penalty is not positive (separable data have no optimum without), labels do not fit,
-        or features are not finite.
-    NotConvergedError
-        If the solver stops before it is at the optimum.
+    ``features`` (N, width), ``labels`` int64 (N,) or (N, classes): as those of
+    :func:`featlearn.core.heads.fit_path`, which says what else is given and raised, without the
+    replicate axis.
     """
     fitted = heads.fit_path(
         features[None],

@@ -31,9 +31,10 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     Accuracy on single-view test data as feature noise grows: every patch holds some of every feature, up
     to gamma. One panel for each number of patches; means over replicates with 95 % intervals; new heads
     are trained to their optimum. The dotted line is chance. *What to see:* with hardly any noise (left
-    end) a linear classifier on the summed patches is right on everything, and nothing can be said about
-    features. In many patches the noise adds up and drowns it first, then random kernels and supervised
-    networks; what mask reconstruction learned lasts longest.
+    end) a linear classifier on the summed patches does as well as anything, and nothing can be said
+    about features. In many patches the noise adds up: where a line falls, that opponent stops. How far
+    mask reconstruction leads the best of them where the noise is largest is judged by
+    `mrp/opponents-largest-noise`.
     """
     looks = {
         model: Look(LABELS[model], MODEL_COLOURS[model], mark) for model, mark in MARKS.items()
