@@ -122,14 +122,17 @@ experiment(
     targets=["eigencam"],
     contains="stand-in",
 )
-# the dials of the comparison once more, for the use of parts
-experiment(
-    "mrp",
-    "eigencam_dials",
-    phase_diagram=rules.mrp_images_phase_diagram.output[0],
-    targets=["eigencam"],
-    contains="stand-in",
-)
+
+if "phase_diagram" in IMAGES:
+
+    # the dials of the comparison once more, for the use of parts
+    experiment(
+        "mrp",
+        "eigencam_dials",
+        phase_diagram=rules.mrp_images_phase_diagram.output[0],
+        targets=["eigencam"],
+        contains="stand-in",
+    )
 
 
 # ---------------------------------------------------------------------------------- photographs
