@@ -25,6 +25,13 @@ IMAGE_ENCODERS = {
     for start in IMAGE_STARTS
 }
 
+# some are only drawn, as one replicate
+IMAGE_COMPARED = [
+    start
+    for start in IMAGE_STARTS
+    if start not in IMAGE_METHODS or IMAGE_METHODS[start]["compared"]
+]
+
 
 wildcard_constraints:
     method="|".join(IMAGE_METHODS),
@@ -245,6 +252,7 @@ use rule compute as mrp_images_transfer with:
     input:
         pretrained=f"{IMAGE_WEIGHTS}/simmim-{{replicate}}.safetensors",
         supervised=f"{IMAGE_WEIGHTS}/classifiers/random-{TRANSFER_ENCODER}-{{replicate}}.safetensors",
+        finetuned=f"{IMAGE_WEIGHTS}/classifiers/simmim-{{replicate}}.safetensors",
     output:
         accuracies=f"{IMAGE_MEASUREMENTS}/transfer/{{replicate}}.parquet",
     log:
@@ -264,6 +272,7 @@ use rule compute as mrp_images_detection with:
     input:
         pretrained=rules.mrp_images_transfer.input.pretrained,
         supervised=rules.mrp_images_transfer.input.supervised,
+        finetuned=rules.mrp_images_transfer.input.finetuned,
     output:
         precisions=f"{IMAGE_MEASUREMENTS}/detection/{{replicate}}.parquet",
     log:
