@@ -22,7 +22,8 @@ REACH = needs(gain__replicates=5, gain__epochs=40, samples__train=2000, samples_
 def _trained(frames: Frames, start: str, longest: bool, quantity: str) -> np.ndarray:
     """A number a replicate, labelled pictures augmented: after the longest or shortest of a start's
     pre-trainings."""
-    own = frames["gain"][lambda gain: gain["start"] == start]
+    own = frames["gain"]
+    own = own[own["start"] == start]
     where = {"epochs": own["epochs"].agg("max" if longest else "min"), "steps": own["steps"].min()}
     return per_replicate(own, quantity=quantity, augmentation=AUGMENTED, **where)
 
@@ -31,8 +32,9 @@ def _strongest(gain: pd.DataFrame) -> np.ndarray:
     """Of what was not pre-trained, the worse part of the one that is best there in the mean."""
     others = gain[~gain["start"].isin([PRETRAINED, FROZEN]) & (gain["quantity"] == "worst_view")]
     which = ["start", "augmentation", "steps"]
-    best = others.groupby(which)["value"].mean().idxmax()
-    return per_replicate(others, **dict(zip(which, best, strict=True)))
+    means = others.groupby(which, as_index=False)["value"].mean()
+    best = means.loc[means["value"].idxmax(), which].to_dict()
+    return per_replicate(others, **{str(name): value for name, value in best.items()})
 
 
 def _fits(frames: Frames, *starts: str) -> np.ndarray:

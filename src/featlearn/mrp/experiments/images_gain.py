@@ -44,8 +44,8 @@ def compare(job: Job) -> Results:
     pretraining, finetuning = config["pretraining"]["simmim"], config["comparison"]["finetuning"]
     kind, labels = pretraining["encoder"], gain["labels"]
 
-    weights: dict[int, Weights | None] = {0: None}
-    steps: dict[int, int] = {}
+    weights: dict[float, Weights | None] = {0: None}
+    steps: dict[float, int] = {}
     for epochs in gain["epochs"]:
         job.tell(f"{epochs} epochs without labels")
         settings = merge(pretraining, {"training": {"epochs": epochs, "steps": None}})
@@ -69,7 +69,7 @@ def compare(job: Job) -> Results:
         unlabelled = steps.get(arm.epochs, 0)
         frames.append(_long(values).assign(**vars(arm), unlabelled_steps=unlabelled))
 
-    frozen_networks: dict[str, tuple[int, nn.Module]] = {
+    frozen_networks: dict[str, tuple[float, nn.Module]] = {
         PIXELS: (0, nn.Flatten()),
         RANDOM: (0, experiment.encoder(kind)),
         FROZEN: (max(steps), experiment.encoder(kind, weights[max(steps)])),

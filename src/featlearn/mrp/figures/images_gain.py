@@ -51,7 +51,7 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     left, right = drawn.subplots(1, 2, width_ratios=[2.2, 1], sharey=True)
     shades = {start: iter(colours * len(seen)) for start, colours in SHADES.items()}
     looks = {
-        arm: Look(arm, COLOURS_OF[start] if start in COLOURS_OF else next(shades[start]))
+        str(arm): Look(str(arm), COLOURS_OF.get(start) or next(shades[start]))
         for arm, start in seen.drop_duplicates("arm").set_index("arm")["start"].items()
     }
     groups = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}

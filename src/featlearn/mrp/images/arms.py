@@ -50,12 +50,7 @@ def named(gain: pd.DataFrame) -> pd.DataFrame:
     words = words.mask(supervised & (gain["steps"] > short), words + ", equal steps")
     words = words.mask(gain["augmentation"] == AUGMENTED, words + ", augmented")
     starts = [PIXELS, RANDOM, SUPERVISED, FROZEN, PRETRAINED]
-    order = pd.DataFrame(
-        {
-            "start": gain["start"].map(starts.index),
-            "augmentation": gain["augmentation"] == AUGMENTED,
-            "epochs": gain["epochs"],
-            "steps": gain["steps"],
-        }
-    )
-    return gain.assign(arm=words).loc[order.sort_values(list(order), kind="stable").index]
+    augmented = gain["augmentation"] == AUGMENTED
+    order = gain.assign(start=gain["start"].map(starts.index), augmentation=augmented)
+    keys = ["start", "augmentation", "epochs", "steps"]
+    return gain.assign(arm=words).loc[order.sort_values(keys, kind="stable").index]

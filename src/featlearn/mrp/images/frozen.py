@@ -45,8 +45,8 @@ class Frozen(Generic[Quality]):
 
     def probe(self, fitted: slice | Tensor, chosen: slice | Tensor) -> Quality:
         """Of the linear probe on both sets of rows; its penalty does best on ``chosen``."""
-        splits = ((self.train[rows], self.labels[rows]) for rows in (fitted, chosen))
-        probe = choose_probe(*splits, self.classes).probe
+        first, second = ((self.train[rows], self.labels[rows]) for rows in (fitted, chosen))
+        probe = choose_probe(first, second, self.classes).probe
         return self.quality(probe.scores(self.test).cpu())
 
     def neighbours(self, rows: slice | Tensor, settings: Mapping[str, Any]) -> Quality:
