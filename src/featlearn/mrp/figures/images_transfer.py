@@ -34,8 +34,8 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     replicates with 95 % intervals, dots are replicates. The encoder had a random start, was trained on
     the old classes with all labels, by SimMIM without any, or by SimMIM and then with all labels. These
     are the tasks of the second and third column of the paper's Table 1. *What to see:* whether dark blue,
-    which had the same labels, is above orange. The detector is at its floor: after its few steps the
-    precision from a random start is nearly that of all others, so that column compares little.
+    which had the same labels, is above orange. Where the grey bar, a random start, is nearly as
+    high as the others, the detector is still at its floor: it had too few steps to compare encoders.
     """
     sets = list(dict.fromkeys(transfer["classes"]))
     drawn = canvas(8.2, 3.1)
