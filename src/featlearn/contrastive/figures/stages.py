@@ -30,8 +30,8 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Threshold": {"bias_over_norm": (COLOURS["purple"], r"$b/\|w\|$, mean")},
     "Loss": {
-        "loss": (COLOURS["ink"], "contrastive loss"),
         "objective": (COLOURS["grey"], "with the regulariser"),
+        "loss": (COLOURS["ink"], "contrastive loss"),
     },
 }
 MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
