@@ -93,7 +93,7 @@ def gradients(
     kept = first.unsqueeze(-2)
     one = (kept @ cubes).squeeze(-2)
     outputs = torch.stack([one, cubes.sum(-2) - one])  # (2, R, N, V * m)
-    outputs = outputs.unflatten(-1, (count, neurons)).movedim(-2, 1)
+    outputs = outputs.view(*outputs.shape[:-1], count, neurons).movedim(-2, 1)
     outputs, e = outputs.detach().requires_grad_(), e.detach().requires_grad_()
     f, g = outputs
     losses = torch.stack([v.objective(*parts) for v, *parts in zip(variants, f, g, e, strict=True)])
@@ -102,8 +102,8 @@ def gradients(
     # by a product: 3 <w, X_p>**2 times the slope of the view that keeps the patch
     slope = torch.where(first.unsqueeze(-1) > 0, by_one.unsqueeze(-2), by_other.unsqueeze(-2))
     slope.mul_(squares).mul_(3)
-    by_w = torch.bmm(slope.flatten(1, 2).mT, flat).unflatten(1, (count, neurons)).transpose(0, 1)
-    return losses.detach(), by_w, by_e
+    by_w = torch.bmm(slope.flatten(1, 2).mT, flat).view(len(x), count, neurons, -1)
+    return losses.detach(), by_w.transpose(0, 1), by_e
 
 
 def train(
