@@ -13,7 +13,7 @@ from torch import Tensor
 from featlearn.core.heads import choose, regress
 
 #: Penalties that are tried, of both heads.
-PENALTIES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+PENALTIES = (1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 #: Share of the labels that chooses the penalty; the others train.
 VALIDATION_SHARE = 0.2
 
