@@ -123,7 +123,9 @@ class Law(ABC):
         return replace(self, dimension=self.own + 1)
 
     def _unit(self, *places: int) -> Tensor:
-        return torch.eye(self.dimension, dtype=torch.float64)[list(places)]
+        units = torch.zeros(len(places), self.dimension, dtype=torch.float64)
+        units[range(len(places)), list(places)] = 1
+        return units
 
 
 def reduced_weights(law: Law, count: int, random: torch.Generator) -> Tensor:
@@ -623,12 +625,13 @@ class MultiIndex(Law):
         return normal_pdf(c)[..., None] * (bent + along[..., None] * unit)
 
 
-#: By the name in a config.
+#: By the name in a config; a parity of one block, and of several, which behaves otherwise.
 LAWS: Mapping[str, type[Law]] = {
     "linear": Linear,
     "mixture": Mixture,
     "xor": Xor,
     "parity": Parity,
+    "parity_blocks": Parity,
     "uniform_parity": UniformParity,
     "multi_index": MultiIndex,
 }
