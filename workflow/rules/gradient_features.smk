@@ -33,3 +33,25 @@ experiment(
     dimensions=rules.gradient_features_cones.output.dimensions,
     concentration=rules.gradient_features_cones.output.concentration,
 )
+
+# ------------------------------------------------------------------------------------- opponents
+# XOR over dimension and noise: the network against fixed features.
+
+OPPONENTS = config["gradient_features"]["opponents"]
+
+
+use rule calculate as gradient_features_opponents with:
+    output:
+        accuracies=f"{GRADIENT_FEATURES}/opponents.parquet",
+    log:
+        f"{LOGS}/gradient_features/opponents.log",
+    params:
+        **by("gradient_features.experiments.opponents:measure", OPPONENTS),
+
+
+experiment(
+    "gradient_features",
+    "opponents",
+    OPPONENTS,
+    accuracies=rules.gradient_features_opponents.output.accuracies,
+)
