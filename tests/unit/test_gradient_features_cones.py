@@ -149,6 +149,14 @@ def test_contradictions_are_told_by_key(law, change, told):
     )
 
 
+def test_claims_compare_where_something_is_measured():
+    section = smoke()
+    section["opponents"]["judged"] = {"dimension": 20, "noise": 3.0}
+    assert [line.partition(";")[0] for line in own_config.faults(section)] == [
+        "gradient_features.opponents.judged.noise: 3.0"
+    ]
+
+
 def test_an_unknown_law_is_refused_by_name():
     given = {"gradient_features": {"cones": {"laws": {"cubic": {"dimension": 3}}}}}
     with pytest.raises(ConfigError, match="cubic"):

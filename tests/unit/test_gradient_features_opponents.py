@@ -9,7 +9,7 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import baselines
 from featlearn.gradient_features.baselines import Data, random_features, ridge, tangent
-from featlearn.gradient_features.claims.opponents import CLAIMS
+from featlearn.gradient_features.claims.opponents import claims
 from featlearn.gradient_features.data import Xor
 from featlearn.gradient_features.experiments import opponents
 from featlearn.gradient_features.model import Network, symmetric_start
@@ -78,6 +78,9 @@ def test_a_network_learns_an_easy_xor_and_a_linear_classifier_does_not():
     assert rows[["train", "validation", "value"]].to_numpy().max() <= 1
 
 
+CONFIG = {"opponents": {"judged": {"dimension": 200, "noise": 4.0}}}
+
+
 def frames(**accuracies):
     given = {"network": 0.95, "RBF kernel": 0.85, "tangent kernel": 0.7, "random features": 0.6,
              "linear": 0.5} | accuracies  # fmt: skip
@@ -99,7 +102,7 @@ def frames(**accuracies):
     ],
 )
 def test_claims_fail_where_an_opponent_is_as_good(claim, bad):
-    one = next(own for own in CLAIMS if own.claim == f"gradient_features/{claim}")
+    one = next(own for own in claims(CONFIG) if own.claim == f"gradient_features/{claim}")
     assert one.low <= one.measure(frames()).mean() <= one.high
     assert not one.low <= one.measure(frames(**bad)).mean() <= one.high
 
@@ -118,5 +121,5 @@ def test_the_table_has_the_training_accuracy_of_its_own_row():
 
 
 def test_the_gain_of_the_kernel_is_over_the_dimension():
-    one = next(own for own in CLAIMS if own.claim.endswith("xor-kernel-gains"))
+    one = next(own for own in claims(CONFIG) if own.claim.endswith("xor-kernel-gains"))
     assert one.measure(frames()).mean() == pytest.approx(0.2)

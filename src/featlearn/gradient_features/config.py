@@ -17,6 +17,13 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
         if several != (name == "parity_blocks"):
             wanted = "several blocks" if name == "parity_blocks" else "1"
             yield f"{key}.{name}.blocks: {laws[name]['blocks']}; expected {wanted}"
+    opponents = gradient_features["opponents"]
+    for one, many in (("dimension", "dimensions"), ("noise", "noises")):
+        if opponents["judged"][one] not in opponents[many]:
+            yield (
+                f"gradient_features.opponents.judged.{one}: {opponents['judged'][one]}; expected "
+                f"one of {many} ({', '.join(map(str, opponents[many]))})"
+            )
 
 
 def _law_faults(name: str, law: Mapping[str, Any], key: str) -> Iterator[str]:
