@@ -1,0 +1,100 @@
+"""Methods with fixed features that the networks of chapter 3 are held against, solved exactly.
+
+Kernel ridge regression on the labels is the closed form of each: of the RBF kernel, of random
+features (the network's own start), and of the neural tangent kernel of that start::
+
+    K(x, x') = sum_i [ relu_i(x) relu_i(x') + a_i^2 1_i(x) 1_i(x') <x, x'> ]
+
+Penalty and bandwidth are chosen on validation data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from featlearn.gradient_features.model import Network
+
+#: Of inputs (n, d) and (p, d): (n, p).
+Kernel = Callable[[Tensor, Tensor], Tensor]
+#: Penalties over the mean of the kernel's diagonal, one power of ten apart.
+PENALTIES = tuple(10.0**-power for power in range(5))
+#: Squared bandwidths of the RBF kernel over the mean squared distance of two inputs.
+BANDWIDTHS = (0.3, 1.0, 3.0)
+
+
+class Data(NamedTuple):
+    """Inputs and labels of one replicate."""
+
+    x: Tensor  #: (n, d)
+    y: Tensor  #: (n,)
+
+
+class Score(NamedTuple):
+    """Accuracies of what validation chose."""
+
+    train: float
+    validation: float
+    test: float
+
+
+def random_features(network: Network) -> Kernel:
+    """Of a start of one replicate; its copies count once more each, which changes no prediction."""
+
+    def kernel(x: Tensor, other: Tensor) -> Tensor:
+        return network.features(x[None])[0] @ network.features(other[None])[0].mT
+
+    return kernel
+
+
+def tangent(network: Network) -> Kernel:
+    """Neural tangent kernel of a start of one replicate."""
+    features = random_features(network)
+
+    def active(x: Tensor) -> Tensor:
+        return (x @ network.w[0].mT > network.b[0]).to(x.dtype)
+
+    def kernel(x: Tensor, other: Tensor) -> Tensor:
+        by_w = (active(x) * network.a[0].square()) @ active(other).mT
+        return features(x, other) + by_w * (x @ other.mT)
+
+    return kernel
+
+
+def rbf(square: float) -> Kernel:
+    """exp(-|x - x'|^2 / (2 square))."""
+    return lambda x, other: torch.exp(-torch.cdist(x, other).square() / (2 * square))
+
+
+def rbf_kernels(x: Tensor) -> list[Kernel]:
+    """Of all bandwidths, in units of the inputs' own distances."""
+    square = 2 * x.var(0).sum().item()
+    return [rbf(part * square) for part in BANDWIDTHS]
+
+
+def ridge(kernels: Sequence[Kernel], training: Data, validation: Data, test: Data) -> Score:
+    """Kernel ridge regression of the labels; the best kernel and penalty by validation error.
+
+    The error is the mean square, which the regression minimises: accuracies tie.
+    """
+    best, chosen = float("inf"), Score(0.0, 0.0, 0.0)
+    eye = torch.eye(len(training.y), dtype=training.x.dtype)
+    for kernel in kernels:
+        gram = kernel(training.x, training.x)
+        across = [gram, *(kernel(part.x, training.x) for part in (validation, test))]
+        scale = gram.diagonal().mean()
+        for penalty in PENALTIES:
+            factor = torch.linalg.cholesky(gram + penalty * scale * eye)
+            dual = torch.cholesky_solve(training.y[:, None], factor)
+            found = [(part @ dual).squeeze(1) for part in across]
+            error = (found[1] - validation.y).square().mean().item()
+            if error < best:
+                best = error
+                chosen = Score(*(
+                    (value.sign() == part.y).double().mean().item()
+                    for value, part in zip(found, (training, validation, test), strict=True)
+                ))  # fmt: skip
+    return chosen

@@ -1,0 +1,74 @@
+"""What a valid ``gradient_features`` config must satisfy beyond types and ranges. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
+    """Values that contradict each other: one line each, with the key and what was expected."""
+    key = "gradient_features.cones.laws"
+    laws = gradient_features["cones"]["laws"]
+    for name, own in laws.items():
+        yield from _law_faults(name, own, f"{key}.{name}")
+    for name in ("parity", "parity_blocks"):
+        several = laws[name]["blocks"] > 1
+        if several != (name == "parity_blocks"):
+            wanted = "several blocks" if name == "parity_blocks" else "1"
+            yield f"{key}.{name}.blocks: {laws[name]['blocks']}; expected {wanted}"
+    opponents = gradient_features["opponents"]
+    for one, many in (("dimension", "dimensions"), ("noise", "noises")):
+        if opponents["judged"][one] not in opponents[many]:
+            yield (
+                f"gradient_features.opponents.judged.{one}: {opponents['judged'][one]}; expected "
+                f"one of {many} ({', '.join(map(str, opponents[many]))})"
+            )
+
+
+def _law_faults(name: str, law: Mapping[str, Any], key: str) -> Iterator[str]:
+    dimension = law["dimension"]
+    if name == "mixture":
+        classes = law["classes"]
+        if len(set(classes)) < 2:
+            yield f"{key}.classes: {classes}; expected clusters of both classes, 1 and -1"
+        if len(classes) >= dimension:
+            yield (
+                f"{key}.classes: {len(classes)} clusters; expected fewer than the dimension "
+                f"({dimension}): their centres are orthogonal"
+            )
+    elif name in ("parity", "parity_blocks"):
+        block, blocks, structured = law["block"], law["blocks"], law["structured"]
+        for part in ("block", "blocks"):
+            if law[part] % 2 == 0:
+                yield f"{key}.{part}: {law[part]}; expected an odd number, or labels are no signs"
+        if block * blocks >= dimension:
+            yield (
+                f"{key}.block: {blocks} x {block} coordinates; expected fewer than the dimension "
+                f"({dimension})"
+            )
+        if block * blocks > 11:
+            yield (
+                f"{key}.block: {blocks} x {block} coordinates; expected at most 11: closed forms "
+                "are sums over their signs"
+            )
+        if 2 * blocks * structured > 1:
+            yield (
+                f"{key}.structured: {structured}; expected at most 1 / {2 * blocks}: there are "
+                f"{2 * blocks} structured components"
+            )
+    elif name == "uniform_parity":
+        if law["block"] % 2:
+            yield f"{key}.block: {law['block']}; expected an even number (Assumption B.53)"
+        if dimension % 2 == 0:
+            yield f"{key}.dimension: {dimension}; expected an odd number: a majority has no ties"
+        if law["block"] + 1 > dimension:
+            yield f"{key}.block: {law['block']}; expected less than the dimension ({dimension})"
+    elif name == "multi_index":
+        if not any(law["curvatures"]):
+            yield f"{key}.curvatures: {law['curvatures']}; expected one that is not 0"
+        if len(law["curvatures"]) >= dimension:
+            yield (
+                f"{key}.curvatures: {len(law['curvatures'])} directions; expected fewer than the "
+                f"dimension ({dimension})"
+            )

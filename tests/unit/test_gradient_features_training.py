@@ -1,0 +1,254 @@
+"""Starts and algorithms of chapter 3: gradients against autograd, networks of the proofs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.gradient_features import train
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Parity, UniformParity, Xor
+from featlearn.gradient_features.model import (
+    LOSSES,
+    Network,
+    error,
+    linear_truth,
+    mixture_truth,
+    multi_index_start,
+    parity_truth,
+    symmetric_start,
+    uniform_parity_start,
+)
+
+HINGE = LOSSES["hinge"]
+STREAMS = Streams(0, "gradient_features", "test", range(3))
+
+
+def start(law, neurons=4, ratio=0.5, **more):
+    threshold = ratio * law.signal_std
+    return symmetric_start(STREAMS("start"), neurons, law.dimension, threshold, **more)
+
+
+def trained(law, loss="hinge"):
+    """A network that is not symmetric any more, and inputs."""
+    network = start(law)
+    random = torch.Generator().manual_seed(3)
+    moved = network.a + 0.3 * torch.randn(network.a.shape, generator=random).double()
+    return network._replace(a=moved), law.sample(50, STREAMS("inputs"))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_are_those_of_autograd(name):
+    law = MultiIndex(6) if name == "square" else Xor(6)
+    network, inputs = trained(law)
+    w, a = network.w.clone().requires_grad_(), network.a.clone().requires_grad_()
+    LOSSES[name].mean(Network(w, a, network.b), inputs).sum().backward()
+    by_w, by_a = train.gradients(network, inputs, LOSSES[name])
+    torch.testing.assert_close(by_w, w.grad)
+    torch.testing.assert_close(by_a, a.grad)
+
+
+def test_losses_that_bound_the_error_are_one_at_zero_and_convex():
+    g = torch.linspace(-3, 3, 61, dtype=torch.float64)
+    for name, loss in LOSSES.items():
+        y = torch.ones_like(g)
+        values, slopes = loss.value(g, y), loss.slope(g, y)
+        assert (slopes.diff() >= -1e-12).all()
+        assert slopes.diff().max() <= 0.1 * loss.bend + 1e-12
+        numeric = (loss.value(g + 1e-6, y) - loss.value(g - 1e-6, y)) / 2e-6
+        away = (g - 1).abs() > 1e-3
+        torch.testing.assert_close(slopes[away], numeric[away], atol=1e-6, rtol=1e-6)
+        if name != "square":
+            assert loss.value(torch.zeros(1), torch.ones(1)).item() == pytest.approx(1)
+            assert (values >= (g <= 0).double()).all()
+
+
+def test_the_symmetric_start_computes_nothing():
+    network = start(Xor(6))
+    m, half = 4, 8
+    assert network.w.shape == (3, 4 * m, 6)
+    torch.testing.assert_close(network.w[:, m:half], -network.w[:, :m], rtol=0, atol=0)
+    torch.testing.assert_close(network.w[:, half:], network.w[:, :half], rtol=0, atol=0)
+    for part, sign in ((network.a, -1), (network.b, 1)):
+        torch.testing.assert_close(part[:, half:], sign * part[:, :half], rtol=0, atol=0)
+    assert (network.b[:, :m] > 0).all()
+    assert (network.b[:, m:half] < 0).all()
+    inputs = Xor(6).sample(50, STREAMS("inputs"))
+    assert network.a.abs().min() > 0
+    assert network(inputs.x).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("law", [Parity(7, 3, 1, 0.2, 0.3), UniformParity(7, 4)])
+def test_the_first_step_turns_neurons_into_the_gradient(law):
+    """Remark 3.6, on the population of a law that can be enumerated; and Lemma B.71."""
+    rate, support = 0.01, law.support()
+    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
+    network = start(law)
+    if isinstance(law, UniformParity):
+        network = uniform_parity_start(STREAMS("start"), 6, law.dimension, law.block)
+    stepped = train.first_step(network, inputs, rate, HINGE)
+    active = (inputs.x @ network.w.mT > network.b[:, None]).double()
+    found = (active * (inputs.weight * inputs.y)[..., None]).mT @ inputs.x
+    torch.testing.assert_close(stepped.w, rate * network.a[..., None] * found)
+    if isinstance(law, UniformParity):
+        exact = law.gradient(network.w, network.b)
+        torch.testing.assert_close(stepped.w, rate * network.a[..., None] * exact)
+    else:
+        assert not torch.allclose(stepped.w[:, :4], stepped.w[:, 4:8])  # E[y x] is not zero
+    half = network.a.shape[1] // 2
+    torch.testing.assert_close(stepped.w[:, half:], -stepped.w[:, :half])
+
+
+def test_opposite_neurons_become_equal_if_the_label_has_no_mean():
+    """The second half of Lemma B.71, for uniform parity from the start (B.493)."""
+    law = UniformParity(7, 4)
+    network = start(law, ratio=0.3)  # a threshold that no sum of signs meets
+    w = network.w.sign()
+    support = law.support()
+    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
+    stepped = train.first_step(network._replace(w=w), inputs, 1.0, HINGE)
+    torch.testing.assert_close(stepped.w[:, :4], stepped.w[:, 4:8])
+
+
+def test_small_steps_lower_the_population_loss():
+    law = UniformParity(7, 2)
+    support = law.support()
+    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
+    rate = 2 / (law.block * 0.3125)
+    network = train.uniform_parity_network(
+        uniform_parity_start(STREAMS("start"), 40, 7, 2), inputs, rate
+    )
+    assert network.a.abs().max() == 0
+    losses = [
+        HINGE.mean(one, inputs) for one in train.descend(network, lambda: inputs, 0.01, 60, HINGE)
+    ]
+    assert (losses[-1] < losses[0]).all()
+    assert (torch.stack(losses).diff(dim=0) < 1e-3).all()
+
+
+def test_a_batch_is_its_replicates_one_by_one():
+    law = Mixture(6, norm=3.0, classes=(1, -1))
+    network, inputs = trained(law)
+    together = train.gradients(network, inputs, HINGE)
+    for replicate in range(3):
+        own = slice(replicate, replicate + 1)
+        alone = train.gradients(
+            Network(*(part[own] for part in network)),
+            type(inputs)(*(part[own] for part in inputs)),
+            HINGE,
+        )
+        for found, wanted in zip(together, alone, strict=True):
+            torch.testing.assert_close(found[own], wanted)
+
+
+def test_descent_of_the_output_layer_keeps_the_bound_of_smooth_convex_losses():
+    """Gap after T steps of size 1 / L: at most L |a - a*|^2 / (2 T) (Theorem 3.4, second stage)."""
+    law = Xor(8)
+    network, inputs = trained(law)
+    fitted = train.fit_output(network, inputs, 400, LOSSES["logistic"])
+    assert (fitted.losses.diff(dim=1) <= 1e-12).all()
+    best = train.fit_output(fitted.network, inputs, 4000, LOSSES["logistic"])
+    distance = (best.network.a - network.a).square().sum(1)
+    for steps in (10, 100, 400):
+        gap = fitted.losses[:, steps] - best.losses[:, -1]
+        assert (gap <= fitted.smoothness * distance / (2 * steps)).all()
+    torch.testing.assert_close(fitted.network.w, network.w, rtol=0, atol=0)
+
+
+def test_the_smoothness_bounds_every_hessian():
+    network, inputs = trained(Xor(5))
+    fitted = train.fit_output(network, inputs, 0, LOSSES["logistic"])
+    features = network.features(inputs.x)[0]
+
+    def loss(a):
+        value = LOSSES["logistic"].value((features @ a)[None], inputs.y[:1])
+        return (inputs.weight[:1] * value).sum()
+
+    for a in (torch.zeros(16).double(), network.a[0]):
+        bent = torch.autograd.functional.hessian(loss, a)
+        top = torch.linalg.eigvalsh(bent)[-1]
+        assert top <= fitted.smoothness[0] + 1e-9
+    at_zero = torch.autograd.functional.hessian(loss, torch.zeros(16).double())
+    assert torch.linalg.eigvalsh(at_zero)[-1].item() == pytest.approx(fitted.smoothness[0].item())
+
+
+def test_a_loss_with_a_kink_needs_a_rate():
+    network, inputs = trained(Xor(5))
+    with pytest.raises(ValueError, match="kink"):
+        train.fit_output(network, inputs, 2, HINGE)
+    fitted = train.fit_output(network, inputs, 2, HINGE, rate=torch.full((3,), 1e-3).double())
+    assert fitted.losses.shape == (3, 3)
+
+
+def test_stripped_labels_have_no_mean_and_no_linear_part():
+    law = MultiIndex(4)
+    inputs = law.sample(3000, STREAMS("inputs"))
+    shifted = inputs._replace(y=inputs.y + 2 + inputs.x[..., 3])
+    stripped = train.strip(shifted)
+    assert (stripped.constant - 2).abs().max() < 0.2
+    again = train.strip(stripped.inputs)
+    assert again.constant.abs().max() < 0.2
+    assert again.slope.abs().max() < 0.2
+    network = multi_index_start(STREAMS("start"), 5, 4)
+    ready = train.multi_index_network(network, stripped, 0.5, STREAMS("thresholds"))
+    assert ready.b.abs().min() > 0
+    torch.testing.assert_close(  # Algorithm 7: W = 2 eta a E[y x 1[active]]
+        ready.w,
+        network.a[..., None]
+        * ((inputs.x @ network.w.mT > 0).double() * (stripped.inputs.y / 3000)[..., None]).mT
+        @ inputs.x,
+    )
+    zero = ready._replace(a=torch.zeros_like(ready.a))
+    put_back = stripped.predict(zero, inputs.x) + stripped.inputs.y
+    torch.testing.assert_close(put_back, shifted.y)
+
+
+# --------------------------------------------------------------------------- networks of the proofs
+
+
+def test_the_linear_truth_has_no_hinge_loss():
+    law = Linear(5, margin=0.4)
+    inputs = law.sample(2000, STREAMS("inputs")[:1])
+    network = linear_truth(law)
+    assert HINGE.mean(network, inputs).item() == pytest.approx(0, abs=1e-12)
+    torch.testing.assert_close(network(inputs.x), inputs.x[..., 0] / 0.4)
+
+
+@pytest.mark.parametrize(("block", "blocks"), [(3, 1), (5, 1), (3, 3)])
+def test_the_parity_truth_has_no_hinge_loss(block, blocks):
+    law = Parity(block * blocks, block, blocks, 0.1, 0.3)
+    inputs = law.support()
+    network = parity_truth(law)
+    assert network.a.shape[1] == blocks * (block + 3)
+    margins = network(inputs.x) * inputs.y
+    assert margins.min().item() == pytest.approx(1)
+    torch.testing.assert_close(
+        margins[inputs.component >= 0], torch.ones(2 * blocks, dtype=torch.float64)
+    )
+    assert HINGE.mean(network, inputs).item() == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("block", [2, 4])
+def test_the_truth_of_uniform_parity_is_the_label(block):
+    inputs = UniformParity(7, block).support()
+    network = parity_truth(UniformParity(7, block))
+    torch.testing.assert_close(network(inputs.x), inputs.y)
+    assert error(network, inputs).item() == 0
+
+
+def test_the_mixture_truth_keeps_the_bound_of_lemma_b34():
+    """At d = 1000, tau = 8: at most 3 / d^tau + 4 / (d^(0.9 tau - 1) sqrt(tau log d)) is 1e-18."""
+    dimension, tau = 1000, 8
+    margin = math.sqrt(tau * math.log(dimension))
+    norm = math.sqrt(dimension)
+    assert norm >= 4 * margin  # the constant of the proof
+    law = Mixture(8, norm=norm, classes=(1, 1, -1, -1))
+    network = mixture_truth(law, margin)
+    inputs = law.sample(5000, STREAMS("inputs")[:1])
+    # the projections on the directions are all that the network reads, so d = 8 serves
+    assert (network(inputs.x) * inputs.y).min() > 1
+    assert HINGE.mean(network, inputs).item() == 0
+    weaker = mixture_truth(law, norm)  # threshold above the centres: nothing fires, loss 1
+    assert HINGE.mean(weaker, inputs).item() == pytest.approx(1, abs=0.01)
