@@ -1,0 +1,1 @@
+"""Features emerge from the structure of the inputs"""
