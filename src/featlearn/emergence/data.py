@@ -314,7 +314,7 @@ def _prototypes(law: Law, stream: torch.Generator) -> Tensor:
     """(P, k) fair coins, no vector twice."""
     while True:
         table = torch.randint(2, (law.prototypes, law.relevant), generator=stream)
-        if len(table.unique(dim=0)) == len(table):
+        if len({tuple(row) for row in table.tolist()}) == len(table):
             return table.to(torch.uint8)
 
 
