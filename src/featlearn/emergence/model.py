@@ -4,8 +4,8 @@
 (eq. 2.2). As all inputs lie in the span of the D orthonormal patterns, ``<w_i, x> = <q_i, phi>``
 with ``q_i = M^T w_i``; of the rest of ``w_i`` only the norm matters, and only to cosines. No
 gradient reaches the rest: weight decay alone changes it. So one training serves every dimension d,
-and training at d = 2000 costs what it costs at d = D. That holds for gradient descent, with momentum
-too; Adam would see the axes.
+and training at d = 2000 costs what it costs at d = D. That holds for gradient descent, momentum
+included; Adam would see axes.
 
 A neuron is a row ``[q_i, b_i]`` that meets the row ``[phi, 1]`` of a sample: tensors ``rows``
 (R, N, D + 1) and ``x`` (R, n, D + 1), replicates first.
