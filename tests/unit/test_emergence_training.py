@@ -11,6 +11,7 @@ import torch
 from featlearn.core.seeds import generator
 from featlearn.emergence.closed_forms import (
     best_network,
+    classical_map,
     largest_start_cosine,
     reach,
     second_step_cosine,
@@ -19,10 +20,11 @@ from featlearn.emergence.data import Law, World, dictionary, sample
 from featlearn.emergence.model import (
     Network,
     cosines,
+    directions,
     full_gradients,
     hinge,
     output,
-    rest_norms,
+    outside,
     smoothed,
     smoothed_slope,
     symmetric_start,
@@ -153,7 +155,7 @@ def test_reduced_coordinates_give_what_full_ones_do(preset):
     direction = world.direction()
     ends = []
     for start, phi, along, kept in (
-        (full, seen.phi @ columns.T, direction.float() @ columns.T, None),
+        (full, seen.phi @ columns.T, direction.float() @ columns.T, 0 * rest),
         (reduced, seen.phi, direction, rest),
     ):
         x, weight = with_one(phi), class_weights(law, seen.y)
@@ -166,10 +168,22 @@ def test_reduced_coordinates_give_what_full_ones_do(preset):
         assert torch.allclose(one.double(), other.double(), atol=1e-5)
 
 
-def test_norms_outside_the_patterns_are_those_of_gaussian_weights():
-    norms = rest_norms(2000, 50, 0.2, streams("rest"))
-    assert norms.square().mean().item() == pytest.approx(50 * 0.04, rel=0.03)
-    assert torch.equal(norms[:, :2000], norms[:, 2000:])
+def test_weights_outside_the_patterns_shorten_cosines_as_in_the_whole_space():
+    start = symmetric_start(5, 12, (0.2, 0.1, 1.0), streams("start"))
+    rest = outside(5, 18, 0.2, streams("rest"))
+    direction = World.draw(LAW, streams("world")).direction()
+    found = cosines(Network(start.rows, start.a, 0.5), direction, rest.norm(dim=-1))
+    whole = directions(Network(start.rows, start.a, 0.5), rest)
+    assert torch.allclose(found, (whole[..., :12] * direction[:, None]).sum(-1), atol=1e-6)
+    assert torch.allclose(whole.norm(dim=-1), torch.ones(2, 10, dtype=torch.float64))
+
+
+def test_a_map_keeps_the_distances_of_a_plane():
+    angle = torch.tensor([0.3, 1.0, 2.5, 4.0], dtype=torch.float64)
+    plane = torch.stack([angle.cos(), angle.sin()], 1)
+    found = classical_map(1 - torch.cdist(plane, plane))
+    assert torch.allclose(torch.cdist(found, found), torch.cdist(plane, plane), atol=1e-9)
+    assert found[0, 0] > 0
 
 
 def enumerated(law):
@@ -239,9 +253,8 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
     _, second = two_steps(
         start, x, seen.y, class_weights(law, seen.y), Schedule.of(law, 20, "theory")
     )
-    found = cosines(second, world.direction()).abs()
+    found = cosines(second, world.direction(), torch.zeros(2, 40)).abs()
     assert (1 - found).mean().item() == pytest.approx(1 - second_step_cosine(law, 8000), rel=0.35)
-    start_cosines = cosines(symmetric_start(4000, 40, (1.0, 1.0, 1.0), streams("many")),
-                            world.direction())  # fmt: skip
-    largest = start_cosines.max(1).values.mean().item()
+    many = symmetric_start(4000, 40, (1.0, 1.0, 1.0), streams("many"))
+    largest = cosines(many, world.direction(), torch.zeros(2, 8000)).max(1).values.mean().item()
     assert largest == pytest.approx(largest_start_cosine(4000, 40), rel=0.15)

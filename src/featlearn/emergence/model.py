@@ -109,32 +109,32 @@ def symmetric_start(
     return Network(torch.stack(rows).to(dtype), torch.stack(a).to(dtype))
 
 
-def rest_norms(pairs: int, missing: int, std: float, streams: Sequence[torch.Generator]) -> Tensor:
-    """(R, 2m) norms of the parts of the initial weights outside the patterns; float64.
+def outside(pairs: int, missing: int, std: float, streams: Sequence[torch.Generator]) -> Tensor:
+    """(R, 2m, d - D) initial weights outside the patterns, in coordinates of their own.
 
-    ``missing`` is d - D: the root of a chi-square with so many degrees of freedom, times ``std``.
+    ``missing`` is d - D, ``std`` is sigma_w.
     """
-    found = []
-    for stream in streams:
-        square = torch.zeros(pairs, dtype=torch.float64)
-        for _ in range(missing):
-            square += torch.randn(pairs, generator=stream, dtype=torch.float64).square()
-        found.append(torch.cat([square, square]).sqrt() * std)
-    return torch.stack(found)
+    drawn = [std * torch.randn(pairs, missing, generator=stream) for stream in streams]
+    return torch.stack([torch.cat([one, one]) for one in drawn])
 
 
-def cosines(network: Network, direction: Tensor, rest: Tensor | None = None) -> Tensor:
+def directions(network: Network, rest: Tensor) -> Tensor:
+    """(R, N, d) weights of length one; ``rest`` as of :func:`outside`. Zero stays zero."""
+    whole = torch.cat([network.q, network.kept * rest], -1).double()
+    norm = whole.norm(dim=-1, keepdim=True)
+    return torch.where(norm > 0, whole / norm, 0.0)
+
+
+def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
     """(R, N) cosines between weights and a unit direction (R, D) of the patterns.
 
-    ``rest`` (R, N) are the initial norms outside the patterns; none at d = D. A weight of norm zero
-    has the cosine 0.
+    ``rest`` (R, N) are the initial norms of :func:`outside`. A weight of norm zero has
+    the cosine 0.
     """
     q = network.q.double()
-    square = q.square().sum(-1)
-    if rest is not None:
-        square = square + (network.kept * rest).square()
+    length = (q.square().sum(-1) + (network.kept * rest).square()).sqrt()
     along = (q * direction[:, None].to(q.dtype)).sum(-1)
-    return torch.where(square > 0, along / square.sqrt(), 0.0)
+    return torch.where(length > 0, along / length, 0.0)
 
 
 def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
