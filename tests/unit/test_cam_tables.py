@@ -37,7 +37,7 @@ def frames():
         "labels": [6, 12],
         "quantity": quantities,
     }
-    both = ("method", ["supervised", "SimMIM"])
+    both = ("method", ["supervised", "SimMIM, then labels"])
     return {
         "comparison": planted(comparison, ("start", ["random-cnn", "simmim"]), 0.02),
         "transfer": planted({"classes": ["mixed", "new"], "quantity": quantities}, both, 0.03),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch.nn.functional import avg_pool2d
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.classifier import Classifier
@@ -18,6 +19,7 @@ from featlearn.mrp.images.cams import (
     effect_values,
     effects,
     erasures_of_tests,
+    finer,
     look,
     measured,
     own_masks,
@@ -167,6 +169,30 @@ def test_a_look_gives_the_scores_of_the_plain_pass(experiment):
         torch.testing.assert_close(seen.scores, classifier.scores(inputs))
     assert seen.heat.shape == (30, 24, 24)
     assert 0 <= float(seen.heat.min()) <= float(seen.heat.max()) <= 1
+
+
+@pytest.mark.parametrize("times", [1, 2, 4])
+def test_finer_maps_lie_where_they_say(times):
+    """A layer that takes the mean over its cell, of pictures that hold each pixel's place."""
+    places = torch.arange(32.0).expand(1, 1, 32, 32)
+    cell = 8 // times
+    for inputs, across in ((places, 3), (places.mT, 2)):
+        maps = finer(lambda images: avg_pool2d(images, 8), inputs, 8, times)
+        assert maps.shape == (1, 1, 4 * times, 4 * times)
+        found = maps.movedim(across, 0).flatten(1).mean(1)
+        # away from the edge, where what is mirrored enters
+        inner = slice(times // 2, 4 * times - times // 2)
+        middle = torch.arange(4.0 * times) * cell + (cell - 1) / 2
+        torch.testing.assert_close(found[inner], middle[inner])
+
+
+def test_finer_maps_are_of_the_same_pass_where_the_layer_is_fine_enough(experiment):
+    classifier = Classifier(experiment.encoder("cnn"), 3, head_std=1.0).eval()
+    images = experiment.test[0].images[:4]
+    own, same, fine = (look(experiment, classifier, images, map_cell=c) for c in (None, 24, 1))
+    assert torch.equal(own.heat, same.heat)
+    assert not torch.equal(own.heat, fine.heat)
+    assert torch.equal(own.scores, fine.scores)
 
 
 # --------------------------------------------------------------------------- planted numbers

@@ -241,6 +241,33 @@ def test_the_pseudo_loss_is_convex_and_touches_the_loss():
         assert (low + high - 2 * mid > -1e-12).all()
 
 
+@pytest.mark.parametrize("rate", [0.02, 0.5])
+def test_gradient_descent_has_the_regret_of_lemma_e11(rate):
+    """The mean objective, regulariser included, exceeds no fixed comparator's by more than regret.
+
+    The bound holds for any comparator, since every pseudo-objective is convex.
+    """
+    batch, w, b, _ = problem(3)
+    decay, steps, start = 0.1, 30, w
+    comparators = [w, torch.zeros_like(w), *(gaussian(*w.shape, seed=200 + s) for s in range(4))]
+    excess = [torch.zeros(len(w), dtype=torch.float64) for _ in comparators]
+    sizes = torch.zeros(len(w), dtype=torch.float64)
+    for _ in range(steps):
+        loss = contrastive_loss(codes(batch, w, b), 1.0)
+        own = loss + decay / 2 * w.square().sum((1, 2))
+        for total, theta in zip(excess, comparators, strict=True):
+            pseudo = gradients.pseudo_loss(batch, theta, w, b, 1.0)
+            total += own - pseudo - decay / 2 * theta.square().sum((1, 2))
+        down = descent(batch, w, b, 1.0).w - decay * w
+        sizes += down.square().sum((1, 2))
+        w = w + rate * down
+    for total, theta in zip(excess, comparators, strict=True):
+        away = (start - theta).square().sum((1, 2))
+        assert (total <= away / (2 * rate) + rate / 2 * sizes + 1e-9).all()
+    # and it says something: the comparator that stays at the start loses to what was learned
+    assert (excess[0] < 0).all()
+
+
 # ------------------------------------------------------------------------------- closed forms
 
 

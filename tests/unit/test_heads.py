@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core import heads
-from featlearn.core.heads import NotConvergedError, choose, fit_path
+from featlearn.core.heads import NotConvergedError, choose, fit_path, regress
 
 REPLICATES, CLASSES, WIDTH = 3, 4, 6
 
@@ -97,3 +97,45 @@ def test_what_has_not_converged_is_named(monkeypatch):
     monkeypatch.setattr(heads, "NEWTON_STEPS", 2)
     with pytest.raises(NotConvergedError, match=r"head of replicate 2 at penalty 1e-06"):
         fit_path(x, y, CLASSES, [1e-6])
+
+
+def test_labels_that_do_not_count_neither_train_nor_choose_nor_test():
+    (x, y), (other, labels) = drawn(90), drawn(90, seed=1)
+    several, rest = (functional.one_hot(each, CLASSES)[..., :2] for each in (y, labels))
+    counted = torch.arange(90) % 3 > 0
+    some, rest_of = (torch.where(counted[:, None], each, -1) for each in (several, rest))
+    ours = choose((x, some), (other, rest_of), 2, [1e-2], tolerance=1e-12)
+    direct = ((ours.heads.scores(x) > 0) == (some > 0))[:, counted].double().mean((1, 2))
+    torch.testing.assert_close(ours.train_accuracy, direct)
+    margin = (2 * rest - 1) * ours.heads.scores(other)
+    wanted = functional.softplus(-margin)[:, counted].mean((1, 2))
+    torch.testing.assert_close(ours.heads.loss(other, rest_of), wanted)
+
+
+@pytest.mark.parametrize("samples", [60, 4])
+def test_ridge_regression_is_that_of_scikit_learn(samples):
+    """With more samples than features, and with fewer."""
+    (x, _), (other, _) = drawn(samples), drawn(200, seed=1)
+    y, wanted = (part.double().sum(-1).sin() + 3 for part in (x, other))
+    penalties = (1e-3, 1e-1, 10.0)
+    found = regress((x, y), (other, wanted), penalties)
+    for r in range(REPLICATES):
+        mean, scale = x[r].double().mean(0), x[r].double().std(0, correction=0)
+        errors, guesses = [], []
+        for penalty in penalties:
+            model = Ridge(alpha=penalty * samples)
+            model.fit(((x[r].double() - mean) / scale).numpy(), y[r].numpy())
+            guess = torch.tensor(model.predict(((other[r].double() - mean) / scale).numpy()))
+            errors.append(float((guess - wanted[r]).square().mean()))
+            guesses.append(guess)
+        best = errors.index(min(errors))
+        assert float(found.penalty[r]) == penalties[best]
+        torch.testing.assert_close(found.predict(other)[r], guesses[best], rtol=1e-6, atol=1e-8)
+        own = min(errors) / float(wanted[r].square().mean())
+        assert float(found.nmse(other, wanted)[r]) == pytest.approx(own)
+
+
+def test_a_regression_refuses_a_penalty_of_zero():
+    x, y = drawn(20)
+    with pytest.raises(ValueError, match="positive"):
+        regress((x, y.double()), (x, y.double()), (0.0,))

@@ -178,6 +178,7 @@ def test_no_scale_excuses_every_failure():
     paper = load({"scale": "paper"}, ROOT)
     sections = {
         "images_comparison": paper["images"],
+        "images_gain": paper["images"],
         "images_transfer": paper["images"],
         "eigencam": {"images": paper["images"], "eigencam": paper["eigencam"]},
     }

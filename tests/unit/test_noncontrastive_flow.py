@@ -11,8 +11,9 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive import flow, integrate, train
-from featlearn.noncontrastive.data import PatchData
-from featlearn.noncontrastive.population import Law, descent, state_of
+from featlearn.noncontrastive.data import PatchData, sample, views
+from featlearn.noncontrastive.model import encode
+from featlearn.noncontrastive.population import Law, State, descent, state_of
 
 SPEC = PatchData(30, 8, 4, (3.0, 2.0))
 LAW = Law.of(SPEC)
@@ -75,7 +76,8 @@ def test_the_method_has_order_four():
         y = torch.tensor([[1.0, 0.5]], dtype=torch.float64)
         h = torch.tensor([2.0 / steps], dtype=torch.float64)
         for _ in range(steps):
-            y, _, _ = integrate._step(field, y, h, torch.tensor([0]))
+            which = torch.tensor([0])
+            y, _ = integrate._step(field, y, field(y, which), h, which)
         return y
 
     truth = end(320)
@@ -138,6 +140,51 @@ def test_without_a_head_each_neuron_ends_where_the_rule_says():
     torch.testing.assert_close(end, wanted, rtol=2e-3, atol=2e-3)
 
 
+def test_the_sums_of_the_end_phase_are_what_noise_and_head_lose():
+    """Lemmas E.5 and E.6: the integrals telescope, up to what the other neuron adds."""
+    b = torch.tensor([[[1.0, 0.01], [0.01, 0.9]]], dtype=torch.float64)
+    g = torch.diag_embed(torch.tensor([[0.05, 0.1]], dtype=torch.float64))
+    e = torch.tensor([[[0.0, 0.0], [0.1, 0.0]]], dtype=torch.float64)
+    kappa = torch.tensor([0.1], dtype=torch.float64)
+    law = Law.of(PatchData(100, 16, 4, (2.0, 1.0)))
+    times = torch.cat([torch.zeros(1), torch.logspace(-3, 4, 3000)]).double()
+    path = flow.trajectory(State(b, g, e), law, kappa, times, rtol=1e-7).states
+    named = forms.terms(path, Law(*(part[None] for part in vars(law).values())), 6)
+    lost = named.sigma.sum(-1) * path.residual**3
+    noise = torch.trapezoid(90 * lost[0], times, dim=0)
+    torch.testing.assert_close(noise, path.residual[0, 0] - path.residual[0, -1], rtol=0.05, atol=0)
+    back = torch.trapezoid((named.xi[..., 1] * path.e[..., 1, 0])[0], times)
+    assert float(kappa[0] * back) == pytest.approx(0.1, rel=0.05)
+    assert float(kappa[0] * back) < float(forms.largest_head(path[:, 0], kappa))  # E.6's order
+
+
+def test_random_neurons_are_as_lemma_b1_says():
+    """At d = 1000, d = 100,000; (c) alone may fail, with the chance of Fact B.2."""
+    for dimension in (1e3, 1e5):
+        stream = torch.Generator().manual_seed(5)
+        count, tail = 4000, math.log(dimension)
+        b = torch.randn(count, 2, 2, generator=stream, dtype=torch.float64) / dimension**0.5
+        b = b.gather(1, b[..., 0].abs().argsort(1, descending=True)[..., None].expand_as(b))
+        rest = torch.randn(count, 3, generator=stream, dtype=torch.float64) / dimension**0.5
+        r = 1 + 2**0.5 * rest[:, :2]  # |Pi w_j|^2, and the products of two neurons
+        g = torch.diag_embed(r)
+        g[:, 0, 1] = g[:, 1, 0] = rest[:, 2]
+        state = State(b, g, torch.zeros(count, 2, 2, dtype=torch.float64))
+        assert ((state.square_norm - 1).abs() < 6 * (tail / dimension) ** 0.5).all()
+        assert (b.abs() < 3 * (tail / dimension) ** 0.5).all()
+        failed = (b[:, 0, 0].abs() < (1 + 1 / tail) * b[:, 1, 0].abs()).double().mean()
+        wanted = forms.unit_correlation_failure(dimension)
+        assert float(failed) == pytest.approx(wanted, abs=4 * (wanted / count) ** 0.5)
+        law = Law.of(PatchData(1000, 16, 4, (2.0, 1.0)))
+        named = forms.terms(state, law, 6)
+        size = 15 * state.square_norm**3
+        # (d), for Gaussian neurons; (e) and (g) follow, as the features' part is d^-3
+        assert ((named.noise / size - 1).abs() < 40 * tail / dimension).all()
+        feature = law.square[0] * (3 * (tail / dimension) ** 0.5) ** 6
+        assert (named.h / (6 * named.noise[..., None]) - 1 < 2 * feature / 90).all()
+        assert (named.cross.abs() < feature).all()  # (h): alpha_1^6 / d^3 up to logarithms
+
+
 def test_a_trajectory_is_the_same_alone_and_in_company():
     start, kappa = random_starts(5)
     times = torch.logspace(-1, 2, 10, dtype=torch.float64)
@@ -198,6 +245,33 @@ def test_variants_and_replicates_do_not_touch_each_other():
     assert len({tuple(together.b[v, 0].flatten().tolist()) for v in range(len(VARIANTS))}) == len(
         VARIANTS
     )
+
+
+def test_the_gradient_of_a_batch_is_that_of_automatic_differentiation():
+    spec = PatchData(dimension=9, patches=8, feature_patches=2, strengths=(3.0, 2.0))
+    variants = [
+        train.Variant(0.1, 0.1),
+        train.Variant(0.1, 0.1, stop_gradient=False),
+        train.Variant(0.1, 0.1, "l2", symmetric=True),
+        train.Variant(0.1, 0.1, "none"),
+    ]
+    streams = Streams(0, "noncontrastive", "batch-gradient", range(2))
+    x = sample(spec, 16, streams("samples"), torch.float64).x
+    first = views(spec.patches, 16, streams("views"), torch.float64)
+    w = torch.stack([torch.randn(4, 2, 9, generator=s).double() for s in streams("w")], 1)
+    e = 0.3 * torch.stack([torch.randn(4, 2, 2, generator=s).double() for s in streams("e")], 1)
+    ours = train.gradients(variants, x, first, w, e)
+    w, e = w.requires_grad_(), e.requires_grad_()
+    both = [x * kept.unsqueeze(-1) for kept in (first, 1 - first)]
+    losses = torch.stack(
+        [
+            variant.objective(*(encode(view, neurons) for view in both), head)
+            for variant, neurons, head in zip(variants, w, e, strict=True)
+        ]
+    )
+    theirs = (losses.detach(), *torch.autograd.grad(losses.sum(), (w, e)))
+    for own, wanted in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_a_step_descends_the_population_objective_on_average():

@@ -133,7 +133,9 @@ class Experiment:
 
         def observe(w: Tensor, b: Tensor) -> dict[str, Tensor]:
             weights = weight_quantities(w, b, self.atoms, tau, watch.alive(w, b))
-            return {**weights, **watch.behaviour(w, b)}
+            seen = {**weights, **watch.behaviour(w, b)}
+            regulariser = training.shrinkage / 2 * weights["squared_norm"]
+            return {**seen, "objective": seen["loss"] + regulariser}
 
         extra = {} if report is None else {"report": report}
         return train(learner, record_every=record_every, observe=observe, **extra)

@@ -121,9 +121,12 @@ def weight_descent(batch: Batch, w: Tensor, b: Tensor, tau: float) -> Tensor:
     """``descent(...).w`` alone, (R, m, D), for thresholds ``b >= 0``: the step of training.
 
     The gate ``|u| >= b`` is read off the anchor's features, which are zero elsewhere; negatives
-    are shared.
+    are shared. Where nothing is masked the positive is the anchor and encoded once.
     """
-    anchor, positive, negative = (soft_threshold(torch.bmm(x, w.mT), b) for x in batch)
+    anchor, negative = (soft_threshold(torch.bmm(x, w.mT), b) for x in batch[::2])
+    positive = anchor
+    if batch.positive is not batch.anchor:
+        positive = soft_threshold(torch.bmm(batch.positive, w.mT), b)
     seen = Codes(anchor, anchor, positive, negative)
     positive, negative = _pull(seen, tau)
     base = positive.sub_(negative)

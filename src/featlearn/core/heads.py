@@ -1,4 +1,4 @@
-"""Linear heads, solved to their optimum: penalised logistic regression, all replicates at once.
+"""Linear heads, solved to their optimum: penalised regressions, all replicates at once.
 
 The usual head or probe runs some steps of gradient descent and stops somewhere near the optimum, at
 a place that depends on the learning rate and on the scale of the features. Here the penalised
@@ -11,7 +11,8 @@ with the intercept ``b`` free. It is minimised by truncated Newton steps with co
 Two exact changes of coordinates make that fast for a whole path of penalties: with fewer samples
 than features the problem lives in the span of the samples, and in the eigenbasis of the features'
 covariance the Hessian is close to diagonal, whatever the penalty. A head that has not arrived is
-never handed out: :class:`NotConvergedError` names its replicate.
+never handed out: :class:`NotConvergedError` names its replicate. With squared errors for a loss
+(ridge regression) the optimum is known in these coordinates, at every penalty: :func:`regress`.
 
 Tensors carry a leading replicate axis R. Replicates share no number; one that has arrived leaves
 the batch.
@@ -318,14 +319,29 @@ class Heads:
         return features.to(weight.dtype) @ weight.mT + bias[:, None]
 
     def loss(self, features: Tensor, labels: Tensor) -> Tensor:
-        """(R,) mean cross-entropy of samples (R, N) of one class each."""
+        """(R,) mean cross-entropy of labels as in :func:`fit_path`, of those that count."""
         scores = self.scores(features)
+        if labels.dim() == 3:
+            each = functional.softplus(scores) - scores * (labels > 0)
+            return _mean_counted(each, labels)
         own = scores.gather(-1, labels[..., None]).squeeze(-1)
         return (scores.logsumexp(-1) - own).mean(-1)
 
     def accuracy(self, features: Tensor, labels: Tensor) -> Tensor:
-        """(R,) share of the samples (R, N) whose highest score is their class."""
-        return (self.scores(features).argmax(-1) == labels).double().mean(-1)
+        """(R,) share of the samples (R, N) whose highest score is their class.
+
+        Of several labels a sample, (R, N, K): share of those that count whose score has their sign.
+        """
+        scores = self.scores(features)
+        if labels.dim() == 3:
+            return _mean_counted((scores > 0) == (labels > 0), labels)
+        return (scores.argmax(-1) == labels).double().mean(-1)
+
+
+def _mean_counted(each: Tensor, labels: Tensor) -> Tensor:
+    """(R,) mean over the labels (R, N, K) that count."""
+    counted = labels >= 0
+    return (each * counted).double().sum((1, 2)) / counted.sum((1, 2)).clamp_min(1)
 
 
 def fit_path(
@@ -472,3 +488,61 @@ def choose(
         }
     )
     return Chosen(heads, heads.accuracy(*training), heads.accuracy(*validation))
+
+
+# --------------------------------------------------------------------------- numbers, not classes
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Fitted ridge regressions, one a replicate: ``features @ weight + bias``.
+
+    Parameters
+    ----------
+    weight : (R, width)
+    bias, penalty : (R,)
+        Minimisers of ``mean_n (y_n - y(x_n))^2 + penalty |W|^2``, ``W`` on standardised features.
+    """
+
+    weight: Tensor
+    bias: Tensor
+    penalty: Tensor
+
+    def predict(self, features: Tensor) -> Tensor:
+        """(R, N), in the precision of the fit."""
+        own = features.to(self.weight.dtype)
+        return (own @ self.weight[..., None]).squeeze(-1) + self.bias[:, None]
+
+    def nmse(self, features: Tensor, y: Tensor) -> Tensor:
+        """(R,) mean squared error over the mean square of ``y`` (R, N)."""
+        return (self.predict(features) - y).square().mean(-1) / y.double().square().mean(-1)
+
+
+def regress(
+    training: tuple[Tensor, Tensor],
+    validation: tuple[Tensor, Tensor],
+    penalties: Sequence[float] = PENALTIES,
+) -> Regression:
+    """Ridge regression; each replicate keeps the penalty of the least error on validation data.
+
+    Parameters
+    ----------
+    training, validation
+        Features (R, N, width), standardised by the training set, and responses (R, N).
+    """
+    features, y = (tensor.double() for tensor in training)
+    if not len(penalties) or min(penalties) <= 0:
+        raise ValueError(f"penalties: expected positive numbers, got {list(penalties)}")
+    x, coordinates = change_coordinates(features, standardise=True)
+    x, mean = x[..., :-1], y.mean(1)
+    # in the eigenbasis of the covariance every coordinate is a regression of its own
+    cross = torch.einsum("rnd,rn->rd", x, y - mean[:, None]) / x.shape[1]
+    tried = torch.tensor(penalties, dtype=x.dtype, device=x.device)
+    path = cross[:, None] / (x.square().mean(1)[:, None] + tried[:, None])  # (R, penalties, d)
+    centred = mean[:, None, None].expand(-1, len(tried), 1)
+    weights, biases = coordinates.back(torch.cat([path, centred], -1))
+    seen, wanted = (tensor.double() for tensor in validation)
+    guesses = seen @ weights.mT + biases[:, None]
+    best = (guesses - wanted[..., None]).square().mean(1).argmin(1)
+    own = torch.arange(len(best), device=best.device)
+    return Regression(weights[own, best], biases[own, best], tried[best])

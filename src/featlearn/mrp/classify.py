@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -12,6 +12,9 @@ from featlearn.mrp.data import Samples
 from featlearn.mrp.experiment import Experiment
 from featlearn.mrp.model import Activation, fixed_block_head
 from featlearn.mrp.train import Classifier, Report, silent, train_classifier
+
+if TYPE_CHECKING:
+    from featlearn.mrp.sweep import Batch
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Task:
     activation: Activation
 
     @classmethod
-    def of(cls, experiment: Experiment) -> Task:
+    def of(cls, experiment: Experiment | Batch) -> Task:
         """The task of an experiment: the training set that pre-training saw, now with labels."""
         return cls(
             experiment.train_samples(),

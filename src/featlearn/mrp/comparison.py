@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from featlearn.mrp.classify import Task
 from featlearn.mrp.data import Samples
+from featlearn.mrp.heads import head_rows, network_rows, raw
 from featlearn.mrp.measure import (
     Capture,
     EvaluationRow,
@@ -17,24 +19,17 @@ from featlearn.mrp.measure import (
     capture,
     capture_rows,
     predict,
-    prediction_rows,
     replicate_rows,
 )
 from featlearn.mrp.supervised import fit
 from featlearn.mrp.sweep import Batch
-from featlearn.mrp.train import (
-    MaskedAutoencoder,
-    Pretrained,
-    Report,
-    pretrain,
-    train_classifier,
-)
+from featlearn.mrp.train import MaskedAutoencoder, Pretrained, Report, pretrain
 
 
 def supervised_rows(
     batch: Batch, options: Mapping[str, Any], report: Report
 ) -> list[EvaluationRow]:
-    """Train the supervised network of Lemma 1 until it fits its labels, and measure it.
+    """Train the supervised network of Lemma 1 until it fits its labels; measure it, and a new head.
 
     Parameters
     ----------
@@ -43,9 +38,9 @@ def supervised_rows(
         over all samples, of which it owns one in k), ``tolerance``, ``max_steps``.
     """
     recipe = options["supervised"]
-    w, head = batch.initial_kernels(), batch.block_head()
+    task, w, head = Task.of(batch), batch.initial_kernels(), batch.block_head()
     done = fit(
-        [batch.train_samples()],
+        [task.train],
         w,
         head,
         batch.activation,
@@ -54,60 +49,42 @@ def supervised_rows(
         max_steps=recipe["max_steps"],
         report=report,
     )
-    state = {
-        "loss": done.loss,
-        "train_accuracy": done.accuracy,
-        "steps": done.steps,
-        "converged": done.converged,
-    }
+    state = {"loss": done.loss, "steps": done.steps, "converged": done.converged}
+    single = predict(task.single_view, done.w, head, batch.activation)
+    held = capture(done.w, batch.features, batch.activation, by_class=True)
     return [
         *replicate_rows(
             "supervised", {**state, "initial_ratio": initial_ratio(batch, w, by_class=True)}
         ),
-        *_measured("supervised", batch, done.w, head, by_class=True),
+        *network_rows("supervised", task, done.w, head),
+        *capture_rows("supervised", held),
+        *cause_rows("supervised", task.single_view, single, held),
+        *head_rows("supervised_head", task, done.w),
     ]
 
 
 def pretrained_rows(
     batch: Batch, options: Mapping[str, Any], report: Report
 ) -> list[EvaluationRow]:
-    """Pre-train by mask reconstruction (MAE), then probe and fine-tune, and measure all three.
+    """Pre-train by mask reconstruction (MAE); measure it under a new head, and what learns nothing.
+
+    Those are the kernels of the start, and the sum of the raw patches, under heads of their own.
 
     Parameters
     ----------
     options
-        ``pretraining``, ``probe`` and ``finetuning``, as in the headline experiment.
+        With a group ``pretraining``, as in the headline experiment.
     """
-    samples, w = batch.train_samples(), batch.initial_kernels()
-    found = _mask_reconstruction(batch, samples, w, options["pretraining"], report)
-    held = capture(found.w, batch.features, batch.activation)
-    rows = [
-        *replicate_rows(
-            "pretrained",
-            {"steps": found.stopped, "initial_ratio": initial_ratio(batch, w, by_class=False)},
-        ),
-        *capture_rows("pretrained", held),
+    task, w = Task.of(batch), batch.initial_kernels()
+    found = _mask_reconstruction(batch, task.train, w, options["pretraining"], report)
+    state = {"steps": found.stopped, "initial_ratio": initial_ratio(batch, w, by_class=False)}
+    return [
+        *replicate_rows("pretrained", state),
+        *capture_rows("pretrained", capture(found.w, batch.features, batch.activation)),
+        *head_rows("pretrained", task, found.w),
+        *head_rows("random", task, w),
+        *head_rows("raw_linear", task, raw),
     ]
-    for model, encoder_rate in (
-        ("probe", 0.0),
-        ("finetuned", options["finetuning"]["encoder_rate"]),
-    ):
-        head = options["probe" if model == "probe" else "finetuning"]
-        done = train_classifier(
-            samples.x,
-            samples.y,
-            found.w,
-            batch.zero_head(),
-            batch.activation,
-            encoder_rate=encoder_rate,
-            head_rate=head["head_rate"],
-            steps=head["steps"],
-            record_every=head["steps"],
-            features=batch.features,
-        )
-        rows += replicate_rows(model, {"train_accuracy": done.trace.values["accuracy"][-1]})
-        rows += _measured(model, batch, done.w, done.u, by_class=False)
-    return rows
 
 
 def capture_time_rows(
@@ -152,20 +129,6 @@ def initial_ratio(batch: Batch, w: Tensor, *, by_class: bool) -> Tensor:
     """
     held = capture(w, batch.features, batch.activation, by_class=by_class)
     return held.strength().flatten(1).mean(1) / batch.activation.varrho
-
-
-def _measured(
-    model: str, batch: Batch, w: Tensor, u: Tensor, *, by_class: bool
-) -> Iterator[EvaluationRow]:
-    single = batch.test_samples(single_view=True)
-    seen = {
-        "multi_view": predict(batch.test_samples(single_view=False), w, u, batch.activation),
-        "single_view": predict(single, w, u, batch.activation),
-    }
-    held = capture(w, batch.features, batch.activation, by_class=by_class)
-    yield from prediction_rows(model, seen)
-    yield from capture_rows(model, held)
-    yield from cause_rows(model, single, seen["single_view"], held)
 
 
 def cause_rows(

@@ -75,6 +75,10 @@ class Batch:
         """Training sets of all points and replicates, point by point."""
         return self._stacked(lambda point: point.train_samples())
 
+    def validation_samples(self) -> Samples:
+        """Those that penalties are chosen on."""
+        return self._stacked(lambda point: point.validation_samples())
+
     def test_samples(self, *, single_view: bool) -> Samples:
         """Fresh samples, all single-view or all multi-view."""
         return self._stacked(lambda point: point.test_samples(single_view=single_view))
@@ -82,10 +86,6 @@ class Batch:
     def initial_kernels(self) -> Tensor:
         """(points * R, K, d)."""
         return torch.cat([point.initial_kernels() for point in self.points])
-
-    def zero_head(self) -> Tensor:
-        """(points * R, k, K) of zeros."""
-        return torch.cat([point.zero_head() for point in self.points])
 
     def block_head(self) -> Tensor:
         """(points * R, k, K): the fixed head of the supervised network."""

@@ -131,16 +131,6 @@ def _owners(spec: PatchData, present: Tensor, rank: Tensor) -> Tensor:
     return torch.where(rank < first, which, owner)
 
 
-def _noise(spec: PatchData, count: int, stream: torch.Generator, dtype: torch.dtype) -> Tensor:
-    """(count, P, d) noise, zero along the features."""
-    drawn = torch.randn(count, spec.patches, spec.dimension, generator=stream, dtype=dtype)
-    drawn[..., :FEATURES] = 0
-    if spec.noise == "sphere":
-        radius = (spec.dimension - FEATURES) ** 0.5
-        drawn = radius * torch.nn.functional.normalize(drawn, dim=-1)
-    return spec.noise_std * drawn
-
-
 def sample(
     spec: PatchData,
     count: int,
@@ -148,25 +138,31 @@ def sample(
     dtype: torch.dtype = torch.float32,
 ) -> Samples:
     """``count`` samples a replicate, on the CPU; each stream draws its own replicate."""
-    parts = [_sample_one(spec, count, stream, dtype) for stream in streams]
-    return Samples(*(torch.stack(tensors) for tensors in zip(*parts, strict=True)))
+    x = torch.empty(len(streams), count, spec.patches, spec.dimension, dtype=dtype)
+    parts = [_sample_one(spec, own, stream) for own, stream in zip(x, streams, strict=True)]
+    return Samples(x, *(torch.stack(tensors) for tensors in zip(*parts, strict=True)))
 
 
 def _sample_one(
-    spec: PatchData, count: int, stream: torch.Generator, dtype: torch.dtype
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    spec: PatchData, x: Tensor, stream: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Fill ``x`` (N, P, d), which is large: in place, in as few passes as can be."""
+    count, dtype = len(x), x.dtype
     strong = torch.rand(count, generator=stream) < spec.strong_share
     present = torch.stack([strong, ~strong], -1)
     if spec.presence == "both":
         present = torch.ones_like(present)
     sign = torch.randint(0, 2, (count, FEATURES), generator=stream).to(dtype) * 2 - 1
     owner = _owners(spec, present, torch.rand(count, spec.patches, generator=stream).argsort(-1))
-    x = _noise(spec, count, stream, dtype)
-    x *= (owner < 0).unsqueeze(-1)  # a feature patch holds no noise
+    x.normal_(generator=stream)
+    scale = spec.noise_std * (owner < 0).to(dtype)  # a feature patch holds no noise
+    if spec.noise == "sphere":
+        scale *= (spec.dimension - FEATURES) ** 0.5 / x[..., FEATURES:].norm(dim=-1)
+    x *= scale.unsqueeze(-1)
     for feature, strength in enumerate(spec.strengths):
         own = (owner == feature).to(dtype)
         x[..., feature] = own * (strength * sign[:, feature : feature + 1])
-    return x, present, sign, owner
+    return present, sign, owner
 
 
 def views(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -39,41 +40,36 @@ class Layout:
         m = self.neurons
         return 2 * m + m * (m + 1) // 2 + (m * (m - 1) if self.head else 0)
 
-    def _places(self, device: Any) -> tuple[Tensor, Tensor]:
-        """Where in a vector each entry of G and of E stands."""
+    @cached_property
+    def _places(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The upper triangle of G, its off-diagonals; where each entry of G and of E stands."""
         m = self.neurons
-        gram = torch.zeros(m, m, dtype=torch.long, device=device)
-        rows, columns = torch.triu_indices(m, m, device=device)
-        gram[rows, columns] = torch.arange(len(rows), device=device)
-        gram[columns, rows] = gram[rows, columns].clone()
-        off = ~torch.eye(m, dtype=torch.bool, device=device)
-        return gram, off
+        rows, columns = torch.triu_indices(m, m)
+        triangle, gram = rows * m + columns, torch.zeros(m, m, dtype=torch.long)
+        gram[rows, columns] = gram[columns, rows] = 2 * m + torch.arange(len(rows))
+        off = (~torch.eye(m, dtype=torch.bool)).flatten().nonzero().squeeze(1)
+        head = torch.zeros(m * m, dtype=torch.long)
+        head[off] = 2 * m + len(rows) + torch.arange(len(off))
+        return triangle, off, gram.flatten(), head
 
     def pack(self, state: State) -> Tensor:
         """(S, size) from a state with one batch axis."""
-        m = self.neurons
-        rows, columns = torch.triu_indices(m, m, device=state.b.device)
-        parts = [state.b.flatten(1), state.g[:, rows, columns]]
+        triangle, off = (places.to(state.b.device) for places in self._places[:2])
+        parts = [state.b.flatten(1), state.g.flatten(1)[:, triangle]]
         if self.head:
-            off = ~torch.eye(m, dtype=torch.bool, device=state.b.device)
-            parts.append(state.e[:, off])
+            parts.append(state.e.flatten(1)[:, off])
         return torch.cat(parts, 1)
 
     def unpack(self, y: Tensor) -> State:
         """A state from (..., size)."""
         m, lead = self.neurons, y.shape[:-1]
-        gram, off = self._places(y.device)
-        triangle = m * (m + 1) // 2
+        gram, head = (places.to(y.device) for places in self._places[2:])
         b = y[..., : 2 * m].reshape(*lead, m, 2)
-        g = y[..., 2 * m : 2 * m + triangle][..., gram]
+        g = y[..., gram].view(*lead, m, m)
         if not self.head:
             return State(b, g, y.new_zeros(*lead, m, m))
-        # a zero column in front: the diagonal points to it
-        tail = y[..., 2 * m + triangle :]
-        padded = torch.cat([torch.zeros_like(tail[..., :1]), tail], -1)
-        place = torch.zeros(m, m, dtype=torch.long, device=y.device)
-        place[off] = torch.arange(1, m * (m - 1) + 1, device=y.device)
-        return State(b, g, padded[..., place])
+        e = y[..., head].view(*lead, m, m)
+        return State(b, g, e - torch.diag_embed(e.diagonal(dim1=-2, dim2=-1)))
 
 
 def velocity(

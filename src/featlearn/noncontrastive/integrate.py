@@ -53,25 +53,24 @@ def jacobian(field: Field, y: Tensor, which: Tensor) -> Tensor:
     return slopes.view(count, n, n).transpose(1, 2)
 
 
-def _step(field: Field, y: Tensor, h: Tensor, which: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of lengths ``h`` (S,): new states, error estimates, velocities at ``y``."""
+def _step(
+    field: Field, y: Tensor, velocity: Tensor, h: Tensor, which: Tensor
+) -> tuple[Tensor, Tensor]:
+    """One step of lengths ``h`` (S,) from ``y`` with its velocity: new states, error estimates."""
     n = y.shape[1]
     eye = torch.eye(n, dtype=y.dtype, device=y.device)
     system = eye / (_GAMMA * h).view(-1, 1, 1) - jacobian(field, y, which)
     factors = torch.linalg.lu_factor(system)
     stages: list[Tensor] = []
-    velocity = start = field(y, which)
     at = y
     for a, c in zip(_A, _C, strict=True):
-        if stages:
-            at = y + sum(weight * k for weight, k in zip(a, stages, strict=True))
-            velocity = field(at, which)
         right = velocity
         if stages:
+            at = y + sum(weight * k for weight, k in zip(a, stages, strict=True))
             drift = sum(weight * k for weight, k in zip(c, stages, strict=True))
-            right = velocity + drift / h.unsqueeze(1)
+            right = field(at, which) + drift / h.unsqueeze(1)
         stages.append(torch.linalg.lu_solve(*factors, right.unsqueeze(2)).squeeze(2))
-    return at + stages[-1], stages[-1], start
+    return at + stages[-1], stages[-1]
 
 
 def _hermite(share: Tensor, h: Tensor, y: Tensor, v: Tensor, z: Tensor, u: Tensor) -> Tensor:
@@ -191,11 +190,12 @@ def integrate(
     t = torch.zeros(count, dtype=y.dtype, device=y.device)
     end = times[:, -1]
     h = first_step * end.clone()
+    velocity = field(y, which)
     for attempt in range(max_steps):
         if len(which) == 0:
             return replace(path, steps=attempt)
         h = torch.minimum(h, end[which] - t)
-        new, error, velocity = _step(field, y, h, which)
+        new, error = _step(field, y, velocity, h, which)
         tolerance = atol + rtol * torch.maximum(y.abs(), new.abs())
         size = (error / tolerance).square().mean(1).sqrt()
         size = torch.where(size.isfinite(), size, torch.full_like(size, 1e8))
@@ -209,6 +209,7 @@ def integrate(
                 _crossings(piece, own, path.hits[own].isinf(), watch, path)
             y = torch.where(good.unsqueeze(1), new, y)
             t = torch.where(good, t + h, t)
+            velocity[good] = ahead
         # against what moves and not against t: after a wait of d**2 all may happen within one unit
         moves = h.unsqueeze(1) * velocity.abs() > 1e-14 * (y.abs() + atol)
         if bool((~good & ~moves.any(1)).any()):
@@ -225,6 +226,7 @@ def integrate(
             going &= ~done
         if not bool(going.all()):
             y, t, h, which = y[going], t[going], h[going], which[going]
+            velocity = velocity[going]
     raise ArithmeticError(f"integrate: not at the end after {max_steps} steps")
 
 

@@ -16,7 +16,7 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop
 from featlearn.core.loops import State as Kept
 from featlearn.noncontrastive.data import PatchData, sample, views
-from featlearn.noncontrastive.model import Normalisation, encode_views, loss
+from featlearn.noncontrastive.model import Normalisation, loss
 from featlearn.noncontrastive.population import State, state_of
 
 
@@ -80,16 +80,30 @@ def gradients(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Losses (V, R) and gradients by ``w`` (V, R, m, d) and ``e`` (V, R, m, m) on one batch.
 
-    The gradients of w and E are both taken at the old (w, E).
+    The gradients of w and E are both taken at the old (w, E). The loss is differentiated down to
+    the outputs; the way on to the neurons, over all patches of all samples, is written by hand.
     """
-    w, e = w.detach().requires_grad_(), e.detach().requires_grad_()
-    # all variants see the same samples: one product with the neurons of all of them
     count, neurons = w.shape[0], w.shape[2]
-    outputs = encode_views(x, first, w.transpose(0, 1).flatten(1, 2))
-    f, g = (y.view(*y.shape[:-1], count, neurons).movedim(-2, 0) for y in outputs)
+    # all variants see the same samples: one product with the neurons of all of them
+    flat = x.flatten(1, 2)
+    products = torch.bmm(flat, w.transpose(0, 1).flatten(1, 2).mT).view(*x.shape[:3], -1)
+    squares = products.square()
+    cubes = squares * products
+    # a masked patch is zero and adds nothing, so both views come from one set of products
+    kept = first.unsqueeze(-2)
+    one = (kept @ cubes).squeeze(-2)
+    outputs = torch.stack([one, cubes.sum(-2) - one])  # (2, R, N, V * m)
+    outputs = outputs.view(*outputs.shape[:-1], count, neurons).movedim(-2, 1)
+    outputs, e = outputs.detach().requires_grad_(), e.detach().requires_grad_()
+    f, g = outputs
     losses = torch.stack([v.objective(*parts) for v, *parts in zip(variants, f, g, e, strict=True)])
-    by_w, by_e = torch.autograd.grad(losses.sum(), (w, e))
-    return losses.detach(), by_w, by_e
+    by_outputs, by_e = torch.autograd.grad(losses.sum(), (outputs, e))
+    by_one, by_other = by_outputs.movedim(1, -2).flatten(-2)  # (R, N, V * m)
+    # by a product: 3 <w, X_p>**2 times the slope of the view that keeps the patch
+    slope = torch.where(first.unsqueeze(-1) > 0, by_one.unsqueeze(-2), by_other.unsqueeze(-2))
+    slope.mul_(squares).mul_(3)
+    by_w = torch.bmm(slope.flatten(1, 2).mT, flat).view(len(x), count, neurons, -1)
+    return losses.detach(), by_w.transpose(0, 1), by_e
 
 
 def train(

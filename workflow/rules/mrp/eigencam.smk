@@ -37,6 +37,7 @@ use rule calculate as mrp_cam_maps with:
             encoders=lambda wildcards: parts(IMAGE_ENCODERS, *CAM_FIGURES[wildcards.figure]),
             labels=MOST_LABELS,
             shown=CAMS["shown"],
+            map_cell=CAMS["map_cell"],
             device="cpu",
             contains="stand-in",
         ),
@@ -56,7 +57,7 @@ use rule compute as mrp_cam_measure with:
     input:
         classifiers=expand(
             f"{IMAGE_WEIGHTS}/classifiers/{{start}}-{{{{replicate}}}}.safetensors",
-            start=IMAGE_STARTS,
+            start=IMAGE_COMPARED,
         ),
     output:
         values=f"{IMAGE_MEASUREMENTS}/eigencam/{{replicate}}.parquet",
@@ -68,7 +69,8 @@ use rule compute as mrp_cam_measure with:
         **by(
             "mrp.experiments.eigencam:measure",
             parts(IMAGES, *PICTURES),
-            encoders=IMAGE_ENCODERS,
+            encoders=parts(IMAGE_ENCODERS, *IMAGE_COMPARED),
+            map_cell=CAMS["map_cell"],
             labels=IMAGES["comparison"]["labels"],
             pictures=CAMS["pictures"],
         ),
@@ -122,14 +124,17 @@ experiment(
     targets=["eigencam"],
     contains="stand-in",
 )
-# the dials of the comparison once more, for the use of parts
-experiment(
-    "mrp",
-    "eigencam_dials",
-    phase_diagram=rules.mrp_images_phase_diagram.output[0],
-    targets=["eigencam"],
-    contains="stand-in",
-)
+
+if "phase_diagram" in IMAGES:
+
+    # the dials of the comparison once more, for the use of parts
+    experiment(
+        "mrp",
+        "eigencam_dials",
+        phase_diagram=rules.mrp_images_phase_diagram.output[0],
+        targets=["eigencam"],
+        contains="stand-in",
+    )
 
 
 # ---------------------------------------------------------------------------------- photographs

@@ -10,13 +10,14 @@ def image_weights(start, replicate):
 
 
 def of_methods(file):
-    """The files of all methods of pre-training and replicates."""
-    return expand(file, method=IMAGE_METHODS, replicate=IMAGE_REPLICATES)
+    """The files of all compared methods of pre-training and replicates."""
+    methods = [start for start in IMAGE_COMPARED if start in IMAGE_METHODS]
+    return expand(file, method=methods, replicate=IMAGE_REPLICATES)
 
 
 def of_starts(file):
-    """The files of all starts and replicates."""
-    return expand(file, start=IMAGE_STARTS, replicate=IMAGE_REPLICATES)
+    """The files of all compared starts and replicates."""
+    return expand(file, start=IMAGE_COMPARED, replicate=IMAGE_REPLICATES)
 
 
 def of_replicates(file):

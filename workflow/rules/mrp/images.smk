@@ -25,6 +25,13 @@ IMAGE_ENCODERS = {
     for start in IMAGE_STARTS
 }
 
+# some are only drawn, as one replicate
+IMAGE_COMPARED = [
+    start
+    for start in IMAGE_STARTS
+    if start not in IMAGE_METHODS or IMAGE_METHODS[start]["compared"]
+]
+
 
 wildcard_constraints:
     method="|".join(IMAGE_METHODS),
@@ -131,60 +138,108 @@ experiment(
 )
 
 
-# -------------------------------------------------------------------------------- phase diagram
-# Where pre-training helps: dials turned one at a time, on validation replicates.
-
-IMAGE_DIALS = IMAGES["phase_diagram"]["dials"]
+# -------------------------------------------------------------------------- one comparison in full
+# Pre-training of several lengths against every supervised opponent, on pictures of their own.
 
 
-use rule compute as mrp_images_dial with:
+use rule compute as mrp_images_gain with:
     output:
-        gains=f"{IMAGE_MEASUREMENTS}/phase_diagram/{{dial}}-{{replicate}}.parquet",
+        gain=f"{IMAGE_MEASUREMENTS}/gain/{{replicate}}.parquet",
     log:
-        f"{LOGS}/mrp/images-dial-{{dial}}-{{replicate}}.log",
-    wildcard_constraints:
-        dial="|".join(IMAGE_DIALS),
-    # nothing waits for these: begun last, they would leave a core idle at the end
-    priority: 1
-    resources:
-        **request(mem_mb=3000, runtime=120, gpu=GPU),
+        f"{LOGS}/mrp/images-gain-{{replicate}}.log",
+    # the longest jobs on images, and nothing waits for them: begun last, they would leave a core idle
+    priority: 2
     params:
         **by(
-            "mrp.experiments.images_phase_diagram:dial",
-            lambda wildcards: {
-                **parts(IMAGES, *PICTURES, "comparison"),
+            "mrp.experiments.images_gain:compare",
+            {
+                **parts(IMAGES, *PICTURES, "gain"),
+                "comparison": parts(IMAGES["comparison"], "finetuning", "probe"),
                 "pretraining": parts(IMAGE_METHODS, "simmim"),
-                "phase_diagram": {
-                    **parts(IMAGES["phase_diagram"], "labels", "map_pictures"),
-                    "dials": parts(IMAGE_DIALS, wildcards.dial),
-                },
             },
         ),
 
 
-use rule gather as mrp_images_phase_diagram with:
+use rule gather as mrp_images_all_gain with:
     input:
         parts=expand(
-            rules.mrp_images_dial.output.gains,
-            dial=IMAGE_DIALS,
-            replicate=range(IMAGES["phase_diagram"]["replicates"]),
+            rules.mrp_images_gain.output.gain,
+            replicate=range(IMAGES["gain"]["replicates"]),
         ),
     output:
-        f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet",
+        f"{IMAGE_MEASUREMENTS}/gain.parquet",
     log:
-        f"{LOGS}/mrp/images-phase-diagram.log",
+        f"{LOGS}/mrp/images-all-gain.log",
     group:
-        "mrp-images_phase_diagram"
+        "mrp-images_gain"
 
 
 experiment(
     "mrp",
-    "images_phase_diagram",
-    phase_diagram=rules.mrp_images_phase_diagram.output[0],
-    also=rules.mrp_images_phase_diagram.input.parts,
+    "images_gain",
+    parts(IMAGES, "world", "gain", "comparison", "pretraining"),
+    judged=IMAGES,
+    gain=rules.mrp_images_all_gain.output[0],
+    also=rules.mrp_images_all_gain.input.parts,
     targets=["images"],
     contains="stand-in",
 )
+
+
+# -------------------------------------------------------------------------------- phase diagram
+# Where pre-training helps: dials turned one at a time, on validation replicates. Minutes each, and
+# no claim rests on them: scales may leave them out.
+
+if "phase_diagram" in IMAGES:
+
+    IMAGE_DIALS = IMAGES["phase_diagram"]["dials"]
+
+    use rule compute as mrp_images_dial with:
+        output:
+            gains=f"{IMAGE_MEASUREMENTS}/phase_diagram/{{dial}}-{{replicate}}.parquet",
+        log:
+            f"{LOGS}/mrp/images-dial-{{dial}}-{{replicate}}.log",
+        wildcard_constraints:
+            dial="|".join(IMAGE_DIALS),
+        # nothing waits for these: begun last, they would leave a core idle at the end
+        priority: 1
+        resources:
+            **request(mem_mb=3000, runtime=120, gpu=GPU),
+        params:
+            **by(
+                "mrp.experiments.images_phase_diagram:dial",
+                lambda wildcards: {
+                    **parts(IMAGES, *PICTURES, "comparison"),
+                    "pretraining": parts(IMAGE_METHODS, "simmim"),
+                    "phase_diagram": {
+                        **parts(IMAGES["phase_diagram"], "labels", "map_pictures"),
+                        "dials": parts(IMAGE_DIALS, wildcards.dial),
+                    },
+                },
+            ),
+
+    use rule gather as mrp_images_phase_diagram with:
+        input:
+            parts=expand(
+                rules.mrp_images_dial.output.gains,
+                dial=IMAGE_DIALS,
+                replicate=range(IMAGES["phase_diagram"]["replicates"]),
+            ),
+        output:
+            f"{IMAGE_MEASUREMENTS}/phase_diagram.parquet",
+        log:
+            f"{LOGS}/mrp/images-phase-diagram.log",
+        group:
+            "mrp-images_phase_diagram"
+
+    experiment(
+        "mrp",
+        "images_phase_diagram",
+        phase_diagram=rules.mrp_images_phase_diagram.output[0],
+        also=rules.mrp_images_phase_diagram.input.parts,
+        targets=["images"],
+        contains="stand-in",
+    )
 
 
 # ---------------------------------------------------------------------- transfer and detection
@@ -197,6 +252,7 @@ use rule compute as mrp_images_transfer with:
     input:
         pretrained=f"{IMAGE_WEIGHTS}/simmim-{{replicate}}.safetensors",
         supervised=f"{IMAGE_WEIGHTS}/classifiers/random-{TRANSFER_ENCODER}-{{replicate}}.safetensors",
+        finetuned=f"{IMAGE_WEIGHTS}/classifiers/simmim-{{replicate}}.safetensors",
     output:
         accuracies=f"{IMAGE_MEASUREMENTS}/transfer/{{replicate}}.parquet",
     log:
@@ -216,6 +272,7 @@ use rule compute as mrp_images_detection with:
     input:
         pretrained=rules.mrp_images_transfer.input.pretrained,
         supervised=rules.mrp_images_transfer.input.supervised,
+        finetuned=rules.mrp_images_transfer.input.finetuned,
     output:
         precisions=f"{IMAGE_MEASUREMENTS}/detection/{{replicate}}.parquet",
     log:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -339,13 +340,11 @@ def _figure_4(own: _Set) -> list[Claim]:
             - own.layers(frames, "fig-4", COLOUR)[number - 2]
         )
 
+    claim = partial(own.claim, kind=THEOREM, possible=DIFFERENCE_OF_SHARES, source="Figure 4")
     by_layer = [
-        own.claim(
+        claim(
             f"fig-4-sparser-layer-{number}",
             layer(number),
-            kind=THEOREM,
-            possible=DIFFERENCE_OF_SHARES,
-            source="Figure 4",
             statement=f"Colour distortion makes the firing of layer {number} sparser in "
             "contrastive training.",
             quantity="firing rate, crop less crop and colour distortion",
@@ -357,48 +356,36 @@ def _figure_4(own: _Set) -> list[Claim]:
     ]
     return [
         *by_layer,
-        own.claim(
+        claim(
             "fig-4-sparser",
             difference(rates(CROP), rates(COLOUR)),
-            kind=THEOREM,
-            possible=DIFFERENCE_OF_SHARES,
-            source="Figure 4",
             statement="Colour distortion makes contrastive firing sparser.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
             low=0.03,
             high=1.0,
             reason="Sparser as a whole; the prototype had 0.11.",
         ),
-        own.claim(
+        claim(
             "fig-4-supervised-sparser",
             difference(rates(CROP), rates(SUPERVISED)),
-            kind=THEOREM,
-            possible=DIFFERENCE_OF_SHARES,
-            source="Figure 4",
             statement="Supervised firing is sparser than contrastive firing with the same crop.",
             quantity="firing rate, mean over layers 2 to 5, contrastive less supervised",
             low=0.03,
             high=1.0,
             reason="The paper calls supervised firing sparse; the prototype had 0.16.",
         ),
-        own.claim(
+        claim(
             "fig-4-supervised-unmoved",
             difference(rates(SUPERVISED), rates(SUPERVISED_COLOUR)),
-            kind=THEOREM,
-            possible=DIFFERENCE_OF_SHARES,
-            source="Figure 4",
             statement="Supervised firing is as sparse with colour distortion as without.",
             quantity="firing rate, mean over layers 2 to 5, crop less crop and colour distortion",
             low=-CLEAR,
             high=CLEAR,
             reason="The paper: regardless of augmentations. The prototype had 0.00.",
         ),
-        own.claim(
+        claim(
             "fig-4-towards-supervised",
             difference(gap(CROP), gap(COLOUR)),
-            kind=THEOREM,
-            possible=DIFFERENCE_OF_SHARES,
-            source="Figure 4",
             statement="Colour distortion brings the contrastive firing profile nearer to the "
             "supervised one.",
             quantity="mean absolute difference of the firing rates of layers 2 to 5 to supervised "

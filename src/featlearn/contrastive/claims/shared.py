@@ -6,11 +6,36 @@ that is reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 
-from featlearn.core.claims import Measure, OutOfReach, read
+from featlearn.core.claims import POSITIVE, Claim, Measure, OutOfReach, needs, read
+
+Declare = Callable[..., Claim]
+
+
+def declaring(artefact: str, **least: Any) -> Declare:
+    """Declares the claims of an experiment: in reach from the ``least`` sizes on (:func:`needs`).
+
+    What a claim says itself goes before.
+    """
+
+    def claim(name: str, **parts: Any) -> Claim:
+        filled = {"artefact": artefact, "out_of_reach": needs(**least), **parts}
+        return Claim(f"contrastive/{name}", **filled)
+
+    return claim
+
+
+def against_linear(
+    declare: Declare, name: str, model: str, linear: str = "linear-exact", **parts: Any
+) -> Claim:
+    """A claim on the NMSE of a model over that of the best linear predictor."""
+    parts = {"quantity": "NMSE over that of the best linear predictor", **parts}
+    measure = nmse_over_linear(model, linear)
+    return declare(name, possible=POSITIVE, measure=measure, **parts)
 
 
 def of_model(model: str, quantity: str) -> Measure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from featlearn.contrastive.data import SparseCoding
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
 from featlearn.contrastive.measure import EVALUATION_COLUMNS, history_frame, tidy
 from featlearn.core.config import merge
@@ -26,16 +27,21 @@ def measure(job: Job) -> Results:
     """Train every arm; a model ``arm/raw`` is a baseline on the data of that arm."""
     histories: list[pd.DataFrame] = []
     rows: list[tuple[object, ...]] = []
+    # arms with the same data have the same tasks and baselines
+    tasks: dict[SparseCoding, tuple[Downstream, list[tuple[Any, ...]]]] = {}
     for name in job.config["arms"]:
         config = arm_config(job.config, name)
         experiment = Experiment("ablations", config, job.seed, job.device)
-        downstream = Downstream(experiment)
         arm = Arm.of(config)
+        if experiment.spec not in tasks:
+            downstream = Downstream(experiment)
+            tasks[experiment.spec] = downstream, [*downstream.baselines()]
+        downstream, baselines = tasks[experiment.spec]
         report = Progress(f"{job.rule} {name}", arm.training.steps).report
         done = experiment.train(arm, config["record_every"], report)
         histories.append(history_frame(name, done))
         rows += tidy(downstream.outcome(arm, done), name)
-        rows += [(f"{name}/{model}", *rest) for model, *rest in downstream.baselines()]
+        rows += [(f"{name}/{model}", *rest) for model, *rest in baselines]
     return {
         "history": pd.concat(histories, ignore_index=True),
         "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),

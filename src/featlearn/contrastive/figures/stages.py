@@ -29,7 +29,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "covered": (COLOURS["green"], "share of atoms covered"),
     },
     "Threshold": {"bias_over_norm": (COLOURS["purple"], r"$b/\|w\|$, mean")},
-    "Loss": {"loss": (COLOURS["ink"], "contrastive loss")},
+    "Loss": {
+        "objective": (COLOURS["grey"], "with the regulariser"),
+        "loss": (COLOURS["ink"], "contrastive loss"),
+    },
 }
 MOMENTS = {"start": "start", "t1": "T1", "t2": "T2", "end": "end"}
 
@@ -41,8 +44,9 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     Above with RandomMask, below without a mask, from the same start and with the same schedule; from left to
     right the norm of a neuron within and outside the span of the atoms, the share of *singletons* (living
     neurons with more than half of their squared norm along one atom) and of atoms that have one, the threshold
-    over the norm, and the loss. Every thin line is a replicate, thick lines are means. Dotted lines mark T1,
-    when thresholds are raised, and T2, when the first neuron has grown by a factor of the square root of d.
+    over the norm, and the loss, without and with the regulariser that the objective adds. Every thin line is a
+    replicate, thick lines are means. Dotted lines mark T1, when thresholds are raised, and T2, when the first
+    neuron has grown by a factor of the square root of d.
     *What to see:* with RandomMask the part within the span of the atoms grows, and the rest by far less, from the
     noise of the gradients (stage I); once thresholds are up, neurons become singletons (stage II) until
     {{ value("moments", arm="masked", moment="end", quantity="covered") | percent }} of the atoms have one, and

@@ -66,7 +66,6 @@ def _claim(name: str, kind: str, model: str, **parts: Any) -> Claim:
             sweeps__replicates=10,
             sweeps__supervised__max_steps=800,
             sweeps__pretraining__max_steps=2000,
-            sweeps__finetuning__steps=50,
         ),
         **parts,
     )

@@ -30,12 +30,12 @@ def measure(job: Job) -> Results:
             classifier = trained_classifier(experiment, kind, weights, labels)
             about = {"start": start, "encoder": kind, "labels": labels,
                      "replicate": experiment.replicate}  # fmt: skip
-            for frames, found in zip(
-                (values, by_part), measured(experiment, classifier, tests), strict=True
-            ):
-                frames.append(found.assign(**about))
+            found = measured(experiment, classifier, tests, job.params.map_cell)
+            for frames, one in zip((values, by_part), found, strict=True):
+                frames.append(one.assign(**about))
             if labels == max(job.params.labels):
-                read.append(readings(experiment, classifier, tests[0]).assign(**about))
+                ways = readings(experiment, classifier, tests[0], job.params.map_cell)
+                read.append(ways.assign(**about))
     return {
         "values": pd.concat(values, ignore_index=True),
         "by_part": pd.concat(by_part, ignore_index=True),

@@ -20,15 +20,24 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 
-def starts(pretrained: Weights, supervised: Weights) -> dict[str, Weights | None]:
-    """What the encoder was trained on before, in the words of tables and figures."""
-    return {"from scratch": None, "supervised": supervised, "SimMIM": pretrained}
+#: What an encoder was trained on before, in the words of tables and figures: its weights.
+Starts = Mapping[str, Weights | None]
+
+
+def starts(job: Job) -> Starts:
+    """Encoders of the old classes: with all labels, without, and with both one after the other."""
+    labels = job.params.supervised_labels
+    return {
+        "from scratch": None,
+        "supervised": encoder_of(job.tensors("supervised"), labels),
+        "SimMIM": job.tensors("pretrained"),
+        "SimMIM, then labels": encoder_of(job.tensors("finetuned"), labels),
+    }
 
 
 def transferred(
     experiment: PictureExperiment,
-    pretrained: Weights,
-    supervised: Weights,
+    before: Starts,
     config: Mapping[str, Any],
     tell: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
@@ -36,10 +45,8 @@ def transferred(
 
     Parameters
     ----------
-    pretrained
-        Weights of the encoder after SimMIM on the old classes' pictures, without labels.
-    supervised
-        The same after supervised training on all of them, with labels.
+    before
+        Weights of the encoder by the name of its training, None for its random start.
     config
         The ``images`` section; ``transfer`` gives the sets of new classes and their labels.
 
@@ -48,44 +55,28 @@ def transferred(
     DataFrame
         Columns classes (which new ones), method, quantity, value, replicate.
     """
-    settings, finetuning = config["transfer"], config["comparison"]["finetuning"]
-    kind = config["pretraining"]["simmim"]["encoder"]
-    frames = []
-    for classes in settings["classes"]:
-        for method, weights in starts(pretrained, supervised).items():
-            tell(f"{method} to {classes} classes")
-            values = _adapted(
-                experiment, experiment.encoder(kind, weights), classes, settings, finetuning
+    count, frames = config["transfer"]["new_labels"], []
+    for classes in config["transfer"]["classes"]:
+        world = experiment.other_world(class_parts=classes)
+        drawn = world.sample(4 * count, (*experiment.name, "transfer", classes))
+        labelled, fresh = balanced(drawn).subset(slice(count)), experiment.tests_of(world)
+
+        def adapted(encoder: Encoder) -> dict[str, float]:
+            classifier, _ = experiment.classifier(
+                encoder,
+                labelled,  # noqa: B023, as it is called before the next turn
+                config["comparison"]["finetuning"],
+                ("transfer", classes),  # noqa: B023
             )
-            long = {"quantity": list(values), "value": list(values.values())}
-            frames.append(pd.DataFrame({"classes": classes, "method": method, **long}))
-    return pd.concat(frames, ignore_index=True).assign(replicate=experiment.replicate)
+            return tested(experiment, classifier, fresh)  # noqa: B023
 
-
-def _adapted(
-    experiment: PictureExperiment,
-    encoder: Encoder,
-    classes: str,
-    settings: Mapping[str, Any],
-    finetuning: Mapping[str, Any],
-) -> dict[str, float]:
-    """Accuracies after fine-tuning to new classes."""
-    world = experiment.other_world(class_parts=classes)
-    name = (*experiment.name, "transfer", classes)
-    labelled = balanced(world.sample(4 * settings["new_labels"], name))
-    classifier, _ = experiment.classifier(
-        encoder,
-        labelled.subset(slice(settings["new_labels"])),
-        finetuning,
-        ("transfer", classes),
-    )
-    return tested(experiment, classifier, experiment.tests_of(world))
+        frames.append(_each(experiment, before, config, adapted, tell).assign(classes=classes))
+    return pd.concat(frames, ignore_index=True)
 
 
 def detected(
     experiment: PictureExperiment,
-    pretrained: Weights,
-    supervised: Weights,
+    before: Starts,
     config: Mapping[str, Any],
     tell: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
@@ -93,8 +84,8 @@ def detected(
 
     Parameters
     ----------
-    pretrained, supervised
-        Weights of the encoder after SimMIM, and after supervised training, on single objects.
+    before
+        As for :func:`transferred`; the encoders saw single objects.
     config
         The ``images`` section; ``detection`` gives scenes, their numbers, detector and training.
 
@@ -103,42 +94,52 @@ def detected(
     DataFrame
         Columns method, quantity (``ap``, ``ap50``, ``ap75``), value, replicate.
     """
-    kind, settings = config["pretraining"]["simmim"]["encoder"], config["detection"]
+    settings = config["detection"]
     scenes = Scenes(experiment.world, settings["scenes"])
     train, test = (
-        scenes.sample(settings[f"{part}_scenes"], (*experiment.name, "scenes", part))
-        for part in ("train", "test")
+        (drawn.images, pack_targets(drawn.boxes, drawn.labels))
+        for drawn in (
+            scenes.sample(settings[f"{part}_scenes"], (*experiment.name, "scenes", part))
+            for part in ("train", "test")
+        )
     )
-    rows = []
-    for method, weights in starts(pretrained, supervised).items():
-        tell(method)
-        found = precision(
-            experiment.encoder(kind, weights),
-            (train.images, pack_targets(train.boxes, train.labels)),
-            (test.images, pack_targets(test.boxes, test.labels)),
+
+    def found(encoder: Encoder) -> dict[str, float]:
+        return precision(
+            encoder,
+            train,
+            test,
             experiment.world.dials.classes,
             settings,
             experiment.plain,
             experiment.name,
             experiment.device,
         )
+
+    return _each(experiment, before, config, found, tell)
+
+
+def _each(
+    experiment: PictureExperiment,
+    before: Starts,
+    config: Mapping[str, Any],
+    adapt: Callable[[Encoder], Mapping[str, float]],
+    tell: Callable[[str], None],
+) -> pd.DataFrame:
+    """What ``adapt`` gives of every start: columns method, quantity, value, replicate."""
+    kind, rows = config["pretraining"]["simmim"]["encoder"], []
+    for method, weights in before.items():
+        tell(method)
+        found = adapt(experiment.encoder(kind, weights))
         rows += [(method, name, value, experiment.replicate) for name, value in found.items()]
     return pd.DataFrame(rows, columns=["method", "quantity", "value", "replicate"])
 
 
 def transfer(job: Job) -> Results:
     """Fine-tune encoders of the old classes to new ones that share parts."""
-    found = transferred(experiment_of(job), *_trained(job), job.config, job.tell)
-    return {"accuracies": found}
+    return {"accuracies": transferred(experiment_of(job), starts(job), job.config, job.tell)}
 
 
 def detection(job: Job) -> Results:
     """Train detectors on encoders of different origin."""
-    found = detected(experiment_of(job), *_trained(job), job.config, job.tell)
-    return {"precisions": found}
-
-
-def _trained(job: Job) -> tuple[Weights, Weights]:
-    """The encoder after SimMIM, and after supervised training with the most labels."""
-    supervised = encoder_of(job.tensors("supervised"), job.params.supervised_labels)
-    return job.tensors("pretrained"), supervised
+    return {"precisions": detected(experiment_of(job), starts(job), job.config, job.tell)}

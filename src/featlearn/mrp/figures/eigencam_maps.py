@@ -74,18 +74,35 @@ class Sheet:
         )
 
 
-def sheet(experiment: PictureExperiment, classifiers: Classifiers, pictures: Pictures) -> Sheet:
-    """Maps of the classifiers, by their names, on ``pictures``."""
-    parts = pictures.parts_of_class[pictures.labels]
-    masks = own_masks(pictures, parts)
-    coverage = pictures.coverage()[torch.arange(len(parts))[:, None], parts]
-    overlays, hit, predicted = {}, {}, {}
-    for name, classifier in classifiers.items():
-        seen = look(experiment, classifier, pictures.images)
-        overlays[name] = enlarged(pictures.images, seen.heat)
-        hit[name] = part_use(seen.heat, masks).hit
-        predicted[name] = seen.scores.argmax(1)
-    return Sheet(pictures, coverage, overlays, hit, predicted)
+@dataclass(frozen=True)
+class View:
+    """What the figures are made of: an experiment, its classifiers by name, and settings.
+
+    Attributes
+    ----------
+    shown
+        Classes and numbers of pictures.
+    map_cell
+        Pixels of a map's cell, see :func:`~featlearn.mrp.images.cams.look`.
+    """
+
+    experiment: PictureExperiment
+    classifiers: Classifiers
+    shown: Mapping[str, Any]
+    map_cell: int
+
+    def sheet(self, pictures: Pictures) -> Sheet:
+        """Maps of the classifiers on ``pictures``."""
+        parts = pictures.parts_of_class[pictures.labels]
+        masks = own_masks(pictures, parts)
+        coverage = pictures.coverage()[torch.arange(len(parts))[:, None], parts]
+        overlays, hit, predicted = {}, {}, {}
+        for name, classifier in self.classifiers.items():
+            seen = look(self.experiment, classifier, pictures.images, map_cell=self.map_cell)
+            overlays[name] = enlarged(pictures.images, seen.heat)
+            hit[name] = part_use(seen.heat, masks).hit
+            predicted[name] = seen.scores.argmax(1)
+        return Sheet(pictures, coverage, overlays, hit, predicted)
 
 
 def enlarged(images: Tensor, heat: Tensor) -> Tensor:
@@ -310,33 +327,28 @@ def maps(job: Job) -> Figure:
         SHORT[start]: trained_classifier(experiment, kind, read_tensors(file), labels)
         for file, (start, kind) in zip(job.files("classifiers"), encoders, strict=True)
     }
-    return MAPS[job.wildcards.figure](experiment, classifiers, job.params.shown)
+    return MAPS[job.wildcards.figure](
+        View(experiment, classifiers, job.params.shown, job.params.map_cell)
+    )
 
 
-def fig_1(
-    experiment: PictureExperiment, classifiers: Classifiers, shown: Mapping[str, Any]
-) -> Figure:
+def fig_1(view: View) -> Figure:
     """Figure 1, on part-composed pictures: what a supervised network looks at
 
     Eigen-CAM maps of a convolutional network that was trained with labels only, on the first multi-view
     test pictures of one class by their number, so that nobody chose them; beside them the count over all
     test pictures of the class. Outlines are the class's parts: solid where the mean heat on the part is
-    at least half of the picture's largest, dotted where it is less. The pictures stand in for the
+    at least half of the picture's largest, dotted where it is less. Where cells of the layer's map are
+    larger than a part's half, maps of shifted pictures are interleaved, so that its cells are finer. The pictures stand in for the
     paper's photographs of cars. *What to see:* whether the map stays with one part of the class or moves
     between them, and that twelve pictures and the count can say different things.
     """
-    pictures, label = experiment.test[0], shown["classes"][0] - 1
-    of_class = first_of_class(pictures, label, len(pictures.labels))
-    every = sheet(experiment, classifiers, of_class)
-    return one_class(every.first(shown["many"]), every)
+    pictures, label = view.experiment.test[0], view.shown["classes"][0] - 1
+    every = view.sheet(first_of_class(pictures, label, len(pictures.labels)))
+    return one_class(every.first(view.shown["many"]), every)
 
 
-def fig_3(
-    experiment: PictureExperiment,
-    classifiers: Classifiers,
-    shown: Mapping[str, Any],
-    across: int = 3,
-) -> Figure:
+def fig_3(view: View, across: int = 3) -> Figure:
     """Figure 3, on part-composed pictures: supervised against mask reconstruction
 
     The first multi-view test picture of each class, its map under a network trained with labels only and
@@ -345,13 +357,11 @@ def fig_3(
     the right map of a pair hits more parts than the left one, as the paper's pairs do. Six pairs decide
     nothing; the figure of part use below counts all pictures.
     """
-    few = first_of_each_class(experiment.test[0], shown["few"])
-    return each_class(sheet(experiment, classifiers, few), across)
+    few = first_of_each_class(view.experiment.test[0], view.shown["few"])
+    return each_class(view.sheet(few), across)
 
 
-def fig_4(
-    experiment: PictureExperiment, classifiers: Classifiers, shown: Mapping[str, Any]
-) -> Figure:
+def fig_4(view: View) -> Figure:
     """Figure 4, on part-composed pictures: further pairs, two classes
 
     Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which stand
@@ -359,15 +369,13 @@ def fig_4(
     pair is the same from picture to picture.
     """
     panels = [
-        first_of_class(experiment.test[0], label - 1, shown["few"])
-        for label in shown["classes"][1:]
+        first_of_class(view.experiment.test[0], label - 1, view.shown["few"])
+        for label in view.shown["classes"][1:]
     ]
-    return two_classes([sheet(experiment, classifiers, panel) for panel in panels])
+    return two_classes([view.sheet(panel) for panel in panels])
 
 
-def fig_5(
-    experiment: PictureExperiment, classifiers: Classifiers, shown: Mapping[str, Any]
-) -> Figure:
+def fig_5(view: View) -> Figure:
     """Figure 5, on part-composed pictures: three vision transformers
 
     The first multi-view test picture of each class, with the maps of a vision transformer trained with
@@ -375,10 +383,10 @@ def fig_5(
     same labels. Maps are read before the attention of the last block, without the class token. *What to
     see:* whether the two maps on the right hit more parts than the supervised one.
     """
-    return fig_3(experiment, classifiers, shown, across=2)
+    return fig_3(view, across=2)
 
 
-MAPS: Mapping[str, Callable[[PictureExperiment, Classifiers, Mapping[str, Any]], Figure]] = {
+MAPS: Mapping[str, Callable[[View], Figure]] = {
     "fig-1": fig_1,
     "fig-3": fig_3,
     "fig-4": fig_4,

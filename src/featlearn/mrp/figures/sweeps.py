@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ PARAMETERS = {
     "sigma_0": "size of the initial\nkernels, $\\sigma_0$",
 }
 SUPERVISED = Look("supervised", COLOURS["orange"])
-PRETRAINED = Look("mask reconstruction (+ fine-tuning)", COLOURS["blue"], "s")
+PRETRAINED = Look("mask reconstruction (+ new head)", COLOURS["blue"], "s")
 AT_CAPTURE = Look("the same, when the last feature is captured", COLOURS["blue"], "^", (1, 1.65))
 #: Rows of the figure: the quantity, its name, and which models have a line.
 ROWS = {
@@ -34,7 +34,12 @@ ROWS = {
     ),
     "accuracy_single_view": (
         "single-view\naccuracy",
-        {"supervised": SUPERVISED, "finetuned": PRETRAINED},
+        {
+            "supervised": SUPERVISED,
+            "pretrained": PRETRAINED,
+            "random": Look("random kernels + new head", COLOURS["grey"], "v"),
+            "raw_linear": Look("linear classifier on the summed patches", "#C8C8C8", "D"),
+        },
     ),
 }
 
@@ -63,13 +68,15 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
     Rows: share of features captured, share of winning kernels that hold more than one feature, accuracy
     on single-view test images. Columns: exponent of the activation, kernels a class, feature noise,
     probability that a patch is kept (mask reconstruction only: supervised training masks nothing), size of the initial kernels (the column of the phase diagram without single-view data); the other
-    parameters stay at their usual values. Points are means over replicates, lines 95 % t-intervals.
+    parameters stay at their usual values. New heads are trained to their optimum. Points are means over
+    replicates, lines 95 % t-intervals.
     *What to see:* mask reconstruction captures every feature everywhere but where there are no more
     kernels than features. The supervised lottery is at home at large exponents, few kernels, little
     feature noise and small initial kernels, as the theory assumes, and fades elsewhere. At the step at
     which the last feature is captured (dotted), a small exponent leaves more impure winners; trained
     on, mask reconstruction sorts them out, unless kernels begin near the threshold of several features
-    (right-hand column), which does no harm to the accuracy.
+    (right-hand column), which does no harm to the accuracy. Accuracies say little on these data, for
+    most of which a linear classifier of the raw patches is enough.
     """
     frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)
@@ -87,5 +94,9 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
         axes[-1, column].set_xticks(range(len(points)), names, rotation=45 * (len(points) > 3))
         axes[-1, column].set_xlim(-0.35, len(points) - 0.65)
         axes[-1, column].set_xlabel(words)
-    drawn.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    entries: dict[str, Any] = {}
+    for ax in axes[:, 0]:
+        handles, words = ax.get_legend_handles_labels()
+        entries |= zip(words, handles, strict=True)
+    drawn.legend(entries.values(), entries, loc="outside lower center", ncols=2)
     return drawn

@@ -7,13 +7,14 @@ be drawn again without the part, everything else the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import pandas as pd
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from featlearn.images.augment import Augment
 from featlearn.images.classifier import Classifier
@@ -86,11 +87,13 @@ def look(
     images: Tensor,
     layer_name: str | None = None,
     centred: bool = True,
+    map_cell: int | None = None,
 ) -> Seen:
-    """Scores and maps in one pass over ``images`` (N, 3, S, S) uint8.
+    """Scores and maps of ``images`` (N, 3, S, S) uint8.
 
     ``layer_name`` is one of the encoder's ``cam_layers``, the last if None; ``centred`` as in
-    :func:`~featlearn.images.eigencam.eigen_cam`.
+    :func:`~featlearn.images.eigencam.eigen_cam`. ``map_cell``: pixels of a map's cell, which are
+    made by :func:`finer` where the layer's own are larger; None for the layer's own.
     """
     encoder = classifier.encoder
     layer = encoder.get_submodule(layer_name or encoder.cam_layer)
@@ -99,7 +102,15 @@ def look(
     def outputs(inputs: Tensor) -> Tensor:
         scores, activations = watched(classifier.scores, layer, inputs)
         seen = (inputs.shape[-2], inputs.shape[-1])
-        maps = eigen_cam(encoder.as_maps(activations, seen), centred=centred).maps
+
+        def layer_maps(shifted: Tensor) -> Tensor:
+            return encoder.as_maps(watched(classifier.scores, layer, shifted)[1], seen)
+
+        own = encoder.as_maps(activations, seen)
+        cell = seen[0] // own.shape[-2]
+        if map_cell is not None and cell > map_cell:
+            own = finer(layer_maps, inputs, cell, cell // map_cell)
+        maps = eigen_cam(own, centred=centred).maps
         shape.append((maps.shape[1], maps.shape[2]))
         return torch.cat([scores, maps.flatten(1)], 1)
 
@@ -108,6 +119,39 @@ def look(
     scores, maps = found[:, : classifier.classes], found[:, classifier.classes :]
     maps = maps.reshape(len(maps), *shape[0])
     return Seen(scores, heat(maps, size))
+
+
+def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times: int) -> Tensor:
+    """Activation maps with ``times`` as many cells a side, of the same layer of the same network.
+
+    The network sees the images shifted by parts of a cell, and its maps are interleaved (the
+    shift-and-stitch of Sermanet et al. 2014, OverFeat, and Long et al. 2015, section 3.2). What a
+    shift brings in from outside is the image mirrored at its edge.
+
+    Parameters
+    ----------
+    maps_of
+        From images (B, 3, S, S) to activations (B, C, S / cell, S / cell).
+    inputs : (B, 3, S, S)
+    cell
+        Pixels of a side of a cell.
+    times
+        Shifts along each axis, by equal parts of a cell on either side of none.
+    """
+    shifts = [(2 * place + 1 - times) * cell // (2 * times) for place in range(times)]
+    edge = max(map(abs, shifts))
+    padded = functional.pad(inputs, (edge,) * 4, mode="reflect")
+    height, width = inputs.shape[-2:]
+    found: Tensor | None = None
+    for row, down in enumerate(shifts):
+        for column, right in enumerate(shifts):
+            top, left = edge + down, edge + right
+            maps = maps_of(padded[..., top : top + height, left : left + width])
+            if found is None:
+                found = maps.new_empty(*maps.shape[:2], *(times * side for side in maps.shape[2:]))
+            found[..., row::times, column::times] = maps
+    assert found is not None
+    return found
 
 
 # --------------------------------------------------------------------------- pictures to erase from
@@ -222,9 +266,12 @@ def _certainty(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def measured(
-    experiment: Sight, classifier: Classifier, tests: list[Erasures]
+    experiment: Sight,
+    classifier: Classifier,
+    tests: list[Erasures],
+    map_cell: int | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """How a classifier uses the parts of each kind of pictures.
+    """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
     Returns
     -------
@@ -238,7 +285,7 @@ def measured(
     """
     rows, by_part = [], []
     for test in tests:
-        seen = look(experiment, classifier, test.pictures.images)
+        seen = look(experiment, classifier, test.pictures.images, map_cell=map_cell)
         without = torch.stack(
             [_scores(experiment, classifier, images) for images in (*test.without, test.bare)]
         )
@@ -270,8 +317,12 @@ HIT_SHARES = (0.25, 0.5, 0.75)
 READ_LAYERS = 3
 
 
-def readings(experiment: Sight, classifier: Classifier, test: Erasures) -> pd.DataFrame:
+def readings(
+    experiment: Sight, classifier: Classifier, test: Erasures, map_cell: int | None = None
+) -> pd.DataFrame:
     """Parts hit a picture, in all ways to read a map: whether a count hangs on how it is made.
+
+    ``map_cell`` as in :func:`look`.
 
     Returns
     -------
@@ -284,7 +335,7 @@ def readings(experiment: Sight, classifier: Classifier, test: Erasures) -> pd.Da
     layers = (encoder.cam_layers or (encoder.cam_layer,))[-READ_LAYERS:]
     for place, name in enumerate(layers, 1 - len(layers)):
         for centred in (True, False):
-            seen = look(experiment, classifier, test.pictures.images, name, centred)
+            seen = look(experiment, classifier, test.pictures.images, name, centred, map_cell)
             for share in HIT_SHARES:
                 hits = part_use(seen.heat, test.masks, share).hits.double().mean()
                 rows.append((place, centred, share, float(hits)))

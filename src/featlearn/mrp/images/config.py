@@ -17,6 +17,7 @@ def faults(images: Mapping[str, Any]) -> Iterator[str]:
         images["detection"]["scenes"], "images.detection.scenes", world["parts_per_class"]
     )
     yield from augmentation_faults(images["augmentation"], "images.augmentation")
+    yield from augmentation_faults(images["gain"]["augmentation"], "images.gain.augmentation")
     yield from _pretraining_faults(images)
     yield from _label_faults(images)
 
@@ -42,10 +43,12 @@ def _pretraining_faults(images: Mapping[str, Any]) -> Iterator[str]:
 
 def _label_faults(images: Mapping[str, Any]) -> Iterator[str]:
     train, classes = images["samples"]["train"], images["world"]["classes"]
-    for section in ("comparison", "phase_diagram"):
-        for count in images[section]["labels"]:
+    sections = {name: images.get(name, {"labels": []}) for name in ("comparison", "phase_diagram")}
+    asked = {f"images.{name}.labels": own["labels"] for name, own in sections.items()}
+    for key, counts in {**asked, "images.gain.labels": [images["gain"]["labels"]]}.items():
+        for count in counts:
             if not 2 * classes <= count <= train:
                 yield (
-                    f"images.{section}.labels: {count}; expected from {2 * classes} (two a class) "
+                    f"{key}: {count}; expected from {2 * classes} (two a class) "
                     f"to {train}, the training pictures"
                 )

@@ -7,17 +7,16 @@ from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from featlearn.images.accuracy import accuracies
 from featlearn.images.classifier import Classifier
 from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
-from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.pictures import Pictures
-from featlearn.images.probe import choose_probe
 from featlearn.images.replicate import Weights
 from featlearn.mrp.images.experiment import PictureExperiment
+from featlearn.mrp.images.frozen import Frozen, Quality
 
 #: What is done with an encoder; the names stand in tables and figures.
 FINE_TUNED, PROBE, NEIGHBOURS = "fine-tuned", "linear probe", "nearest neighbours"
@@ -53,7 +52,7 @@ def evaluate(
     dict
         Weights of the fine-tuned classifiers, named ``<labels>/<parameter>``.
     """
-    frozen = Frozen(experiment, experiment.encoder(kind, weights))
+    features = frozen(experiment, experiment.encoder(kind, weights))
     frames, trained = [], {}
     for count in settings["labels"]:
         tell(f"{count} labels")
@@ -64,8 +63,8 @@ def evaluate(
             trained[f"{count}/{name}"] = tensor
         seen = {
             FINE_TUNED: values,
-            PROBE: frozen.probe(count, settings["probe"]),
-            NEIGHBOURS: frozen.neighbours(count, settings["neighbours"]),
+            PROBE: probed(features, count, settings["probe"]["validation_share"]),
+            NEIGHBOURS: features.neighbours(slice(count), settings["neighbours"]),
         }
         frames += [
             pd.DataFrame({"evaluation": name, "labels": count, **_long(values)})
@@ -101,45 +100,26 @@ def tested(
     return accuracies(torch.cat(predicted), *truth(pictures))
 
 
-class Frozen:
-    """Features of a frozen encoder, computed once for all numbers of labels."""
+def frozen(experiment: PictureExperiment, network: nn.Module) -> Frozen[dict[str, float]]:
+    """Features that ``network`` gives of an experiment's pictures, judged by their accuracies."""
+    train, *test = (
+        extract(network, pictures.images, experiment.plain, device=experiment.device)
+        for pictures in (experiment.train, *experiment.test)
+    )
+    return Frozen(
+        train,
+        experiment.train.labels,
+        torch.cat(test),
+        len(experiment.train.parts_of_class),
+        lambda scores: accuracies(scores.argmax(1), *truth(experiment.test)),
+        experiment.device,
+    )
 
-    def __init__(self, experiment: PictureExperiment, encoder: Encoder):
-        self.experiment = experiment
-        self.train, *self.test = (
-            extract(encoder, pictures.images, experiment.plain, device=experiment.device)
-            for pictures in (experiment.train, *experiment.test)
-        )
 
-    def probe(self, count: int, settings: Mapping[str, Any]) -> dict[str, float]:
-        """Accuracies of the linear probe; its penalty is chosen on a part of the labelled ones."""
-        labels = self.experiment.train.labels[:count]
-        held_out = max(1, round(settings["validation_share"] * count))
-        fitted, chosen = slice(count - held_out), slice(count - held_out, count)
-        probe = choose_probe(
-            (self.train[:count][fitted], labels[fitted]),
-            (self.train[:count][chosen], labels[chosen]),
-            len(self.experiment.train.parts_of_class),
-        ).probe
-        return self._tested(probe.predict)
-
-    def neighbours(self, count: int, settings: Mapping[str, Any]) -> dict[str, float]:
-        """Accuracies of the vote of the nearest labelled pictures."""
-        labels = self.experiment.train.labels[:count]
-        return self._tested(
-            lambda features: nearest_neighbours(
-                (self.train[:count], labels),
-                features,
-                len(self.experiment.train.parts_of_class),
-                [min(settings["count"], count)],
-                temperature=settings["temperature"],
-            )[0]
-        )
-
-    def _tested(self, predict: Callable[[Tensor], Tensor]) -> dict[str, float]:
-        pictures = self.experiment.test
-        predicted = torch.cat([predict(features) for features in self.test])
-        return accuracies(predicted, *truth(pictures))
+def probed(features: Frozen[Quality], count: int, share: float) -> Quality:
+    """A linear probe on the first ``count`` labels, the last ``share`` of which choose."""
+    fitted = count - max(1, round(share * count))
+    return features.probe(slice(fitted), slice(fitted, count))
 
 
 def truth(pictures: Sequence[Pictures]) -> tuple[Tensor, Tensor]:

@@ -33,13 +33,13 @@ from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
 from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
-from featlearn.images.neighbours import nearest_neighbours
 from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
-from featlearn.images.probe import choose_probe, score
+from featlearn.images.probe import score
 from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
+from featlearn.mrp.images.frozen import Frozen
 from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 
 #: Makes a progress report for ``(label, steps)``.
@@ -257,7 +257,7 @@ class RealExperiment(Replicate):
         dict
             Weights of the fine-tuned classifier with most labels.
         """
-        frozen = Frozen(self, encoder())
+        features = self.frozen(encoder())
         rows: list[tuple[str, float, int, float]] = []
         trained: dict[float, Classifier] = {}
         for fraction, own in self.labelled_rows.items():
@@ -267,10 +267,37 @@ class RealExperiment(Replicate):
             report = report_of(reporter, label, training, len(own))
             trained[fraction] = self.fine_tuned(encoder(), fraction, report)
             rows.append((FINE_TUNED, fraction, len(own), self.tested(trained[fraction])))
-            rows += [(how, fraction, len(own), value) for how, value in frozen.seen(fraction)]
+            seen = self.probed(features, fraction)
+            rows += [(how, fraction, len(own), value) for how, value in seen.items()]
         frame = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
         quantity = PRECISION if self.several else ACCURACY
         return frame.assign(quantity=quantity), trained[max(trained)].state_dict()
+
+    def frozen(self, encoder: Encoder) -> Frozen[float]:
+        """Features of the test images, and of those whose labels are used at the largest share."""
+        labelled = self.labelled(max(self.labelled_rows))
+        train, test = (
+            extract(encoder, part.images, self.plain, device=self.device)
+            for part in (labelled, self.test)
+        )
+        return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
+
+    def probed(self, features: Frozen[float], fraction: float) -> dict[str, float]:
+        """Quality of the linear probe and, with one label an image, of the nearest neighbours.
+
+        The penalty is chosen on a part of the labelled images, of each class its share.
+        """
+        rows = self.labelled_rows
+        # smaller sets lie in larger ones, and both are sorted
+        own = torch.searchsorted(rows[max(rows)], rows[fraction])
+        # of very few images at least one chooses
+        share = max(self.settings["probe"]["validation_share"], 1 / len(own))
+        stream = (*self.name, "probe", fraction)
+        split = split_rows(features.labels[own].cpu(), {"chosen": share}, *stream)
+        found = {PROBE: features.probe(own[split["train"]], own[split["chosen"]])}
+        if not self.several:
+            found[NEIGHBOURS] = features.neighbours(own, self.settings["neighbours"])
+        return found
 
     def tested(self, classifier: Classifier) -> float:
         """Quality of a classifier on the test images."""
@@ -285,58 +312,6 @@ class RealExperiment(Replicate):
         if self.several:
             return score(scores.cpu(), labels)
         return accuracies(scores.argmax(1).cpu()[labels >= 0], labels[labels >= 0])["all"]
-
-
-class Frozen:
-    """Features of a frozen encoder, computed once for all shares of the labels."""
-
-    def __init__(self, experiment: RealExperiment, encoder: Encoder):
-        self.experiment = experiment
-        self.widest = max(experiment.labelled_rows)
-        images = experiment.labelled(self.widest)
-        self.labels = images.labels
-        self.train, self.test = (
-            extract(encoder, part.images, experiment.plain, device=experiment.device)
-            for part in (images, experiment.test)
-        )
-
-    def seen(self, fraction: float) -> list[tuple[str, float]]:
-        """Quality of the linear probe and, with one label an image, of the nearest neighbours."""
-        rows = self.experiment.labelled_rows
-        # smaller sets lie in larger ones, and both are sorted
-        own = torch.searchsorted(rows[self.widest], rows[fraction])
-        features, labels = self.train[own], self.labels[own]
-        found = [(PROBE, self._probe(features, labels, fraction))]
-        if not self.experiment.several:
-            found.append((NEIGHBOURS, self._neighbours(features, labels)))
-        return found
-
-    def _probe(self, features: Tensor, labels: Tensor, fraction: float) -> float:
-        """The penalty is chosen on a part of the labelled images, of each class its share."""
-        experiment = self.experiment
-        share = experiment.settings["probe"]["validation_share"]
-        # of very few images at least one
-        share = max(share, 1 / len(labels))
-        rows = split_rows(labels, {"chosen": share}, *experiment.name, "probe", fraction)
-        fitted, chosen = (
-            (features[rows[part]].to(experiment.device), labels[rows[part]].to(experiment.device))
-            for part in ("train", "chosen")
-        )
-        probe = choose_probe(fitted, chosen, experiment.classes).probe
-        return experiment.quality(probe.scores(self.test.to(experiment.device)))
-
-    def _neighbours(self, features: Tensor, labels: Tensor) -> float:
-        settings, device = self.experiment.settings["neighbours"], self.experiment.device
-        predicted = nearest_neighbours(
-            (features.to(device), labels.to(device)),
-            self.test.to(device),
-            self.experiment.classes,
-            [min(settings["count"], len(labels))],
-            temperature=settings["temperature"],
-        )[0]
-        return self.experiment.quality(
-            torch.nn.functional.one_hot(predicted, self.experiment.classes)
-        )
 
 
 def report_of(

@@ -25,10 +25,14 @@ STAND_INS: dict[str, tuple[tuple[str, str, dict[str, str]], ...]] = {
         ("new classes, single-view", "transfer", {"quantity": "single_view"}),
     ),
 }
-#: The paper's two models, as the frames call them.
+#: The paper's two models, as the frames call them; both have had the labels of the old classes.
 MODELS = {
     "supervised": {"comparison": "random-cnn", "transfer": "supervised", "detection": "supervised"},
-    "mask reconstruction": {"comparison": "simmim", "transfer": "SimMIM", "detection": "SimMIM"},
+    "mask reconstruction": {
+        "comparison": "simmim",
+        "transfer": "SimMIM, then labels",
+        "detection": "SimMIM, then labels",
+    },
 }
 
 
@@ -152,7 +156,8 @@ def later_version(
     The paper's numbers (`paper_value`) are those of a ResNet-50 on ImageNet and VOC. Beside them stands
     what this run measured in their place on part-composed pictures, in the same unit: accuracy with the
     most labels, AP75 of Faster R-CNN on scenes of several objects, and accuracy on new classes made of
-    old parts; the gain is paired over replicates. *What to see:* signs can be compared, sizes cannot; and
+    old parts; the gain is paired over replicates. Both encoders have had all labels of the old classes,
+    one of them after SimMIM. *What to see:* signs can be compared, sizes cannot; and
     the paper reports one run each, without an interval.
     """
     return _beside(quoted, "table-1", comparison, transfer, detection)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from featlearn.contrastive.claims.shared import ratio
-from featlearn.core.claims import LEAST_REPLICATES, Claim, Measure, difference, needs, read
+from featlearn.contrastive.claims.shared import declaring, ratio
+from featlearn.core.claims import LEAST_REPLICATES, Measure, difference, read
 
 MOMENTS = "contrastive/measurements/stages/moments.parquet"
 EVALUATION = "contrastive/measurements/stages/evaluation.parquet"
@@ -45,12 +44,10 @@ def above_floor(loss: str = "loss") -> Measure:
     return ratio(difference(seen(loss), floor), difference(seen("loss", "start"), floor))
 
 
-def claim(name: str, **parts: Any) -> Claim:
-    """A claim on the moments, unless ``parts`` say another artefact."""
-    reach = needs(
-        stages__data__atoms=ATOMS,
-        stages__training__steps=STEPS,
-        stages__replicates=LEAST_REPLICATES,
-    )
-    filled = {"out_of_reach": reach, "artefact": MOMENTS, **parts}
-    return Claim(f"contrastive/{name}", **filled)
+#: A claim on the moments, unless it says another artefact.
+claim = declaring(
+    MOMENTS,
+    stages__data__atoms=ATOMS,
+    stages__training__steps=STEPS,
+    stages__replicates=LEAST_REPLICATES,
+)
