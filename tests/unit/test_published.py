@@ -86,9 +86,12 @@ def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
     figures = toy / "figures.py"
     edit(figures, "@figure()", '@figure("b", k=2, contains="drawn")\n@figure("a", k=1)')
     edit(figures, "(alignment: pd.DataFrame)", "(alignment: pd.DataFrame, config: dict, k: int)")
+    edit(figures, "The feature appears out", "The feature of {{ k }} appears out")
     one, two, _ = publish.exhibits("toy", "averaging")
     assert (one.name, one.fixed, one.contains) == ("a", {"k": 1}, "")
     assert (two.name, two.fixed, two.contains) == ("b", {"k": 2}, "drawn")
+    assert one.title.startswith("The feature of 1 appears")
+    assert two.page.startswith("# The feature of 2 appears")
     assert one.frames == ("alignment", "config")
     (batch,) = published().experiments[0].batches
     assert batch.wants_config

@@ -111,12 +111,20 @@ class Exhibit:
 
     @property
     def title(self) -> str:
-        return self.caption.partition("\n")[0]
+        return self.told.partition("\n")[0]
+
+    @property
+    def told(self) -> str:
+        """The caption with the literals of the mark for ``{{ name }}``."""
+        text = self.caption
+        for name, value in self.fixed.items():
+            text = text.replace(f"{{{{ {name} }}}}", str(value))
+        return text
 
     @property
     def page(self) -> str:
         """The caption as a Markdown page."""
-        title, _, body = self.caption.partition("\n")
+        title, _, body = self.told.partition("\n")
         return f"# {title}\n{body}\n"
 
     @property

@@ -1,0 +1,185 @@
+"""The two-layer network of chapter 2 in reduced coordinates, its start and its exact gradients.
+
+``g(x) = sum_i a_i sigma(<w_i, x> + b_i)`` with the truncated ReLU ``sigma(z) = min(1, max(z, 0))``
+(eq. 2.2). As all inputs lie in the span of the D orthonormal patterns, ``<w_i, x> = <q_i, phi>``
+with ``q_i = M^T w_i``; of the rest of ``w_i`` only the norm matters, and only to cosines. No
+gradient reaches the rest: weight decay alone changes it. So one training serves every dimension d,
+and training at d = 2000 costs what it costs at d = D. That holds for gradient descent, momentum
+included; Adam would see axes.
+
+A neuron is a row ``[q_i, b_i]`` that meets the row ``[phi, 1]`` of a sample: tensors ``rows``
+(R, N, D + 1) and ``x`` (R, n, D + 1), replicates first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+#: Samples whose activations are held at a time, by full gradients and accuracies.
+BLOCK = 1000
+
+
+def truncated_relu(z: Tensor) -> Tensor:
+    """``min(1, max(z, 0))``."""
+    return z.clamp(0, 1)
+
+
+def smoothed(z: Tensor, noise: float) -> Tensor:
+    """Mean of ``sigma(z + xi)`` over Gaussian ``xi`` with the standard deviation ``noise``.
+
+    ``F(z) - F(z - 1)`` with ``F(u) = u Phi(u / s) + s phi(u / s)``, the mean of a ReLU.
+    """
+    if noise == 0:
+        return truncated_relu(z)
+    return _mean_relu(z, noise) - _mean_relu(z - 1, noise)
+
+
+def smoothed_slope(z: Tensor, noise: float) -> Tensor:
+    """Its derivative, ``Pr[0 < z + xi < 1]``."""
+    if noise == 0:
+        return ((z > 0) & (z < 1)).to(z.dtype)
+    return torch.special.ndtr(z / noise) - torch.special.ndtr((z - 1) / noise)
+
+
+def _mean_relu(u: Tensor, noise: float) -> Tensor:
+    v = u / noise
+    density = torch.exp(-v.square() / 2) / (2 * torch.pi) ** 0.5
+    return u * torch.special.ndtr(v) + noise * density
+
+
+@dataclass(frozen=True)
+class Network:
+    """Weights of R networks of N neurons.
+
+    Parameters
+    ----------
+    rows : (R, N, D + 1)
+        ``q_i`` and, last, ``b_i``.
+    a : (R, N)
+        Output weights.
+    kept
+        Factor by which weight decay has multiplied the part of each weight outside the patterns.
+    """
+
+    rows: Tensor
+    a: Tensor
+    kept: float = 1.0
+
+    @property
+    def q(self) -> Tensor:
+        return self.rows[..., :-1]
+
+    @property
+    def b(self) -> Tensor:
+        return self.rows[..., -1]
+
+
+def with_one(phi: Tensor) -> Tensor:
+    """(..., D) to (..., D + 1): a last coordinate 1, which biases meet."""
+    return torch.cat([phi, torch.ones_like(phi[..., :1])], -1)
+
+
+def symmetric_start(
+    pairs: int,
+    patterns: int,
+    stds: tuple[float, float, float],
+    streams: Sequence[torch.Generator],
+    dtype: torch.dtype = torch.float32,
+) -> Network:
+    """2m neurons in pairs with the same w and b and opposite a, so that the output is zero.
+
+    Parameters
+    ----------
+    pairs
+        m; neuron m + i is the partner of neuron i.
+    stds
+        Of the coordinates of w, of b and of a (sigma_w, sigma_b, sigma_a); see
+        :func:`featlearn.emergence.train.start_stds`.
+    """
+    rows, a = [], []
+    for stream in streams:
+        drawn = torch.randn(pairs, patterns + 2, generator=stream, dtype=torch.float64)
+        row = drawn[:, :-1] * torch.tensor([stds[0]] * patterns + [stds[1]])
+        rows.append(torch.cat([row, row]))
+        a.append(torch.cat([drawn[:, -1], -drawn[:, -1]]) * stds[2])
+    return Network(torch.stack(rows).to(dtype), torch.stack(a).to(dtype))
+
+
+def outside(pairs: int, missing: int, std: float, streams: Sequence[torch.Generator]) -> Tensor:
+    """(R, 2m, d - D) initial weights outside the patterns, in coordinates of their own.
+
+    ``missing`` is d - D, ``std`` is sigma_w.
+    """
+    drawn = [std * torch.randn(pairs, missing, generator=stream) for stream in streams]
+    return torch.stack([torch.cat([one, one]) for one in drawn])
+
+
+def directions(network: Network, rest: Tensor) -> Tensor:
+    """(R, N, d) weights of length one; ``rest`` as of :func:`outside`. Zero stays zero."""
+    whole = torch.cat([network.q, network.kept * rest], -1).double()
+    norm = whole.norm(dim=-1, keepdim=True)
+    return torch.where(norm > 0, whole / norm, 0.0)
+
+
+def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
+    """(R, N) cosines between weights and a unit direction (R, D) of the patterns.
+
+    ``rest`` (R, N) are the initial norms of :func:`outside`. A weight of norm zero has
+    the cosine 0.
+    """
+    q = network.q.double()
+    length = (q.square().sum(-1) + (network.kept * rest).square()).sqrt()
+    along = (q * direction[:, None].to(q.dtype)).sum(-1)
+    return torch.where(length > 0, along / length, 0.0)
+
+
+def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
+    """(R, n) outputs at inputs (R, n, D + 1), in blocks of samples."""
+    blocks = []
+    for part in torch.split(x, BLOCK, 1):
+        z = part @ network.rows.mT
+        blocks.append((smoothed(z, noise) @ network.a[..., None])[..., 0])
+    return torch.cat(blocks, 1)
+
+
+def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
+    """(R,) mean hinge loss ``max(0, 1 - y g(x))`` (eq. 2.3); no regulariser."""
+    return (1 - y * output(network, x, noise)).clamp_min(0).mean(1)
+
+
+def full_gradients(
+    network: Network, x: Tensor, y: Tensor, weight: Tensor, noise: float
+) -> tuple[Tensor, Tensor]:
+    """Gradients of the weighted, smoothed hinge loss over all samples (A.19-A.21, A.317-A.319).
+
+    Parameters
+    ----------
+    x : (R, n, D + 1)
+    y : (R, n)
+    weight : (R, n)
+        alpha_y, of each sample; ones for the plain loss.
+    noise
+        Standard deviation sigma_xi of the noise in the pre-activations, averaged over.
+
+    Returns
+    -------
+    by rows : (R, N, D + 1)
+    by a : (R, N)
+    """
+    by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
+    number = x.shape[1]
+    for here, label, alpha in zip(
+        *(torch.split(each, BLOCK, 1) for each in (x, y, weight)), strict=True
+    ):
+        z = here @ network.rows.mT
+        act = smoothed(z, noise)
+        g = (act @ network.a[..., None])[..., 0]
+        # the samples that still count: y g <= 1
+        c = label * alpha * (label * g <= 1) / number
+        by_a -= (c[:, None] @ act)[:, 0]
+        by_rows -= (smoothed_slope(z, noise) * c[..., None]).mT @ here
+    return by_rows * network.a[..., None], by_a

@@ -1,0 +1,75 @@
+"""How figures, tables and claims read the frames of the curves. No torch in here."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+#: Arms of the thesis' tables: which rows of the frame are the accuracies of each.
+#: ``end``: at the last step; ``chosen``: at the step that is best on validation samples; ``head``:
+#: of a converged head on frozen features; ``exact``: of the law itself.
+ARMS = {
+    "network": ("network", "end"),
+    "ntk": ("ntk", "chosen"),
+    "rf": ("rf", "head"),
+    "one_step": ("one_step", "head"),
+    "two_step": ("two_step", "head"),
+    "flat": ("network", "end"),
+    "linear": ("linear", "head"),
+    "threshold": ("threshold", "exact"),
+    "majority": ("majority", "exact"),
+}
+#: Arms with neurons: whose cosines they are.
+NEURONS = {
+    "network": "network",
+    "rf": "start",
+    "one_step": "one_step",
+    "two_step": "two_step",
+    "flat": "network",
+}
+
+
+def rows(frame: pd.DataFrame, **where: object) -> pd.DataFrame:
+    """The rows with these values.
+
+    Raises
+    ------
+    KeyError
+        If there are none.
+    """
+    for name, wanted in where.items():
+        frame = frame[frame[name] == wanted]
+    if frame.empty:
+        raise KeyError(f"no row with {where}")
+    return frame
+
+
+def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:
+    """Accuracy on ``part`` (train, test), a replicate each; ``arm`` is one of :data:`ARMS`."""
+    name, how = ARMS[arm]
+    own = rows(frame, cell=cell, structured=arm != "flat", arm=name)
+    if how in ("head", "exact"):
+        return by_replicate(own, f"head_{part}" if how == "head" else part)
+    return at_the_end(own, part) if how == "end" else chosen(own, part)
+
+
+def by_replicate(frame: pd.DataFrame, quantity: str) -> pd.Series:
+    """One number a replicate."""
+    return rows(frame, quantity=quantity).set_index("replicate")["value"].sort_index()
+
+
+def at_the_end(frame: pd.DataFrame, part: str) -> pd.Series:
+    """Of a curve its last point, a replicate each."""
+    return by_replicate(frame[frame["step"] == frame["step"].max()], part)
+
+
+def chosen(frame: pd.DataFrame, part: str) -> pd.Series:
+    """Of a curve the point whose validation accuracy is the highest, a replicate each."""
+    judged = rows(frame, quantity="validation")
+    best = judged.loc[judged.groupby("replicate")["value"].idxmax(), ["replicate", "step"]]
+    return by_replicate(frame.merge(best, on=["replicate", "step"]), part)
+
+
+def cosine(frame: pd.DataFrame, cell: str, arm: str, dimension: int) -> pd.Series:
+    """Largest cosine of a neuron with the relevant direction, a replicate each."""
+    own = rows(frame, cell=cell, structured=arm != "flat", arm=NEURONS[arm], dimension=dimension)
+    return by_replicate(own, "largest_cosine")

@@ -1,0 +1,1 @@
+"""Tables of chapter 2, by experiment. Reads frames, imports no torch."""

@@ -1,0 +1,91 @@
+"""Tables A.1 to A.5: what was measured, and beside it what the thesis prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.publish import Table, table
+from featlearn.core.quoted import quoted_table
+from featlearn.core.stats import SPREAD_KIND, estimate, plus_minus
+from featlearn.emergence.reading import NEURONS, accuracies, cosine, rows
+
+ARMS = {
+    "network": "Network",
+    "ntk": "NTK",
+    "rf": "Random features",
+    "one_step": "One Step",
+    "two_step": "Two Step",
+    "flat": "Network w/o structure",
+    "linear": "linear on the input",
+    "threshold": "best threshold on the count",
+    "majority": "majority",
+}
+PARTS = {"train": "train accuracy", "test": "test accuracy", "cosine": "largest cosine"}
+
+
+@table("table-a-1", cells=(("parity", 500),))
+@table("table-a-2", cells=(("interval", 500),))
+@table("table-a-3", cells=(("parity", 100), ("parity", 2000)))
+@table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)))
+@table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)))
+def accuracies_of_all_arms(
+    values: pd.DataFrame, quoted: Mapping[str, Any], cells: tuple[tuple[str, int], ...]
+) -> Table:
+    """Six arms and what solves the labels without them
+
+    Accuracies and the largest cosine of a neuron with the sum of the relevant patterns; in brackets
+    what the thesis prints (`paper_value`). Network: after the last step; NTK: the Taylor model at
+    the start, at the step that is best on validation samples; random features, One Step, Two Step
+    and the raw input: heads solved to their optimum on standardised features. The thesis trains
+    those for as many steps as the network, at rates that it does not give.
+    """
+    printed = pd.concat(
+        [quoted_table(quoted, name)[0] for name in quoted], ignore_index=True
+    ).set_index(["cell", "dimension", "arm", "quantity"])["paper_value"]
+    found = pd.DataFrame([row for cell in cells for row in _rows(values, printed, *cell)])
+    text = [
+        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
+        for mean, half, paper in found[["mean", "half_width", "paper_value"]].to_numpy()
+    ]
+    shown = found.assign(text=text).pivot_table(
+        index=["cell", "d", "arm"], columns="quantity", values="text", aggfunc="first", sort=False
+    )
+    shown = shown[list(PARTS)].fillna("-").rename(columns=PARTS).reset_index()
+    shown["arm"] = shown["arm"].map(ARMS)
+    return Table(
+        found, shown.rename_axis(columns=None),
+        f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}; in brackets: "
+        "as printed, the mean of five runs.",
+    )  # fmt: skip
+
+
+def _rows(
+    values: pd.DataFrame, printed: pd.Series[float], cell: str, wanted: int
+) -> Iterator[dict[str, Any]]:
+    known = list(rows(values, cell=cell, quantity="largest_cosine")["dimension"].unique())
+    # a small scale has other dimensions, in the same order
+    dimension = wanted if wanted in known else known[min((500, 100, 2000).index(wanted),
+                                                         len(known) - 1)]  # fmt: skip
+    for arm in ARMS:
+        for quantity in PARTS:
+            if quantity == "cosine":
+                if arm not in NEURONS:
+                    continue
+                seen = estimate(cosine(values, cell, arm, dimension).to_numpy())
+            elif arm in ("threshold", "majority") and quantity == "train":
+                continue
+            else:
+                seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
+            yield {
+                "cell": cell,
+                "d": dimension,
+                "arm": arm,
+                "quantity": quantity,
+                "mean": seen.mean,
+                "half_width": seen.half_width,
+                "replicates": seen.replicates,
+                "paper_value": printed.get((cell, wanted, arm, quantity), float("nan")),
+            }

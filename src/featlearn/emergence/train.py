@@ -1,0 +1,275 @@
+"""Training of chapter 2: two full gradient steps, then mini-batches; the models that it is set
+against.
+
+All replicates train at once. Between two products of matrices a step touches the activations as
+few times as it can, replicate by replicate so that they stay in the cache, and goes back through
+the samples alone that the hinge loss still asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from featlearn.emergence.data import Law
+from featlearn.emergence.model import BLOCK, Network, full_gradients
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The two full steps, ``theta <- (1 - 2 eta lambda) theta - eta gradient`` (eq. 2.4).
+
+    Parameters
+    ----------
+    first_rate
+        eta of step 1.
+    first_kept
+        Factor of w in step 1: 0 with lambda_w = 1 / (2 eta), "complete forgetting".
+    noise
+        sigma_xi, the noise of the smoothed activation in both.
+    """
+
+    first_rate: float
+    first_kept: float
+    noise: float
+
+    @classmethod
+    def of(cls, law: Law, pairs: int, preset: str) -> Schedule:
+        """``theory`` and ``practical``: Theorem A.20's rate. ``partial_forget``: half of w stays.
+
+        The last is no part of the thesis: the cosines that it prints after one step fall with d,
+        which they cannot if nothing of the start is left. Its rate was chosen by them.
+        """
+        k = law.relevant
+        if preset == "partial_forget":
+            return cls(5.0, 0.5, k**-1.5)
+        own = _structured(law)
+        rate = own.weighted_gamma**2 * own.scale**2 / (k * pairs**3)
+        return cls(rate, 0.0, k**-1.5)
+
+
+def _structured(law: Law) -> Law:
+    """What start and rate follow from: without structure gamma of parity is zero."""
+    return replace(law, structured=True)
+
+
+def start_stds(law: Law) -> tuple[float, float, float]:
+    """sigma_w, sigma_b, sigma_a of the start: 1 / k, 1 / k^2, scale^2 / (gamma k^2)."""
+    k, own = law.relevant, _structured(law)
+    return 1 / k, 1 / k**2, own.scale**2 / (own.weighted_gamma * k**2)
+
+
+def class_weights(law: Law, y: Tensor) -> Tensor:
+    """``alpha_y = 1 / (2 Pr[y])`` of each sample (eq. A.293): both labels weigh the same."""
+    p = law.positive_share
+    return torch.tensor([1 / (2 * (1 - p)), 1 / (2 * p)], dtype=y.dtype)[(y > 0).long()]
+
+
+def two_steps(
+    network: Network, x: Tensor, y: Tensor, weight: Tensor, schedule: Schedule
+) -> tuple[Network, Network]:
+    """The networks after the first and after the second full step.
+
+    Step 1 forgets w (or a share of it) and moves a, b and w along the gradient; step 2, with a rate
+    of 1 and lambda = 1/2, forgets w and a.
+    """
+    by_rows, by_a = full_gradients(network, x, y, weight, schedule.noise)
+    rows = network.rows.clone()
+    rows[..., :-1] *= schedule.first_kept
+    first = Network(
+        rows - schedule.first_rate * by_rows,
+        network.a - schedule.first_rate * by_a,
+        network.kept * schedule.first_kept,
+    )
+    by_rows, by_a = full_gradients(first, x, y, weight, schedule.noise)
+    rows = first.rows.clone()
+    rows[..., :-1] = 0
+    return first, Network(rows - by_rows, -by_a, 0.0)
+
+
+# --------------------------------------------------------------------------- mini-batches
+
+
+class Descent:
+    """Gradient descent with momentum, in place; ``velocity <- momentum velocity + gradient``."""
+
+    def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float], momentum: float):
+        self.tensors, self.rates, self.momentum = tensors, rates, momentum
+        self.velocities = [torch.zeros_like(tensor) for tensor in tensors]
+
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        for tensor, rate, velocity, gradient in zip(
+            self.tensors, self.rates, self.velocities, gradients, strict=True
+        ):
+            velocity.mul_(self.momentum).add_(gradient)
+            tensor.sub_(velocity, alpha=rate)
+
+
+class Gradient(NamedTuple):
+    """Of the hinge loss of a batch: by rows (R, N, D + 1), by a (R, N)."""
+
+    rows: Tensor
+    a: Tensor
+
+
+def batch_gradient(network: Network, x: Tensor, y: Tensor) -> Gradient:
+    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's."""
+    by_rows, by_a = torch.empty_like(network.rows), torch.empty_like(network.a)
+    for r, (rows, a) in enumerate(zip(network.rows, network.a, strict=True)):
+        z = x[r] @ rows.T
+        act = z.clamp(0, 1)
+        c = y[r] * (y[r] * (act @ a) <= 1) / -len(z)
+        by_a[r] = c @ act
+        _pull_back(c, z, x[r], by_rows[r])
+    return Gradient(by_rows.mul_(network.a[..., None]), by_a)
+
+
+def _pull_back(c: Tensor, z: Tensor, x: Tensor, out: Tensor) -> None:
+    """``out_i = sum_n c_n sigma'(z_ni) x_n`` over the samples with a ``c`` other than zero."""
+    asks = torch.nonzero(c)[:, 0]
+    if len(asks) < 0.8 * len(c):  # else gathering costs more than it saves
+        c, z, x = c[asks], z[asks], x[asks]
+    # c where 0 < z < 1, in one pass
+    live = torch.ops.aten.hardtanh_backward(c[:, None].expand_as(z), z, 0.0, 1.0)
+    torch.mm(live.T, x, out=out)
+
+
+def features(x: Tensor, rows: Tensor) -> Tensor:
+    """(R, n, N) activations of the neurons ``rows`` (R, N, D + 1) at inputs (R, n, D + 1)."""
+    return (x @ rows.mT).clamp_(0, 1)
+
+
+@dataclass
+class Taylor:
+    """The network's first-order Taylor model at the start, the NTK at finite width.
+
+    ``f(x) = sum_i a_i sigma'(z_i) <change_i, [phi, 1]> + sum_i head_i sigma(z_i)``, over the first
+    neurons of the pairs: the changes of partners are opposite, and only their difference counts.
+
+    Parameters
+    ----------
+    change : (R, m, D + 1)
+        Times a_i: the gates' factor is taken in. None for random features, whose w and b stay.
+    head : (R, m)
+    """
+
+    change: Tensor | None
+    head: Tensor
+    scale: Tensor  #: (R, m) a_i of the start
+
+    @classmethod
+    def start(cls, network: Network, *, kernel: bool) -> Taylor:
+        """The zero function; without the ``kernel`` part it is a model on random features."""
+        pairs = network.a.shape[1] // 2
+        change = torch.zeros_like(network.rows[:, :pairs]) if kernel else None
+        return cls(change, torch.zeros_like(network.a[:, :pairs]), network.a[:, :pairs])
+
+    def tensors(self) -> list[Tensor]:
+        """What is trained."""
+        return [self.head] if self.change is None else [self.head, self.change]
+
+    def output(self, x: Tensor, act: Tensor) -> Tensor:
+        """(R, n) at inputs (R, n, D + 1) with the activations (R, n, m) of the start."""
+        found = []
+        for r in range(len(x)):
+            f = act[r] @ self.head[r]
+            if self.change is not None:
+                f = f + self._kernel(r, x[r], act[r])
+            found.append(f)
+        return torch.stack(found)
+
+    def _kernel(self, r: int, x: Tensor, act: Tensor) -> Tensor:
+        assert self.change is not None
+        blocks = []
+        for here, own in zip(torch.split(x, BLOCK), torch.split(act, BLOCK), strict=True):
+            # the gate: a_i where 0 < sigma(z_i) < 1
+            gate = torch.ops.aten.hardtanh_backward(self.scale[r].expand_as(own), own, 0.0, 1.0)
+            blocks.append((gate.mul_(here @ self.change[r].T)).sum(1))
+        return torch.cat(blocks)
+
+    def gradient(self, x: Tensor, act: Tensor, y: Tensor) -> list[Tensor]:
+        """Of the mean hinge loss of a batch by :meth:`tensors`."""
+        f = self.output(x, act)
+        c = y * (y * f <= 1) / -x.shape[1]
+        by_head = (c[:, None] @ act)[:, 0]
+        if self.change is None:
+            return [by_head]
+        by_change = torch.empty_like(self.change)
+        for r in range(len(x)):
+            _pull_back(c[r], act[r], x[r], by_change[r])
+        return [by_head, by_change.mul_(self.scale[..., None])]
+
+
+def batches(
+    number: int, size: int, steps: int, streams: Sequence[torch.Generator]
+) -> Iterator[Tensor]:
+    """(R, B) indices of each step's batch, drawn with replacement."""
+    for _ in range(steps):
+        drawn = [torch.randint(number, (size,), generator=stream) for stream in streams]
+        yield torch.stack(drawn)
+
+
+def gathered(values: Tensor, index: Tensor) -> Tensor:
+    """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
+    return torch.stack([own[at] for own, at in zip(values, index, strict=True)])
+
+
+def accuracy(outputs: Tensor, y: Tensor) -> Tensor:
+    """(R,) share of right signs; an output of zero is wrong."""
+    return (outputs * y > 0).double().mean(1)
+
+
+def train_network(
+    network: Network,
+    x: Tensor,
+    y: Tensor,
+    order: Iterator[Tensor],
+    stage: Mapping[str, Any],
+    see: Callable[[int, Network], None],
+) -> Network:
+    """Stage 3: all parameters, mini-batches, from a network after two steps.
+
+    Parameters
+    ----------
+    order
+        Indices of the batches, one a step.
+    stage
+        ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``.
+    see
+        Called with the number of the step, from 1, and the network.
+
+    Returns
+    -------
+    Network
+        The one that was trained, in place of a copy of ``network``.
+    """
+    own = Network(network.rows.clone(), network.a.clone(), network.kept)
+    rates = [stage["weight_rate"], stage["head_rate"]]
+    optimiser = Descent([own.rows, own.a], rates, stage["momentum"])
+    for step, index in enumerate(order, 1):
+        optimiser.step(batch_gradient(own, gathered(x, index), gathered(y, index)))
+        see(step, own)
+    return own
+
+
+def train_taylor(
+    model: Taylor,
+    data: tuple[Tensor, Tensor, Tensor],
+    order: Iterator[Tensor],
+    stage: Mapping[str, Any],
+    see: Callable[[int, Taylor], None],
+) -> None:
+    """Train a fixed-feature model in place; ``data`` are inputs, activations and labels.
+
+    ``stage`` as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient.
+    """
+    x, act, y = data
+    rates = [stage["head_rate"], stage["weight_rate"]][: len(model.tensors())]
+    optimiser = Descent(model.tensors(), rates, stage["momentum"])
+    for step, index in enumerate(order, 1):
+        optimiser.step(model.gradient(gathered(x, index), gathered(act, index), gathered(y, index)))
+        see(step, model)

@@ -1,0 +1,260 @@
+"""Networks of chapter 2: gradients against autograd, reduced coordinates against full ones."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from featlearn.core.seeds import generator
+from featlearn.emergence.closed_forms import (
+    best_network,
+    classical_map,
+    largest_start_cosine,
+    reach,
+    second_step_cosine,
+)
+from featlearn.emergence.data import Law, World, dictionary, sample
+from featlearn.emergence.model import (
+    Network,
+    cosines,
+    directions,
+    full_gradients,
+    hinge,
+    output,
+    outside,
+    smoothed,
+    smoothed_slope,
+    symmetric_start,
+    truncated_relu,
+    with_one,
+)
+from featlearn.emergence.train import (
+    Schedule,
+    Taylor,
+    batch_gradient,
+    batches,
+    class_weights,
+    features,
+    start_stds,
+    train_network,
+    two_steps,
+)
+
+LAW = Law("parity", 12, 3)
+STAGE = {"momentum": 0.9, "weight_rate": 1e-3, "head_rate": 10.0}
+
+
+def streams(purpose, replicates=2):
+    return [generator("test", "emergence", replicate, purpose) for replicate in range(replicates)]
+
+
+def problem(law=LAW, number=60, pairs=8):
+    """A random network, not symmetric, on a few samples; float64."""
+    world = World.draw(law, streams("world"))
+    seen = sample(world, number, streams("data"))
+    start = symmetric_start(pairs, law.patterns, (0.5, 0.3, 0.5), streams("start"), torch.float64)
+    jolt = torch.randn(start.a.shape, generator=generator("jolt"), dtype=torch.float64)
+    return Network(start.rows, start.a + jolt), with_one(seen.phi.double()), seen.y.double(), world
+
+
+def by_autograd(loss, network):
+    rows, a = network.rows.clone().requires_grad_(), network.a.clone().requires_grad_()
+    loss(Network(rows, a)).sum().backward()
+    return rows.grad, a.grad
+
+
+def test_the_smoothed_activation_is_the_mean_over_the_noise():
+    z = torch.linspace(-1.5, 2.5, 41, dtype=torch.float64, requires_grad=True)
+    grid = torch.linspace(-8, 8, 20_001, dtype=torch.float64)
+    density = torch.exp(-grid.square() / 2) / math.sqrt(2 * math.pi)
+    values = truncated_relu(z[:, None] + 0.3 * grid) * density
+    mean = torch.trapezoid(values, grid, dim=1)
+    assert torch.allclose(smoothed(z, 0.3), mean, atol=1e-7)
+    (slope,) = torch.autograd.grad(smoothed(z, 0.3).sum(), z)
+    assert torch.allclose(smoothed_slope(z, 0.3), slope, atol=1e-12)
+    assert torch.equal(smoothed(z, 0), truncated_relu(z))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_the_full_gradient_is_that_of_autograd(noise):
+    network, x, y, _ = problem()
+    weight = torch.where(y > 0, 0.7, 1.6).double()
+
+    def loss(own):
+        z = x @ own.rows.mT
+        g = (smoothed(z, noise) @ own.a[..., None])[..., 0]
+        return (weight * (1 - y * g).clamp_min(0)).mean(1)
+
+    assert 0 < (y * output(network, x, noise) <= 1).double().mean() < 1
+    for exact, auto in zip(
+        full_gradients(network, x, y, weight, noise), by_autograd(loss, network), strict=True
+    ):
+        assert torch.allclose(exact, auto, atol=1e-12)
+
+
+def test_the_gradient_of_a_batch_is_that_of_autograd():
+    network, x, y, _ = problem()
+    auto = by_autograd(lambda own: hinge(own, x, y), network)
+    for exact, wanted in zip(batch_gradient(network, x, y), auto, strict=True):
+        assert torch.allclose(exact, wanted, atol=1e-12)
+
+
+def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
+    """Half the neurons stand for all: partners change in opposite directions, heads alike."""
+    law, pairs = LAW, 6
+    _, x, y, _ = problem()
+    start = symmetric_start(pairs, law.patterns, (0.5, 0.3, 0.5), streams("start"), torch.float64)
+    model = Taylor.start(start, kernel=True)
+    draw = generator("change")
+    model.change = torch.randn(model.change.shape, generator=draw, dtype=torch.float64)
+    model.head = torch.randn(model.head.shape, generator=draw, dtype=torch.float64)
+    rows = torch.cat([model.change, -model.change], 1) / 2
+    a = torch.cat([model.head, model.head], 1) / 2
+    _, wanted = torch.func.jvp(
+        lambda rows, a: output(Network(rows, a), x), (start.rows, start.a), (rows, a)
+    )
+    act = features(x, start.rows[:, :pairs])
+    assert torch.allclose(model.output(x, act), wanted, atol=1e-12)
+    model.change.requires_grad_()
+    model.head.requires_grad_()
+    (1 - y * model.output(x, act)).clamp_min(0).mean(1).sum().backward()
+    with torch.no_grad():
+        by_head, by_change = model.gradient(x, act, y)
+    assert torch.allclose(by_head, model.head.grad, atol=1e-12)
+    assert torch.allclose(by_change, model.change.grad, atol=1e-12)
+
+
+def test_the_start_is_the_zero_function_and_stays_symmetric_after_one_step():
+    """Section 7.4: w of partners is opposite, their biases move apart from the same place."""
+    _, x, y, _ = problem()
+    start = symmetric_start(8, 12, start_stds(LAW), streams("start"), torch.float64)
+    assert output(start, x).abs().max() < 1e-12
+    schedule = Schedule.of(LAW, 8, "theory")
+    first, second = two_steps(start, x, y, torch.ones_like(y), schedule)
+    assert torch.allclose(first.q[:, 8:], -first.q[:, :8], atol=1e-15)
+    assert torch.allclose(first.b[:, 8:] + first.b[:, :8], 2 * start.b[:, :8], atol=1e-12)
+    assert first.q.abs().max() > 0
+    assert second.q.norm(dim=-1).median() > 10 * first.q.norm(dim=-1).median()
+
+
+@pytest.mark.parametrize("preset", ["theory", "partial_forget"])
+def test_reduced_coordinates_give_what_full_ones_do(preset):
+    """Two steps and ten batches in R^30 and in the span of 12 patterns: outputs and cosines."""
+    dimension, pairs, law = 30, 8, LAW
+    world = World.draw(law, streams("world"))
+    seen = sample(world, 400, streams("data"))
+    columns = dictionary(law.patterns, dimension, generator("columns")).float()
+    stds = start_stds(law)
+    full = symmetric_start(pairs, dimension, stds, streams("start"))
+    q = full.q @ columns
+    rest = (full.q - q @ columns.T).norm(dim=-1).double()
+    reduced = Network(torch.cat([q, full.b[..., None]], -1), full.a)
+    direction = world.direction()
+    ends = []
+    for start, phi, along, kept in (
+        (full, seen.phi @ columns.T, direction.float() @ columns.T, 0 * rest),
+        (reduced, seen.phi, direction, rest),
+    ):
+        x, weight = with_one(phi), class_weights(law, seen.y)
+        steps = two_steps(start, x, seen.y, weight, Schedule.of(law, pairs, preset))
+        order = batches(400, 50, 10, streams("order"))
+        end = train_network(steps[1], x, seen.y, order, STAGE, lambda step, own: None)
+        found = [cosines(own, along, kept) for own in (start, *steps, end)]
+        ends.append((torch.stack(found), output(end, x)))
+    for one, other in zip(*ends, strict=True):
+        assert torch.allclose(one.double(), other.double(), atol=1e-5)
+
+
+def test_weights_outside_the_patterns_shorten_cosines_as_in_the_whole_space():
+    start = symmetric_start(5, 12, (0.2, 0.1, 1.0), streams("start"))
+    rest = outside(5, 18, 0.2, streams("rest"))
+    direction = World.draw(LAW, streams("world")).direction()
+    found = cosines(Network(start.rows, start.a, 0.5), direction, rest.norm(dim=-1))
+    whole = directions(Network(start.rows, start.a, 0.5), rest)
+    assert torch.allclose(found, (whole[..., :12] * direction[:, None]).sum(-1), atol=1e-6)
+    assert torch.allclose(whole.norm(dim=-1), torch.ones(2, 10, dtype=torch.float64))
+
+
+def test_a_map_keeps_the_distances_of_a_plane():
+    angle = torch.tensor([0.3, 1.0, 2.5, 4.0], dtype=torch.float64)
+    plane = torch.stack([angle.cos(), angle.sin()], 1)
+    found = classical_map(1 - torch.cdist(plane, plane))
+    assert torch.allclose(torch.cdist(found, found), torch.cdist(plane, plane), atol=1e-9)
+    assert found[0, 0] > 0
+
+
+def enumerated(law):
+    """All hidden vectors of a law of independent fair coins outside A, with their probabilities."""
+    world = World(law, torch.arange(law.relevant)[None])
+    bits = torch.tensor(list(itertools.product((0, 1), repeat=law.patterns)))
+    counts = bits[:, : law.relevant].sum(1)
+    same = torch.bincount(counts) // 2 ** (law.patterns - law.relevant)
+    joint = law.count_law().sum(0)[counts] / same[counts] / 2 ** (law.patterns - law.relevant)
+    phi = (bits - world.mean()) / world.scale()[:, None]
+    return with_one(phi)[None], law.label(counts).double()[None], joint[None]
+
+
+@pytest.mark.parametrize(
+    "law", [Law("parity", 7, 5), Law("interval", 8, 5, interval=(3, 4))], ids=["parity", "interval"]
+)
+def test_the_first_gradient_of_a_small_weight_points_along_the_relevant_patterns(law):
+    """Lemma A.9 in its limit: T_j = beta gamma / scale on A, none elsewhere, T_b = 0; exactly."""
+    x, y, chance = enumerated(law)
+    assert chance.sum().item() == pytest.approx(1)
+    bias = torch.tensor([[0.05, -0.02, 0.5]], dtype=torch.float64)
+    rows = torch.zeros(1, 3, law.patterns + 1, dtype=torch.float64)
+    rows[..., -1] = bias
+    a = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)
+    network = Network(rows, a * 1e-9)  # g is nearly zero, as at a symmetric start
+    weight = class_weights(law, y) * chance * x.shape[1]
+    by_rows, _ = full_gradients(network, x, y, weight, 0.1)
+    t = -by_rows / network.a[..., None]
+    wanted = reach(bias, 0.1) * law.weighted_gamma / law.scale
+    k = law.relevant
+    assert torch.allclose(t[..., :k], wanted[..., None].expand(1, 3, k), atol=1e-12)
+    assert t[..., k:].abs().max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Law("parity", 40, 5),
+        Law("parity", 40, 9),
+        Law("interval", 100, 30, interval=(20, 30)),
+        Law("interval", 40, 7, interval=(2, 3), frequency=0.5),
+    ],
+    ids=["parity-5", "parity-9", "interval-30", "interval-7"],
+)
+def test_the_network_of_lemma_a1_gives_every_label(law):
+    world = World.draw(law, streams("world"))
+    network, k = best_network(world), law.relevant
+    assert network.a.shape == (2, 3 * (k + 1))
+    assert network.a.abs().max() <= 32 * k
+    assert 1 / (32 * k) - 1e-9 <= network.b.abs().min()
+    assert network.b.abs().max() <= 0.5 + 1e-9
+    hidden = torch.zeros(2, k + 1, law.patterns, dtype=torch.float64)
+    for replicate, relevant in enumerate(world.relevant):
+        for count in range(k + 1):
+            hidden[replicate, count, relevant[:count]] = 1
+    phi = (hidden - world.mean()[:, None]) / world.scale()[:, None, None]
+    wanted = law.label(torch.arange(k + 1)).double().expand(2, -1)
+    assert torch.allclose(output(network, with_one(phi)), wanted, atol=1e-9)
+
+
+def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
+    law = Law("parity", 40, 5)
+    world = World.draw(law, streams("world"))
+    seen = sample(world, 8000, streams("data"))
+    start = symmetric_start(20, 40, start_stds(law), streams("start"))
+    x = with_one(seen.phi)
+    _, second = two_steps(
+        start, x, seen.y, class_weights(law, seen.y), Schedule.of(law, 20, "theory")
+    )
+    found = cosines(second, world.direction(), torch.zeros(2, 40)).abs()
+    assert (1 - found).mean().item() == pytest.approx(1 - second_step_cosine(law, 8000), rel=0.35)
+    many = symmetric_start(4000, 40, (1.0, 1.0, 1.0), streams("many"))
+    largest = cosines(many, world.direction(), torch.zeros(2, 8000)).max(1).values.mean().item()
+    assert largest == pytest.approx(largest_start_cosine(4000, 40), rel=0.15)
