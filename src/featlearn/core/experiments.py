@@ -177,7 +177,14 @@ class Published:
         self.add(paper, targets, files, where)
 
     def by_hand(
-        self, paper: str, kind: str, name: str, code: str, *, targets: Sequence[str] = ()
+        self,
+        paper: str,
+        kind: str,
+        name: str,
+        code: str,
+        *,
+        targets: Sequence[str] = (),
+        also: Iterable[str] = (),
     ) -> None:
         """Publish an exhibit whose rule is written by hand.
 
@@ -185,9 +192,11 @@ class Published:
         ----------
         code
             ``<module>:<function>`` below featlearn; its docstring is the caption.
+        targets, also
+            As of an experiment.
         """
         one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
-        self.add(paper, targets, self.show(one), f"{kind} {paper}/{name}")
+        self.add(paper, targets, [*self.show(one), *also], f"{kind} {paper}/{name}")
 
     def show(self, one: Exhibit) -> list[str]:
         """Take an exhibit in; its two files."""

@@ -50,6 +50,18 @@ for name in CAM_FIGURES:
         name,
         f"mrp.figures.eigencam_maps:{name.replace('-', '_')}",
         targets=["eigencam"],
+        # a start that is only drawn
+        also=[
+            file
+            for start in CAM_FIGURES[name]
+            if start not in IMAGE_COMPARED
+            for file in expand(
+                [*rules.mrp_images_pretrain.output, *rules.mrp_images_downstream.output],
+                method=start,
+                start=start,
+                replicate=0,
+            )
+        ],
     )
 
 
