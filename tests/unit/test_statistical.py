@@ -86,3 +86,16 @@ def test_the_same_frame_gives_the_same_bytes(tmp_path):
         save(drawn, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for end in ("svg", "png"):
         assert (tmp_path / f"first.{end}").read_bytes() == (tmp_path / f"second.{end}").read_bytes()
+
+
+@pytest.mark.parametrize(("width", "columns"), [(2.5, 1), (9.0, 4)])
+def test_a_legend_is_never_wider_than_its_figure(tmp_path, width, columns):
+    drawn = canvas(width, 2)
+    ax = drawn.subplots()
+    for name in "abcd":
+        ax.plot([0, 1], label=f"a long name of a curve, {name}")
+    legend = drawn.legend(loc="outside lower center", ncols=4)
+    save(drawn, tmp_path / "a.svg", tmp_path / "a.png")
+    shown = legend.get_window_extent()
+    assert 0 <= shown.x0 < shown.x1 <= drawn.bbox.width
+    assert legend._ncols == columns

@@ -10,9 +10,10 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 #: Okabe-Ito colours: told apart by colour-blind readers and in grey print.
 COLOURS = {
@@ -61,10 +62,23 @@ def use_style() -> None:
     matplotlib.rcParams.update(STYLE)
 
 
+class _Canvas(Figure):
+    """A figure whose legend gets at most as many columns as fit, or it would be cut off."""
+
+    def legend(self, *args: Any, ncols: int = 1, **kwargs: Any) -> Legend:
+        renderer = self.canvas.get_renderer()  # type: ignore[attr-defined]
+        for columns in range(ncols, 0, -1):
+            made = super().legend(*args, ncols=columns, **kwargs)
+            if columns == 1 or made.get_window_extent(renderer).width <= self.bbox.width:
+                return made
+            made.remove()
+        raise ValueError(f"ncols={ncols}: expected at least 1")
+
+
 def canvas(width: float, height: float, **kwargs: object) -> Figure:
     """A figure of ``width`` x ``height`` inches in the house style."""
     use_style()
-    return plt.figure(figsize=(width, height), **kwargs)  # type: ignore[arg-type]
+    return plt.figure(figsize=(width, height), FigureClass=_Canvas, **kwargs)  # type: ignore[arg-type]
 
 
 def save(drawn: Figure, svg: Path, png: Path) -> None:

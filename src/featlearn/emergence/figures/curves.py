@@ -137,9 +137,10 @@ def _map(ax: Axes, own: pd.DataFrame, moment: int) -> None:
     ):
         side = last[(last > low) & (last <= high) & (last.index >= 0)].index
         shown = here[here["point"].isin(side)]
-        ax.plot(shown["x"], shown["y"], ".", color=colour, markersize=3, alpha=0.5)
+        # above the stars, on which the theory's step puts them
+        ax.plot(shown["x"], shown["y"], ".", color=colour, markersize=3, alpha=0.5, zorder=3)
     for point, colour in ((-2, COLOURS["blue"]), (-1, COLOURS["orange"])):
         star = here[here["point"] == point]
-        ax.plot(star["x"], star["y"], "*", color=colour, markersize=13,
+        ax.plot(star["x"], star["y"], "*", color=colour, markersize=13, alpha=0.4,
                 markeredgecolor=COLOURS["ink"], markeredgewidth=0.6)  # fmt: skip
     ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
