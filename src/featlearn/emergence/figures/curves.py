@@ -148,7 +148,7 @@ def theory_rates(values: pd.DataFrame) -> Figure:
     ax = drawn.subplots()
     own = rows(values, cell="parity", structured=True)
     arms = {"network": "chosen rates"} | {
-        arm: f"{float(arm.removeprefix('theory-')):g} x the theory's rate"
+        arm: "the theory's rate" if arm == "theory-1" else f"{arm.removeprefix('theory-')} times it"
         for arm in own["arm"].unique() if arm.startswith("theory-")
     }  # fmt: skip
     for (arm, words), colour in zip(arms.items(), ("blue", "orange", "green"), strict=False):

@@ -36,8 +36,8 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
     for line, (setting, (words, _)) in zip(axes, SETTINGS.items(), strict=True):
         own = rows(maps, setting=setting)
         for ax, (epoch, here) in zip(line, own.groupby("epoch"), strict=True):
-            for kind, marker, size, colour in ((0, ".", 3, "blue"), (1, "*", 11, "red"),
-                                               (-1, "*", 11, "orange")):  # fmt: skip
+            for kind, marker, size, colour in ((1, "*", 11, "red"), (-1, "*", 11, "orange"),
+                                               (0, ".", 3, "blue")):  # fmt: skip
                 shown = here[here["kind"] == kind]
                 ax.plot(shown["x"], shown["y"], marker, color=COLOURS[colour], markersize=size,
                         alpha=0.4 if kind == 0 else 0.9, markeredgewidth=0.4,
