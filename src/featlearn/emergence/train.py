@@ -386,11 +386,12 @@ def stretch_cosines(gradients: Tensor) -> dict[str, Tensor]:
     """How far gradients (S, R, N, D) keep their direction: six cosines (R, N), as of Table A.7.
 
     ``v1``, ``v2``, ``v3`` are means over the thirds of the steps, ``mean`` is theirs. Independent
-    gradients have the cosine 0 between each other and, in high dimension, ``1 / sqrt(3)`` with the
-    mean, which they are a part of.
+    gradients have the cosine 0, and ``1 / sqrt(3)`` with the mean, which they are a part of.
     """
     thirds = [part.mean(0) for part in gradients.chunk(3)]
-    named = dict(zip(("v1", "v2", "v3", "mean"), [*thirds, sum(thirds) / 3], strict=True))
+    named = dict(
+        zip(("v1", "v2", "v3", "mean"), [*thirds, torch.stack(thirds).mean(0)], strict=True)
+    )
     pairs = (("v1", "mean"), ("v2", "mean"), ("v3", "mean"), ("v1", "v2"), ("v1", "v3"),
              ("v2", "v3"))  # fmt: skip
     return {

@@ -153,9 +153,11 @@ def measure(job: Job) -> Results:
         if law.structured:
             own |= {arm: theory_stage(law, cell["pairs"], cell["steps"], multiple)
                     for arm, multiple in extra.items()}  # fmt: skip
-        ends = {}
+        ends = dict[str, Network]()
         for arm, stage in own.items():
-            ends[arm], seen = _trained(problem, arm, stage, told)
+            end, seen = _trained(problem, arm, stage, told)
+            if end is not None:
+                ends[arm] = end
             for step, values in seen.items():
                 for quantity, each in zip(RECORDED, values, strict=True):
                     ledger.add(problem, arm, quantity, each, step)
@@ -246,7 +248,7 @@ def _trained(
         second, problem.x["train"], problem.y["train"], order, stage,
         lambda step, own: see(step, lambda x, _: output(own, x)),
     )  # fmt: skip
-    full = {step: _recorded(problem, lambda x, _, own=own: output(own, x))
+    full = {step: _recorded(problem, lambda x, _: output(own, x))  # noqa: B023  called at once
             for step, own in ((1, first), (2, second))}  # fmt: skip
     return end, full | {step + before: found for step, found in seen.items()}
 
@@ -276,16 +278,15 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
             ledger.add(problem, arm, "median_cosine", found.abs().median(1).values, at=dimension)
 
 
-def _sizes(problem: Problem, ends: Mapping[str, Network | None], ledger: Ledger) -> None:
+def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> None:
     """Lengths of the weights and how far they move after step 2, the share of samples that count
     after step 1, the noise of step 2."""
     first, second = problem.practical
     for arm, network in (("one_step", first), ("two_step", second)):
         ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
     for arm, end in ends.items():
-        if end is not None:
-            moved = (end.q - second.q).norm(dim=-1) / second.q.norm(dim=-1)
-            ledger.add(problem, arm, "drift", moved.median(1).values)
+        moved = (end.q - second.q).norm(dim=-1) / second.q.norm(dim=-1)
+        ledger.add(problem, arm, "drift", moved.median(1).values)
     margin = problem.y["train"] * output(first, problem.x["train"])
     ledger.add(problem, "one_step", "asking", (margin < 1).double().mean(1))
     if problem.law.structured:

@@ -72,10 +72,11 @@ class Problem:
         self.centres = normalize(self.law.signs() @ columns.mT, dim=-1).to(device)
         rows, a = [], []
         for stream in streams("start"):
-            drawn = torch.randn(neurons, d + 1, generator=stream)
-            drawn[:, :-1] *= setting["start"] / d**0.5
-            a.append(drawn[:, -1] / neurons**0.5)
-            rows.append(torch.cat([drawn[:, :-1], torch.zeros(neurons, 1)], 1))
+            weights = torch.randn(neurons, d + 1, generator=stream)
+            a.append(weights[:, -1] / neurons**0.5)
+            weights *= setting["start"] / d**0.5
+            weights[:, -1] = 0  # biases
+            rows.append(weights)
         self.start = Network(torch.stack(rows).to(device), torch.stack(a).to(device))
 
     def recorded(self, network: Network) -> Tensor:
@@ -190,10 +191,10 @@ def _beside(
         for part, x in problem.x.items():
             # the ReLUs of the start have no biases: a standardised head does not see their size
             own[part] = x[..., :-1] if arm == "linear" else (x @ problem.start.rows.mT).clamp_min(0)
-        found = choose((own["train"], labels["train"]), (own["validation"], labels["validation"]),
+        solved = choose((own["train"], labels["train"]), (own["validation"], labels["validation"]),
                        2, PENALTIES)  # fmt: skip
-        yield f"{arm}, train", found.train_accuracy
-        yield arm, found.heads.accuracy(own["test"], labels["test"])
+        yield f"{arm}, train", solved.train_accuracy
+        yield arm, solved.heads.accuracy(own["test"], labels["test"])
     order = batches(problem.x["train"].shape[1], config["batch_size"], EARLY, streams("early"))
     found = early_gradients(problem.start, problem.x["train"], problem.y["train"], order,
                             config["rate"], logistic_gradient)  # fmt: skip
