@@ -27,8 +27,8 @@ _claim = partial(
     artefact="emergence/measurements/mixture/values.parquet",
     out_of_reach=needs(
         mixture__replicates=3, mixture__neurons=800, mixture__settings__first__epochs=80,
-        mixture__settings__first__samples__train=5000,
-        mixture__settings__third__samples__train=10000,
+        mixture__settings__first__samples__train=2500,
+        mixture__settings__third__samples__train=5000,
     ),
 )  # fmt: skip
 

@@ -212,7 +212,8 @@ def gradient_directions(values: pd.DataFrame) -> Figure:
     bars: cosines between these and with the mean of the three, as Table A.7 has them of ResNets; the
     median neuron, means of the replicates with 95 % intervals, a dot a replicate. Dashed: what
     independent gradients have, which with the mean they are a part of is not zero. *What to see:*
-    with the structure of the inputs all stretches point the same way, and without it they are noise.
+    with the structure of the inputs the stretches point the same way; without it they share only what
+    the training samples, which come again and again, have by chance.
     """
     drawn = canvas(6.4, 3.4)
     ax = drawn.subplots()
