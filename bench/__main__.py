@@ -30,6 +30,7 @@ MODULES = [
     "mrp",
     "contrastive",
     "noncontrastive",
+    "emergence",
     "images",
     "detection",
     "probes",

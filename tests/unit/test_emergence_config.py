@@ -36,6 +36,8 @@ def test_every_scale_is_valid(scale):
         ("interval", "data.interval", [20, 31], "data.interval: [20, 31]; expected 0 < first"),
         ("interval", "data.interval", [1, 30], "data.interval: [1, 30]; expected counts that are"),
         ("interval", "data.negative_share", 0.8, "data.negative_share: 0.8; expected only with"),
+        ("hidden", "data.prototypes", 7, "data.prototypes: 7; expected an even number"),
+        ("parity", "data.prototypes", 8, "data.prototypes: 8; expected only with kind prototypes"),
         ("negatives-90", "samples.test", 4, "samples.test: 4; expected so many that both labels"),
     ],
 )
@@ -54,6 +56,20 @@ def test_interval_labels_need_an_interval(section):
     del changed["curves"]["interval"]["data"]["interval"]
     (line,) = faults(changed)
     assert line.startswith("emergence.curves.interval.data.interval: missing")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("relevant", 26, "relevant: 26; expected at most the dimension, 25"),
+        ("moments", [30, 51], "moments: [30, 51]; expected none after 50"),
+    ],
+)
+def test_a_contradiction_in_a_mixture_names_its_key(section, key, value, told):
+    changed = copy.deepcopy(section)
+    changed["mixture"]["settings"]["second"][key] = value
+    (line,) = faults(changed)
+    assert line.startswith(f"emergence.mixture.settings.second.{told}")
 
 
 def test_the_tangent_kernel_counts_where_validation_is_best():

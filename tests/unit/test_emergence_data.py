@@ -10,7 +10,6 @@ import torch
 
 from featlearn.core.seeds import generator
 from featlearn.emergence.data import (
-    Hypercube,
     Law,
     World,
     alpha_mixture,
@@ -19,6 +18,7 @@ from featlearn.emergence.data import (
     inputs,
     sample,
 )
+from featlearn.emergence.hypercube import Hypercube
 
 PARITY = Law("parity", 20, 5)
 INTERVAL = Law("interval", 100, 30, interval=(20, 30))
@@ -135,6 +135,15 @@ def test_prototypes_label_by_the_table_and_point_along_their_difference():
     cosine = (moment * world.direction()).sum(1) / moment.norm(dim=1)
     assert cosine.min() > 0.99
     assert (seen.phi.mean(1)).abs().max() < 0.02
+
+
+def test_moments_of_prototypes_are_those_of_the_mean_table():
+    law = Law("prototypes", 60, 30, prototypes=20)
+    world = World.draw(law, streams("world", 200))
+    assert world.scale().square().mean().sqrt().item() == pytest.approx(law.scale, rel=0.01)
+    first, second = world.table.double().chunk(2, 1)
+    c = (first.mean(1) - second.mean(1)) / 2
+    assert c.square().mean().sqrt().item() == pytest.approx(law.weighted_gamma, rel=0.05)
 
 
 def test_streams_of_replicates_do_not_depend_on_how_many_there_are():

@@ -12,6 +12,7 @@ from featlearn.core.seeds import generator
 from featlearn.emergence.closed_forms import (
     best_network,
     classical_map,
+    corner_sum,
     largest_start_cosine,
     reach,
     second_step_cosine,
@@ -37,8 +38,12 @@ from featlearn.emergence.train import (
     batch_gradient,
     batches,
     class_weights,
+    early_gradients,
     features,
+    logistic_gradient,
     start_stds,
+    stretch_cosines,
+    theory_stage,
     train_network,
     two_steps,
 )
@@ -102,6 +107,65 @@ def test_the_gradient_of_a_batch_is_that_of_autograd():
         assert torch.allclose(exact, wanted, atol=1e-12)
 
 
+def test_the_gradient_of_the_logistic_loss_is_that_of_autograd():
+    network, x, y, _ = problem()
+
+    def loss(own):
+        g = ((x @ own.rows.mT).clamp_min(0) @ own.a[..., None])[..., 0]
+        return torch.nn.functional.softplus(-y * g).mean(1)
+
+    for exact, wanted in zip(
+        logistic_gradient(network, x, y), by_autograd(loss, network), strict=True
+    ):
+        assert torch.allclose(exact, wanted, atol=1e-12)
+
+
+def test_gradients_of_one_direction_have_cosine_one_and_independent_ones_none():
+    same = torch.arange(1.0, 31)[:, None, None, None] * torch.tensor([3.0, 4.0]).expand(2, 5, 2)
+    assert all(torch.allclose(each, torch.ones(2, 5)) for each in stretch_cosines(same).values())
+    free = torch.randn(30, 2, 5, 20_000, generator=generator("independent"))
+    found = stretch_cosines(free)
+    for name, cosine in found.items():
+        wanted = 3**-0.5 if name.endswith("mean") else 0.0
+        assert (cosine - wanted).abs().max() < 0.03
+
+
+def test_early_gradients_leave_the_network_alone_and_begin_with_its_own():
+    network, x, y, _ = problem()
+    before = network.rows.clone()
+    order = batches(60, 20, 4, streams("order"))
+    found = early_gradients(network, x, y, order, 0.1)
+    assert torch.equal(network.rows, before)
+    (index,) = batches(60, 20, 1, streams("order"))
+    take = [torch.stack([own[at] for own, at in zip(each, index, strict=True)]) for each in (x, y)]
+    assert torch.equal(found[0], batch_gradient(network, *take).rows[..., :-1])
+    assert found.shape == (4, 2, 16, 12)
+
+
+def test_the_sum_over_all_corners_has_the_values_of_the_sheet():
+    assert [corner_sum(k) for k in range(1, 9)] == [1, 2, 0, -4, 0, 12, 0, -40]
+
+
+def test_at_the_rate_of_the_theory_weights_drift_no_further_than_the_lemmas_allow():
+    """Lemmas A.18, A.19: |a_t - a_2| <= eta t, |w_t - w_2| <= eta^2 t^2 + eta t max |a_2|."""
+    world = World.draw(LAW, streams("world"))
+    seen = sample(world, 400, streams("data"))
+    x, start = with_one(seen.phi), symmetric_start(8, 12, start_stds(LAW), streams("start"))
+    schedule = Schedule.of(LAW, 8, "theory")
+    _, second = two_steps(start, x, seen.y, torch.ones_like(seen.y), schedule)
+    stage = theory_stage(LAW, 8, 30)
+    assert stage["weight_rate"] == stage["head_rate"] == pytest.approx(9 / (30 * 2))
+
+    def see(step, own):
+        t = stage["head_rate"] * step
+        assert (own.a - second.a).abs().max() <= t + 1e-6
+        # inputs have a mean square norm of one, those of a batch a little more
+        room = 1.2 * (t**2 + t * second.a.abs().max())
+        assert (own.q - second.q).norm(dim=-1).max() <= room
+
+    train_network(second, x, seen.y, batches(400, 50, 30, streams("order")), stage, see)
+
+
 def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
     """Half the neurons stand for all: partners change in opposite directions, heads alike."""
     law, pairs = LAW, 6
@@ -161,7 +225,7 @@ def test_reduced_coordinates_give_what_full_ones_do(preset):
         x, weight = with_one(phi), class_weights(law, seen.y)
         steps = two_steps(start, x, seen.y, weight, Schedule.of(law, pairs, preset))
         order = batches(400, 50, 10, streams("order"))
-        end = train_network(steps[1], x, seen.y, order, STAGE, lambda step, own: None)
+        end, _ = train_network(steps[1], x, seen.y, order, STAGE, lambda step, own: None)
         found = [cosines(own, along, kept) for own in (start, *steps, end)]
         ends.append((torch.stack(found), output(end, x)))
     for one, other in zip(*ends, strict=True):

@@ -17,6 +17,9 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.interruption import Terminated
 from featlearn.core.loops import Loop
 from featlearn.core.seeds import Streams, generator
+from featlearn.emergence.data import Law, World, sample
+from featlearn.emergence.model import symmetric_start, with_one
+from featlearn.emergence.train import batches, train_network
 from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
 from featlearn.mrp.supervised import fit
@@ -138,7 +141,20 @@ def noncontrastive():
     }
 
 
+def emergence():
+    law, streams = Law("parity", 8, 3), Streams(0, "resumed", "loops", range(2))
+    drawn = sample(World.draw(law, streams("world")), 40, streams("data"))
+    x, y = with_one(drawn.phi), drawn.y
+    start = symmetric_start(4, 8, (0.5, 0.3, 0.5), streams("start"))
+    order = batches(40, 10, STEPS, streams("order"))
+    stage = {"weight_rate": 0.1, "head_rate": 0.1, "momentum": 0.9}
+    seen = lambda step, own: own.a.clone() if step % 3 == 0 else None  # noqa: E731
+    end, found = train_network(start, x, y, order, stage, seen)
+    return {"rows": end.rows, "a": end.a, **{f"seen/{step}": a for step, a in found.items()}}
+
+
 KINDS = {
+    "emergence": emergence,
     "pretraining": pretraining,
     "classification": classification,
     "supervised": supervised,

@@ -32,3 +32,31 @@ experiment(
     maps=expand(rules.emergence_curves.output.maps, cell=CURVES),
     quoted=asset("config/paper_values/emergence.yaml"),
 )
+
+# -------------------------------------------------------------------------------------- mixture
+# Gaussians at the corners of a cube: coverage of the clusters, signs of the neurons.
+
+MIXTURE = config["emergence"]["mixture"]
+MIXTURES = f"{RESULTS}/emergence/measurements/mixture"
+
+
+use rule compute as emergence_mixture with:
+    output:
+        values=f"{MIXTURES}/values.parquet",
+        maps=f"{MIXTURES}/maps.parquet",
+        corners=f"{MIXTURES}/corners.parquet",
+    log:
+        f"{LOGS}/emergence/mixture.log",
+    params:
+        **by("emergence.experiments.mixture:measure", MIXTURE),
+
+
+experiment(
+    "emergence",
+    "mixture",
+    MIXTURE,
+    values=rules.emergence_mixture.output.values,
+    maps=rules.emergence_mixture.output.maps,
+    corners=rules.emergence_mixture.output.corners,
+    quoted=asset("config/paper_values/emergence.yaml"),
+)

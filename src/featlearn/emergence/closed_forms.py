@@ -73,6 +73,17 @@ def largest_start_cosine(pairs: int, dimension: int) -> float:
     return float(ndtri((pairs - 0.375) / (pairs + 0.25))) / math.sqrt(dimension)
 
 
+def corner_sum(relevant: int) -> int:
+    """``sum_c y_c ReLU(<c, x>)`` over all corners of a cube, at a corner x labelled +1 (A.7.4).
+
+    The thesis says that a network on the hypercube mixture is about such a sum, with output weights
+    of the sign of the corner's label. Without biases it is 1, 2, 0, -4, 0, 12, 0, -40 for k = 1 to
+    8: so of the wrong sign at k = 4, and nothing at k = 5.
+    """
+    k = relevant
+    return sum(math.comb(k, h) * (-1) ** h * max(k - 2 * h, 0) for h in range(k + 1))
+
+
 def classical_map(cosines: Tensor) -> Tensor:
     """(N, 2) classical multidimensional scaling of the dissimilarities ``1 - cosine``.
 

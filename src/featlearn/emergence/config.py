@@ -22,6 +22,16 @@ def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
             if not 0 < round(share * number) < number:
                 yield f"{key}.samples.{part}: {number}; expected so many that both labels occur"
 
+    for name, setting in emergence["mixture"]["settings"].items():
+        key = f"emergence.mixture.settings.{name}"
+        if setting["relevant"] > setting["dimension"]:
+            yield (
+                f"{key}.relevant: {setting['relevant']}; expected at most the dimension, "
+                f"{setting['dimension']}, as patterns are orthonormal"
+            )
+        if max(setting["moments"]) > setting["epochs"]:
+            yield f"{key}.moments: {setting['moments']}; expected none after {setting['epochs']}"
+
 
 def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
     kind, k = data["kind"], data["relevant"]
@@ -35,8 +45,10 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
                 f"{key}.background: {data['background']}; expected at most 2/3: patterns are "
                 "present with probability background / (2 - 2 background) in one component"
             )
+    if data.get("prototypes", 2) % 2:
+        yield f"{key}.prototypes: {data['prototypes']}; expected an even number, half of each label"
     for name, kinds in (("interval", "interval"), ("frequency", "interval"),
-                        ("negative_share", "parity")):  # fmt: skip
+                        ("negative_share", "parity"), ("prototypes", "prototypes")):  # fmt: skip
         if name in data and kind != kinds:
             yield f"{key}.{name}: {data[name]}; expected only with kind {kinds}"
     if kind == "interval":

@@ -109,11 +109,14 @@ class Law:
 
     @cached_property
     def gamma(self) -> float:
-        """``E[y phit_j] - E[y] E[phit_j]`` of a relevant pattern (A1), exact; not for prototypes.
+        """``E[y phit_j] - E[y] E[phit_j]`` of a relevant pattern (A1), exact.
 
-        By the weighted loss, in which both labels weigh the same, it is the
-        :attr:`weighted_gamma`.
+        Patterns of prototypes differ in it; theirs is the root mean square over tables. By the
+        weighted loss, in which both labels weigh the same, it is the :attr:`weighted_gamma`.
         """
+        if self.kind == "prototypes":
+            # half the difference of two means of P / 2 fair coins
+            return 0.5 / math.sqrt(self.prototypes)
         if self.kind == "parity":
             # Cov(y, E[phit | y]) = gap * Var(y)
             return self.conditional_gap * 4 * self.positive_share * (1 - self.positive_share)
@@ -138,10 +141,10 @@ class Law:
 
     @property
     def scale(self) -> float:
-        """Sigma tilde: root of the summed variances; not for prototypes."""
-        p, o = self.relevant_frequency, self.irrelevant_frequency
-        k = self.relevant
-        return math.sqrt(k * p * (1 - p) + (self.patterns - k) * o * (1 - o))
+        """Sigma tilde: root of the summed variances, of prototypes in the mean over tables."""
+        p, o, k = self.relevant_frequency, self.irrelevant_frequency, self.relevant
+        own = 0.25 * (1 - 1 / self.prototypes) if self.kind == "prototypes" else p * (1 - p)
+        return math.sqrt(k * own + (self.patterns - k) * o * (1 - o))
 
     def count_law(self) -> Tensor:
         """(2, k + 1) probability of each label (-1, +1) and count; float64, not for prototypes."""
@@ -364,53 +367,6 @@ def inputs(
     zeta = noise * torch.randn(shape, generator=stream, dtype=columns.dtype)
     raw = samples.phi.to(columns.dtype) @ columns.T * own[:, None, None]
     return (raw + zeta) / whole[:, None, None]
-
-
-# --------------------------------------------------------------------------- other data
-
-
-@dataclass(frozen=True)
-class Hypercube:
-    """Gaussians at the corners of a cube, labelled by the parity of the signs (eq. A.288).
-
-    Parameters
-    ----------
-    dimension, relevant
-        d and k: 2^k clusters.
-    noise
-        sigma_r; a coordinate has the standard deviation ``sigma_r sqrt(k / d)``.
-    """
-
-    dimension: int
-    relevant: int
-    noise: float
-
-    @property
-    def noise_std(self) -> float:
-        """Of a coordinate, and of the noise along each pattern."""
-        return self.noise * math.sqrt(self.relevant / self.dimension)
-
-    def signs(self) -> Tensor:
-        """(2^k, k) the corners, +1 and -1."""
-        bits = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * self.relevant)
-        return bits.reshape(-1, self.relevant)
-
-    def sample(
-        self, columns: Tensor, number: int, stream: torch.Generator
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Inputs (n, d), labels (n,), and which corner of :meth:`signs` (n,).
-
-        ``columns`` (d, k) are the patterns, of :func:`dictionary`.
-        """
-        corners = self.signs().to(columns.dtype)
-        cluster = torch.randint(len(corners), (number,), generator=stream)
-        noise = torch.randn(number, self.dimension, generator=stream, dtype=columns.dtype)
-        signs = corners[cluster]
-        return signs @ columns.T + self.noise_std * noise, signs.prod(1), cluster
-
-    def error_bound(self) -> float:
-        """Upper bound of the Bayes error: ``k`` times the chance that one sign is turned over."""
-        return self.relevant * 0.5 * math.erfc(1 / self.noise_std / math.sqrt(2))
 
 
 def alpha_mixture(

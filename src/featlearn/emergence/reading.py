@@ -52,6 +52,12 @@ def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series
     return at_the_end(own, part) if how == "end" else chosen(own, part)
 
 
+def is_measured(frame: pd.DataFrame, cell: str, arm: str) -> bool:
+    """Whether a cell has an arm of :data:`ARMS`: prototypes are never without structure."""
+    name = frame["arm"] == ARMS[arm][0]
+    return bool((name & (frame["cell"] == cell) & (frame["structured"] == (arm != "flat"))).any())
+
+
 def by_replicate(frame: pd.DataFrame, quantity: str) -> pd.Series:
     """One number a replicate."""
     return rows(frame, quantity=quantity).set_index("replicate")["value"].sort_index()

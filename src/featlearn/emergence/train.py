@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop, State
 from featlearn.emergence.data import Law
 from featlearn.emergence.model import BLOCK, Network, full_gradients
 
@@ -55,6 +57,16 @@ class Schedule:
 def _structured(law: Law) -> Law:
     """What start and rate follow from: without structure gamma of parity is zero."""
     return replace(law, structured=True)
+
+
+def theory_stage(law: Law, pairs: int, steps: int, multiple: float = 1.0) -> dict[str, float]:
+    """Rates after the two full steps by the theory: ``k^2 / (T m^(1/3))`` for all, no momentum.
+
+    The weight decay that it allows would shorten weights by some per cent a step; zero is in its
+    range. ``multiple`` times as large a rate shows whether it is only too slow.
+    """
+    rate = multiple * law.relevant**2 / (steps * pairs ** (1 / 3))
+    return {"weight_rate": rate, "head_rate": rate, "momentum": 0.0}
 
 
 def start_stds(law: Law) -> tuple[float, float, float]:
@@ -126,6 +138,17 @@ def batch_gradient(network: Network, x: Tensor, y: Tensor) -> Gradient:
         by_a[r] = c @ act
         _pull_back(c, z, x[r], by_rows[r])
     return Gradient(by_rows.mul_(network.a[..., None]), by_a)
+
+
+def logistic_gradient(network: Network, x: Tensor, y: Tensor) -> Gradient:
+    """Of the mean logistic loss of a network with plain ReLUs at a batch (R, B, d + 1)."""
+    z = x @ network.rows.mT
+    act = z.clamp_min(0)
+    g = (act @ network.a[..., None])[..., 0]
+    c = y * (-y * g).sigmoid() / -x.shape[1]
+    by_a = (c[:, None] @ act)[:, 0]
+    live = torch.ops.aten.threshold_backward(c[..., None].expand_as(z), z, 0.0)
+    return Gradient((live.mT @ x).mul_(network.a[..., None]), by_a)
 
 
 def _pull_back(c: Tensor, z: Tensor, x: Tensor, out: Tensor) -> None:
@@ -223,37 +246,100 @@ def accuracy(outputs: Tensor, y: Tensor) -> Tensor:
     return (outputs * y > 0).double().mean(1)
 
 
+def descend(
+    label: str,
+    optimiser: Descent,
+    order: Iterator[Tensor],
+    gradient: Callable[[Tensor], Sequence[Tensor]],
+    see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:
+    """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
+
+    Parameters
+    ----------
+    label
+        What messages call it.
+    order
+        Indices of the batches, one a step; of a training that goes on the first are drawn again.
+    gradient
+        Gradients of the optimiser's tensors at a batch.
+    see
+        Called with the number of the step, from 1; what it returns is kept.
+
+    Returns
+    -------
+    dict
+        What ``see`` returned, by step.
+
+    Raises
+    ------
+    DivergedError
+        If a tensor overflows.
+    """
+    done, seen = 0, dict[int, Tensor]()
+    parts = {
+        **{f"tensor/{i}": tensor for i, tensor in enumerate(optimiser.tensors)},
+        **{f"velocity/{i}": tensor for i, tensor in enumerate(optimiser.velocities)},
+    }
+
+    def state() -> State:
+        kept = {f"seen/{step}": found for step, found in seen.items()}
+        return {**parts, **kept}, {"seen": list(seen)}
+
+    settings = {"rates": list(optimiser.rates), "momentum": optimiser.momentum}
+    with Loop(label, parts, **settings) as loop:
+        if saved := loop.latest():
+            done = saved.step
+            for name, tensor in parts.items():
+                tensor.copy_(saved.tensors[name])
+            seen = {step: saved.tensors[f"seen/{step}"] for step in saved.plain["seen"]}
+        for step, index in enumerate(order, 1):
+            if step <= done:
+                continue
+            optimiser.step(gradient(index))
+            if (found := see(step)) is not None:
+                seen[step] = found
+                if not all(bool(tensor.isfinite().all()) for tensor in optimiser.tensors):
+                    raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
+            loop.after(step, state)
+    return seen
+
+
 def train_network(
     network: Network,
     x: Tensor,
     y: Tensor,
     order: Iterator[Tensor],
     stage: Mapping[str, Any],
-    see: Callable[[int, Network], None],
-) -> Network:
+    see: Callable[[int, Network], Tensor | None],
+    gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
+) -> tuple[Network, dict[int, Tensor]]:
     """Stage 3: all parameters, mini-batches, from a network after two steps.
 
     Parameters
     ----------
-    order
-        Indices of the batches, one a step.
+    order, see
+        As of :func:`descend`; ``see`` gets the network too.
     stage
         ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``.
-    see
-        Called with the number of the step, from 1, and the network.
+    gradient
+        Of the loss at a batch; of the hinge loss if not told otherwise.
 
     Returns
     -------
     Network
         The one that was trained, in place of a copy of ``network``.
+    dict
+        As of :func:`descend`.
     """
     own = Network(network.rows.clone(), network.a.clone(), network.kept)
     rates = [stage["weight_rate"], stage["head_rate"]]
     optimiser = Descent([own.rows, own.a], rates, stage["momentum"])
-    for step, index in enumerate(order, 1):
-        optimiser.step(batch_gradient(own, gathered(x, index), gathered(y, index)))
-        see(step, own)
-    return own
+    return own, descend(
+        "training", optimiser, order,
+        lambda index: gradient(own, gathered(x, index), gathered(y, index)),
+        lambda step: see(step, own),
+    )  # fmt: skip
 
 
 def train_taylor(
@@ -261,15 +347,54 @@ def train_taylor(
     data: tuple[Tensor, Tensor, Tensor],
     order: Iterator[Tensor],
     stage: Mapping[str, Any],
-    see: Callable[[int, Taylor], None],
-) -> None:
+    see: Callable[[int], Tensor | None],
+) -> dict[int, Tensor]:
     """Train a fixed-feature model in place; ``data`` are inputs, activations and labels.
 
     ``stage`` as in :func:`train_network`; the change meets ``a_i`` of the start in its gradient.
     """
-    x, act, y = data
     rates = [stage["head_rate"], stage["weight_rate"]][: len(model.tensors())]
     optimiser = Descent(model.tensors(), rates, stage["momentum"])
-    for step, index in enumerate(order, 1):
-        optimiser.step(model.gradient(gathered(x, index), gathered(act, index), gathered(y, index)))
-        see(step, model)
+    return descend(
+        "training of a fixed-feature model", optimiser, order,
+        lambda index: model.gradient(*(gathered(each, index) for each in data)), see,
+    )  # fmt: skip
+
+
+def early_gradients(
+    network: Network,
+    x: Tensor,
+    y: Tensor,
+    order: Iterator[Tensor],
+    rate: float,
+    gradient: Callable[[Network, Tensor, Tensor], Gradient] = batch_gradient,
+) -> Tensor:
+    """(S, R, N, D) gradients by w along plain descent, one for each batch of ``order``."""
+    kept = []
+
+    def noted(*batch: Any) -> Gradient:
+        found = gradient(*batch)
+        kept.append(found.rows[..., :-1].clone())
+        return found
+
+    stage = {"weight_rate": rate, "head_rate": rate, "momentum": 0.0}
+    train_network(network, x, y, order, stage, lambda step, own: None, noted)
+    return torch.stack(kept)
+
+
+def stretch_cosines(gradients: Tensor) -> dict[str, Tensor]:
+    """How far gradients (S, R, N, D) keep their direction: six cosines (R, N), as of Table A.7.
+
+    ``v1``, ``v2``, ``v3`` are means over the thirds of the steps, ``mean`` is theirs. Independent
+    gradients have the cosine 0, and ``1 / sqrt(3)`` with the mean, which they are a part of.
+    """
+    thirds = [part.mean(0) for part in gradients.chunk(3)]
+    named = dict(
+        zip(("v1", "v2", "v3", "mean"), [*thirds, torch.stack(thirds).mean(0)], strict=True)
+    )
+    pairs = (("v1", "mean"), ("v2", "mean"), ("v3", "mean"), ("v1", "v2"), ("v1", "v3"),
+             ("v2", "v3"))  # fmt: skip
+    return {
+        f"{one}-{other}": torch.cosine_similarity(named[one], named[other], dim=-1)
+        for one, other in pairs
+    }

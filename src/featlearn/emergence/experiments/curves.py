@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import DivergedError
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
@@ -28,6 +30,7 @@ from featlearn.emergence.model import (
     directions,
     output,
     outside,
+    smoothed_slope,
     symmetric_start,
     with_one,
 )
@@ -37,8 +40,11 @@ from featlearn.emergence.train import (
     accuracy,
     batches,
     class_weights,
+    early_gradients,
     features,
     start_stds,
+    stretch_cosines,
+    theory_stage,
     train_network,
     train_taylor,
     two_steps,
@@ -52,8 +58,14 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
+#: What is recorded along a training: accuracies on the parts, and the hinge loss on the last.
+RECORDED = (*PARTS, "hinge")
 #: Training samples of which the accuracy is recorded along the way.
 SHOWN = 5000
+#: Steps of plain descent over which the directions of gradients are compared (Table A.7).
+EARLY = 30
+#: What is trained by descent, and where its rates stand in the config.
+STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
 #: Penalties of the converged heads; see :mod:`featlearn.core.heads`.
 PENALTIES = (1e-2, 1e-4, 1e-6)
 
@@ -86,6 +98,16 @@ class Problem:
         schedule = Schedule.of(self.law, self.cell["pairs"], preset)
         return two_steps(self.start, x, y, class_weights(self.law, y), schedule)
 
+    @cached_property
+    def practical(self) -> tuple[Network, Network]:
+        return self.two_steps("practical")
+
+    @cached_property
+    def act(self) -> dict[str, Tensor]:
+        """Of the neurons of the start, one of each pair."""
+        rows = self.start.rows[:, : self.cell["pairs"]]
+        return {part: features(x, rows) for part, x in self.x.items()}
+
 
 class Ledger:
     """Rows of the frame, of one cell."""
@@ -113,97 +135,133 @@ def measure(job: Job) -> Results:
     """All arms of one cell, and the maps of its weights."""
     cell, name = job.config, job.wildcards["cell"]
     streams = Streams(job.seed, "emergence", f"curves-{name}", range(cell["replicates"]))
-    ledger, progress = Ledger(name), Progress(job.rule, 6 * cell["steps"])
-    maps: list[tuple[Any, ...]] = []
-    for structured in (True, False):
-        law = Law.from_config(cell["data"], structured=structured)
+    laws = [Law.from_config(cell["data"])]
+    if laws[0].kind != "prototypes":  # whose structure is the table: nothing would be left
+        laws.append(Law.from_config(cell["data"], structured=False))
+    extra = {f"theory-{each:g}": each for each in cell["theory_multiples"]}
+    pilots = sum(len(cell[place]) for place in STAGES.values())
+    total = (len(STAGES) * len(laws) + len(extra) + pilots) * cell["steps"]
+    progress, done = Progress(job.rule, total), itertools.count(1)
+    told = lambda: progress.report(next(done), dict)  # noqa: E731
+    ledger, maps = Ledger(name), list[tuple[Any, ...]]()
+    chosen = zip(STAGES, _chosen(job, told), strict=True)
+    stages = {arm: _candidates(cell, arm)[best] for arm, best in chosen}
+    for law in laws:
         problem = Problem(law, cell, streams, job.device)
         _baselines(problem, ledger)
-        first, second = problem.two_steps("practical")
-        done = 3 * cell["steps"] * (not structured)
-
-        def told(step: int, done: int = done) -> None:
-            progress.report(done + step, lambda: {})
-
-        end = _network(problem, first, second, ledger, told)
-        _fixed(problem, ledger, told)
+        own = dict(stages)
+        if law.structured:
+            own |= {arm: theory_stage(law, cell["pairs"], cell["steps"], multiple)
+                    for arm, multiple in extra.items()}  # fmt: skip
+        ends = dict[str, Network]()
+        for arm, stage in own.items():
+            end, seen = _trained(problem, arm, stage, told)
+            if end is not None:
+                ends[arm] = end
+            for step, values in seen.items():
+                for quantity, each in zip(RECORDED, values, strict=True):
+                    ledger.add(problem, arm, quantity, each, step)
+            for rate in ("head_rate", "weight_rate"):
+                ledger.add(problem, arm, rate, [stage[rate]] * cell["replicates"])
+        first, second = problem.practical
         _alignment(problem, {"start": problem.start, "one_step": first, "two_step": second,
-                             "network": end}, ledger)  # fmt: skip
-        _sizes(problem, first, second, ledger)
-        if structured:
+                             "network": ends["network"]}, ledger)  # fmt: skip
+        _sizes(problem, ends, ledger)
+        _early(problem, ledger)
+        if law.structured:
+            _first_gradient(problem, ledger)
             _heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
-            for preset in ("practical", "partial_forget"):
-                steps = problem.two_steps(preset)
+            partial = problem.two_steps("partial_forget")
+            for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-            _alignment(problem, {"partial_one_step": steps[0]}, ledger)
+            _alignment(problem, {"partial_one_step": partial[0]}, ledger)
     return {
         "values": pd.DataFrame(ledger.rows, columns=COLUMNS),
         "maps": pd.DataFrame(maps, columns=MAP),
     }
 
 
+def _candidates(cell: Mapping[str, Any], arm: str) -> list[dict[str, float]]:
+    shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
+    return [{**shared, **candidate} for candidate in cell[STAGES[arm]]]
+
+
+def _chosen(job: Job, told: Callable[[], None]) -> Iterator[int]:
+    """Which of every arm's rates have the best accuracy on the validation samples of a pilot.
+
+    The pilot is one replicate of streams of its own, with structure, for half the steps. The
+    network counts at its end, the others at their best moment, as they do in the tables.
+    """
+    cell = {**job.config, "replicates": 1, "steps": max(3, job.config["steps"] // 2)}
+    if all(len(_candidates(cell, arm)) == 1 for arm in STAGES):
+        yield from (0 for _ in STAGES)
+        return
+    streams = Streams(job.seed, "emergence", f"curves-{job.wildcards['cell']}-pilot", range(1))
+    problem = Problem(Law.from_config(cell["data"]), cell, streams, job.device)
+    for arm in STAGES:
+        found, several = [], len(_candidates(cell, arm)) > 1
+        for stage in _candidates(cell, arm) if several else ():
+            try:
+                _, seen = _trained(problem, arm, stage, told)
+            except DivergedError:
+                found.append(0.0)
+                continue
+            curve = [float(values[RECORDED.index("validation")]) for values in seen.values()]
+            found.append(curve[-1] if arm == "network" else max(curve))
+        yield found.index(max(found)) if found else 0
+
+
 def _baselines(problem: Problem, ledger: Ledger) -> None:
     law, replicates = problem.law, len(problem.world.relevant)
     ledger.add(problem, "majority", "test", [law.majority_accuracy()] * replicates)
-    ledger.add(problem, "threshold", "test", [law.best_threshold_accuracy()] * replicates)
+    if law.kind != "prototypes":
+        ledger.add(problem, "threshold", "test", [law.best_threshold_accuracy()] * replicates)
 
 
-def _records(cell: Mapping[str, Any]) -> Callable[[int], bool]:
-    return lambda step: step % cell["record_every"] == 0 or step == cell["steps"]
+def _trained(
+    problem: Problem, arm: str, stage: Mapping[str, Any], told: Callable[[], None]
+) -> tuple[Network | None, dict[int, Tensor]]:
+    """One arm by descent: the network at its end, and what is :data:`RECORDED` (4, R) by step.
+
+    ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
+    the network after the two full steps, whose steps count.
+    """
+    cell = problem.cell
+    fixed = arm in ("ntk", "rf")
+    before = 0 if fixed else 2
+    order = problem.batches(arm, cell["steps"] - before)
+
+    def see(after: int, outputs: Callable[[Tensor, str], Tensor]) -> Tensor | None:
+        step = after + before
+        told()
+        if step % cell["record_every"] and step != cell["steps"]:
+            return None
+        return _recorded(problem, outputs)
+
+    if fixed:
+        model, act = Taylor.start(problem.start, kernel=arm == "ntk"), problem.act
+        of_model = lambda x, part: model.output(x, act[part][:, : x.shape[1]])  # noqa: E731
+        data = (problem.x["train"], act["train"], problem.y["train"])
+        return None, train_taylor(model, data, order, stage, lambda step: see(step, of_model))
+    first, second = problem.practical
+    end, seen = train_network(
+        second, problem.x["train"], problem.y["train"], order, stage,
+        lambda step, own: see(step, lambda x, _: output(own, x)),
+    )  # fmt: skip
+    full = {step: _recorded(problem, lambda x, _: output(own, x))  # noqa: B023  called at once
+            for step, own in ((1, first), (2, second))}  # fmt: skip
+    return end, full | {step + before: found for step, found in seen.items()}
 
 
-def _network(
-    problem: Problem,
-    first: Network,
-    second: Network,
-    ledger: Ledger,
-    told: Callable[[int], None],
-) -> Network:
-    """The whole network: two full steps, then batches."""
-    cell, records = problem.cell, _records(problem.cell)
-
-    def see(after: int, own: Network) -> None:
-        step = after + 2
-        told(step)
-        if records(step):
-            _accuracies(problem, "network", lambda x, part: output(own, x), ledger, step)
-
-    _accuracies(problem, "network", lambda x, part: output(first, x), ledger, 1)
-    _accuracies(problem, "network", lambda x, part: output(second, x), ledger, 2)
-    order = problem.batches("network", cell["steps"] - 2)
-    x, y = problem.x["train"], problem.y["train"]
-    return train_network(second, x, y, order, cell["training"], see)
-
-
-def _fixed(problem: Problem, ledger: Ledger, told: Callable[[int], None]) -> None:
-    """Random features and the Taylor model, on the neurons of the start."""
-    cell, records = problem.cell, _records(problem.cell)
-    rows = problem.start.rows[:, : cell["pairs"]]
-    act = {part: features(problem.x[part], rows) for part in PARTS}
-    data = (problem.x["train"], act["train"], problem.y["train"])
-    for place, arm in enumerate(("rf", "ntk"), 1):
-        model = Taylor.start(problem.start, kernel=arm == "ntk")
-
-        def see(step: int, own: Taylor, arm: str = arm, place: int = place) -> None:
-            told(place * cell["steps"] + step)
-            if records(step):
-
-                def outputs(x: Tensor, part: str) -> Tensor:
-                    return own.output(x, act[part][:, : x.shape[1]])
-
-                _accuracies(problem, arm, outputs, ledger, step)
-
-        train_taylor(model, data, problem.batches(arm, cell["steps"]), cell[arm], see)
-
-
-def _accuracies(
-    problem: Problem, arm: str, outputs: Callable[[Tensor, str], Tensor], ledger: Ledger, step: int
-) -> None:
+def _recorded(problem: Problem, outputs: Callable[[Tensor, str], Tensor]) -> Tensor:
+    found = []
     for part in PARTS:
         x, y = problem.x[part], problem.y[part]
         if part == "train":
             x, y = x[:, :SHOWN], y[:, :SHOWN]
-        ledger.add(problem, arm, part, accuracy(outputs(x, part), y), step)
+        own = outputs(x, part)
+        found.append(accuracy(own, y))
+    return torch.stack([*found, (1 - y * own).clamp_min(0).double().mean(1)])
 
 
 def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
@@ -220,15 +278,47 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
             ledger.add(problem, arm, "median_cosine", found.abs().median(1).values, at=dimension)
 
 
-def _sizes(problem: Problem, first: Network, second: Network, ledger: Ledger) -> None:
-    """Lengths of the weights, the share of samples that count after step 1, the noise of step 2."""
+def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> None:
+    """Lengths of the weights and how far they move after step 2, the share of samples that count
+    after step 1, the noise of step 2."""
+    first, second = problem.practical
     for arm, network in (("one_step", first), ("two_step", second)):
         ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
+    for arm, end in ends.items():
+        moved = (end.q - second.q).norm(dim=-1) / second.q.norm(dim=-1)
+        ledger.add(problem, arm, "drift", moved.median(1).values)
     margin = problem.y["train"] * output(first, problem.x["train"])
     ledger.add(problem, "one_step", "asking", (margin < 1).double().mean(1))
     if problem.law.structured:
         noise = second_step_cosine(problem.law, problem.cell["samples"]["train"])
         ledger.add(problem, "two_step", "noise_cosine", [noise] * len(margin))
+
+
+def _first_gradient(problem: Problem, ledger: Ledger) -> None:
+    """The first step against Lemma 2.6: ``T_j = beta gamma / scale`` on A, none off it.
+
+    With complete forgetting the weights after it are ``eta a_i T``.
+    """
+    law, first, pairs = problem.law, problem.practical[0], problem.cell["pairs"]
+    schedule = Schedule.of(law, pairs, "practical")
+    t = (first.q / (schedule.first_rate * problem.start.a[..., None]))[:, :pairs].double()
+    z = problem.x["train"][:, :SHOWN] @ problem.start.rows[:, :pairs].mT
+    beta = smoothed_slope(z, schedule.noise).double().mean(1)
+    on = (t * problem.direction[:, None]).sum(-1)
+    size = law.weighted_gamma * law.relevant**0.5 / law.scale
+    off = (t - on[..., None] * problem.direction[:, None]).norm(dim=-1)
+    error = (on / (beta * size) - 1).abs()
+    ledger.add(problem, "one_step", "lemma_error", error.median(1).values)
+    ledger.add(problem, "one_step", "lemma_off", (off / on.abs()).median(1).values)
+
+
+def _early(problem: Problem, ledger: Ledger) -> None:
+    """Do gradients keep their direction over the first steps of plain descent from the start?"""
+    rate = problem.cell["early_rate"]
+    order = problem.batches("early", EARLY)
+    found = early_gradients(problem.start, problem.x["train"], problem.y["train"], order, rate)
+    for name, cosine in stretch_cosines(found).items():
+        ledger.add(problem, "early", name, cosine.median(1).values)
 
 
 def _heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:

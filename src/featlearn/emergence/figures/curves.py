@@ -1,15 +1,18 @@
-"""Accuracy along the training, and maps of the weights in the first two steps."""
+"""Accuracy along the training, maps of the weights in the first two steps, directions of gradients,
+and what the thesis prints against what its own algorithm does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import share_interval
+from featlearn.core.quoted import quoted_table
+from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.emergence.reading import rows
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ CELLS = {
     "negatives-90": "90 % negative",
     "samples-25000": "25,000 samples",
     "samples-10000": "10,000 samples, narrow",
+    "hidden": "Hidden representation",
 }
 MOMENTS = ("start", "after one step", "after two steps")
 #: Neurons with an absolute cosine of so much after the second step are coloured.
@@ -96,11 +100,13 @@ def _curves(ax: Axes, own: pd.DataFrame) -> None:
     panels=(("samples-25000", 500), ("samples-10000", 500)),
     words="sample sizes (Figure A.10)",
 )
+@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)")
 def weight_maps(maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: str) -> Figure:
     """Where the weights point: {{ words }}
 
     Classical multidimensional scaling of the neurons' weights by 1 - cosine, at the start and after
-    the first two full steps; stars: the sum of the relevant patterns and its negative. Blue and
+    the first two full steps; stars: the sum of the relevant patterns (with hidden representation
+    weighted by how they go with the label, the direction of the first step) and its negative. Blue and
     orange: neurons with an absolute cosine above 0.9 with a star after the second step, the colour
     carried back. For each law two rows: the theory's step, which forgets the start, and below it
     one that keeps half of it. With the theory's step all weights are multiples of nearly the same
@@ -124,6 +130,103 @@ def weight_maps(maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: 
                 ax.set_title(f"{CELLS[cell]}, d = {dimension}: {kind}" if moment == 0 else "",
                              fontsize=8.5)  # fmt: skip
                 ax.set(xlabel=MOMENTS[moment], ylabel=None)
+    return drawn
+
+
+@figure("theory-rates")
+def theory_rates(values: pd.DataFrame) -> Figure:
+    """The theory's rate after the two full steps is too slow
+
+    Test accuracy on parity labels of the network with the theory's two full steps. Blue: rates that
+    were chosen on a pilot's validation samples, larger for the output weights than for the others;
+    orange and green: gradient descent with one rate for all, the theory's and a multiple of it.
+    *What to see:* the features are the same, but with the theory's own rate the network ends at the
+    accuracy of the best threshold on the number of relevant patterns (dotted), which needs none of
+    them; the thesis prints 100 % for a run whose rates it does not give.
+    """
+    drawn = canvas(5.6, 3.3)
+    ax = drawn.subplots()
+    own = rows(values, cell="parity", structured=True)
+    arms = {"network": "chosen rates"} | {
+        arm: "the theory's rate" if arm == "theory-1" else f"{arm.removeprefix('theory-')} times it"
+        for arm in own["arm"].unique() if arm.startswith("theory-")
+    }  # fmt: skip
+    for (arm, words), colour in zip(arms.items(), ("blue", "orange", "green"), strict=False):
+        sns.lineplot(rows(own, arm=arm, quantity="test"), x="step", y="value", label=words,
+                     color=COLOURS[colour], errorbar=share_interval, legend=False, ax=ax,
+                     err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+    ax.axhline(rows(own, arm="threshold")["value"].iloc[0], color=COLOURS["ink"], linestyle=":",
+               linewidth=1, label="best threshold")  # fmt: skip
+    ax.set(xlabel="step", ylabel="test accuracy", ylim=(0.45, 1.03))
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return drawn
+
+
+@figure("one-step-cosine")
+def one_step_cosine(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Figure:
+    """A first step that forgets the start has a cosine that no dimension can change
+
+    Largest cosine of a neuron with the sum of the relevant patterns after the first full step, over
+    the dimension of the input; dots are replicates, crosses what the thesis prints (Tables A.1 and
+    A.3). Blue: the theory's step, whose weight decay forgets the start; orange: half of it is kept;
+    grey: the start itself. *What to see:* the printed cosines fall as only those do that keep some
+    of the start, and the theory's do not.
+    """
+    drawn = canvas(5.6, 3.3)
+    ax = drawn.subplots()
+    own = rows(values, cell="parity", structured=True, quantity="largest_cosine")
+    for arm, words, colour in (
+        ("one_step", "theory's step", "blue"),
+        ("partial_one_step", "half is kept", "orange"),
+        ("start", "start", "grey"),
+    ):
+        shown = rows(own, arm=arm).sort_values("dimension")
+        means = shown.groupby("dimension")["value"].mean()
+        ax.plot(means.index, means, color=COLOURS[colour], label=words)
+        ax.plot(shown["dimension"], shown["value"], ".", color=COLOURS[colour], markersize=5)
+    printed = pd.concat([quoted_table(quoted, name)[0] for name in ("table-a-1", "table-a-3")])
+    printed = rows(printed, cell="parity", arm="one_step", quantity="cosine")
+    ax.plot(
+        printed["dimension"], printed["paper_value"], "X", color=COLOURS["ink"], label="printed"
+    )
+    ax.set(
+        xscale="log", xlabel="dimension of the input (d)", ylabel="largest cosine", ylim=(0, 1.05)
+    )
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn
+
+
+#: Pairs of stretches, as the frame and as people call them.
+STRETCHES = {
+    "v1-mean": "v1, mean", "v2-mean": "v2, mean", "v3-mean": "v3, mean",
+    "v1-v2": "v1, v2", "v1-v3": "v1, v3", "v2-v3": "v2, v3",
+}  # fmt: skip
+
+
+@figure("gradient-directions")
+def gradient_directions(values: pd.DataFrame) -> Figure:
+    """Structure keeps gradients on their way
+
+    The network on parity labels by plain descent from the start, without the two full steps. The
+    gradients of a neuron's weights over 30 steps are averaged in three stretches of ten (v1, v2, v3);
+    bars: cosines between these and with the mean of the three, as Table A.7 has them of ResNets; the
+    median neuron, means of the replicates with 95 % intervals, a dot a replicate. Dashed: what
+    independent gradients have, which with the mean they are a part of is not zero. *What to see:*
+    with the structure of the inputs the stretches point the same way; without it they share only what
+    the training samples, which come again and again, have by chance.
+    """
+    drawn = canvas(6.4, 3.4)
+    ax = drawn.subplots()
+    own = rows(values, cell="parity", arm="early")
+    looks = {
+        True: Look("with structure", COLOURS["blue"]),
+        False: Look("without", COLOURS["orange"]),
+    }
+    bars(ax, own, "quantity", "structured", groups=STRETCHES, looks=looks)
+    for start, end, level in ((-0.5, 2.5, 3**-0.5), (2.5, 5.5, 0.0)):
+        ax.plot((start, end), (level, level), "--", color=COLOURS["ink"], linewidth=1)
+    ax.set(ylabel="cosine", xlabel=None)
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 

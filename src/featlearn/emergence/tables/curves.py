@@ -1,4 +1,5 @@
-"""Tables A.1 to A.5: what was measured, and beside it what the thesis prints."""
+"""Tables A.1 to A.5: what was measured, and beside it what the thesis prints. The hidden
+representation has no printed table."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pandas as pd
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
 from featlearn.core.stats import SPREAD_KIND, estimate, plus_minus
-from featlearn.emergence.reading import NEURONS, accuracies, cosine, rows
+from featlearn.emergence.reading import NEURONS, accuracies, cosine, is_measured, rows
 
 ARMS = {
     "network": "Network",
@@ -31,6 +32,7 @@ PARTS = {"train": "train accuracy", "test": "test accuracy", "cosine": "largest 
 @table("table-a-3", cells=(("parity", 100), ("parity", 2000)))
 @table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)))
 @table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)))
+@table("hidden", cells=(("hidden", 500),))
 def accuracies_of_all_arms(
     values: pd.DataFrame, quoted: Mapping[str, Any], cells: tuple[tuple[str, int], ...]
 ) -> Table:
@@ -42,9 +44,10 @@ def accuracies_of_all_arms(
     and the raw input: heads solved to their optimum on standardised features. The thesis trains
     those for as many steps as the network, at rates that it does not give.
     """
-    printed = pd.concat(
-        [quoted_table(quoted, name)[0] for name in quoted], ignore_index=True
-    ).set_index(["cell", "dimension", "arm", "quantity"])["paper_value"]
+    tables = [quoted_table(quoted, name)[0] for name in quoted]
+    printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
+        ["cell", "dimension", "arm", "quantity"]
+    )["paper_value"]
     found = pd.DataFrame([row for cell in cells for row in _rows(values, printed, *cell)])
     text = [
         plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
@@ -70,6 +73,8 @@ def _rows(
     dimension = wanted if wanted in known else known[min((500, 100, 2000).index(wanted),
                                                          len(known) - 1)]  # fmt: skip
     for arm in ARMS:
+        if not is_measured(values, cell, arm):
+            continue
         for quantity in PARTS:
             if quantity == "cosine":
                 if arm not in NEURONS:

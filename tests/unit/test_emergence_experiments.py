@@ -1,0 +1,83 @@
+"""Experiments of chapter 2 on tiny problems: what they choose and what they record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from featlearn.core.config import load
+from featlearn.core.errors import DivergedError
+from featlearn.core.seeds import Streams
+from featlearn.emergence.experiments import curves, mixture
+from featlearn.emergence.model import Network
+from featlearn.emergence.reading import is_measured
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def job(config, **wildcards):
+    return SimpleNamespace(
+        config=config, wildcards=wildcards, seed=0, rule="test", device=torch.device("cpu")
+    )
+
+
+@pytest.fixture(scope="module")
+def section():
+    return load({"scale": "smoke"}, ROOT)["emergence"]
+
+
+def test_rates_are_those_that_do_best_on_the_pilot(section, monkeypatch):
+    """The network counts at its end, a fixed-feature model at its best; what overflows is out."""
+    found = {10.0: (0.6, 0.9), 1.0: (0.95, 0.7), 5.0: None}
+    problems = []
+
+    def trained(problem, arm, stage, told):
+        problems.append(problem)
+        if found[stage["head_rate"]] is None:
+            raise DivergedError("overflow")
+        curve = {step: torch.full((4, 1), value) for step, value in
+                 enumerate(found[stage["head_rate"]])}  # fmt: skip
+        return None, curve
+
+    monkeypatch.setattr(curves, "_trained", trained)
+    rates = [{"head_rate": rate} for rate in (5.0, 10.0, 1.0)]
+    cell = {**section["curves"]["parity"], "training": rates, "ntk": rates, "rf": rates[:1]}
+    assert list(curves._chosen(job(cell, cell="parity"), print)) == [1, 0, 2]
+    assert {len(each.world.relevant) for each in problems} == {1}
+
+
+def test_hidden_representation_has_all_arms_but_that_without_structure(section):
+    found = curves.measure(job(section["curves"]["hidden"], cell="hidden"))
+    values = found["values"]
+    assert is_measured(values, "hidden", "two_step")
+    assert not is_measured(values, "hidden", "flat")
+    assert values["structured"].all()
+    assert set(found["maps"]["moment"]) == {0, 1, 2}
+    network = values[(values["arm"] == "network") & (values["quantity"] == "test")]
+    assert sorted(network["step"].unique()) == [1, 2, 3, 6]
+
+
+def test_neurons_at_the_centres_cover_them_and_have_the_sign_that_they_are_given(section):
+    setting = section["mixture"]["settings"]["third"]
+    problem = mixture.Problem(setting, 40, Streams(0, "test", "mixture", range(2)), "cpu")
+    rows = torch.cat([problem.centres, torch.zeros(2, 8, 1)], -1)
+    a = problem.labels.expand(2, -1).clone()
+    a[:, 0] *= -1
+    own = dict(zip(mixture.RECORDED, problem.recorded(Network(rows, a)), strict=True))
+    assert own["worst"].min() > 0.999
+    for name, wanted in {"covered": 1.0, "aligned": 1.0, "sign": 7 / 8}.items():
+        assert own[name].tolist() == pytest.approx([wanted] * 2)
+    at_random = dict(zip(mixture.RECORDED, problem.recorded(problem.start), strict=True))
+    assert at_random["worst"].max() < 0.9
+
+
+def test_a_mixture_is_recorded_at_its_epochs_and_drawn_at_its_moments(section):
+    found = mixture.measure(job(section["mixture"]))
+    assert set(found["values"]["epoch"]) == {-1, 0, 1, 2}
+    counts = found["maps"].groupby(["setting", "epoch"]).size()
+    assert set(counts["first"]) == {44}
+    assert set(counts["third"]) == {48}
+    assert list(found["corners"]["value"])[:4] == [1, 2, 0, -4]
