@@ -49,7 +49,8 @@ def measure(job: Job) -> Results:
         means = []
         for size in sizes:
             net = Net.start(size, data["train"][0].shape[-1], classes, streams(f"{curve}-{size}"))
-            net = training.run(net.to(job.device), *data["train"])
+            order = streams(f"batches-{curve}-{size}")
+            net = training.run(net.to(job.device), *data["train"], order)
             for part, own in data.items():
                 found = zip(("loss", "accuracy"), loss_and_accuracy(net, *own), strict=True)
                 for what, values in found:
@@ -62,13 +63,16 @@ def measure(job: Job) -> Results:
             progress.report(len(rows) // (6 * config["replicates"]), lambda: {})
         return means
 
-    training = Training(config["descent"]["steps"], config["training"]["rate"])
+    settings = config["descent"]
+    training = Training(settings["steps"], config["training"]["rate"], settings["batch_size"])
     labelled = {part: (pictures.flat(part), pictures.y[part]) for part in PARTS}
     place, interior = classical_minimum(sweep("teachers", 0, labelled))
     chosen = sizes[place]
     x = labelled["train"][0]
-    unlabelled = {part: injected("gaussian", x, own[0].shape[1], streams(f"gaussian-{part}"))
-                  for part, own in labelled.items()}  # fmt: skip
+    unlabelled = {}
+    for part, (own, _) in labelled.items():
+        number = own.shape[1] * (settings["times"] if part == "train" else 1)
+        unlabelled[part] = injected("gaussian", x, number, streams(f"gaussian-{part}"))
     for size in sorted({chosen, *(size for size in teachers if size > chosen)}):
         teacher = trained_teacher(
             config, size, labelled["train"], unlabelled["train"], classes, streams

@@ -187,9 +187,10 @@ def _map(
 ) -> Iterator[tuple[Any, ...]]:
     member = torch.zeros(len(filters), dtype=torch.long)
     member[groups.green], member[groups.red] = 1, -1
-    # the first green filter comes first and so lies to the right
-    order = torch.cat([groups.green[:1], torch.arange(len(filters))])
-    places = classical_map(filters[order] @ filters[order].T)[1:].tolist()
+    # the map turns its first point to the right: a green one
+    first = int(groups.green[0])
+    order = torch.tensor([first, *(one for one in range(len(filters)) if one != first)])
+    places = classical_map(filters[order] @ filters[order].T)[order.argsort()].tolist()
     for number, (place, side) in enumerate(zip(places, member.tolist(), strict=True)):
         yield width, stage, epoch, number, *place, side
 

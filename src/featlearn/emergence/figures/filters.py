@@ -43,7 +43,7 @@ def filter_maps(
                 ax.plot(shown["x"], shown["y"], ".", color=COLOURS[colour], alpha=0.7,
                         markersize=5 if side == 0 else 8)  # fmt: skip
             words = _cosines(told, stage, epoch, "followed")
-            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.2, 1.2), ylim=(-1.2, 1.2))
+            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-0.95, 0.95), ylim=(-0.95, 0.95))
             ax.set_xlabel(words, fontsize=8)
             ax.set_title(f"epoch {epoch}" if stage == stages[0] else "")
         line[0].set_ylabel(f"ResNet({width}), stage {stage}")

@@ -44,8 +44,8 @@ def student_curves(
     quadratic units. A teacher trained on the pictures labels everything, so that accuracy is
     agreement with it. Solid: a student of a mixture, a share alpha of which is injected. Dashed:
     students of pictures alone, as many as the mixture has inputs, or only those that it holds.
-    Dotted: a student of the pictures' own labels, scored by these. Means of the replicates with 95 %
-    intervals. The thesis shows MNIST, CIFAR-10 and SVHN, for the latter two with ResNets: one set
+    Dotted: a student of the pictures' own labels, scored by these. Means of the replicates, those
+    of the mixture with 95 % intervals. The thesis shows MNIST, CIFAR-10 and SVHN, for the latter two with ResNets: one set
     stands for all three here, digits of 8 x 8 pixels unless a config names another, and Gaussian
     inputs with the covariance of the pictures stand for Tiny ImageNet.
     """
@@ -56,7 +56,8 @@ def student_curves(
         for (arm, part), (label, colour, dash) in CURVES.items():
             sns.lineplot(
                 rows(own, arm=arm, part=part), x="step", y="value", color=colour, linestyle=dash,
-                label=label, legend=False, errorbar=share_interval, ax=ax,
+                label=label, legend=False, ax=ax,
+                errorbar=share_interval if dash == "-" else None,
                 err_kws={"linewidth": 0, "alpha": 0.2},
             )  # fmt: skip
         ax.set_title(
