@@ -149,11 +149,11 @@ def train(
     for epoch in range(1, config["epochs"] + 1):
         net.train()
         order = torch.randperm(len(x), generator=generator(*name, "order", epoch)).to(x.device)
-        for rows in order.split(config["batch_size"]):
+        for rows in torch.split(order, config["batch_size"]):
             if len(rows) < 2:
                 continue  # batch norm needs several
             optimiser.zero_grad()
-            functional.cross_entropy(net(x[rows]), y[rows]).backward()
+            torch.autograd.backward(functional.cross_entropy(net(x[rows]), y[rows]))
             if step < STRETCH * STRETCHES:
                 for total, weight in zip(gradients, net.convolutions(), strict=True):
                     assert weight.grad is not None
@@ -198,7 +198,7 @@ def _map(
 def _features(net: Net, x: Tensor) -> Tensor:
     net.eval()
     with torch.no_grad():
-        return torch.cat([net.encoder(block) for block in x.split(BLOCK)])
+        return torch.cat([net.encoder(block) for block in torch.split(x, BLOCK)])
 
 
 def _accuracy(net: Net, x: Tensor, y: Tensor) -> float:

@@ -112,8 +112,8 @@ def _cell(
     frozen = Net.start(cell["student"], x["train"].shape[-1], classes,
                        streams(f"student-{cell['student']}")).to(x["train"].device)  # fmt: skip
     random = {part: (own @ frozen.w + frozen.b).square() for part, own in features.items()}
-    for arm, own in (("linear", features), ("random", random)):
-        for part, values in head_accuracies(own, labels, classes).items():
+    for arm, seen in (("linear", features), ("random", random)):
+        for part, values in head_accuracies(seen, labels, classes).items():
             add(name, arm, part, -1, values)
 
 
@@ -122,8 +122,8 @@ def _mixture(
 ) -> tuple[Tensor, Tensor]:
     """(R, n, d) and which are injected (R, n), a replicate each."""
     each = [
-        alpha_mixture(*own, alpha, stream)
-        for *own, stream in zip(x.cpu(), new.cpu(), streams, strict=True)
+        alpha_mixture(labelled, unlabelled, alpha, stream)
+        for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)
     ]
     mixed, is_new = (torch.stack(one).to(x.device) for one in zip(*each, strict=True))
     return mixed, is_new

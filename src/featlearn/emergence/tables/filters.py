@@ -62,8 +62,8 @@ def filter_groups(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     """
     own = values[values["group"].isin(["followed", "picked", "gaussian"])]
     means = summary(own, ["width", "stage", "epoch", "group", "quantity"])
-    printed = quoted_table(quoted, "figures-a-16-a-17")[0]
-    printed = printed.set_index(["place", "stage", "quantity"])["paper_value"]
+    entry = quoted_table(quoted, "figures-a-16-a-17")[0]
+    printed = entry.set_index(["place", "stage", "quantity"])["paper_value"]
     places = {width: place for place, width in enumerate(sorted(means["width"].unique()))}
     end = (means["epoch"] == means["epoch"].max()) & (means["group"] == "followed")
     keys = means[["width", "stage", "quantity"]].to_numpy().tolist()
