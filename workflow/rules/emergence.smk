@@ -60,3 +60,116 @@ experiment(
     corners=rules.emergence_mixture.output.corners,
     quoted=asset("config/paper_values/emergence.yaml"),
 )
+
+# ------------------------------------------------------------------------------------- pictures
+# Everything of the chapter that is made of pictures. Digits of 8 x 8 pixels stand in for the sets of
+# the thesis, unless a config names others. Files that changed since are decoded again.
+
+
+def pictured(pictures):
+    state, missing = emergence_config.state(pictures)
+    if missing and workflow.is_main_process:
+        logger.warning(f"{missing}; its jobs will fail until the pictures are there")
+    return {"cache": ".cache/images", "state": state}
+
+
+# Two-layer networks: where the neurons point.
+NEURONS = config["emergence"]["neurons"]
+NEURON_PICTURES = {name: pictured(own["pictures"]) for name, own in NEURONS.items()}
+
+
+use rule compute as emergence_neurons with:
+    output:
+        values=f"{RESULTS}/emergence/measurements/neurons/{{pictured}}.parquet",
+        maps=f"{RESULTS}/emergence/measurements/neurons/{{pictured}}-maps.parquet",
+    log:
+        f"{LOGS}/emergence/neurons-{{pictured}}.log",
+    wildcard_constraints:
+        pictured="|".join(NEURONS),
+    params:
+        **by(
+            "emergence.experiments.neurons:measure",
+            lambda wildcards: NEURONS[wildcards.pictured],
+            cache=".cache/images",
+            state=lambda wildcards: NEURON_PICTURES[wildcards.pictured]["state"],
+        ),
+
+
+experiment(
+    "emergence",
+    "neurons",
+    NEURONS,
+    contains=emergence_config.neuron_contents(NEURONS),
+    values=expand(rules.emergence_neurons.output.values, pictured=NEURONS),
+    maps=expand(rules.emergence_neurons.output.maps, pictured=NEURONS),
+)
+
+# ResNets of several widths: filters and gradients.
+FILTERS = config["emergence"]["filters"]
+
+
+use rule compute as emergence_filters with:
+    output:
+        values=f"{RESULTS}/emergence/measurements/filters/{{width}}.parquet",
+        maps=f"{RESULTS}/emergence/measurements/filters/{{width}}-maps.parquet",
+    log:
+        f"{LOGS}/emergence/filters-{{width}}.log",
+    wildcard_constraints:
+        width="|".join(map(str, FILTERS["widths"])),
+    resources:
+        **request(mem_mb=6000, runtime=240, gpu=GPU),
+    params:
+        **by("emergence.experiments.filters:measure", FILTERS, **pictured(FILTERS["pictures"])),
+
+
+experiment(
+    "emergence",
+    "filters",
+    FILTERS,
+    contains=emergence_config.contents(FILTERS["pictures"], "filters"),
+    values=expand(rules.emergence_filters.output.values, width=FILTERS["widths"]),
+    maps=expand(rules.emergence_filters.output.maps, width=FILTERS["widths"]),
+    quoted=asset("config/paper_values/emergence-pictures.yaml"),
+)
+
+# Teachers, and students on inputs that they label.
+INJECTED = config["emergence"]["injected"]
+INJECTED_PICTURES = pictured(INJECTED["pictures"])
+
+
+use rule compute as emergence_descent with:
+    output:
+        curves=f"{RESULTS}/emergence/measurements/injected/descent.parquet",
+    log:
+        f"{LOGS}/emergence/descent.log",
+    params:
+        **by(
+            "emergence.experiments.descent:measure",
+            parts(INJECTED, "replicates", "pictures", "training", "descent"),
+            **INJECTED_PICTURES,
+        ),
+
+
+use rule compute as emergence_students with:
+    input:
+        curves=rules.emergence_descent.output.curves,
+    output:
+        values=f"{RESULTS}/emergence/measurements/injected/students.parquet",
+    log:
+        f"{LOGS}/emergence/students.log",
+    params:
+        **by(
+            "emergence.experiments.students:measure",
+            {**parts(INJECTED, "replicates", "pictures", "training"), **INJECTED["students"]},
+            **INJECTED_PICTURES,
+        ),
+
+
+experiment(
+    "emergence",
+    "injected",
+    INJECTED,
+    contains=emergence_config.contents(INJECTED["pictures"], "injected"),
+    curves=rules.emergence_descent.output.curves,
+    values=rules.emergence_students.output.values,
+)

@@ -5,6 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import data_faults
+from featlearn.images.on_disk import listing_digest, sources
+
+#: Exhibits that the thesis makes of one set alone, by the cell or experiment that makes ours.
+OF_ONE_SET = {
+    "mnist": ("fig-2-3", "fig-a-13"),
+    "cifar10": ("fig-a-14",),
+    "svhn": ("fig-a-15",),
+    "filters": ("fig-a-16", "fig-a-17", "table-a-7"),
+    "injected": ("fig-a-21", "fig-a-22"),
+}
+#: Those that need further sets, and are shown with one.
+OF_SEVERAL_SETS = {
+    "neurons": ("neuron-directions",),
+    "filters": ("filter-groups", "filter-networks"),
+    "injected": ("fig-2-4", "fig-a-18", "fig-a-19", "fig-a-20", "student-accuracies",
+                 "teacher-sizes"),
+}  # fmt: skip
+
 
 def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
     """Values that contradict each other: one line each, with the key and what was expected."""
@@ -21,6 +41,13 @@ def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
         for part, number in cell["samples"].items():
             if not 0 < round(share * number) < number:
                 yield f"{key}.samples.{part}: {number}; expected so many that both labels occur"
+    for name, cell in emergence["neurons"].items():
+        key = f"emergence.neurons.{name}"
+        yield from _picture_faults(cell["pictures"], f"{key}.pictures", classes=2)
+        if 0 not in cell["shown"] or max(cell["shown"]) == 0:
+            yield f"{key}.shown: {cell['shown']}; expected 0, the start, and later steps"
+    yield from _filter_faults(emergence["filters"], "emergence.filters")
+    yield from _injected_faults(emergence["injected"], "emergence.injected")
 
     for name, setting in emergence["mixture"]["settings"].items():
         key = f"emergence.mixture.settings.{name}"
@@ -58,3 +85,72 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
             yield f"{key}.interval: {data['interval']}; expected 0 < first <= last <= {k}"
         elif data["interval"][0] <= 1 and data["interval"][1] == k:
             yield f"{key}.interval: {data['interval']}; expected counts that are labelled -1 too"
+
+
+def _picture_faults(pictures: Mapping[str, Any], key: str, classes: int = 0) -> Iterator[str]:
+    yield from data_faults(pictures["data"], f"{key}.data")
+    kept = pictures.get("classes") or []
+    if len(set(kept)) < len(kept):
+        yield f"{key}.classes: {kept}; expected each name once"
+    if classes and len(kept) != classes:
+        yield f"{key}.classes: {kept}; expected the names of {classes} classes"
+
+
+def _filter_faults(filters: Mapping[str, Any], key: str) -> Iterator[str]:
+    yield from _picture_faults(filters["pictures"], f"{key}.pictures", classes=2)
+    if {0, filters["epochs"]} - set(filters["shown"]):
+        yield (
+            f"{key}.shown: {filters['shown']}; expected 0, the start, and the last epoch, "
+            f"{filters['epochs']}"
+        )
+    if max(filters["shown"]) > filters["epochs"]:
+        yield f"{key}.shown: {max(filters['shown'])}; expected at most {filters['epochs']} epochs"
+    batches = -(-filters["pictures"]["samples"]["train"] // filters["batch_size"])
+    if (steps := batches * filters["epochs"]) < 30:
+        yield f"{key}.epochs: {steps} steps; expected at least 30: their gradients are compared"
+    if min(filters["widths"]) < 4:
+        yield f"{key}.widths: {min(filters['widths'])}; expected at least 4 filters for two groups"
+
+
+def _injected_faults(injected: Mapping[str, Any], key: str) -> Iterator[str]:
+    yield from _picture_faults(injected["pictures"], f"{key}.pictures")
+    for name in ("sizes", "teachers"):
+        values = injected["descent"][name]
+        if values != sorted(set(values)):
+            yield f"{key}.descent.{name}: {values}; expected growing sizes"
+    if len(injected["descent"]["sizes"]) < 3:
+        yield f"{key}.descent.sizes: expected at least three, or no curve has a minimum"
+    for name, cell in injected["students"]["cells"].items():
+        share = round(cell["alpha"] * injected["pictures"]["samples"]["train"])
+        if not 0 < share < injected["pictures"]["samples"]["train"]:
+            yield (
+                f"{key}.students.cells.{name}.alpha: {cell['alpha']}; expected a share that leaves "
+                "pictures and takes injected inputs"
+            )
+
+
+def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
+    """A digest of the files of these pictures; and in words what is missing, if anything.
+
+    A set that is missing is no fault of the config: what does not need it can be made.
+    """
+    data = pictures["data"]
+    try:
+        return listing_digest(sources(data), data.get("path") or "."), ""
+    except FeatlearnError as error:
+        return "missing", f"emergence: {error}"
+
+
+def contents(pictures: Mapping[str, Any], experiment: str) -> dict[str, str]:
+    """Of each exhibit of an experiment, whether it is of the thesis' own pictures."""
+    own = "measured" if pictures["original"] else "stand-in"
+    found = dict.fromkeys(OF_ONE_SET.get(experiment, ()), own)
+    return found | dict.fromkeys(OF_SEVERAL_SETS.get(experiment, ()), "stand-in")
+
+
+def neuron_contents(cells: Mapping[str, Any]) -> dict[str, str]:
+    """The same of the maps of neurons, whose cells are sets."""
+    found = contents({"original": False}, "neurons")
+    for name, cell in cells.items():
+        found |= contents(cell["pictures"], name)
+    return found

@@ -1,6 +1,8 @@
-"""How figures, tables and claims read the frames of the curves. No torch in here."""
+"""How figures, tables and claims read the frames. No torch in here."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -79,3 +81,24 @@ def cosine(frame: pd.DataFrame, cell: str, arm: str, dimension: int) -> pd.Serie
     """Largest cosine of a neuron with the relevant direction, a replicate each."""
     own = rows(frame, cell=cell, structured=arm != "flat", arm=NEURONS[arm], dimension=dimension)
     return by_replicate(own, "largest_cosine")
+
+
+def classical_minimum(losses: Sequence[float]) -> tuple[int, bool]:
+    """Place of the minimum left of the peak of a curve of losses over growing sizes.
+
+    The peak is the largest loss after the curve first rises; where it only falls there is none, and
+    the end counts.
+
+    Returns
+    -------
+    place
+    interior
+        Whether the curve falls before it and rises behind it: else there is no U, and it is the
+        least loss on that side all the same.
+    """
+    rising = [i for i in range(len(losses) - 1) if losses[i] < losses[i + 1]]
+    if not rising:
+        return len(losses) - 1, False
+    peak = max(range(rising[0] + 1, len(losses)), key=losses.__getitem__)
+    place = min(range(peak), key=losses.__getitem__)
+    return place, place > 0

@@ -1,0 +1,218 @@
+"""Do the filters of a trained ResNet gather, and do its gradients keep their direction (A.7.4)?
+
+``ResNet(m)`` is ResNet-18 with m filters in its first stage. A filter is one output channel of the
+last convolution of a stage, normalised. The thesis picks two groups by hand; here they are the ends
+along the leading direction of all filters. Such a choice makes groups of pure noise too, so the
+same choice is made at the start and among Gaussian filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from featlearn.core.progress import Progress
+from featlearn.core.seeds import generator, seeded
+from featlearn.emergence.closed_forms import classical_map
+from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
+from featlearn.images.encoders import ResNet
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+COLUMNS = ["width", "stage", "epoch", "group", "quantity", "replicate", "value"]
+MAP = ["width", "stage", "epoch", "filter", "x", "y", "member"]
+#: Steps whose gradients are averaged, and how many such stretches (Table A.7).
+STRETCH, STRETCHES = 10, 3
+#: Pictures that are evaluated at a time.
+BLOCK = 512
+
+
+class Groups(NamedTuple):
+    """Two groups of filters, and how close they are."""
+
+    green: Tensor  #: rows of the filters at one end
+    red: Tensor  #: and at the other
+
+    def cosines(self, filters: Tensor) -> tuple[float, float, float]:
+        """Mean cosine with the own centre, green and red; of both centres with one another."""
+        ends = [filters[rows] for rows in self]
+        centres = [functional.normalize(end.mean(0), dim=0) for end in ends]
+        own = [float((end @ centre).mean()) for end, centre in zip(ends, centres, strict=True)]
+        return own[0], own[1], float(centres[0] @ centres[1])
+
+
+def pick(filters: Tensor, share: float) -> Groups:
+    """The ends of normalised ``filters`` (n, p) along their leading direction, ``share`` n each.
+
+    At least two filters. The sign is that which makes the end with the largest cosine green.
+    """
+    number = min(max(2, round(share * len(filters))), len(filters) // 2)
+    _, vectors = torch.linalg.eigh(filters @ filters.T)
+    along = vectors[:, -1]
+    along = along * along[along.abs().argmax()].sign()
+    order = along.argsort(descending=True, stable=True)
+    return Groups(order[:number], order[-number:])
+
+
+class Net(nn.Module):
+    """ResNet(m) with a linear head."""
+
+    def __init__(self, width: int, classes: int):
+        super().__init__()
+        self.encoder = ResNet(18, stem="cifar", width_multiplier=width / 64)
+        self.head = nn.Linear(self.encoder.width, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.encoder(x))
+
+    def convolutions(self) -> list[nn.Parameter]:
+        """The weights (n, p, 3, 3) of the last convolution of each stage."""
+        return [getattr(self.encoder, name)[-1].conv2.weight for name in self.encoder.stages]
+
+    def filters(self) -> list[Tensor]:
+        """(n, 9 p) normalised filters of each stage, float64."""
+        return [
+            functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
+            for w in self.convolutions()
+        ]
+
+
+def measure(job: Job) -> Results:
+    """Train ResNet(m) on each replicate, one after the other."""
+    config, width = job.config, int(job.wildcards["width"])
+    pictures = of_job(job, "filters", "emergence.filters.pictures")
+    rows: list[tuple[Any, ...]] = []
+    maps: list[tuple[Any, ...]] = []
+    progress = Progress(job.rule, config["replicates"] * config["epochs"])
+
+    def add(replicate: int, stage: int, epoch: int, group: str, **values: float) -> None:
+        rows.extend((width, stage, epoch, group, key, replicate, v) for key, v in values.items())
+
+    for r in range(config["replicates"]):
+        name = (job.seed, "emergence", f"filters-{width}", r)
+        own = {part: (pictures.x[part][r].expand(-1, 3, -1, -1), pictures.y[part][r])
+               for part in PARTS}  # fmt: skip
+        with seeded(*name, "start"):
+            net = Net(width, len(pictures.classes)).to(job.device)
+        _baselines(net, pictures, r, add)
+        seen, gradients = {}, [torch.zeros(STRETCHES, *w.shape) for w in net.convolutions()]
+        for epoch in train(net, own["train"], config, name, gradients):
+            progress.report(r * config["epochs"] + epoch, lambda: {})
+            if epoch in config["shown"]:
+                seen[epoch] = net.filters()
+        for part, (x, y) in own.items():
+            add(r, 0, config["epochs"], "network", **{part: _accuracy(net, x, y)})
+        for stage, last in enumerate(seen[config["epochs"]], 1):
+            followed = pick(last, config["share"])
+            noise = torch.randn(last.shape, generator=generator(*name, f"noise-{stage}"))
+            noise = functional.normalize(noise.double(), dim=1)
+            _tell(r, stage, config["epochs"], "gaussian", noise, pick(noise, config["share"]), add)
+            for epoch, all_filters in seen.items():
+                here = all_filters[stage - 1]
+                _tell(r, stage, epoch, "followed", here, followed, add)
+                _tell(r, stage, epoch, "picked", here, pick(here, config["share"]), add)
+                if r == 0:
+                    maps += _map(width, stage, epoch, here, followed)
+            centre = last[followed.green].mean(0)
+            chosen = int((last @ centre).argmax())
+            for key, value in kept_direction(gradients[stage - 1].flatten(2)[:, chosen]).items():
+                add(r, stage, -1, "gradients", **{key: value})
+            every = [kept_direction(one) for one in gradients[stage - 1].flatten(2).unbind(1)]
+            for key in every[0]:
+                mean = sum(one[key] for one in every) / len(every)
+                add(r, stage, -1, "all_gradients", **{key: mean})
+    return {
+        "values": pd.DataFrame(rows, columns=COLUMNS),
+        "maps": pd.DataFrame(maps, columns=MAP),
+    }
+
+
+def train(
+    net: Net, data: tuple[Tensor, Tensor], config: Any, name: tuple[object, ...],
+    gradients: list[Tensor],
+) -> Iterator[int]:  # fmt: skip
+    """Descent with momentum; gives the number of finished epochs, from 0 on.
+
+    The mean gradient of each stretch of the first steps is added to ``gradients``, one tensor
+    (STRETCHES, n, p, 3, 3) a stage.
+    """
+    (x, y), step = data, 0
+    optimiser = torch.optim.SGD(net.parameters(), lr=config["rate"], momentum=config["momentum"])
+    yield 0
+    for epoch in range(1, config["epochs"] + 1):
+        net.train()
+        order = torch.randperm(len(x), generator=generator(*name, "order", epoch)).to(x.device)
+        for rows in torch.split(order, config["batch_size"]):
+            if len(rows) < 2:
+                continue  # batch norm needs several
+            optimiser.zero_grad()
+            torch.autograd.backward(functional.cross_entropy(net(x[rows]), y[rows]))
+            if step < STRETCH * STRETCHES:
+                for total, weight in zip(gradients, net.convolutions(), strict=True):
+                    assert weight.grad is not None
+                    total[step // STRETCH] += weight.grad.cpu() / STRETCH
+            optimiser.step()
+            step += 1
+        yield epoch
+
+
+def kept_direction(means: Tensor) -> dict[str, float]:
+    """The six cosines of Table A.7 between three mean gradients (3, p) and their mean.
+
+    Orthogonal ones of one length would have 0 among them, and 3^-0.5 = 0.577 with their mean.
+    """
+    v = functional.normalize(means.double(), dim=1)
+    mean = functional.normalize(means.double().mean(0), dim=0)
+    found = {f"v{i + 1}_mean": float(v[i] @ mean) for i in range(STRETCHES)}
+    pairs = ((0, 1), (0, 2), (1, 2))
+    return found | {f"v{i + 1}_v{j + 1}": float(v[i] @ v[j]) for i, j in pairs}
+
+
+def _tell(
+    r: int, stage: int, epoch: int, group: str, filters: Tensor, groups: Groups, add: Any
+) -> None:
+    green, red, centres = groups.cosines(filters)
+    add(r, stage, epoch, group, green=green, red=red, centres=centres)
+
+
+def _map(
+    width: int, stage: int, epoch: int, filters: Tensor, groups: Groups
+) -> Iterator[tuple[Any, ...]]:
+    member = torch.zeros(len(filters), dtype=torch.long)
+    member[groups.green], member[groups.red] = 1, -1
+    # the map turns its first point to the right: a green one
+    first = int(groups.green[0])
+    order = torch.tensor([first, *(one for one in range(len(filters)) if one != first)])
+    places = classical_map(filters[order] @ filters[order].T)[order.argsort()].tolist()
+    for number, (place, side) in enumerate(zip(places, member.tolist(), strict=True)):
+        yield width, stage, epoch, number, *place, side
+
+
+def _features(net: Net, x: Tensor) -> Tensor:
+    net.eval()
+    with torch.no_grad():
+        return torch.cat([net.encoder(block) for block in torch.split(x, BLOCK)])
+
+
+def _accuracy(net: Net, x: Tensor, y: Tensor) -> float:
+    with torch.no_grad():
+        return float((net.head(_features(net, x)).argmax(1) == y).double().mean())
+
+
+def _baselines(net: Net, pictures: Pictures, r: int, add: Any) -> None:
+    """Converged heads on the pixels and on the features of the start; the majority."""
+    y = {part: own[r : r + 1] for part, own in pictures.y.items()}
+    pixels = {part: pictures.flat(part)[r : r + 1] for part in PARTS}
+    start = {part: _features(net, pictures.x[part][r].expand(-1, 3, -1, -1))[None]
+             for part in PARTS}  # fmt: skip
+    add(r, 0, -1, "majority", test=float(pictures.majority()[r]))
+    for what, features in (("linear", pixels), ("random", start)):
+        found = head_accuracies(features, y, len(pictures.classes))
+        add(r, 0, -1, what, **{part: float(value[0]) for part, value in found.items()})

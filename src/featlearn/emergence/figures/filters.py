@@ -1,0 +1,59 @@
+"""Maps of the filters of ResNets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.emergence.reading import rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@figure("fig-a-16", place=0, words="the narrower network (Figure A.16)")
+@figure("fig-a-17", place=1, words="a network of twice the width (Figure A.17)")
+def filter_maps(
+    maps: pd.DataFrame, values: pd.DataFrame, config: Config, place: int, words: str
+) -> Figure:
+    """Filters of a ResNet gather less than they seem to: {{ words }}
+
+    Classical multidimensional scaling, by 1 - cosine, of the normalised filters of the last
+    convolution of each stage of a ResNet-18 (rows) along its training (columns). Green and red: the
+    filters at both ends of the leading direction after the last epoch, the colours carried back. In
+    each panel the mean cosine of green and of red filters to their own centre, and the cosine of
+    both centres; right of the row what the same choice gives among Gaussian filters. *What to
+    see:* choosing the ends makes groups with opposite centres out of noise as well; only what
+    exceeds the numbers on the right was learned. The thesis chose by hand and shows no such
+    comparison. One replicate, on pictures that stand in for CIFAR-10 unless a config names it.
+    """
+    width = config["widths"][place]
+    own, told = rows(maps, width=width), rows(values, width=width, replicate=0)
+    epochs, stages = sorted(own["epoch"].unique()), sorted(own["stage"].unique())
+    drawn = canvas(2.5 * len(epochs) + 1.2, 2.3 * len(stages))
+    axes = drawn.subplots(len(stages), len(epochs), squeeze=False)
+    for line, stage in zip(axes, stages, strict=True):
+        for ax, epoch in zip(line, epochs, strict=True):
+            here = rows(own, stage=stage, epoch=epoch)
+            for side, colour in ((0, "grey"), (1, "green"), (-1, "red")):
+                shown = here[here["member"] == side]
+                ax.plot(shown["x"], shown["y"], ".", color=COLOURS[colour], alpha=0.7,
+                        markersize=5 if side == 0 else 8)  # fmt: skip
+            words = _cosines(told, stage, epoch, "followed")
+            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-0.95, 0.95), ylim=(-0.95, 0.95))
+            ax.set_xlabel(words, fontsize=8)
+            ax.set_title(f"epoch {epoch}" if stage == stages[0] else "")
+        line[0].set_ylabel(f"ResNet({width}), stage {stage}")
+        line[-1].annotate(
+            "Gaussian:\n" + _cosines(told, stage, epochs[-1], "gaussian").replace(", ", "\n"),
+            (1.06, 0.5), xycoords="axes fraction", fontsize=8, va="center",
+        )  # fmt: skip
+    return drawn
+
+
+def _cosines(told: pd.DataFrame, stage: int, epoch: int, group: str) -> str:
+    own = rows(told, stage=stage, epoch=epoch, group=group).set_index("quantity")["value"]
+    return ", ".join(f"{own[key]:.2f}" for key in ("green", "red", "centres")).replace("-", "−")

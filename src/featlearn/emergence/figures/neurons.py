@@ -1,0 +1,56 @@
+"""Maps of the neurons of two-layer networks on pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.emergence.reading import rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@figure("fig-2-3", cell="mnist", words="digits 0 and 1 (Figure 2.3)")
+@figure("fig-a-13", cell="mnist", words="digits 0 and 1 (Figure A.13)")
+@figure("fig-a-14", cell="cifar10", words="two classes of pictures (Figure A.14)")
+@figure("fig-a-15", cell="svhn", words="two digits, light or dark (Figure A.15)")
+def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Figure:
+    """Where the neurons of a two-layer network point: {{ words }}
+
+    Classical multidimensional scaling of the weights of 50 ReLU neurons by 1 - cosine, along the
+    training on two classes of pictures. Above from the usual random start, below from a far smaller
+    one. Blue and orange: neurons whose output weight is positive and negative at the end, the
+    colour carried back; stars: the mean of y x over the training pictures, along which the first
+    gradients point, and its negative. Digits of 8 x 8 pixels stand in for the thesis' set unless a
+    config names it; those that stand in for SVHN are inverted in half of the pictures, as digits
+    there are lighter or darker than what is behind them. *What to see:* from the usual start the
+    task is learned before the neurons have turned; from the small one they gather. With inverted
+    pictures each class has two opposite groups: four, as the thesis saw on SVHN. One replicate.
+    """
+    own = rows(maps, cell=cell)
+    steps = sorted(own["step"].unique())
+    starts = sorted(config[cell]["starts"])
+    starts = [starts[-1], starts[0]]
+    drawn = canvas(2.3 * len(steps), 2.6 * len(starts))
+    axes = drawn.subplots(len(starts), len(steps), squeeze=False)
+    for line, start in zip(axes, starts, strict=True):
+        of_start = rows(own, start=start)
+        last = rows(of_start, step=steps[-1]).set_index("point")["outer"]
+        for ax, step in zip(line, steps, strict=True):
+            here = rows(of_start, step=step)
+            for sign, colour, star in ((1, COLOURS["blue"], -2), (-1, COLOURS["orange"], -1)):
+                side = last[(last * sign > 0) & (last.index >= 0)].index
+                shown = here[here["point"].isin(side)]
+                ax.plot(shown["x"], shown["y"], ".", color=colour, markersize=5, alpha=0.6)
+                place = here[here["point"] == star]
+                ax.plot(place["x"], place["y"], "*", color=colour, markersize=12,
+                        markeredgecolor=COLOURS["ink"], markeredgewidth=0.6)  # fmt: skip
+            title = "usual start" if start == 1 else f"start times {start:g}"
+            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.4, 1.4), ylim=(-1.4, 1.4),
+                   xlabel="start" if step == 0 else f"step {step}",
+                   title=title if step == steps[0] else "")  # fmt: skip
+    return drawn

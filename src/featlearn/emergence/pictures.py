@@ -1,0 +1,162 @@
+"""Pictures of some classes as a network gets them, each replicate with its own split of the set.
+
+Replicates are a tensor axis R. Where a set has a test part of its own all replicates share it; else
+each takes other pictures for testing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
+from featlearn.core.heads import choose
+from featlearn.core.seeds import generator
+from featlearn.images.classified import open_classified
+from featlearn.images.datasets import Labelled
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+
+#: What is taken of a set: pictures to learn from, to choose by, and to test on.
+PARTS = ("train", "validation", "test")
+#: Penalties of the converged heads; see :mod:`featlearn.core.heads`.
+PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures by part.
+
+    Parameters
+    ----------
+    x
+        Part to (R, n, C, S, S) float32: minus the mean of all training pixels of the replicate,
+        over their standard deviation. C is 1 for sets without colour.
+    y
+        Part to (R, n) int64.
+    classes
+        Names, in the order of the labels.
+    """
+
+    x: Mapping[str, Tensor]
+    y: Mapping[str, Tensor]
+    classes: tuple[str, ...]
+
+    def flat(self, part: str) -> Tensor:
+        """(R, n, C S S)."""
+        return self.x[part].flatten(2)
+
+    def majority(self) -> Tensor:
+        """(R,) test accuracy of each replicate's most frequent training class."""
+        most = torch.mode(self.y["train"], 1)[0]
+        return (self.y["test"] == most[:, None]).double().mean(1)
+
+
+def open_pictures(
+    settings: Mapping[str, Any],
+    cache: PathLike,
+    streams: tuple[object, ...],
+    replicates: Sequence[int],
+    key: str,
+    device: torch.device | str = "cpu",
+) -> Pictures:
+    """Open the pictures of ``settings``, a replicate each.
+
+    Parameters
+    ----------
+    settings
+        ``data``, as :func:`featlearn.images.classified.open_classified` takes it; ``samples`` by
+        part; ``classes``, names of those that are kept (all by default); ``inverted``, the share
+        of pictures whose light and dark are exchanged, at random.
+    cache
+        Folder of decoded pictures.
+    streams
+        Name of the random streams, to which the replicate is added.
+    key
+        Of ``settings`` in the config, for messages.
+
+    Raises
+    ------
+    FeatlearnError
+        If the set lacks a class, or has too few pictures.
+    """
+    drawn = [_replicate(settings, cache, (*streams, r), key) for r in replicates]
+    x = {part: torch.stack([one[0][part] for one in drawn]) for part in PARTS}
+    y = {part: torch.stack([one[1][part] for one in drawn]) for part in PARTS}
+    if all(bool((own == own[:, :, :1]).all()) for own in x.values()):
+        x = {part: own[:, :, :1] for part, own in x.items()}  # no colour
+    return Pictures(
+        {part: own.to(device) for part, own in x.items()},
+        {part: own.to(device) for part, own in y.items()},
+        drawn[0][2],
+    )
+
+
+def of_job(job: Job, experiment: str, key: str) -> Pictures:
+    """The pictures of a job's config: ``pictures`` and ``replicates``."""
+    config = job.config
+    streams = (job.seed, "emergence", experiment)
+    return open_pictures(
+        config["pictures"], job.results / job.params.cache, streams,
+        range(config["replicates"]), key, job.device,
+    )  # fmt: skip
+
+
+def _replicate(
+    settings: Mapping[str, Any], cache: PathLike, name: tuple[object, ...], key: str
+) -> tuple[dict[str, Tensor], dict[str, Tensor], tuple[str, ...]]:
+    opened = open_classified(settings["data"], cache, *name, key=f"{key}.data")
+    wanted = settings.get("classes") or list(opened.classes)
+    if lost := [one for one in wanted if one not in opened.classes]:
+        raise FeatlearnError(f"{key}.classes: {lost[0]!r} is none of {', '.join(opened.classes)}")
+    numbers = torch.tensor([opened.classes.index(one) for one in wanted])
+    samples = settings["samples"]
+    learned = _take(opened.train, numbers, (*name, "learned"))
+    tested = _take(opened.test, numbers, (*name, "tested"))
+    both, first = samples["train"] + samples["validation"], samples["train"]
+    wants = (("train and validation", learned, both), ("test", tested, samples["test"]))
+    for part, has, least in wants:
+        if len(has.labels) < least:
+            raise FeatlearnError(
+                f"{key}.samples: {least} for {part}; expected at most the {len(has.labels)} "
+                f"pictures of {', '.join(wanted)}"
+            )
+    rows = {"train": slice(first), "validation": slice(first, both), "test": slice(samples["test"])}
+    x, y = {}, {}
+    for part, own in rows.items():
+        source = tested if part == "test" else learned
+        pixels = source.images[own].float() / 255
+        turned = torch.rand(len(pixels), generator=generator(*name, f"{part}-inverted"))
+        turn = (turned < settings.get("inverted", 0))[:, None, None, None]
+        x[part], y[part] = torch.where(turn, 1 - pixels, pixels), source.labels[own]
+    mean, scale = x["train"].mean(), x["train"].std()
+    return {part: (own - mean) / scale for part, own in x.items()}, y, tuple(wanted)
+
+
+def _take(source: Labelled, numbers: Tensor, name: tuple[object, ...]) -> Labelled:
+    """Pictures of the classes ``numbers`` in random order, labelled 0, 1, ... in their order."""
+    rows = torch.isin(source.labels, numbers).nonzero().squeeze(1)
+    rows = rows[torch.randperm(len(rows), generator=generator(*name))]
+    labels = (source.labels[rows][:, None] == numbers).long().argmax(1)
+    return Labelled(source.images[rows], labels)
+
+
+def head_accuracies(
+    features: Mapping[str, Tensor], labels: Mapping[str, Tensor], classes: int
+) -> dict[str, Tensor]:
+    """Accuracy (R,) of a converged linear head on each part, its penalty chosen on validation.
+
+    Parts beyond train and validation may be called as one likes; features (R, n, d).
+    """
+    own = {part: (x.double(), labels[part]) for part, x in features.items()}
+    found = choose(own["train"], own["validation"], classes, PENALTIES)
+    return {
+        part: found.train_accuracy if part == "train" else found.heads.accuracy(*pair)
+        for part, pair in own.items()
+    }
