@@ -9,17 +9,9 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import data
-from featlearn.gradient_features.data import (
-    Linear,
-    Mixture,
-    MultiIndex,
-    Parity,
-    UniformParity,
-    Xor,
-    exact_gradient,
-    law_of,
-    reduced_weights,
-)
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor, law_of
+from featlearn.gradient_features.law import exact_gradient, reduced_weights
+from featlearn.gradient_features.parities import Parity, UniformParity
 
 LAWS = {
     "linear": Linear(6, margin=0.3, spread=0.8, noise=0.7),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import Sample
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Loss, Network
 
 

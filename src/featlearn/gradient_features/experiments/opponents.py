@@ -23,7 +23,8 @@ from featlearn.gradient_features.baselines import (
     ridge,
     tangent,
 )
-from featlearn.gradient_features.data import Sample, Xor
+from featlearn.gradient_features.data import Xor
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Network, error, symmetric_start
 from featlearn.gradient_features.train import descend, first_step
 
