@@ -21,15 +21,10 @@ from featlearn.gradient_features.cones import (
     sure_weights,
     xor_ratio,
 )
-from featlearn.gradient_features.data import (
-    Linear,
-    Mixture,
-    MultiIndex,
-    Parity,
-    Xor,
-    reduced_weights,
-)
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor
 from featlearn.gradient_features.experiments import cones
+from featlearn.gradient_features.law import reduced_weights
+from featlearn.gradient_features.parities import Parity
 
 SURE = {
     "mixture": (Mixture(30, norm=5.0, classes=(1, -1, 1, -1)), 0.6),

@@ -8,18 +8,9 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.gradient_features import data
-from featlearn.gradient_features.data import (
-    Linear,
-    Mixture,
-    MultiIndex,
-    Parity,
-    UniformParity,
-    Xor,
-    exact_gradient,
-    law_of,
-    reduced_weights,
-)
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor, law_of
+from featlearn.gradient_features.law import Sample, exact_gradient, reduced_weights
+from featlearn.gradient_features.parities import Parity, UniformParity, majority_coefficient
 
 LAWS = {
     "linear": Linear(6, margin=0.3, spread=0.8, noise=0.7),
@@ -52,7 +43,7 @@ def starts(law, count, seed=1, threshold=0.6):
 def drawn(request):
     law = LAWS[request.param]
     inputs = law.sample(COUNT, streams()("draw"))
-    return law, data.Sample(*(part[0] for part in inputs))
+    return law, Sample(*(part[0] for part in inputs))
 
 
 def near(found, exact, noise, deviations=5.0):
@@ -147,7 +138,7 @@ def test_coefficients_of_the_majority():
         7: (0.3125, -0.0625, 0.0625),
         11: (0.246094, -0.0273438, 0.0117188),
     }.items():
-        found = [data.majority_coefficient(dimension, size) for size in (1, 3, 5)]
+        found = [majority_coefficient(dimension, size) for size in (1, 3, 5)]
         assert found == pytest.approx(wanted, rel=1e-5)
 
 

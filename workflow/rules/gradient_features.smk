@@ -55,3 +55,27 @@ experiment(
     OPPONENTS,
     accuracies=rules.gradient_features_opponents.output.accuracies,
 )
+
+# -------------------------------------------------------------------------------------- learning
+# Algorithm 1 along its steps: curves, the plateau of the parity, lottery tickets.
+
+LEARNING = config["gradient_features"]["learning"]
+
+
+use rule calculate as gradient_features_learning with:
+    output:
+        curves=f"{GRADIENT_FEATURES}/learning/curves.parquet",
+        heads=f"{GRADIENT_FEATURES}/learning/heads.parquet",
+    log:
+        f"{LOGS}/gradient_features/learning.log",
+    params:
+        **by("gradient_features.experiments.learning:measure", LEARNING),
+
+
+experiment(
+    "gradient_features",
+    "learning",
+    LEARNING,
+    curves=rules.gradient_features_learning.output.curves,
+    heads=rules.gradient_features_learning.output.heads,
+)

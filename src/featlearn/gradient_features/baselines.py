@@ -10,12 +10,14 @@ Penalty and bandwidth are chosen on validation data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from featlearn.core.heads import choose
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import Network
 
 #: Of inputs (n, d) and (p, d): (n, p).
@@ -24,6 +26,8 @@ Kernel = Callable[[Tensor, Tensor], Tensor]
 PENALTIES = tuple(10.0**-power for power in range(5))
 #: Squared bandwidths of the RBF kernel over the mean squared distance of two inputs.
 BANDWIDTHS = (0.3, 1.0, 3.0)
+#: Of the linear classifier.
+LINEAR_PENALTIES = (1.0, 0.1, 0.01, 0.001)
 
 
 class Data(NamedTuple):
@@ -98,3 +102,15 @@ def ridge(kernels: Sequence[Kernel], training: Data, validation: Data, test: Dat
                     for value, part in zip(found, (training, validation, test), strict=True)
                 ))  # fmt: skip
     return chosen
+
+
+def linear(sets: Mapping[str, Sample]) -> dict[str, Tensor]:
+    """Accuracies (R,) of logistic regression on the inputs, penalty by validation."""
+    labels = {part: (inputs.y > 0).long() for part, inputs in sets.items()}
+    train, validation = ((sets[part].x, labels[part]) for part in ("train", "validation"))
+    chosen = choose(train, validation, 2, LINEAR_PENALTIES)
+    return {
+        "train": chosen.train_accuracy,
+        "validation": chosen.validation_accuracy,
+        "test": chosen.heads.accuracy(sets["test"].x, labels["test"]),
+    }

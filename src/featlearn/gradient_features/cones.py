@@ -12,22 +12,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import (
-    GaussianMixture,
-    Law,
-    MultiIndex,
-    Parity,
-    Sample,
-    UniformParity,
-    Xor,
-    reduced_weights,
-)
+from featlearn.gradient_features.data import GaussianMixture, MultiIndex, Xor
+from featlearn.gradient_features.law import Law, Sample, reduced_weights
 from featlearn.gradient_features.model import (
     Network,
     multi_index_start,
     symmetric_start,
     uniform_parity_start,
 )
+from featlearn.gradient_features.parities import Parity, UniformParity
 
 
 def alignment(law: Law, vectors: Tensor) -> Tensor:

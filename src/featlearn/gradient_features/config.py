@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import comb
 from typing import Any
+
+
+def majority_plateau(block: int, structured: float) -> float:
+    """Accuracy of the sign of <D, x> on a parity of one block (B.3.1): the simplest rule.
+
+    It is right on the structured inputs, and on uniform ones as often as the majority of ``block``
+    signs, an odd number, is their product.
+    """
+    agree = sum(comb(block, minus) for minus in range(block + 1)
+                if (minus % 2 == 0) == (2 * minus < block)) / 2**block  # fmt: skip
+    return 2 * structured + (1 - 2 * structured) * agree
 
 
 def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
@@ -17,6 +29,10 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
         if several != (name == "parity_blocks"):
             wanted = "several blocks" if name == "parity_blocks" else "1"
             yield f"{key}.{name}.blocks: {laws[name]['blocks']}; expected {wanted}"
+    learned = gradient_features["learning"]["laws"]
+    for name, own in learned.items():
+        whole = {"blocks": 1, **own} if name == "parity" else own
+        yield from _law_faults(name, whole, f"gradient_features.learning.laws.{name}")
     opponents = gradient_features["opponents"]
     for one, many in (("dimension", "dimensions"), ("noise", "noises")):
         if opponents["judged"][one] not in opponents[many]:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import GaussianMixture, Linear, Parity, Sample, UniformParity
+from featlearn.gradient_features.data import GaussianMixture, Linear
+from featlearn.gradient_features.law import Sample
+from featlearn.gradient_features.parities import Parity, UniformParity
 
 
 class Network(NamedTuple):

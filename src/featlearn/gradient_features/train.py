@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import Sample
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Loss, Network
 
 
@@ -38,6 +38,20 @@ def first_step(network: Network, inputs: Sample, rate: float, loss: Loss) -> Net
     """Step 1 of all algorithms: with decay 1 / rate, minus the gradients are what is left."""
     by_w, by_a = gradients(network, inputs, loss)
     return Network(-rate * by_w, -rate * by_a, network.b)
+
+
+#: Of the first step, so small that output weights are negligible after it; sigma_a makes up for it.
+FIRST_RATE = 1e-4
+
+
+def scaled_first_step(network: Network, inputs: Sample, norm: float) -> Network:
+    """The first step with the sigma_a that gives the median neuron of a replicate this ``norm``.
+
+    So its threshold lies where it is wanted among the projections of the data.
+    """
+    one = first_step(network, inputs, 1.0, LOSSES["hinge"])
+    scale = norm / one.w.norm(dim=-1).quantile(0.5, dim=1, keepdim=True)
+    return Network(one.w * scale[..., None], one.a * FIRST_RATE, one.b)
 
 
 def descend(

@@ -23,7 +23,8 @@ from featlearn.gradient_features.cones import (
     sure_weights,
     xor_ratio,
 )
-from featlearn.gradient_features.data import Law, Sample, Xor, law_of, reduced_weights
+from featlearn.gradient_features.data import Xor, law_of
+from featlearn.gradient_features.law import Law, Sample, reduced_weights
 from featlearn.gradient_features.model import LOSSES
 from featlearn.gradient_features.train import first_step
 

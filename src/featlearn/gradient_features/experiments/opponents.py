@@ -14,27 +14,25 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.heads import choose
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.baselines import (
     Data,
+    linear,
     random_features,
     rbf_kernels,
     ridge,
     tangent,
 )
-from featlearn.gradient_features.data import Sample, Xor
+from featlearn.gradient_features.data import Xor
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Network, error, symmetric_start
-from featlearn.gradient_features.train import descend, first_step
+from featlearn.gradient_features.train import descend, scaled_first_step
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
 HINGE = LOSSES["hinge"]
-#: Of the first step, so small that output weights are negligible after it; sigma_a makes up for it.
-FIRST_RATE = 1e-4
-LINEAR_PENALTIES = (1.0, 0.1, 0.01, 0.001)
 #: Threshold of a neuron in the middle between the origin and a centre, after the first step.
 MIDDLE = 0.5
 
@@ -92,18 +90,6 @@ def _row(
     }  # fmt: skip
 
 
-def linear(sets: Mapping[str, Sample]) -> dict[str, Tensor]:
-    """Accuracies (R,) of logistic regression on the inputs, penalty by validation."""
-    labels = {part: (inputs.y > 0).long() for part, inputs in sets.items()}
-    train, validation = ((sets[part].x, labels[part]) for part in ("train", "validation"))
-    chosen = choose(train, validation, 2, LINEAR_PENALTIES)
-    return {
-        "train": chosen.train_accuracy,
-        "validation": chosen.validation_accuracy,
-        "test": chosen.heads.accuracy(sets["test"].x, labels["test"]),
-    }
-
-
 def optimal(inputs: Sample) -> Tensor:
     """Accuracy of the Bayes classifier: the pair of clusters whose axis is the longer, (R,)."""
     own = inputs.x[..., :2].abs()
@@ -116,19 +102,16 @@ def network(
 ) -> dict[str, Tensor]:
     """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss.
 
-    sigma_a is set so that a neuron with the median gradient gets a norm that puts its threshold in
-    the middle; the rate is in units of what keeps the output layer's steps stable.
+    The rate is in units of what keeps the output layer's steps stable.
     """
     data = {part: inputs.to(torch.float32) for part, inputs in sets.items()}
-    one = first_step(start.to(torch.float32), data["train"], 1.0, HINGE)
-    norm = one.w.norm(dim=-1).quantile(0.5, dim=1, keepdim=True)
-    wanted = config["threshold"] / MIDDLE
-    scale = wanted / norm
-    network = Network(one.w * scale[..., None], one.a * FIRST_RATE, one.b)
+    network = scaled_first_step(
+        start.to(torch.float32), data["train"], config["threshold"] / MIDDLE
+    )
     features = network.features(data["train"].x)
     rate = config["rate"] / features.square().sum(-1).mean().item()
-    best = torch.full((len(one.a),), float("inf"))
-    found = {part: torch.zeros(len(one.a), dtype=torch.float64) for part in data}
+    best = torch.full((len(network.a),), float("inf"))
+    found = {part: torch.zeros(len(network.a), dtype=torch.float64) for part in data}
     steps = descend(network, lambda: data["train"], rate, config["steps"], HINGE)
     for step, now in enumerate(steps, 1):
         if step % config["check_every"] and step < config["steps"]:

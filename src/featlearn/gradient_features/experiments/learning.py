@@ -1,0 +1,140 @@
+"""Algorithm 1 along its steps on four laws, and on the XOR with a part of the neurons.
+
+``curves``: test accuracy of the network after a step; of parities also on the structured and on
+the uniform inputs alone. ``heads``: what a linear classifier and random features of the same start
+reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.progress import Progress
+from featlearn.core.seeds import Streams
+from featlearn.gradient_features.baselines import Data, linear, random_features, ridge
+from featlearn.gradient_features.cones import alignment, start_of
+from featlearn.gradient_features.data import law_of
+from featlearn.gradient_features.law import Law, Sample
+from featlearn.gradient_features.model import LOSSES, Network
+from featlearn.gradient_features.parities import Parity
+from featlearn.gradient_features.train import descend, scaled_first_step
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+HINGE = LOSSES["hinge"]
+#: Steps at which the network is looked at: so many in each power of ten.
+LOOKS = 8
+#: Keys of a law's settings that are not the law's.
+TRAINING = ("samples", "threshold", "middle", "rate", "steps")
+
+
+def measure(job: Job) -> Results:
+    """All frames of the experiment."""
+    config = job.config
+    curves: list[dict[str, Any]] = []
+    heads: list[dict[str, Any]] = []
+    for name, settings in config["laws"].items():
+        own = dict(settings)
+        training = {
+            key: own.pop(key) for key in ("samples", "threshold", "middle", "rate", "steps")
+        }
+        law = law_of(name, own)
+        streams = Streams(job.seed, "gradient_features", f"learning-{name}",
+                          range(config["replicates"]))  # fmt: skip
+        sets = {part: law.sample(count, streams(part)) for part, count in config["sets"].items()}
+        start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
+        heads += _heads(name, start, sets, streams)
+        wide = law.sample(config["first_samples"], streams("first")).to(torch.float32)
+        stepped = scaled_first_step(
+            start.to(torch.float32), wide, training["threshold"] / training["middle"]
+        )
+        arms = {"network": stepped}
+        if name == config["lottery"]["law"]:
+            arms |= lottery(law, stepped, config["lottery"]["gamma"], streams)
+        for arm, network in arms.items():
+            progress = Progress(f"{job.rule}, {name}, {arm}", training["steps"])
+            for row in _curve(law, network, sets["test"], training, streams, progress):
+                curves.append({"law": name, "arm": arm, "neurons": network.a.shape[1], **row})
+    return {"curves": pd.DataFrame(curves), "heads": pd.DataFrame(heads)}
+
+
+def looks(steps: int) -> set[int]:
+    """Steps 1 to ``steps``, evenly spaced in the logarithm."""
+    count = int(LOOKS * np.log10(steps)) + 1
+    return {round(step) for step in np.geomspace(1, steps, count)}
+
+
+def _curve(
+    law: Law,
+    network: Network,
+    test: Sample,
+    training: Mapping[str, Any],
+    streams: Streams,
+    progress: Progress,
+) -> Iterator[dict[str, Any]]:
+    """Fresh inputs each step, the same for all arms of a law."""
+    drawn = streams("steps")
+    seen = law.sample(training["samples"], streams("rate")).to(torch.float32)
+    rate = training["rate"] / network.features(seen.x).square().sum(-1).mean().item()
+
+    def fresh() -> Sample:
+        return law.sample(training["samples"], drawn).to(torch.float32)
+
+    inputs, at = test.to(torch.float32), looks(training["steps"])
+    steps = descend(network, fresh, rate, training["steps"], HINGE)
+    for step, now in enumerate(steps, 1):
+        progress.report(step, dict)
+        if step in at:
+            right = now(inputs.x).sign() == inputs.y
+            for part, chosen in _parts(law, inputs).items():
+                share = (right & chosen).sum(1) / chosen.sum(1)
+                for replicate, value in zip(streams.replicates, share.tolist(), strict=True):
+                    yield {"step": step, "part": part, "replicate": replicate, "value": value}
+
+
+def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:
+    whole = {"all": torch.ones_like(inputs.y, dtype=torch.bool)}
+    if isinstance(law, Parity):
+        whole |= {"structured": inputs.component >= 0, "uniform": inputs.component < 0}
+    return whole
+
+
+def lottery(law: Law, network: Network, gamma: float, streams: Streams) -> dict[str, Network]:
+    """Neurons that the first step put into cones, and as many by chance (Proposition B.1)."""
+    found = alignment(law, network.w.double()) > 1 - gamma
+    count = int(found.sum(1).min())
+    if not count:
+        raise ValueError(f"no neuron lies in a cone of width {gamma}; expected a wider one")
+    order = torch.stack([
+        torch.randperm(found.shape[1], generator=stream) for stream in streams("lottery")
+    ])  # fmt: skip
+    # those in a cone first, each group in the order of chance
+    nice = order.gather(1, (~found.gather(1, order)).to(torch.int8).argsort(dim=1, stable=True))
+    return {
+        "in cones": network.chosen(nice[:, :count]),
+        "by chance": network.chosen(order[:, :count]),
+    }
+
+
+def _heads(
+    name: str, start: Network, sets: Mapping[str, Sample], streams: Streams
+) -> Iterator[dict[str, Any]]:
+    raw = linear(sets)
+    for replicate in streams.replicates:
+        own = Network(*(part[replicate : replicate + 1] for part in start))
+        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in sets.values()]
+        scores = {
+            "linear": [raw[part][replicate].item() for part in sets],
+            "random features": ridge([random_features(own)], *parts),
+        }
+        for method, (train, validation, test) in scores.items():
+            yield {"law": name, "method": method, "replicate": replicate,
+                   "train": train, "validation": validation, "value": test}  # fmt: skip
