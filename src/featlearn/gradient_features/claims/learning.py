@@ -81,8 +81,8 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
               "the block is its parity.",
               f"median test accuracy between steps {EARLY[0]} and {EARLY[1]} minus 2 p_A + (1 - "
               f"2 p_A) Pr[majority = parity] = {level:.4f}, block of {parity['block']}",
-              -0.01, 0.01, "One in a hundred: twice what five test sets of 10,000 scatter; a linear "
-              "classifier had .797 in a pilot, the next simplest rule has .91.",
+              -0.01, 0.01, "One in a hundred: twice what five test sets of 10,000 scatter; a "
+              "linear classifier had .797 in a pilot, the next simplest rule has .91.",
               partial(_plateau, level=level), out_of_reach=reach(learning__sets__test=10000)),
         claim("gradient_features/parity-learned", THEOREM, "Theorem 3.22",
               "Later steps learn the parity, which no simpler rule, linear classifier or head on "
