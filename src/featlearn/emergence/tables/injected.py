@@ -34,7 +34,7 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     means = summary(ends, ["mixture", "arm", "part"])
     order = {arm: place for place, arm in enumerate(ARMS)}
     means = means.sort_values(["mixture", "arm"], key=lambda c: c.map(order).fillna(0)
-                              if c.name == "arm" else c, kind="stable")  # fmt: skip
+                              if c.name == "arm" else c, kind="stable", ignore_index=True)  # fmt: skip
     shown = side_by_side(means, ["mixture", "arm"], "part", PARTS)
     shown["arm"] = shown["arm"].map(ARMS)
     return Table(means, shown)
