@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 HINGE = LOSSES["hinge"]
+#: What heads learn from, what chooses among them, what all are tested on.
+PARTS = ("train", "validation", "test")
 #: Steps at which the network is looked at: so many in each power of ten.
 LOOKS = 8
 #: Keys of a law's settings that are not the law's.
@@ -49,7 +51,8 @@ def measure(job: Job) -> Results:
         law = law_of(name, own)
         streams = Streams(job.seed, "gradient_features", f"learning-{name}",
                           range(config["replicates"]))  # fmt: skip
-        sets = {part: law.sample(count, streams(part)) for part, count in config["sets"].items()}
+        # a config has no order of its own
+        sets = {part: law.sample(config["sets"][part], streams(part)) for part in PARTS}
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
         heads += _heads(name, start, sets, streams)
         wide = law.sample(config["first_samples"], streams("first")).to(torch.float32)
