@@ -14,7 +14,7 @@ from torch.nn import functional
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams, generator
-from featlearn.emergence.config import contents, faults, neuron_contents, state
+from featlearn.emergence.config import contents, faults, neuron_contents, state, states
 from featlearn.emergence.experiments import filters, neurons
 from featlearn.emergence.experiments.students import _mixture
 from featlearn.emergence.pictures import open_pictures
@@ -268,6 +268,14 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     assert digest == "missing"
     assert "mnist" in missing.lower()
     assert state(section["filters"]["pictures"])[1] == ""
+    absent = copy.deepcopy(section)
+    for name in ("filters", "injected"):
+        absent[name]["pictures"] |= data
+    digests, (line,) = states(absent)
+    assert "mnist" in line.lower()
+    assert digests["filters"] == digests["injected"] == "missing"
+    assert digests.keys() == {*section["neurons"], "filters", "injected"}
+    assert "missing" not in {digests[name] for name in section["neurons"]}
 
 
 def test_only_the_sets_of_the_thesis_count_as_its_own(section):

@@ -65,17 +65,13 @@ experiment(
 # Everything of the chapter that is made of pictures. Digits of 8 x 8 pixels stand in for the sets of
 # the thesis, unless a config names others. Files that changed since are decoded again.
 
-
-def pictured(pictures):
-    state, missing = emergence_config.state(pictures)
-    if missing and workflow.is_main_process:
-        logger.warning(f"{missing}; its jobs will fail until the pictures are there")
-    return {"cache": ".cache/images", "state": state}
-
+PICTURED, PICTURES_MISSING = emergence_config.states(config["emergence"])
+if workflow.is_main_process:
+    for line in PICTURES_MISSING:
+        logger.warning(f"{line}; its jobs will fail until the pictures are there")
 
 # Two-layer networks: where the neurons point.
 NEURONS = config["emergence"]["neurons"]
-NEURON_PICTURES = {name: pictured(own["pictures"]) for name, own in NEURONS.items()}
 
 
 use rule compute as emergence_neurons with:
@@ -91,7 +87,7 @@ use rule compute as emergence_neurons with:
             "emergence.experiments.neurons:measure",
             lambda wildcards: NEURONS[wildcards.pictured],
             cache=".cache/images",
-            state=lambda wildcards: NEURON_PICTURES[wildcards.pictured]["state"],
+            state=lambda wildcards: PICTURED[wildcards.pictured],
         ),
 
 
@@ -119,7 +115,12 @@ use rule compute as emergence_filters with:
     resources:
         **request(mem_mb=6000, runtime=240, gpu=GPU),
     params:
-        **by("emergence.experiments.filters:measure", FILTERS, **pictured(FILTERS["pictures"])),
+        **by(
+            "emergence.experiments.filters:measure",
+            FILTERS,
+            cache=".cache/images",
+            state=PICTURED["filters"],
+        ),
 
 
 experiment(
@@ -134,7 +135,6 @@ experiment(
 
 # Teachers, and students on inputs that they label.
 INJECTED = config["emergence"]["injected"]
-INJECTED_PICTURES = pictured(INJECTED["pictures"])
 
 
 use rule compute as emergence_descent with:
@@ -146,7 +146,8 @@ use rule compute as emergence_descent with:
         **by(
             "emergence.experiments.descent:measure",
             parts(INJECTED, "replicates", "pictures", "training", "descent"),
-            **INJECTED_PICTURES,
+            cache=".cache/images",
+            state=PICTURED["injected"],
         ),
 
 
@@ -161,7 +162,8 @@ use rule compute as emergence_students with:
         **by(
             "emergence.experiments.students:measure",
             {**parts(INJECTED, "replicates", "pictures", "training"), **INJECTED["students"]},
-            **INJECTED_PICTURES,
+            cache=".cache/images",
+            state=PICTURED["injected"],
         ),
 
 

@@ -141,6 +141,15 @@ def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
         return "missing", f"emergence: {error}"
 
 
+def states(emergence: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Of all pictures of the chapter: :func:`state` by experiment or set; what is missing."""
+    sets = {name: cell["pictures"] for name, cell in emergence["neurons"].items()}
+    sets |= {name: emergence[name]["pictures"] for name in ("filters", "injected")}
+    found = {name: state(pictures) for name, pictures in sets.items()}
+    missing = dict.fromkeys(line for _, line in found.values() if line)
+    return {name: digest for name, (digest, _) in found.items()}, list(missing)
+
+
 def contents(pictures: Mapping[str, Any], experiment: str) -> dict[str, str]:
     """Of each exhibit of an experiment, whether it is of the thesis' own pictures."""
     own = "measured" if pictures["original"] else "stand-in"
