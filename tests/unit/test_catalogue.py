@@ -50,7 +50,7 @@ def test_a_valid_catalogue_comes_as_it_stands(tmp_path):
         ({"item": 7}, "entry 2: item: 7; expected text"),
         ({"item": "toy/fig-1"}, "toy/fig-1: stands there twice"),
         ({"caption": ["a"]}, "toy/fig-2: caption: ['a']; expected text"),
-        ({"label": ""}, "toy/fig-2: label: '' should be non-empty"),
+        ({"label": ""}, "toy/fig-2: label: ''; expected some text"),
         ({"needs": "imagenet"}, "toy/fig-2: needs: 'imagenet'; expected a list"),
         ({"needs": [5]}, "toy/fig-2: needs.0: 5; expected text"),
         ({"same_as": "toy/fig-2"}, "toy/fig-2: same_as: 'toy/fig-2'; expected an earlier item"),

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import copy
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 
-from featlearn.core.config import faults, fill_defaults, in_order, load, merge, read_yaml, refuse
+from featlearn.core.config import (
+    LETTERS,
+    LINES,
+    faults,
+    fill_defaults,
+    in_order,
+    load,
+    merge,
+    read_yaml,
+    refuse,
+)
 from featlearn.core.errors import ConfigError
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -472,3 +484,43 @@ def test_a_file_that_is_no_plain_yaml_is_named(tmp_path, content):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"absent\.yaml: cannot be read"):
         read_yaml(tmp_path / "absent.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"seed": 10**30}, "seed: 1000000000000000000000000000000; expected at most 9223372036"),
+        ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates: 10000; expected at most 1000"),
+        ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "expected at most 1000000000"),
+        ({"mrp": {"headline": {"network": {"theta": -1e300}}}}, "network.theta"),
+        ({"images": {"world": {"image_size": 100_000}}}, "100000; expected at most 4096"),
+        ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "2001 entries; expected"),
+        ({"run": "x" * 300}, "expected a folder name of at most 64 letters"),
+        ({"run": "published"}, "and not published"),
+        ({"real_images": {"x" * 250: {}}}, "expected names of at most 64 letters"),
+        ({"images": {"world": {"image_size": "64"}}}, "write it without quotes"),
+        ({f"key {number}": 1 for number in range(300)}, "and 261 more"),
+        ({"x\x1b[31m\u200b": 1}, "'x\\x1b[31m\\u200b': unknown key"),
+    ],
+)
+def test_every_value_has_ends_and_every_message_too(change, told):
+    with pytest.raises(ConfigError) as refused:
+        load(change, ROOT)
+    text = str(refused.value)
+    assert told in text
+    assert text.replace("\n", "").isprintable()
+    assert len(text.splitlines()) <= LINES + 2
+    assert max(len(word) for word in text.split()) <= 2 * LETTERS  # a key, then a value
+
+
+@pytest.mark.parametrize("scale", sorted(path.stem for path in (ROOT / "config/scale").glob("*")))
+def test_every_scale_passes_the_checks_of_every_paper(scale):
+    config = load({"scale": scale}, ROOT)
+    checked = [
+        paper
+        for paper in config["papers"]
+        if (ROOT / "src/featlearn" / paper / "config.py").is_file()
+    ]
+    assert checked
+    for paper in checked:
+        assert not list(import_module(f"featlearn.{paper}.config").faults(config[paper]))

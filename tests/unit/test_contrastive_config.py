@@ -24,11 +24,6 @@ def section():
     return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
 
 
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
-def test_every_scale_is_valid(scale):
-    assert list(faults(load({"scale": scale}, ROOT)["contrastive"])) == []
-
-
 def test_faults_name_their_key(section):
     section["stages"]["data"] |= {"atoms": 20, "dimension": 36}
     section["trained_thresholds"]["data"]["activity"] = 50.0

@@ -76,7 +76,7 @@ def test_faults_name_their_key(section):
     found = "\n".join(faults(section, "images"))
     for expected in (
         "images.shapes.shapes.glyph_size: [10, 40]; expected the smaller side first",
-        "images.shapes.figures.fig_1: 'cnm'; expected one of cnn, wide, rest",
+        "images.shapes.figures.fig_1: 'cnm'; expected one of normed, wide, rest",
         "images.shapes.figures.fig_4: 'wide'; expected an encoder of the kind plain or alexnet",
         "images.shapes.encoders.rest.kind: small_resnet; expected plain or alexnet or wide_resnet",
         "images.shapes.embedding.perplexity: 40; expected less than embedding.images (40)",
@@ -105,9 +105,9 @@ def test_real_images_go_through_the_same_experiment(section, tmp_path):
     assert len(own.classes) == 10
     assert 190 <= len(own.train.labels) <= 210
     assert own.size == 16
-    encoder, history, _ = own.fitted("cnn", "contrastive-crop")
+    encoder, history, _ = own.fitted("normed", "contrastive-crop")
     assert history["step"].iloc[-1] == 6
-    assert len(Measured(own, "cnn", encoder.state_dict()).rows()) > 10
+    assert len(Measured(own, "normed", encoder.state_dict()).rows()) > 10
 
 
 # --------------------------------------------------------------------------- experiment
@@ -119,7 +119,8 @@ def test_arms_share_images_start_and_order_and_replicates_do_not(section):
     assert torch.equal(first.train.images, again.train.images)
     assert not torch.equal(first.train.images, other.train.images)
     assert not torch.equal(first.train.images[:48], first.test.images)
-    starts = [one.encoder("cnn").state_dict()["first.conv.weight"] for one in (first, again, other)]
+    weights = [one.encoder("normed").state_dict() for one in (first, again, other)]
+    starts = [one["first.conv.weight"] for one in weights]
     assert torch.equal(starts[0], starts[1])
     assert not torch.equal(starts[0], starts[2])
 
@@ -127,12 +128,12 @@ def test_arms_share_images_start_and_order_and_replicates_do_not(section):
 @pytest.mark.parametrize("arm", ARMS)
 def test_every_arm_trains_and_repeats_itself(section, arm):
     own = experiment(section["shapes"])
-    encoder, history, trace = own.fitted("cnn", arm)
+    encoder, history, trace = own.fitted("normed", arm)
     assert np.isfinite(history["loss"]).all()
     assert trace["distance"].iloc[0] == 1
     assert trace["distance"].iloc[-1] == 0
-    again, _, _ = own.fitted("cnn", arm)
-    start = own.encoder("cnn").state_dict()
+    again, _, _ = own.fitted("normed", arm)
+    start = own.encoder("normed").state_dict()
     for name, value in encoder.state_dict().items():
         assert torch.equal(value, again.state_dict()[name])
         assert not torch.equal(value, start[name]) or name.endswith("bias")
@@ -144,7 +145,7 @@ def test_views_are_what_the_arm_says(section):
 
     def changed(views):
         augment = own.augment(views)
-        first, second = own.objective(f"contrastive-{views}", own.encoder("cnn")).views(
+        first, second = own.objective(f"contrastive-{views}", own.encoder("normed")).views(
             images, draws()
         )
         colours = mean_colour(augment.denormalise(first)), mean_colour(augment.denormalise(second))
@@ -164,10 +165,10 @@ def test_views_are_what_the_arm_says(section):
 
 def test_what_is_measured_of_the_start_and_of_a_training(section):
     own = experiment(section["shapes"])
-    start = Measured(own, "cnn").rows().set_index(["quantity", "layer"])["value"]
+    start = Measured(own, "normed").rows().set_index(["quantity", "layer"])["value"]
     assert start["movement of filters", "first.conv"] == 0
-    encoder, _, _ = own.fitted("cnn", "supervised-crop")
-    measured = Measured(own, "cnn", encoder.state_dict())
+    encoder, _, _ = own.fitted("normed", "supervised-crop")
+    measured = Measured(own, "normed", encoder.state_dict())
     values = measured.rows().set_index(["quantity", "layer"])["value"]
     assert values["movement of filters", "first.conv"] > 0
     assert set(values.index) == set(start.index)
@@ -204,15 +205,15 @@ def planted(value=lambda arm, quantity: 0.5):
         *(("firing rate", f"layer_{number}") for number in range(1, 6)),
     ]  # fmt: skip
     rows = [
-        ("shapes", "cnn", arm, quantity, layer, replicate, value(arm, quantity) + 1e-3 * replicate)
+        ("shapes", "normed", arm, quantity, layer, number, value(arm, quantity) + 1e-3 * number)
         for arm in (*ARMS, START)
         for quantity, layer in quantities
-        for replicate in range(3)
+        for number in range(3)
     ]
     columns = ["data_set", "encoder", "arm", "quantity", "layer", "replicate", "value"]
     traces = pd.DataFrame(
         [
-            ("shapes", "cnn", arm, replicate, progress, 1 - progress)
+            ("shapes", "normed", arm, replicate, progress, 1 - progress)
             for arm in ARMS
             for replicate in range(3)
             for progress in (0.0, 0.5, 1.0)

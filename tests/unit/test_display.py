@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import logging
+import threading
 import time
 from enum import Enum
 
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
 
-from featlearn.core import display
+from featlearn.core import display, run
 from featlearn.core.display import Display, is_replaced
 
 Event = Enum("Event", "JOB_STARTED JOB_FINISHED JOB_ERROR JOB_INFO PROGRESS")
@@ -95,3 +97,42 @@ def test_snakemake_can_be_left_to_speak(monkeypatch):
     logger = logging.getLogger("test-display")
     display.install(logger, [], "results/x", 2)
     assert not logger.handlers
+
+
+# --------------------------------------------------------------------------- looks at the open jobs
+
+
+class Scheduler:
+    """What :func:`look_once` needs of Snakemake's."""
+
+    def __init__(self):
+        self._open_jobs = threading.Semaphore(0)
+
+    def _schedule_reevalutation(self, delay):
+        threading.Timer(delay, self._open_jobs.release).start()
+
+
+def looks(scheduler, seconds):
+    """How often the scheduler is asked to look within so many seconds; each look sets a timer."""
+    end, found = time.monotonic() + seconds, 0
+    while scheduler._open_jobs.acquire(timeout=max(end - time.monotonic(), 0)):
+        found += 1
+        scheduler._schedule_reevalutation(0.05)
+    return found
+
+
+def test_however_many_jobs_ended_one_look_is_waited_for():
+    calm = type("Calm", (Scheduler,), {})
+    run.look_once(calm)
+    scheduler = calm()
+    for _ in range(20):  # the ends of jobs
+        scheduler._schedule_reevalutation(0.05)
+    # a timer never rings too soon; as Snakemake has it there would be 200
+    assert 1 <= looks(scheduler, 0.5) <= 11
+
+
+def test_snakemakes_scheduler_still_has_these_timers_and_another_stays_as_it_is():
+    assert callable(JobScheduler._schedule_reevalutation)
+    other = type("Other", (), {})
+    run.look_once(other)
+    assert not hasattr(other, "_schedule_reevalutation")

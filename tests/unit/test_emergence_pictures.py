@@ -7,20 +7,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from torch.nn import functional
+from torchvision.io import encode_png
 
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.seeds import Streams, generator
-from featlearn.emergence.config import contents, faults, neuron_contents, state, states
-from featlearn.emergence.experiments import filters, neurons
-from featlearn.emergence.experiments.students import _mixture
+from featlearn.core.seeds import Streams, generator, seeded
+from featlearn.emergence.config import contents, faults, state, states
+from featlearn.emergence.experiments import descent, filters, neurons, students
+from featlearn.emergence.networks import FC, OneResNet, ResNets
 from featlearn.emergence.pictures import open_pictures
 from featlearn.emergence.reading import classical_minimum
 from featlearn.emergence.teachers import (
-    Net,
     Training,
     error,
     injected,
@@ -80,12 +82,12 @@ def test_what_a_set_lacks_is_named(section, cache):
 # ------------------------------------------------------------------------------------ teachers
 
 
-def doubled(net):
-    return Net(*(part.double().requires_grad_() for part in net))
+def fc(streams, size=4, inputs=6, classes=3):
+    return FC.start(size, (inputs,), classes, streams)
 
 
 def test_gradients_are_those_of_autograd():
-    net = doubled(Net.start(4, 6, 3, streams("net")))
+    net = FC(*(part.double().requires_grad_() for part in fc(streams("net"))))
     x = torch.randn(2, 10, 6, dtype=torch.float64, generator=generator("x"))
     y = torch.randint(3, (2, 10), generator=generator("y"))
     p = net.scores(x).softmax(-1)
@@ -101,27 +103,70 @@ def test_gradients_are_those_of_autograd():
 
 
 def test_parameters_are_counted_as_the_thesis_does():
-    assert Net.start(9, 784, 10, streams("net", 1)).parameters == 7165
+    assert FC.start(9, (1, 28, 28), 10, streams("net", 1)).parameters == 7165
+    # ResNet-18 for CIFAR-10 as it is known: 11,173,962
+    assert ResNets.start(64, (3, 32, 32), 10, streams("net", 1)).parameters == 11173962
 
 
 def test_a_replicate_trains_alone_as_among_others():
     x = torch.randn(2, 60, 6, generator=generator("x"))
     y = (x.square().sum(-1) > 5).long()
-    training = Training(40, 0.03, batch_size=20)
-    both = training.run(Net.start(4, 6, 2, streams("net")), x, y, streams("batches"))
-    one = training.run(Net.start(4, 6, 2, streams("net")[1:]), x[1:], y[1:], streams("batches")[1:])
+    both, one = fc(streams("net"), classes=2), fc(streams("net")[1:], classes=2)
+    Training(40, 0.03, batch_size=20).run(both, x, y, streams("batches"))
+    Training(40, 0.03, batch_size=20).run(one, x[1:], y[1:], streams("batches")[1:])
     torch.testing.assert_close(both.w[1], one.w[0])
     assert (loss_and_accuracy(both, x, y)[1] > 0.8).all()
 
 
 def test_the_regulariser_spreads_the_classes():
     x = torch.randn(2, 100, 6, generator=generator("x"))
-    net = Net.start(4, 6, 5, streams("net"))
-    net = net._replace(c=net.c + torch.tensor([5.0, 0, 0, 0, 0]))
+    net = fc(streams("net"), classes=5)
+    net.c[..., 0] += 5.0
     y = torch.zeros(2, 100, dtype=torch.long)
-    spread = Training(200, 0.03).run(net, x, y, also=(x, spreading(20.0, 0.0)))
     assert net.scores(x).softmax(-1).mean(1)[:, 0].min() > 0.6
-    assert spread.scores(x).softmax(-1).mean(1).max() < 0.45
+    Training(200, 0.03).run(net, x, y, also=(x, spreading(20.0, 0.0)))
+    assert net.scores(x).softmax(-1).mean(1).max() < 0.45
+
+
+@pytest.mark.parametrize("batch_size", [None, 30])
+def test_resnets_learn_a_replicate_each(batch_size):
+    """With a loss on further inputs; replicates have starts of their own, and share no number."""
+    x = torch.randn(2, 40, 1, 8, 8, generator=generator("x"))
+    y = (x.mean((2, 3, 4)) > 0).long()
+    x = x + 0.5 * (2 * y[..., None, None, None] - 1)
+    also = torch.randn(2, 50, 1, 8, 8, generator=generator("u")), spreading(0.1, 0.1)
+    nets = {}
+    for name, rows in (("both", slice(None)), ("one", slice(1, None))):
+        own = ResNets.start(2, x.shape[2:], 2, streams("net")[rows])
+        training = Training(15, 0.01, batch_size)
+        training.run(own, x[rows], y[rows], streams("batches")[rows],
+                     also=(also[0][rows], also[1]))  # fmt: skip
+        nets[name] = own
+    assert (loss_and_accuracy(nets["both"], x, y)[1] > 0.8).all()
+    first, second = (net.head.weight for net in nets["both"].nets)
+    assert not torch.equal(first, second)
+    torch.testing.assert_close(second, nets["one"].nets[0].head.weight, rtol=1e-3, atol=1e-4)
+    assert nets["both"].hidden(x).shape == (2, 40, 16)
+
+
+def test_gradients_of_resnets_are_those_of_the_losses_on_one_batch():
+    """The norms see labelled and further inputs together."""
+    net = ResNets.start(1, (3, 8, 8), 2, streams("net", 1))
+    x, u = (torch.randn(1, 6, 3, 8, 8, generator=generator(name)) for name in "xu")
+    y = torch.tensor([[0, 1, 1, 0, 1, 0]])
+    moved = []
+    net_gradients = net.gradients
+    net.gradients = lambda *given: moved.append(net_gradients(*given)) or moved[-1]
+    before = [part.clone() for part in net.tensors]
+    Training(1, 0.0).run(net, x, y, also=(u, spreading(0.7, 0.3)))
+    scores = net.nets[0].train()(torch.cat([x, u], 1)[0])
+    mean = (p := scores[6:].softmax(-1)).mean(0)
+    loss = functional.cross_entropy(scores[:6], y[0])
+    loss = loss + 0.7 * ((mean * mean.log()).sum() - 0.3 * (p * p.log()).sum(1).mean())
+    wanted = torch.autograd.grad(loss, net.tensors)
+    for one, other in zip(moved[0], wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+    assert all(torch.equal(*pair) for pair in zip(before, net.tensors, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +186,9 @@ def test_the_classical_minimum_lies_left_of_the_peak(losses, found):
 def test_injected_inputs_have_the_covariance_that_is_asked_for():
     mixing = torch.randn(5, 5, generator=generator("mixing"))
     like = torch.randn(1, 4000, 5, generator=generator("like")) @ mixing + 3
-    drawn = injected("covariance", like, 4000, streams("drawn", 1))
+    whole = injected("covariance", like.reshape(1, 4000, 1, 5, 1), 4000, streams("drawn", 1))
+    assert whole.shape == (1, 4000, 1, 5, 1)
+    drawn = whole.flatten(2)
     wanted = torch.cov(like[0].T)
     assert (torch.cov(drawn[0].T) - wanted).norm() < 0.1 * wanted.norm()
     plain = injected("gaussian", like, 4000, streams("drawn", 1))
@@ -152,7 +199,7 @@ def test_injected_inputs_have_the_covariance_that_is_asked_for():
 
 def test_each_replicate_has_a_mixture_of_its_own():
     x, new = torch.zeros(2, 40, 3), torch.ones(2, 40, 3)
-    mixed, is_new = _mixture(x, new, 0.25, streams("mixture"))
+    mixed, is_new = students._mixture(x, new, 0.25, streams("mixture"))
     assert is_new.sum(1).tolist() == [10, 10]
     assert torch.equal(mixed[..., 0] == 1, is_new)
     assert not torch.equal(is_new[0], is_new[1])
@@ -211,24 +258,104 @@ def test_kept_directions_of_equal_and_of_orthogonal_gradients():
 
 
 def test_a_resnet_of_width_m_has_the_stages_of_the_thesis():
-    net = filters.Net(4, 2)
+    net = OneResNet(4, 2)
     assert [len(own) for own in net.filters()] == [4, 8, 16, 32]
     assert [own.shape[1] for own in net.filters()] == [36, 72, 144, 288]
+
+
+def job(config, cache, **more):
+    wildcards = more.pop("wildcards", {})
+    return SimpleNamespace(
+        config=config, wildcards=wildcards, seed=5, device=torch.device("cpu"), rule="test",
+        results=cache, params=SimpleNamespace(cache="images"), **more,
+    )  # fmt: skip
 
 
 def test_filters_are_measured_at_every_stage(section, cache):
     config = copy.deepcopy(load({"scale": "smoke"}, ROOT)["emergence"]["filters"])
     config |= {"replicates": 1}
-    job = SimpleNamespace(
-        config=config, wildcards={"width": "4"}, seed=5, device=torch.device("cpu"), rule="test",
-        results=cache, params=SimpleNamespace(cache="images"),
-    )  # fmt: skip
-    job.wildcards = type("Wildcards", (dict,), {"__getattr__": dict.get})(job.wildcards)
-    values = filters.measure(job)["values"]
+    values = filters.measure(job(config, cache, wildcards={"width": "4"}))["values"]
     assert values["value"].abs().max() <= 1
-    told = values[values["group"] == "gradients"]
-    assert sorted(told["stage"].unique()) == [1, 2, 3, 4]
-    assert len(told) == 4 * 6
+    for group in ("gradients", "in_training"):
+        told = values[values["group"] == group]
+        assert sorted(told["stage"].unique()) == [1, 2, 3, 4]
+        assert len(told) == 4 * 6
+
+
+def test_early_gradients_leave_the_network_alone_and_are_those_of_plain_descent():
+    """In one batch of all pictures the mean of ten steps has the sum of their updates."""
+    x = torch.randn(8, 1, 8, 8, generator=generator("x"))
+    y = torch.arange(8) % 2
+    with seeded("net"):
+        net = OneResNet(4, 2)
+    before = [part.clone() for part in net.parameters()]
+    moved = copy.deepcopy(net)
+    config = {"early": {"rate": 0.02, "batch_size": 100}, "momentum": 0.9, "rate": 1.0}
+    found = filters._early(net, (x, y), config, ("test",))
+    assert all(torch.equal(*pair) for pair in zip(before, net.parameters(), strict=True))
+    for _ in filters.train(moved, (x, y), {**config["early"], "momentum": 0.0, "epochs": 30},
+                           ("test", "early"), filters._none_yet(net)):  # fmt: skip
+        pass
+    pairs = zip(net.convolutions(), moved.convolutions(), found, strict=True)
+    for start, end, means in pairs:
+        torch.testing.assert_close(start - end, 0.02 * 10 * means.sum(0), rtol=1e-3, atol=1e-6)
+
+
+def hub(folder):
+    """Pictures as the Hugging Face hub keeps CIFAR-10: PNG in a struct, labels that are numbers."""
+    random = generator("parquet")
+    for split, number in (("train", 60), ("test", 24)):
+        labels = torch.arange(number) % 3  # the third class is not asked for
+        pixels = torch.randint(0, 80, (number, 3, 12, 12), generator=random, dtype=torch.uint8)
+        pixels[labels == 1, 0] += 150
+        rows = [{"bytes": bytes(encode_png(one).numpy()), "path": None} for one in pixels]
+        table = pa.table({"img": rows, "label": labels.tolist()})
+        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+    return {
+        "data": {"kind": "parquet", "path": str(folder), "size": 8},
+        "classes": ["0", "1"], "original": True, "inverted": 0.0,
+        "samples": {"train": 24, "validation": 8, "test": 12},
+    }  # fmt: skip
+
+
+def test_resnet_students_on_files_of_the_hub(tmp_path):
+    """The sizes of teachers, the choice of one, and students of what it labels, from Parquet."""
+    config = {
+        "replicates": 1, "pictures": hub(tmp_path), "network": "resnet",
+        "training": {"steps": 6, "rate": 0.01, "batch_size": 8, "spread": 1.0, "sharpness": 0.1},
+        "descent": {"sizes": [1, 2, 3], "teachers": [], "steps": 12, "batch_size": 8, "times": 1},
+        "students": {
+            "steps": 4, "rate": 0.01, "batch_size": 8, "record_every": 2,
+            "cells": {
+                "gaussian": {"injected": "gaussian", "alpha": 0.5, "student": 2},
+                "gaussian-25": {"injected": "gaussian", "alpha": 0.25, "student": 2},
+            },
+        },
+    }  # fmt: skip
+    where = {"wildcards": {"pictured": "cifar10"}}
+    curves = descent.measure(job(config, tmp_path, **where))["curves"]
+    assert set(curves["pictures"]) == {"cifar10"}
+    assert set(curves["curve"]) == {"teachers"}  # no further teachers, no students over sizes
+    chosen = curves.loc[curves["quantity"] == "chosen", "size"].item()
+    assert chosen in (1, 2, 3)
+    of_size = curves[curves["quantity"] == "test_loss"].set_index("size")["parameters"]
+    assert list(of_size) == [ResNets.start(m, (3, 8, 8), 2, streams("n", 1)).parameters
+                             for m in (1, 2, 3)]  # fmt: skip
+    values = students.measure(job(config, tmp_path, **where, frame=lambda name: curves))["values"]
+    assert values["value"].between(0, 1).all()
+    wide = values[values["step"] >= 0].set_index(["cell", "arm", "part", "step"]).sort_index()
+    wide = wide["value"]
+    for cell, alpha in (("gaussian", 0.5), ("gaussian-25", 0.25)):
+        own = wide[cell, "mixture"]
+        for step in (0, 2, 4):
+            assert own["whole", step] == pytest.approx(
+                (1 - alpha) * own["original", step] + alpha * own["injected", step]
+            )
+    # what does not depend on the share is the same student in both
+    for arm in ("alone", "direct"):
+        first, second = (wide[cell, arm, "original"] for cell in ("gaussian", "gaussian-25"))
+        assert first.equals(second)
+    assert not wide["gaussian", "mixture"].equals(wide["gaussian-25", "mixture"])
 
 
 # ------------------------------------------------------------------------------------- configs
@@ -245,10 +372,11 @@ def test_filters_are_measured_at_every_stage(section, cache):
         ("filters.shown", [0, 20, 30], "shown: 30; expected at most 20 epochs"),
         ("filters.batch_size", 200, "epochs: 20 steps; expected at least 30"),
         ("filters.widths", [2, 8], "widths: 2; expected at least 4 filters"),
-        ("injected.descent.sizes", [3, 2, 1], "descent.sizes: [3, 2, 1]; expected growing sizes"),
-        ("injected.descent.sizes", [1, 2], "descent.sizes: expected at least three"),
-        ("injected.students.cells.gaussian.alpha", 0.0, "cells.gaussian.alpha: 0.0; expected a"),
-        ("injected.pictures.data.kind", "nothing", "pictures.data.kind: 'nothing'; expected one"),
+        ("injected.mnist.descent.sizes", [3, 2, 1], "sizes: [3, 2, 1]; expected growing sizes"),
+        ("injected.mnist.descent.sizes", [1, 2], "descent.sizes: expected at least three"),
+        ("injected.mnist.descent.teachers", [], "mnist.descent.teachers: expected some"),
+        ("injected.mnist.students.cells.gaussian.alpha", 0.0, "gaussian.alpha: 0.0; expected a"),
+        ("injected.mnist.pictures.data.kind", "nothing", "data.kind: 'nothing'; expected one"),
     ],
 )
 def test_a_contradiction_names_its_key(section, place, value, told):
@@ -262,6 +390,13 @@ def test_a_contradiction_names_its_key(section, place, value, told):
     assert any(line.startswith("emergence.") and told in line for line in lines), lines
 
 
+def test_what_stands_for_all_sets_has_all_mixtures(section):
+    lacking = copy.deepcopy(section)
+    del lacking["injected"]["mnist"]["students"]["cells"]["covariance"]
+    (line,) = faults(lacking)
+    assert line.startswith("emergence.injected.mnist.students.cells.covariance: missing")
+
+
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     data = {"data": {"kind": "mnist", "path": str(tmp_path), "size": 28}}
     digest, missing = state(data)
@@ -269,36 +404,44 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     assert "mnist" in missing.lower()
     assert state(section["filters"]["pictures"])[1] == ""
     absent = copy.deepcopy(section)
-    for name in ("filters", "injected"):
-        absent[name]["pictures"] |= data
+    for one in (absent["filters"], absent["injected"]["mnist"]):
+        one["pictures"] |= data
     digests, (line,) = states(absent)
     assert "mnist" in line.lower()
-    assert digests["filters"] == digests["injected"] == "missing"
-    assert digests.keys() == {*section["neurons"], "filters", "injected"}
-    assert "missing" not in {digests[name] for name in section["neurons"]}
+    assert digests["filters"] == {"cifar10": "missing"}
+    assert digests["injected"] == {"mnist": "missing"}
+    assert digests["neurons"].keys() == section["neurons"].keys()
+    assert "missing" not in digests["neurons"].values()
 
 
 def test_only_the_sets_of_the_thesis_count_as_its_own(section):
-    cells = copy.deepcopy(section["neurons"])
-    assert set(neuron_contents(cells).values()) == {"stand-in"}
-    cells["cifar10"]["pictures"]["original"] = True
-    assert neuron_contents(cells)["fig-a-14"] == "measured"
-    assert neuron_contents(cells)["fig-a-13"] == "stand-in"
-    own = contents({"original": True}, "injected")
-    assert own["fig-a-22"] == "measured"
-    assert own["fig-2-4"] == "stand-in"  # it needs three sets
+    own = copy.deepcopy(section)
+    assert set(contents(own, "neurons").values()) == {"stand-in"}
+    own["neurons"]["cifar10"]["pictures"]["original"] = True
+    assert contents(own, "neurons")["fig-a-14"] == "measured"
+    assert contents(own, "neurons")["fig-a-13"] == "stand-in"
+    own["injected"]["mnist"]["pictures"]["original"] = True
+    own["injected"]["cifar10"] = own["injected"]["mnist"]
+    found = contents(own, "injected")
+    assert found["fig-a-22"] == found["fig-a-20"] == "measured"
+    cells = own["injected"]["cifar10"]["students"]["cells"]
+    own["injected"]["cifar10"] = {"pictures": {"original": True}, "students": {
+        "cells": {"gaussian": cells["gaussian"]}
+    }}  # fmt: skip
+    assert contents(own, "injected")["fig-a-20"] == "stand-in"  # not without its other shares
+    assert found["fig-2-4"] == "stand-in"  # it needs SVHN too
+    assert found["fig-a-19"] == "stand-in"  # and this one Tiny ImageNet
 
 
 def test_curves_of_losses_are_read(section):
     from featlearn.emergence.tables.injected import teacher_sizes
 
     rows = [
-        (curve, teacher, size, size, "test_loss", r, loss)
+        ("mnist", curve, teacher, size, size, "test_loss", r, loss)
         for curve, teacher in (("teachers", 0), ("students", 2))
         for r in range(2)
         for size, loss in ((1, 2.0), (2, 1.0), (4, 3.0), (8, 0.5))
     ]
-    columns = ["curve", "teacher", "size", "parameters", "quantity", "replicate", "value"]
-    means = teacher_sizes(pd.DataFrame(rows, columns=columns)).frame
+    means = teacher_sizes(pd.DataFrame(rows, columns=descent.COLUMNS)).frame
     found = means[means["curve"] == "teachers"].set_index("quantity")["mean"]
     assert found.to_dict() == {"classical": 2, "least": 8, "interior": 1}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -168,11 +167,6 @@ def frames(**change):
         for r in replicates
         for i in range(100)
     ]
-    energy = change.get("energy", (1 / (1 + np.pi * 2500 / 20_000)) ** 0.5)
-    rows += [
-        {"law": "multi_index", "replicate": r, "sampled": energy, "sampled_size": 1}
-        for r in replicates
-    ]
     sure = [
         {"law": law, "ratio": ratio, "replicate": r, "sure_hit": change.get("sure_hit", 1.0),
          "sure_size": change.get("sure_size", 1.0), "partner_hit": change.get("partner", 1.0)}
@@ -191,15 +185,7 @@ def frames(**change):
     return {name: pd.DataFrame(part) for name, part in tables.items()}
 
 
-CONFIG = {
-    "cones": {
-        "gamma": 0.05,
-        "laws": {
-            "multi_index": {"dimension": 50, "samples": 10_000},
-            "uniform_parity": {"block": 2},
-        },
-    }
-}
+CONFIG = {"cones": {"gamma": 0.05, "laws": {"uniform_parity": {"block": 2}}}}
 
 
 @pytest.mark.parametrize(
@@ -207,7 +193,6 @@ CONFIG = {
     [
         ("cones-linear", {}, {"shares": {"linear": 0.3}}),
         ("cones-uniform-parity", {}, {"shares": {"uniform_parity": 0.3}}),
-        ("cones-multi-index", {}, {"energy": 0.5}),
         ("cones-mixture", {}, {"sure_hit": 0.9}),
         ("cones-mixture-size", {}, {"sure_size": 0.7}),
         ("cones-parity-size", {}, {"sure_size": 0.7}),

@@ -20,6 +20,7 @@ LAWS = {
     "parity-blocks": Parity(11, block=3, blocks=3, structured=0.1, background=0.5),
     "uniform": UniformParity(9, block=4),
     "multi_index": MultiIndex(5, curvatures=(1.0, -0.5)),
+    "quartic": MultiIndex(5, curvatures=(1.0, 0.5), quartics=(3.0,)),
 }
 COUNT = 200_000
 

@@ -18,7 +18,7 @@ from featlearn.gradient_features.parities import Parity
 CONFIG = {
     "learning": {
         "laws": {"parity": {"block": 5, "structured": 0.2, "steps": 100}},
-        "lottery": {"law": "xor"},
+        "lottery": {"law": "xor", "tickets": 20},
     }
 }
 LEVEL = 0.8125
@@ -36,7 +36,9 @@ def test_neurons_in_cones_are_chosen_and_as_many_by_chance():
     law = Xor(20, 1.0)
     streams = Streams(0, "gradient_features", "test", range(3))
     network = symmetric_start(streams("start"), 50, 20, 1.0)
-    chosen = lottery(law, network, 0.6, streams)
+    few = lottery(law, network, 0.6, 2, streams)
+    assert few["in cones"].w.shape == few["by chance"].w.shape == (3, 2, 20)
+    chosen = lottery(law, network, 0.6, 100, streams)
     inside = alignment(law, chosen["in cones"].w) > 0.4
     assert inside.all()
     assert chosen["by chance"].w.shape == chosen["in cones"].w.shape

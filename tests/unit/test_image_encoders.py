@@ -33,6 +33,7 @@ EVERY = [
     VIT | {"positions": "relative"},
     VIT | {"pooling": "mean", "final_norm": "pooled", "layer_scale": 0.1},
     {"kind": "plain", "width": 4},
+    {"kind": "plain", "width": 4, "norm": "batch"},
     {"kind": "alexnet"},
     {"kind": "wide_resnet", "layers": 10, "widen": 1},
 ]
@@ -307,7 +308,7 @@ def test_networks_have_the_size_that_is_known_of_them(settings, size):
     assert sum(p.numel() for p in build(settings).parameters()) == size
 
 
-@pytest.mark.parametrize("settings", EVERY[-3:])
+@pytest.mark.parametrize("settings", EVERY[-4:])
 def test_named_layers_are_a_convolution_of_the_image_and_what_is_rectified(settings):
     encoder, x = build(settings), pictures()
     assert encoder.get_submodule(encoder.first_layer).weight.shape[1] == 3
@@ -319,13 +320,15 @@ def test_named_layers_are_a_convolution_of_the_image_and_what_is_rectified(setti
     torch.testing.assert_close(before.relu(), behind, rtol=0, atol=0)
 
 
-def test_rectifying_after_the_pool_changes_no_answer_and_no_gradient():
-    encoder, x = build({"kind": "plain", "width": 4}), pictures()
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_rectifying_after_the_pool_changes_no_answer_and_no_gradient(norm):
+    encoder, x = build({"kind": "plain", "width": 4, "norm": norm}), pictures()
 
     def as_usual(maps):
         for name in ("first", *encoder.names[1:]):
             layer = encoder.get_submodule(name)
-            maps = layer.conv(maps).relu()
+            maps = layer.conv(maps)
+            maps = (layer.norm(maps) if norm == "batch" else maps).relu()
             maps = layer.pool(maps) if hasattr(layer, "pool") else maps
         return maps.mean((2, 3))
 

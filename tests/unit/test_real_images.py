@@ -116,7 +116,9 @@ def test_nothing_is_made_unless_the_config_says_so():
 
 def test_a_name_that_is_no_file_name_is_refused():
     sets = {"my/flowers": {"data": {"kind": "digits"}}}
-    with pytest.raises(ConfigError, match=r"real_images: 'my/flowers'; expected names of letters"):
+    with pytest.raises(
+        ConfigError, match=r"real_images: 'my/flowers'; expected names of at most 64"
+    ):
         load({"real_images": sets}, ROOT)
 
 

@@ -20,6 +20,9 @@ from featlearn.core.seeds import Streams, generator
 from featlearn.emergence.data import Law, World, sample
 from featlearn.emergence.model import symmetric_start, with_one
 from featlearn.emergence.train import batches, train_network
+from featlearn.fourier import train as fourier
+from featlearn.fourier.network import normal_start
+from featlearn.images.schedules import Schedule
 from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
 from featlearn.mrp.supervised import fit
@@ -27,6 +30,8 @@ from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.train import Variant, canonical_neurons
 from featlearn.noncontrastive.train import train as train_noncontrastive
+from featlearn.transformers import train as tokens
+from featlearn.transformers.decoder import Decoder, Shape, start
 
 STEPS = 12
 
@@ -153,8 +158,42 @@ def emergence():
     return {"rows": end.rows, "a": end.a, **{f"seen/{step}": a for step, a in found.items()}}
 
 
+def decoders():
+    """Two decoders that repeat their last token, from batches that they draw."""
+    streams = Streams(0, "transformers", "resumed", range(2))
+    shape = Shape(words=5, width=4, layers=1, heads=1, head_width=4, hidden=6, length=2)
+    draws = streams("batches")
+
+    def loss(weights):
+        seen = torch.stack([torch.randint(5, (8, 2), generator=draw) for draw in draws])
+        logits = Decoder(shape, weights)(seen)
+        return -logits.log_softmax(-1).gather(3, seen[..., None]).mean((1, 2, 3))
+
+    recipe = tokens.Recipe(Schedule("cosine", STEPS, 0.01, warmup=2), 0.1, look_every=3)
+    weights, looks = tokens.train(
+        "decoders", start(shape, streams("start")), loss, recipe, streams=draws,
+        see=lambda weights: {"first": weights["unembed"][:, 0, 0].clone()},
+    )  # fmt: skip
+    return {**weights, **{f"look/{look.step}": look.seen["first"] for look in looks}}
+
+
+def polynomials():
+    """Two networks on sums modulo 5, of batches; the second with weight decay."""
+    streams = Streams(0, "fourier", "resumed", range(2))
+    network = normal_start(2, 5, 4, 0.3, streams("start"))
+    training = fourier.Training(STEPS, 0.01, 8, "cosine", warmup=2)
+    order = fourier.batches(torch.arange(25).expand(2, -1), 2, 5, training, streams("batches"))
+    end, seen = fourier.train(
+        network, order, training, torch.tensor([1e-3, 0.0]), torch.tensor([0.0, 0.1]),
+        lambda step, own: own.w.sum((1, 2)) if step % 3 == 0 else None,
+    )  # fmt: skip
+    return {**end._asdict(), **{f"seen/{step}": value for step, value in seen.items()}}
+
+
 KINDS = {
+    "decoders": decoders,
     "emergence": emergence,
+    "polynomials": polynomials,
     "pretraining": pretraining,
     "classification": classification,
     "supervised": supervised,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from featlearn.core.plots import canvas, save
-from featlearn.core.statistical import Look, bars, interval, lines, share_interval
+from featlearn.core.statistical import Look, bars, history, interval, lines, share_interval
 from featlearn.core.stats import estimate
 
 FRAME = pd.DataFrame(
@@ -35,6 +35,31 @@ def test_an_interval_is_the_t_interval_and_that_of_a_share_is_cut():
     seen = estimate(np.array(values))
     assert interval(values) == (seen.low, seen.high)
     assert share_interval(values) == (seen.low, 1.0)
+
+
+@pytest.mark.parametrize("replicates", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["bars", "lines", "history"])
+def test_an_interval_is_drawn_from_three_replicates_on(kind, replicates):
+    """That of two leaves the axes: the limits are those of the values."""
+    frame = FRAME[(FRAME["replicate"] < replicates) & (FRAME["step"] == 1)]
+    seen = frame[frame["quantity"] == "seen"]
+    ax = canvas(3, 2).subplots()
+    if kind == "bars":
+        bars(ax, frame, "quantity", "model", groups={"seen": "S", "kept": "K"}, looks=LOOKS)
+        ends = [line.get_ydata() for line in ax.lines]
+    elif kind == "lines":
+        lines(ax, seen, "step", "model", looks=LOOKS)
+        ends = [np.reshape(path, (-1, 2))[:, 1] for one in ax.collections
+                for path in one.get_segments()]  # fmt: skip
+    else:
+        history(ax, seen[seen["model"] == "new"], "new", "#0072B2", errorbar=interval)
+        ends = [path.vertices[:, 1] for one in ax.collections for path in one.get_paths()]
+    drawn = [own for own in ends if len(own) and np.isfinite(own).all()]
+    assert bool(drawn) == (replicates == 3)
+    if replicates == 2:
+        assert np.isnan(interval([0.2, 0.3])).all()
+        assert np.isnan(share_interval([0.2, 0.3])).all()
+        assert ax.get_ylim()[1] < 1
 
 
 def test_bars_have_the_height_of_the_means_in_the_order_asked_for():
@@ -99,3 +124,31 @@ def test_a_legend_is_never_wider_than_its_figure(tmp_path, width, columns):
     shown = legend.get_window_extent()
     assert 0 <= shown.x0 < shown.x1 <= drawn.bbox.width
     assert legend._ncols == columns
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((0.5, 4.5), ["0.5", "1", "2"]),
+        ((700.0, 40_000.0), ["1000", "3000", "10000", "30000"]),
+        ((1e5, 6e5), ["$\\mathdefault{10^{5}}$"]),
+        (
+            (1.0, 1e4),
+            ["$\\mathdefault{10^{0}}$", "$\\mathdefault{10^{2}}$", "$\\mathdefault{10^{4}}$"],
+        ),
+    ],
+)
+def test_a_short_log_axis_has_few_plain_numbers(values, labels, tmp_path):
+    drawn = canvas(3, 2)
+    ax = drawn.subplots()
+    ax.plot(values, (0, 1))
+    ax.set(xscale="log", xlim=values)
+    save(drawn, tmp_path / "a.svg", tmp_path / "a.png")
+    low, high = values
+    shown = [
+        tick.label1.get_text()
+        for tick in (*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks())
+        if low <= tick.get_loc() <= high and tick.label1.get_text()
+    ]
+    assert set(labels) <= set(shown)
+    assert len(shown) <= 6

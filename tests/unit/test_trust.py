@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+import yaml
 
 from featlearn.core.checkpoint import Checkpoint, Checkpoints
-from featlearn.core.config import read_own_yaml, read_yaml
+from featlearn.core.config import load, read_own_yaml, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.guard import template_fault
@@ -182,6 +183,31 @@ def test_a_config_of_any_name_is_looked_at():
 def test_plain_configs_are_taken(name, text):
     Path(name).write_text(text)
     assert template_fault(["--cores", "2", "--configfile", name]) is None
+
+
+BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefghi", "bcdefghij", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [BOMB, "seed: &a [*a]\n", "a: &a {b: *a}\n", json.dumps({"seed": [1] * 200_000})],
+    ids=["aliases of aliases", "holds itself", "key holds itself", "long"],
+)
+def test_a_config_without_end_is_refused_at_once(text):
+    Path("mine.yaml").write_text(text)
+    assert "more than 100,000 values" in template_fault(["--configfile", "mine.yaml"])
+    with pytest.raises(ConfigError, match="more than 100,000 values"):
+        load(yaml.safe_load(text), ROOT)
+
+
+@pytest.mark.parametrize("words", [["nosuch.yaml"], ["mine.yaml", "mrp"], ["mine.yaml", "-n", "x"]])
+def test_what_is_no_config_file_is_told_before_snakemake_opens_it(words):
+    Path("mine.yaml").write_text("seed: 3\n")
+    fault = template_fault(["--configfile", *words])
+    assert fault is None if "-n" in words else fault.startswith(f"{words[-1]}: no such config file")
 
 
 def test_all_configs_of_the_repository_are_plain():

@@ -70,11 +70,17 @@ FAULTS = {
     ),
     "run with a slash": (
         {"changes": "run: trials/one"},
-        ["run: 'trials/one'; expected a folder name of letters, digits, '-' and '_'"],
+        [
+            "run: 'trials/one'; expected a folder name of at most 64 letters, digits, '-' and '_', "
+            "and not published"
+        ],
     ),
     "run that climbs": (
         {"changes": "run: .."},
-        ["run: '..'; expected a folder name of letters, digits, '-' and '_'"],
+        [
+            "run: '..'; expected a folder name of at most 64 letters, digits, '-' and '_', "
+            "and not published"
+        ],
     ),
     "file that is no group of keys": (
         {"changes": "mrp: 3"},

@@ -272,14 +272,20 @@ def test_tables_hold_no_notes_about_their_making(results):
         assert pq.read_schema(path).metadata is None, path.name
 
 
-def test_weights_are_plain_tensors(results):
+def test_weights_are_plain_tensors_and_those_of_images_say_of_which_network(results):
     weights = sorted(results.rglob("*.safetensors"))
     assert weights
     for path in weights:
         content = path.read_bytes()
         (length,) = struct.unpack("<Q", content[:8])
         header = json.loads(content[8 : 8 + length])
-        assert "__metadata__" not in header, path.name
+        about = header.pop("__metadata__", {})
+        assert set(about) <= {"featlearn"}, path.name
+        # several classifiers, and an encoder with its heads, are no network to load
+        if "/weights/images/" in str(path) and not {"classifiers", "noncontrastive"} & {
+            *path.parts
+        }:
+            assert json.loads(about["featlearn"])["encoder"]["kind"]
         assert all(set(entry) == {"dtype", "shape", "data_offsets"} for entry in header.values())
 
 

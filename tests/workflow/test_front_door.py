@@ -42,6 +42,7 @@ def doors(fresh, fresh_toy, elsewhere):
         directory=lambda: directory(fresh_toy(), elsewhere),
         paper=lambda: fresh().plan("mrp"),
         figure=lambda: fresh().plan("results/smoke/mrp/figures/headline.svg"),
+        empty=lambda: fresh().snakemake("--dry-run", "real_images"),
         default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
     )
 
@@ -62,6 +63,12 @@ def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
         "mrp_evaluate": 1,
         "mrp_show_headline": 1,
     }
+
+
+def test_a_target_that_makes_nothing_says_so(doors):
+    told = doors["empty"].result()
+    assert told.code != 0
+    assert "real_images: this config asks for nothing of it; expected entries" in told.text
 
 
 def test_without_a_config_file_the_scale_is_tour(doors):

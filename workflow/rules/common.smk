@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
@@ -21,6 +22,7 @@ from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))
 run.announce(ROOT / "src", is_main=workflow.is_main_process)
+run.look_once(JobScheduler)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall
 if workflow.modifier.is_main_snakefile():

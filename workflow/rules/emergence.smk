@@ -76,18 +76,16 @@ NEURONS = config["emergence"]["neurons"]
 
 use rule compute as emergence_neurons with:
     output:
-        values=f"{RESULTS}/emergence/measurements/neurons/{{pictured}}.parquet",
-        maps=f"{RESULTS}/emergence/measurements/neurons/{{pictured}}-maps.parquet",
+        values=f"{RESULTS}/emergence/measurements/neurons/values.parquet",
+        maps=f"{RESULTS}/emergence/measurements/neurons/maps.parquet",
     log:
-        f"{LOGS}/emergence/neurons-{{pictured}}.log",
-    wildcard_constraints:
-        pictured="|".join(NEURONS),
+        f"{LOGS}/emergence/neurons.log",
     params:
         **by(
             "emergence.experiments.neurons:measure",
-            lambda wildcards: NEURONS[wildcards.pictured],
+            NEURONS,
             cache=".cache/images",
-            state=lambda wildcards: PICTURED[wildcards.pictured],
+            state=PICTURED["neurons"],
         ),
 
 
@@ -95,9 +93,9 @@ experiment(
     "emergence",
     "neurons",
     NEURONS,
-    contains=emergence_config.neuron_contents(NEURONS),
-    values=expand(rules.emergence_neurons.output.values, pictured=NEURONS),
-    maps=expand(rules.emergence_neurons.output.maps, pictured=NEURONS),
+    contains=emergence_config.contents(config["emergence"], "neurons"),
+    values=rules.emergence_neurons.output.values,
+    maps=rules.emergence_neurons.output.maps,
 )
 
 # ResNets of several widths: filters and gradients.
@@ -127,27 +125,32 @@ experiment(
     "emergence",
     "filters",
     FILTERS,
-    contains=emergence_config.contents(FILTERS["pictures"], "filters"),
+    contains=emergence_config.contents(config["emergence"], "filters"),
     values=expand(rules.emergence_filters.output.values, width=FILTERS["widths"]),
     maps=expand(rules.emergence_filters.output.maps, width=FILTERS["widths"]),
     quoted=asset("config/paper_values/emergence-pictures.yaml"),
 )
 
-# Teachers, and students on inputs that they label.
+# Teachers, and students on inputs that they label: sizes first, as the teacher's is chosen by them.
 INJECTED = config["emergence"]["injected"]
 
 
 use rule compute as emergence_descent with:
     output:
-        curves=f"{RESULTS}/emergence/measurements/injected/descent.parquet",
+        curves=f"{RESULTS}/emergence/measurements/injected/{{pictured}}-descent.parquet",
     log:
-        f"{LOGS}/emergence/descent.log",
+        f"{LOGS}/emergence/descent-{{pictured}}.log",
+    wildcard_constraints:
+        pictured="|".join(INJECTED),
     params:
         **by(
             "emergence.experiments.descent:measure",
-            parts(INJECTED, "replicates", "pictures", "training", "descent"),
+            lambda wildcards: parts(
+                INJECTED[wildcards.pictured],
+                *("replicates", "pictures", "network", "training", "descent"),
+            ),
             cache=".cache/images",
-            state=PICTURED["injected"],
+            state=lambda wildcards: PICTURED["injected"][wildcards.pictured],
         ),
 
 
@@ -155,15 +158,20 @@ use rule compute as emergence_students with:
     input:
         curves=rules.emergence_descent.output.curves,
     output:
-        values=f"{RESULTS}/emergence/measurements/injected/students.parquet",
+        values=f"{RESULTS}/emergence/measurements/injected/{{pictured}}-students.parquet",
     log:
-        f"{LOGS}/emergence/students.log",
+        f"{LOGS}/emergence/students-{{pictured}}.log",
+    wildcard_constraints:
+        pictured="|".join(INJECTED),
     params:
         **by(
             "emergence.experiments.students:measure",
-            {**parts(INJECTED, "replicates", "pictures", "training"), **INJECTED["students"]},
+            lambda wildcards: parts(
+                INJECTED[wildcards.pictured],
+                *("replicates", "pictures", "network", "training", "students"),
+            ),
             cache=".cache/images",
-            state=PICTURED["injected"],
+            state=lambda wildcards: PICTURED["injected"][wildcards.pictured],
         ),
 
 
@@ -171,7 +179,7 @@ experiment(
     "emergence",
     "injected",
     INJECTED,
-    contains=emergence_config.contents(INJECTED["pictures"], "injected"),
-    curves=rules.emergence_descent.output.curves,
-    values=rules.emergence_students.output.values,
+    contains=emergence_config.contents(config["emergence"], "injected"),
+    curves=expand(rules.emergence_descent.output.curves, pictured=INJECTED),
+    values=expand(rules.emergence_students.output.values, pictured=INJECTED),
 )

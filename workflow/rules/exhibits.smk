@@ -75,4 +75,4 @@ for target, files in PUBLISHED.targets.items():
         name:
             target
         input:
-            files,
+            files or partial(in_words, PUBLISHED.nothing, target),

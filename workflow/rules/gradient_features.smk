@@ -79,3 +79,61 @@ experiment(
     curves=rules.gradient_features_learning.output.curves,
     heads=rules.gradient_features_learning.output.heads,
 )
+
+# ---------------------------------------------------------------------------------------- frozen
+# One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, the inputs they need.
+
+FROZEN = config["gradient_features"]["frozen"]
+
+
+use rule calculate as gradient_features_frozen with:
+    output:
+        smooth=f"{GRADIENT_FEATURES}/frozen/smooth.parquet",
+        curves=f"{GRADIENT_FEATURES}/frozen/curves.parquet",
+        heads=f"{GRADIENT_FEATURES}/frozen/heads.parquet",
+        scan=f"{GRADIENT_FEATURES}/frozen/scan.parquet",
+    log:
+        f"{LOGS}/gradient_features/frozen.log",
+    params:
+        **by("gradient_features.experiments.frozen:measure", FROZEN),
+
+
+experiment(
+    "gradient_features",
+    "frozen",
+    FROZEN,
+    smooth=rules.gradient_features_frozen.output.smooth,
+    curves=rules.gradient_features_frozen.output.curves,
+    heads=rules.gradient_features_frozen.output.heads,
+    scan=rules.gradient_features_frozen.output.scan,
+)
+
+# ---------------------------------------------------------------------------------------- lemmas
+# Lemmas on nice neurons, the network built of them, activation; and the printed bounds of all.
+
+LEMMAS = config["gradient_features"]["lemmas"]
+
+
+use rule calculate as gradient_features_lemmas with:
+    output:
+        nice=f"{GRADIENT_FEATURES}/lemmas/nice.parquet",
+        existence=f"{GRADIENT_FEATURES}/lemmas/existence.parquet",
+        activation=f"{GRADIENT_FEATURES}/lemmas/activation.parquet",
+        tails=f"{GRADIENT_FEATURES}/lemmas/tails.parquet",
+    log:
+        f"{LOGS}/gradient_features/lemmas.log",
+    params:
+        **by("gradient_features.experiments.lemmas:measure", LEMMAS),
+
+
+experiment(
+    "gradient_features",
+    "lemmas",
+    config["gradient_features"],
+    nice=rules.gradient_features_lemmas.output.nice,
+    existence=rules.gradient_features_lemmas.output.existence,
+    activation=rules.gradient_features_lemmas.output.activation,
+    tails=rules.gradient_features_lemmas.output.tails,
+    smooth=rules.gradient_features_frozen.output.smooth,
+    accuracies=rules.gradient_features_opponents.output.accuracies,
+)

@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from featlearn.core.errors import ConfigError
+from featlearn.core.guard import size_fault
 
 TYPE_WORDS = {
     "integer": "a whole number",
@@ -28,7 +29,24 @@ TYPE_WORDS = {
     "null": "nothing",
 }
 NOTHING: Mapping[str, Any] = {}
-
+#: Ends of what has none in its schema, by type. A run without ends is a plan that never ends, and a
+#: number that nobody means is told while that is still cheap.
+WIDEST: Mapping[str, Mapping[str, Any]] = {
+    "integer": {"maximum": 10**9},
+    "number": {"minimum": -1e18, "maximum": 1e18},
+    "string": {"maxLength": 4096},
+    "array": {"maxItems": 1000},
+    "object": {"maxProperties": 200},
+}
+#: The same by the name of the key: each replicate is held in memory, or has jobs of its own; sizes
+#: are pixels of a side.
+WIDEST_OF_KEY: Mapping[str, Mapping[str, Any]] = {
+    "replicates": {"maximum": 1000},
+    "image_size": {"maximum": 4096},
+    "size": {"maximum": 4096},
+}
+#: Most letters of a value that a message repeats, and most lines of a message.
+LETTERS, LINES = 80, 40
 
 #: The scale that every other one changes, at once or over the scale that its ``based_on`` names.
 BASE = "desk"
@@ -122,6 +140,8 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     ConfigError
         Naming each wrong key, its value and what was expected.
     """
+    if fault := size_fault(user):
+        raise ConfigError(f"the config {fault}")
     common = read_yaml(root / "config" / "config.yaml")
     schema = read_schema(root / "workflow" / "schemas")
     scale = user.get("scale", common["scale"])
@@ -137,7 +157,7 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     # on the command line, run=7 is a number and run= nothing
     merged["run"] = "" if merged["run"] is None else str(merged["run"])
     filled = fill_defaults(merged, schema, schema)
-    refuse(faults(filled, schema))
+    refuse(faults(filled, with_ends(schema)))
     filled["run"] = filled["run"] or scale
     filled["results"] = f"results/{filled['run']}"
     filled["papers"] = [paper for paper in schema["papers"] if paper in filled["papers"]]
@@ -215,7 +235,8 @@ def refuse(found: Iterable[str], what: str = "the config is") -> None:
     """Raise one ConfigError that lists all faults, if there are any."""
     lines = list(found)
     if lines:
-        raise ConfigError(f"{what} not valid:\n" + "\n".join(f"  {line}" for line in lines))
+        told = lines[:LINES] + [f"and {len(lines) - LINES} more"] * (len(lines) > LINES)
+        raise ConfigError(f"{what} not valid:\n" + "\n".join(f"  {line}" for line in told))
 
 
 # --------------------------------------------------------------------------- schema
@@ -228,6 +249,23 @@ def _resolve(schema: Mapping[str, Any], top: Mapping[str, Any]) -> Mapping[str, 
     for part in schema["$ref"].removeprefix("#/").split("/"):
         found = found[part]
     return merge(found, {key: value for key, value in schema.items() if key != "$ref"})
+
+
+def with_ends(schema: Mapping[str, Any], key: str = "") -> dict[str, Any]:
+    """The same schema in which every number, text, list and group has ends: see :data:`WIDEST`."""
+    ended = {
+        name: with_ends(below, name)
+        if isinstance(below, Mapping)
+        else [with_ends(part) if isinstance(part, Mapping) else part for part in below]
+        if name in ("anyOf", "allOf", "oneOf")
+        else below
+        for name, below in schema.items()
+    }
+    kinds = schema.get("type", ())  # or a key of that name
+    ends: dict[str, Any] = {}
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        ends |= WIDEST.get(kind, {})
+    return {**ends, **WIDEST_OF_KEY.get(key, {}), **ended}
 
 
 def fill_defaults(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any]) -> Any:
@@ -285,15 +323,16 @@ def faults(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _describe(error: ValidationError) -> Iterator[str]:
-    key = ".".join(str(part) for part in error.absolute_path) or "(top)"
+    key = ".".join(_word(part) for part in error.absolute_path) or "(top)"
     value: Any = error.instance
+    shown = cut(value)
     rule: Any = error.validator_value
     schema: Any = error.schema
     match error.validator:
         case "additionalProperties":
             known = list(schema["properties"])
             for unknown in sorted(set(value) - set(known), key=str):
-                name = unknown if key == "(top)" else f"{key}.{unknown}"
+                name = _word(unknown) if key == "(top)" else f"{key}.{_word(unknown)}"
                 near = difflib.get_close_matches(str(unknown), known, n=1)
                 hint = (
                     f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
@@ -308,25 +347,44 @@ def _describe(error: ValidationError) -> Iterator[str]:
             wanted = " or ".join(TYPE_WORDS[kind] for kind in kinds)
             hint = ""
             if isinstance(value, str) and {"number", "integer"} & set(kinds) and _is_number(value):
-                hint = f" (YAML reads {value} as text: write it with a point, such as 1.0e-3)"
-            yield f"{key}: {value!r}; expected {wanted}{hint}"
+                whole = value.strip().isdigit()
+                way = "without quotes" if whole else "with a point, such as 1.0e-3"
+                hint = f" (YAML reads {value} as text: write it {way})"
+            yield f"{key}: {shown}; expected {wanted}{hint}"
         case "enum":
-            yield f"{key}: {value!r}; expected one of {', '.join(map(str, rule))}"
+            yield f"{key}: {shown}; expected one of {', '.join(map(str, rule))}"
         case "minimum":
-            yield f"{key}: {value!r}; expected at least {rule}"
+            yield f"{key}: {shown}; expected at least {rule}"
         case "maximum":
-            yield f"{key}: {value!r}; expected at most {rule}"
+            yield f"{key}: {shown}; expected at most {rule}"
         case "exclusiveMinimum":
-            yield f"{key}: {value!r}; expected more than {rule}"
+            yield f"{key}: {shown}; expected more than {rule}"
         case "exclusiveMaximum":
-            yield f"{key}: {value!r}; expected less than {rule}"
-        case "minItems" | "maxItems":
-            bound = "at least" if error.validator == "minItems" else "at most"
-            yield f"{key}: {len(value)} entries; expected {bound} {rule}"
+            yield f"{key}: {shown}; expected less than {rule}"
+        case "minItems" | "maxItems" | "minProperties" | "maxProperties":
+            bound = "at least" if str(error.validator).startswith("min") else "at most"
+            what = "keys" if str(error.validator).endswith("Properties") else "entries"
+            yield f"{key}: {len(value)} {what}; expected {bound} {rule}"
+        case "minLength":
+            yield f"{key}: {shown}; expected some text"
+        case "maxLength":
+            yield f"{key}: {shown}; expected at most {rule} letters, not {len(value)}"
         case "pattern":
-            yield f"{key}: {value!r}; expected {schema.get('description', rule)}"
+            yield f"{key}: {shown}; expected {schema.get('description', rule)}"
         case _:
-            yield f"{key}: {error.message}"
+            yield f"{key}: {cut(error.message, str)}"
+
+
+def cut(value: Any, write: Callable[[Any], str] = repr) -> str:
+    """A value as a message repeats it: printable, on one line and of at most LETTERS letters."""
+    text = write(value)
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 4]} ..."
+
+
+def _word(key: object) -> str:
+    """A key as a message names it."""
+    text = str(key)
+    return cut(text, str) if text.isprintable() else cut(text)
 
 
 def _is_number(text: str) -> bool:

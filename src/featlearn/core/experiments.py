@@ -236,6 +236,13 @@ class Published:
             )
         self.closed = True
 
+    def nothing(self, target: str, _: object = None) -> list[str]:
+        """Input of a target that makes nothing by this config: refused when it is asked for."""
+        raise FeatlearnError(
+            f"{target}: this config asks for nothing of it; expected entries under the key "
+            f"{target}, as docs/configuration.md shows them"
+        )
+
     def claims_of(self, rules: Container[str]) -> list[dict[str, Any]]:
         """What :func:`featlearn.core.claims.check` needs of experiments that these rules judge."""
         return [

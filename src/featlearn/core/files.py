@@ -6,6 +6,7 @@ Identical content gives identical bytes: no time stamps, no host names, no pickl
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import torch
 
 PathLike = str | os.PathLike[str]
+#: Where the header of a safetensors file says what its tensors are of.
+HEADER = "featlearn"
 
 
 def digest(path: PathLike) -> str:
@@ -73,22 +76,42 @@ def read_parquet(path: PathLike) -> pd.DataFrame:
         raise FeatlearnError(f"{path}: cannot be read as Parquet: {error}") from error
 
 
+class Described(dict[str, Any]):
+    """Named tensors that say what they are of.
+
+    Attributes
+    ----------
+    about
+        Plain values, of JSON; they stand in the header of the file.
+    """
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor], **about: Any):
+        super().__init__(tensors)
+        self.about = about
+
+
 def write_tensors(tensors: Mapping[str, torch.Tensor], path: PathLike) -> None:
     """Write named tensors (moved to the CPU, made contiguous) as safetensors."""
     from safetensors.torch import save_file
 
+    about = tensors.about if isinstance(tensors, Described) else {}
     save_file(
         {name: tensor.detach().cpu().contiguous() for name, tensor in sorted(tensors.items())},
         os.fspath(path),
+        # one key: safetensors writes several in no fixed order
+        {HEADER: json.dumps(about, sort_keys=True)} if about else None,
     )
 
 
-def read_tensors(path: PathLike, device: Any = "cpu") -> dict[str, torch.Tensor]:
+def read_tensors(path: PathLike, device: Any = "cpu") -> Described:
     """Read named tensors from a safetensors file onto ``device``."""
-    from safetensors.torch import load_file
+    from safetensors import safe_open
 
     try:
-        return load_file(os.fspath(path), device=str(device))
+        with safe_open(os.fspath(path), framework="pt", device=str(device)) as file:
+            about = json.loads((file.metadata() or {}).get(HEADER, "{}"))
+            names = file.keys()  # it is no mapping
+            return Described({name: file.get_tensor(name) for name in names}, **about)
     except Exception as error:
         raise FeatlearnError(f"{path}: cannot be read as safetensors: {error}") from error
 

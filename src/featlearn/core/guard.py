@@ -11,27 +11,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 SWITCH = "__use_yte__"
+#: Most values of a config, those counted often that an alias repeats.
+VALUES = 100_000
 
 
 def template_fault(words: Iterable[str]) -> str | None:
     """Why the config files among the words of a command line are refused; None if they are not.
 
     Every word that names a file ending in ``.yaml``, ``.yml`` or ``.json`` counts, and every word
-    after ``--configfile``: a file too many is looked at, never one too few.
+    after ``--configfile``, which must name one: a file too many is looked at, never one too few.
     """
     after = False
     for word in words:
         name, _, value = word.partition("=")
-        option = name.startswith("--")
-        after = name.startswith("--configf") if option else after
+        option = name.startswith("-")
         path = Path(value if option else word)
-        wanted = after or path.suffix in (".yaml", ".yml", ".json")
-        if wanted and path.is_file() and (fault := _fault(path)):
+        if after and not option and not path.is_file():
+            return (
+                f"{word}: no such config file. Every word behind --configfile is one; give targets "
+                "before it"
+            )
+        wanted = after or name.startswith("--configf")
+        wanted = (wanted or path.suffix in (".yaml", ".yml", ".json")) and path.is_file()
+        if wanted and (fault := _fault(path)):
             return f"{path}: {fault}"
+        after = name.startswith("--configf") and not value if option else after
     return None
 
 
@@ -41,18 +50,45 @@ def _fault(path: Path) -> str | None:
     except (OSError, UnicodeDecodeError) as error:
         return f"cannot be read: {error}"
     try:
-        json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         pass
     else:
-        return None  # Snakemake takes JSON for what it is
+        return size_fault(content)  # Snakemake takes JSON for what it is
     try:
         content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return f"is not plain YAML: {error}"
+    if fault := size_fault(content):
+        return fault
     if isinstance(content, dict) and SWITCH in content:
         return (
             f"{SWITCH}: a config that holds Python is not run; expected plain values "
             "(evaluate it with yte where you trust it, and give the result)"
         )
     return None
+
+
+def size_fault(content: Any) -> str | None:
+    """Why a config is too large to be meant, or has no end; None if it is neither.
+
+    Aliases of YAML share what they stand for: ten lines can hold a billion values, or themselves.
+    """
+    counted: dict[int, int] = {}
+
+    def count(value: Any) -> int:
+        if not isinstance(value, (dict, list)):
+            return 1
+        if (own := counted.get(id(value))) is None:
+            counted[id(value)] = VALUES + 1  # what it holds while it is counted is itself
+            parts = value.values() if isinstance(value, dict) else value
+            own = counted[id(value)] = 1 + sum(map(count, parts))
+        return own
+
+    try:
+        total = count(content)
+    except RecursionError:
+        total = VALUES + 1
+    if total <= VALUES:
+        return None
+    return f"holds more than {VALUES:,} values, or itself; expected a config that a person can read"

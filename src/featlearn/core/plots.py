@@ -11,8 +11,10 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, NullFormatter
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.legend import Legend
 
 #: Okabe-Ito colours: told apart by colour-blind readers and in grey print.
@@ -81,8 +83,28 @@ def canvas(width: float, height: float, **kwargs: object) -> Figure:
     return plt.figure(figsize=(width, height), FigureClass=_Canvas, **kwargs)  # type: ignore[arg-type]
 
 
+def _readable(axis: Axis) -> None:
+    """Plain numbers at 1, 2, 5 or 1, 3 of a log axis that is shorter than two decades.
+
+    Left alone, Matplotlib writes powers of ten at every tick of such an axis, one over the other.
+    """
+    formatter, locator = axis.get_major_formatter(), axis.get_major_locator()
+    if not isinstance(formatter, LogFormatter) or not isinstance(locator, LogLocator):
+        return  # linear, or the figure has ticks of its own
+    low, high = sorted(axis.get_view_interval())
+    if not 0 < low < high < 100 * low:
+        return
+    axis.set_minor_formatter(NullFormatter())
+    if low >= 1e-3 and high < 1e5:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 12 * low else (1, 3)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def save(drawn: Figure, svg: Path, png: Path) -> None:
     """Write a figure as SVG and PNG without dates or versions, and close it."""
+    for ax in drawn.axes:
+        _readable(ax.xaxis)
+        _readable(ax.yaxis)
     drawn.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     drawn.savefig(png, format="png", metadata={"Software": None})
     plt.close(drawn)

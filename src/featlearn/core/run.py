@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -52,6 +53,38 @@ def announce(source_root: Path, *, is_main: bool) -> None:
     os.environ[RUN_PROCESS] = f"{platform.node()}:{os.getpid()}"
     if is_main:
         os.environ[RUN] = uuid.uuid4().hex
+
+
+def look_once(scheduler: type) -> None:
+    """Let Snakemake's scheduler wait for one further look at the open jobs, not for hundreds.
+
+    Each look sets a timer for the next one, in a second, and so does the end of each job: after N
+    jobs there are N looks a second (Snakemake 9). That took a third of a core at the
+    end of a desk run.
+
+    Parameters
+    ----------
+    scheduler
+        ``JobScheduler``; is changed. One that knows no such timers stays as it is.
+    """
+    name = "_schedule_reevalutation"
+    if not hasattr(scheduler, name):
+        return
+
+    def look_again(self: Any, delay: float) -> None:
+        if getattr(self, "_looks_again", False):
+            return
+
+        def look() -> None:
+            self._looks_again = False
+            self._open_jobs.release()
+
+        self._looks_again = True
+        timer = threading.Timer(delay, look)
+        timer.daemon = True
+        timer.start()
+
+    setattr(scheduler, name, look_again)
 
 
 def _try_lock(results: Path) -> IO[str] | None:

@@ -1,4 +1,9 @@
-"""Means with intervals over replicates, drawn by seaborn straight from a tidy frame."""
+"""Means with intervals over replicates, drawn by seaborn straight from a tidy frame.
+
+One rule for the figures of all papers: an interval is drawn from :data:`LEAST` replicates on. That
+of two is 12.7 times as long as they lie apart: it leaves the axes, covers what stands beside it and
+says less than both values do. Tables and the ledger tell it all the same.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: Replicates from which on figures draw an interval.
+LEAST = 3
+
+
 class Look(NamedTuple):
     """How one line or kind of bar is drawn; ``dash`` as lengths of strokes and gaps, if any."""
 
@@ -26,7 +35,9 @@ class Look(NamedTuple):
 
 
 def interval(values: Any) -> tuple[float, float]:
-    """Ends of the 95 % t-interval, for ``errorbar`` of seaborn (which never asks of one value)."""
+    """Ends of the 95 % t-interval, for ``errorbar`` of seaborn; of too few values not a number."""
+    if len(values) < LEAST:
+        return np.nan, np.nan
     seen = estimate(np.asarray(values))
     return seen.low, seen.high
 
@@ -108,3 +119,21 @@ def lines(
     ax.set(xlabel=None, ylabel=None)
     if legend := ax.get_legend():
         legend.remove()
+
+
+def history(
+    ax: Axes,
+    frame: pd.DataFrame,
+    words: str,
+    colour: str,
+    dash: str = "-",
+    *,
+    x: str = "step",
+    marker: str = "",
+    errorbar: Any = share_interval,
+) -> None:
+    """A line of the mean ``value`` along a training, with the band of its 95 % intervals."""
+    sns.lineplot(
+        frame, x=x, y="value", color=colour, linestyle=dash, marker=marker or None, label=words,
+        legend=False, errorbar=errorbar, err_kws={"linewidth": 0, "alpha": 0.2}, ax=ax,
+    )  # fmt: skip

@@ -108,7 +108,11 @@ def _replicates(values: np.ndarray) -> np.ndarray:
     if values.size == 0:
         raise ValueError("values: expected one number a replicate, got none")
     if not np.isfinite(values).all():
-        raise ValueError(f"values: expected finite numbers, got {values.tolist()}")
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(
+            "values: expected finite numbers; "
+            f"number {first + 1} of {values.size} is {values[first]}"
+        )
     return values
 
 

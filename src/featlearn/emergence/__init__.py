@@ -13,4 +13,17 @@ On parity labels the network reaches a test accuracy of
 {{ value("table-a-1", arm="linear", quantity="test") | percent }}, where the best threshold on the number of
 relevant patterns has {{ value("table-a-1", arm="threshold", quantity="test") | percent }}. With inputs of
 fair bits the network is left with {{ value("table-a-1", arm="flat", quantity="test") | percent }}.
+
+On pictures it matters where the neurons start. On zeros and ones as MNIST has them, from the usual
+random start, the task is learned before they have turned: of
+{{ value("neuron-directions", pictures="mnist", which="largest start", moment="start", quantity="directions") | number }}
+directions {{ value("neuron-directions", pictures="mnist", which="largest start", moment="end", quantity="directions") | number }}
+are left, and from a far smaller start
+{{ value("neuron-directions", pictures="mnist", which="smallest start", moment="end", quantity="directions") | number }},
+where two opposite groups would be one. And the inputs matter as much as their labels: a student that
+learns what a teacher says of digits and of Gaussian inputs agrees with it on
+{{ value("student-accuracies", pictures="mnist", mixture="gaussian", arm="mixture", part="original") | percent }}
+of new digits, on {{ value("student-accuracies", pictures="mnist", mixture="gaussian", arm="mixture", part="injected") | percent }}
+of new Gaussian inputs, where the most frequent answer agrees on
+{{ value("student-accuracies", pictures="mnist", mixture="gaussian", arm="majority", part="injected") | percent }}.
 """

@@ -9,21 +9,26 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
 from featlearn.images.on_disk import listing_digest, sources
 
-#: Exhibits that the thesis makes of one set alone, by the cell or experiment that makes ours.
-OF_ONE_SET = {
-    "mnist": ("fig-2-3", "fig-a-13"),
-    "cifar10": ("fig-a-14",),
-    "svhn": ("fig-a-15",),
-    "filters": ("fig-a-16", "fig-a-17", "table-a-7"),
-    "injected": ("fig-a-21", "fig-a-22"),
-}
-#: Those that need further sets, and are shown with one.
-OF_SEVERAL_SETS = {
-    "neurons": ("neuron-directions",),
-    "filters": ("filter-groups", "filter-networks"),
-    "injected": ("fig-2-4", "fig-a-18", "fig-a-19", "fig-a-20", "student-accuracies",
-                 "teacher-sizes"),
+#: Of each experiment its exhibits, with the sets of pictures that the thesis makes them of, and
+#: cells of students that a set may lack.
+SETS = {
+    "neurons": {"fig-2-3": "mnist", "fig-a-13": "mnist", "fig-a-14": "cifar10", "fig-a-15": "svhn",
+                "neuron-directions": "mnist cifar10 svhn"},
+    "filters": dict.fromkeys(
+        ("fig-a-16", "fig-a-17", "table-a-7", "filter-groups", "filter-networks"), "cifar10"
+    ),
+    "injected": {
+        "fig-2-4": "mnist cifar10 svhn", "fig-a-18": "mnist cifar10 svhn",
+        "fig-a-19": "cifar10 svhn tiny-imagenet",
+        "fig-a-20": "cifar10 cifar10/gaussian-25 cifar10/gaussian-75", "fig-a-21": "mnist",
+        "fig-a-22": "mnist", "student-accuracies": "mnist cifar10 svhn",
+        "teacher-sizes": "mnist cifar10 svhn",
+    },
 }  # fmt: skip
+
+
+#: Mixtures of students that figures show.
+CELLS = ("gaussian", "gaussian-25", "gaussian-75", "gaussian-wide", "covariance")
 
 
 def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
@@ -47,8 +52,15 @@ def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
         if 0 not in cell["shown"] or max(cell["shown"]) == 0:
             yield f"{key}.shown: {cell['shown']}; expected 0, the start, and later steps"
     yield from _filter_faults(emergence["filters"], "emergence.filters")
-    yield from _injected_faults(emergence["injected"], "emergence.injected")
-
+    for name, one in emergence["injected"].items():
+        yield from _injected_faults(one, f"emergence.injected.{name}")
+    # which stands for all sets that are not measured
+    mnist = emergence["injected"]["mnist"]
+    if not mnist["descent"]["teachers"]:
+        yield "emergence.injected.mnist.descent.teachers: expected some; a figure shows students"
+    for name in CELLS:
+        if name not in mnist["students"]["cells"]:
+            yield f"emergence.injected.mnist.students.cells.{name}: missing; a figure shows it"
     for name, setting in emergence["mixture"]["settings"].items():
         key = f"emergence.mixture.settings.{name}"
         if setting["relevant"] > setting["dimension"]:
@@ -141,25 +153,36 @@ def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
         return "missing", f"emergence: {error}"
 
 
-def states(emergence: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """Of all pictures of the chapter: :func:`state` by experiment or set; what is missing."""
-    sets = {name: cell["pictures"] for name, cell in emergence["neurons"].items()}
-    sets |= {name: emergence[name]["pictures"] for name in ("filters", "injected")}
-    found = {name: state(pictures) for name, pictures in sets.items()}
-    missing = dict.fromkeys(line for _, line in found.values() if line)
-    return {name: digest for name, (digest, _) in found.items()}, list(missing)
+def pictured(emergence: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    """The pictures of an experiment, by the set of the thesis that they are or stand for."""
+    own = emergence[experiment]
+    if experiment == "filters":
+        return {"cifar10": own["pictures"]}
+    return {name: one["pictures"] for name, one in own.items()}
 
 
-def contents(pictures: Mapping[str, Any], experiment: str) -> dict[str, str]:
-    """Of each exhibit of an experiment, whether it is of the thesis' own pictures."""
-    own = "measured" if pictures["original"] else "stand-in"
-    found = dict.fromkeys(OF_ONE_SET.get(experiment, ()), own)
-    return found | dict.fromkeys(OF_SEVERAL_SETS.get(experiment, ()), "stand-in")
+def states(emergence: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """:func:`state` of all pictures, by experiment and set; and what is missing."""
+    found = {
+        experiment: {
+            name: state(pictures) for name, pictures in pictured(emergence, experiment).items()
+        }
+        for experiment in SETS
+    }
+    missing = dict.fromkeys(
+        line for own in found.values() for _, line in own.values() if line
+    )  # each once
+    digests = {key: {name: one[0] for name, one in own.items()} for key, own in found.items()}
+    return digests, list(missing)
 
 
-def neuron_contents(cells: Mapping[str, Any]) -> dict[str, str]:
-    """The same of the maps of neurons, whose cells are sets."""
-    found = contents({"original": False}, "neurons")
-    for name, cell in cells.items():
-        found |= contents(cell["pictures"], name)
-    return found
+def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
+    """Of each exhibit of an experiment, whether it is made of the thesis' own pictures alone."""
+    own = {name for name, one in pictured(emergence, experiment).items() if one["original"]}
+    if experiment == "injected":
+        own |= {f"{name}/{cell}" for name in own
+                for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip
+    return {
+        name: "measured" if own.issuperset(sets.split()) else "stand-in"
+        for name, sets in SETS[experiment].items()
+    }

@@ -98,9 +98,11 @@ def open_pictures(
     )
 
 
-def of_job(job: Job, experiment: str, key: str) -> Pictures:
-    """The pictures of a job's config: ``pictures`` and ``replicates``."""
-    config = job.config
+def of_job(
+    job: Job, experiment: str, key: str, config: Mapping[str, Any] | None = None
+) -> Pictures:
+    """The ``pictures`` of a config, the job's if none is given, for its ``replicates``."""
+    config = job.config if config is None else config
     streams = (job.seed, "emergence", experiment)
     return open_pictures(
         config["pictures"], job.results / job.params.cache, streams,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from featlearn.core.stats import plus_minus
+
 #: Arms of the thesis' tables: which rows of the frame are the accuracies of each.
 #: ``end``: at the last step; ``chosen``: at the step that is best on validation samples; ``head``:
 #: of a converged head on frozen features; ``exact``: of the law itself.
@@ -81,6 +83,29 @@ def cosine(frame: pd.DataFrame, cell: str, arm: str, dimension: int) -> pd.Serie
     """Largest cosine of a neuron with the relevant direction, a replicate each."""
     own = rows(frame, cell=cell, structured=arm != "flat", arm=NEURONS[arm], dimension=dimension)
     return by_replicate(own, "largest_cosine")
+
+
+def measured(frame: pd.DataFrame, cells: Sequence[str]) -> list[str]:
+    """Those of ``cells`` that this scale has."""
+    return [cell for cell in cells if (frame["cell"] == cell).any()]
+
+
+def dimension(frame: pd.DataFrame, cell: str, wanted: int) -> int:
+    """The dimension of the input that stands for one of the thesis': 500, 100 or 2000.
+
+    A small scale has other dimensions, in the same order.
+    """
+    own = rows(frame, cell=cell)
+    known = list(own.loc[own["dimension"] > 0, "dimension"].unique())
+    return wanted if wanted in known else known[min((500, 100, 2000).index(wanted), len(known) - 1)]
+
+
+def bracketed(means: pd.DataFrame) -> list[str]:
+    """``mean`` and ``half_width`` of each row; behind them the ``paper_value``, if there is one."""
+    return [
+        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
+        for mean, half, paper in means[["mean", "half_width", "paper_value"]].to_numpy()
+    ]
 
 
 def classical_minimum(losses: Sequence[float]) -> tuple[int, bool]:

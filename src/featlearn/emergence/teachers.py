@@ -1,66 +1,26 @@
-"""Teachers and students with one hidden layer, FC(m), and labels beyond the data (Algorithm 3).
+"""Teachers, and labels beyond the data (Algorithm 3, eq. A.289 to A.291).
 
-``FC(m)`` has m hidden units with the activation ``z^2`` and softmax scores of K classes. A teacher
-of the size at the minimum of the classical U-shaped curve is trained on labelled pictures, with a
-regulariser on the injected inputs (A.289 to A.291), and labels both. Tensors carry a leading
-replicate axis R.
+A teacher of the size at the minimum of the classical U-shaped curve is trained on labelled
+pictures, with a regulariser on the injected inputs, and labels both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core.errors import FeatlearnError
-
-See = Callable[[int, "Net"], None]
-
-
-class Net(NamedTuple):
-    """Weights of FC(m)."""
-
-    w: Tensor  #: (R, d, m)
-    b: Tensor  #: (R, 1, m)
-    v: Tensor  #: (R, m, K)
-    c: Tensor  #: (R, 1, K)
-
-    @classmethod
-    def start(cls, size: int, inputs: int, classes: int, streams: Sequence[torch.Generator]) -> Net:
-        """Pre-activations of inputs with unit variances, and scores, of order one."""
-        w, v = (
-            torch.stack([torch.randn(shape, generator=s) / root**0.5 for s in streams])
-            for shape, root in (((inputs, size), inputs), ((size, classes), 3 * size))
-        )
-        zeros = torch.zeros(len(w), 1, 1)
-        return cls(w, zeros.repeat(1, 1, size), v, zeros.repeat(1, 1, classes))
-
-    def to(self, device: torch.device) -> Net:
-        return Net(*(part.to(device) for part in self))
-
-    @property
-    def parameters(self) -> int:
-        """Of one replicate: m (d + 1) + K (m + 1)."""
-        return sum(part[0].numel() for part in self)
-
-    def scores(self, x: Tensor) -> Tensor:
-        """(R, n, d) to (R, n, K)."""
-        return torch.baddbmm(self.c, torch.baddbmm(self.b, x, self.w).square(), self.v)
-
-    def gradients(self, x: Tensor, slope: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...]:
-        """Of a loss whose gradient by the scores (R, n, K) is ``slope(scores)``."""
-        z = torch.baddbmm(self.b, x, self.w)
-        h = z.square()
-        by_scores = slope(torch.baddbmm(self.c, h, self.v))
-        by_z = 2 * z * (by_scores @ self.v.mT)
-        return x.mT @ by_z, by_z.sum(1, True), h.mT @ by_scores, by_scores.sum(1, True)
+from featlearn.core.seeds import Streams
+from featlearn.emergence.networks import FAMILIES, Network, Slope
+from featlearn.emergence.pictures import Pictures
 
 
-def error(y: Tensor) -> Callable[[Tensor], Tensor]:
+def error(y: Tensor) -> Slope:
     """The gradient of the mean cross-entropy with labels (R, n) by the scores."""
 
     def slope(scores: Tensor) -> Tensor:
@@ -70,7 +30,7 @@ def error(y: Tensor) -> Callable[[Tensor], Tensor]:
     return slope
 
 
-def spreading(weight: float, sharpness: float) -> Callable[[Tensor], Tensor]:
+def spreading(weight: float, sharpness: float) -> Slope:
     """The gradient of ``weight (R_1 + sharpness R_2)`` by the scores (A.289 to A.291).
 
     ``R_1``, the negative entropy of the mean probabilities, makes all classes as frequent;
@@ -100,79 +60,118 @@ class Training:
 
     def run(
         self,
-        net: Net,
+        net: Network,
         x: Tensor,
         y: Tensor,
         streams: Sequence[torch.Generator] = (),
-        also: tuple[Tensor, Callable[[Tensor], Tensor]] | None = None,
-        see: See | None = None,
-    ) -> Net:
-        """Train on ``x`` (R, n, d) with labels (R, n).
+        also: tuple[Tensor, Slope] | None = None,
+        see: Callable[[int], None] | None = None,
+    ) -> None:
+        """Train ``net`` on ``x`` (R, n, ...) with labels (R, n).
 
         Parameters
         ----------
         streams
             Of the batches, one a replicate.
         also
-            Further inputs, all of them at every step, and the gradient of a loss on them.
+            Further inputs, and the gradient by their scores of a loss on them. They stand in one
+            batch with the others: norms see both.
         see
-            Told of the network after each step, from step 0 on.
+            Told of each step, from 0 on.
         """
-        moving = Net(*(part.clone() for part in net))
-        optimiser = torch.optim.Adam(moving, lr=self.rate)
-        rows = torch.arange(len(x), device=x.device)[:, None]
-        for step in range(self.steps + 1):
+        tensors = net.tensors
+        optimiser = torch.optim.Adam(tensors, lr=self.rate)
+        batches = self._batches(x, y, streams, None if also is None else also[0])
+        for step, (own, labels) in zip(range(self.steps), batches, strict=False):
             if see is not None:
-                see(step, moving)
-            if step == self.steps:
-                break
-            own, labels = x, y
-            if self.batch_size is not None:
-                chosen = torch.stack(
-                    [torch.randint(x.shape[1], (self.batch_size,), generator=s) for s in streams]
-                ).to(x.device)
-                own, labels = x[rows, chosen], y[rows, chosen]
-            found = moving.gradients(own, error(labels))
+                see(step)
+            slope = error(labels)
             if also is not None:
-                more = moving.gradients(*also)
-                found = tuple(a + b for a, b in zip(found, more, strict=True))
-            for part, gradient in zip(moving, found, strict=True):
+                slope = _both(slope, also[1], labels.shape[1])
+            for part, gradient in zip(tensors, net.gradients(own, slope), strict=True):
                 part.grad = gradient
             optimiser.step()
-        return Net(*(part.detach() for part in moving))
+        if see is not None:
+            see(self.steps)
+
+    def _batches(
+        self, x: Tensor, y: Tensor, streams: Sequence[torch.Generator], also: Tensor | None
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Inputs, the further ones behind the labelled, and the labels; without end."""
+        if self.batch_size is None:
+            whole = x if also is None else torch.cat([x, also], 1)
+            while True:
+                yield whole, y
+        rows = torch.arange(len(x), device=x.device)[:, None]
+        while True:
+            taken = []
+            for of in (x, also):
+                if of is not None:
+                    drawn = [torch.randint(of.shape[1], (self.batch_size,), generator=s)
+                             for s in streams]  # fmt: skip
+                    taken.append((of, torch.stack(drawn).to(x.device)))
+            yield torch.cat([of[rows, at] for of, at in taken], 1), y[rows, taken[0][1]]
 
 
-def loss_and_accuracy(net: Net, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def _both(first: Slope, second: Slope, number: int) -> Slope:
+    """Of two losses, one on the first ``number`` inputs, the other on those behind them."""
+    return lambda scores: torch.cat([first(scores[:, :number]), second(scores[:, number:])], 1)
+
+
+def loss_and_accuracy(net: Network, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Mean cross-entropy and accuracy, (R,) each."""
     scores = net.scores(x)
     loss = functional.cross_entropy(scores.mT, y, reduction="none").mean(1)
     return loss, (scores.argmax(-1) == y).double().mean(1)
 
 
-def labels_of(net: Net, x: Tensor) -> Tensor:
+def labels_of(net: Network, x: Tensor) -> Tensor:
     """(R, n) what the network calls the inputs."""
     return net.scores(x).argmax(-1)
 
 
+def started(
+    config: Mapping[str, Any], size: int, pictures: Pictures, streams: Sequence[torch.Generator]
+) -> Network:
+    """A network of the family that ``config`` names, for these pictures."""
+    x = pictures.x["train"]
+    start = FAMILIES[config["network"]].start
+    return start(size, x.shape[2:], len(pictures.classes), streams, x.device)
+
+
+def trained_teacher(
+    config: Mapping[str, Any], size: int, pictures: Pictures, unlabelled: Tensor, streams: Streams
+) -> Network:
+    """A teacher on the training pictures, regularised on the injected inputs (R, m, C, S, S)."""
+    own = config["training"]
+    net = started(config, size, pictures, streams(f"teacher-{size}"))
+    term = spreading(own["spread"], own["sharpness"])
+    training = Training(own["steps"], own["rate"], own.get("batch_size"))
+    training.run(net, pictures.x["train"], pictures.y["train"],
+                 streams(f"teacher-batches-{size}"), also=(unlabelled, term))  # fmt: skip
+    return net
+
+
 def injected(kind: str, like: Tensor, number: int, streams: Sequence[torch.Generator]) -> Tensor:
-    """Inputs without labels (R, number, d).
+    """Inputs without labels (R, number, C, S, S).
 
     Parameters
     ----------
     kind
         ``gaussian``: independent pixels of variance one. ``covariance``: Gaussian with mean and
         covariance of the pictures.
-    like : (R, n, d)
+    like : (R, n, C, S, S)
         The pictures.
     """
-    size = (number, like.shape[-1])
+    size = (number, *like.shape[2:])
     noise = torch.stack([torch.randn(size, generator=s) for s in streams]).to(like)
     if kind == "gaussian":
         return noise
     if kind != "covariance":
         raise FeatlearnError(f"injected: {kind!r}; expected gaussian or covariance")
-    mean = like.mean(1, True)
-    centred = (like - mean).double()
-    values, vectors = torch.linalg.eigh(centred.mT @ centred / like.shape[1])
+    flat = like.flatten(2)
+    mean = flat.mean(1, True)
+    centred = (flat - mean).double()
+    values, vectors = torch.linalg.eigh(centred.mT @ centred / flat.shape[1])
     root = (vectors * values.clamp_min(0).sqrt()[:, None]) @ vectors.mT
-    return mean + noise @ root.to(like)
+    return (mean + noise.flatten(2) @ root.to(like)).reshape(noise.shape)

@@ -355,10 +355,15 @@ def train_taylor(
     """
     rates = [stage["head_rate"], stage["weight_rate"]][: len(model.tensors())]
     optimiser = Descent(model.tensors(), rates, stage["momentum"])
-    return descend(
-        "training of a fixed-feature model", optimiser, order,
-        lambda index: model.gradient(*(gathered(each, index) for each in data)), see,
-    )  # fmt: skip
+    x, act, y = data
+
+    def gradient(index: Tensor) -> list[Tensor]:
+        own = gathered(act, index)
+        # random features do not see the inputs, and gathering them costs as much as a step
+        seen = own if model.change is None else gathered(x, index)
+        return model.gradient(seen, own, gathered(y, index))
+
+    return descend("training of a fixed-feature model", optimiser, order, gradient, see)
 
 
 def early_gradients(

@@ -38,7 +38,7 @@ class Data(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Accuracies of what validation chose."""
+    """Accuracies, or another score, of what validation chose."""
 
     train: float
     validation: float
@@ -79,7 +79,34 @@ def rbf_kernels(x: Tensor) -> list[Kernel]:
     return [rbf(part * square) for part in BANDWIDTHS]
 
 
-def ridge(kernels: Sequence[Kernel], training: Data, validation: Data, test: Data) -> Score:
+def linear_kernel(x: Tensor, other: Tensor) -> Tensor:
+    """1 + <x, x'>, over the dimension."""
+    return (1 + x @ other.mT) / x.shape[1]
+
+
+def quadratic_kernel(x: Tensor, other: Tensor) -> Tensor:
+    """All polynomials of degree 2: the square of the linear kernel."""
+    return linear_kernel(x, other).square()
+
+
+def accuracy(found: Tensor, y: Tensor) -> float:
+    """Share of the inputs on which the sign is right."""
+    return (found.sign() == y).double().mean().item()
+
+
+def error_share(found: Tensor, y: Tensor) -> float:
+    """Mean squared error over the mean square of the labels."""
+    return ((found - y).square().mean() / y.square().mean()).item()
+
+
+def ridge(
+    kernels: Sequence[Kernel],
+    training: Data,
+    validation: Data,
+    test: Data,
+    *,
+    score: Callable[[Tensor, Tensor], float] = accuracy,
+) -> Score:
     """Kernel ridge regression of the labels; the best kernel and penalty by validation error.
 
     The error is the mean square, which the regression minimises: accuracies tie.
@@ -97,9 +124,9 @@ def ridge(kernels: Sequence[Kernel], training: Data, validation: Data, test: Dat
             error = (found[1] - validation.y).square().mean().item()
             if error < best:
                 best = error
+                sets = (training, validation, test)
                 chosen = Score(*(
-                    (value.sign() == part.y).double().mean().item()
-                    for value, part in zip(found, (training, validation, test), strict=True)
+                    score(value, part.y) for value, part in zip(found, sets, strict=True)
                 ))  # fmt: skip
     return chosen
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from featlearn.gradient_features.data import GaussianMixture, MultiIndex, Xor
-from featlearn.gradient_features.law import Law, Sample, reduced_weights
+from featlearn.gradient_features.law import Law, Sample, normal_cdf, reduced_weights
 from featlearn.gradient_features.model import (
     Network,
     multi_index_start,
@@ -140,6 +140,41 @@ def cone_of_sure(law: Law, ratio: float, w: Tensor) -> tuple[Tensor, Tensor]:
     unit = law.directions[0, : found.shape[1]].to(found)
     size = found.norm(dim=1)
     return 1 - (found @ unit).abs() / size, size
+
+
+def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
+    """Probability (N, components) that neurons w (N, d), b (N,) are active, by component.
+
+    Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
+    a parity as Gaussian, as in :meth:`Parity.gradient`.
+
+    Raises
+    ------
+    ValueError
+        For laws without components.
+    """
+    if isinstance(law, GaussianMixture):
+        return normal_cdf(law.activation(w, b))
+    if isinstance(law, Parity):
+        signal, weight, component = law.patterns()
+        std = math.sqrt(2 * law.background) * w[:, law.own :].norm(dim=-1, keepdim=True)
+        active = normal_cdf((w[:, : law.own] @ signal.mT - b[:, None]) / std)
+        own = torch.nn.functional.one_hot(component + 1).double() * weight[:, None]
+        return active @ (own / own.sum(0))
+    raise ValueError(f"{type(law).__name__}: has no components")
+
+
+def background_tail(law: Parity, t: Tensor) -> Tensor:
+    """log P(|sum over the background of w_l phi_l| >= t), w ~ N(0, I); t (T,), exact.
+
+    Given that N of the phi_l are not 0 the sum is N(0, N): a mixture over a binomial N.
+    """
+    others, chance = law.dimension - law.own, 2 * law.background
+    count = torch.arange(1, others + 1, dtype=torch.float64)
+    ways = math.lgamma(others + 1) - torch.lgamma(count + 1) - torch.lgamma(others - count + 1)
+    odds = count * math.log(chance) + (others - count) * math.log1p(-chance)
+    tails = math.log(2) + torch.special.log_ndtr(-t[:, None] / count.sqrt())
+    return torch.logsumexp(ways + odds + tails, -1)
 
 
 def xor_ratio(dimension: int, noise: float, tau: float = 1.0) -> float:

@@ -232,27 +232,34 @@ class Xor(GaussianMixture):
 
 @dataclass(frozen=True)
 class MultiIndex(Law):
-    """Quadratic of few projections of a Gaussian input (B.3.6); the label is real.
+    """Polynomial of few projections of a Gaussian input (B.5.7); the label is real.
 
-    y = 1/2 sum_i lambda_i (x_i^2 - 1), so that H = E[Hessian] = diag(lambda), and E[y^2] = 1.
+    y = sum_i lambda_i / 2 He_2(x_i) + q_i / 24 He_4(x_i), He Hermite polynomials, so that
+    H = E[Hessian] = diag(lambda); scaled to E[y^2] = 1.
 
     Parameters
     ----------
     curvatures
         lambda_i up to a common factor.
+    quartics
+        q_i up to the same factor; those that are not given are 0.
     """
 
     curvatures: tuple[float, ...] = (1.0, -1.0)
+    quartics: tuple[float, ...] = ()
 
     @property
     def own(self) -> int:
         return len(self.curvatures)
 
     @property
-    def eigenvalues(self) -> Tensor:
-        """lambda, scaled to sum lambda_i^2 = 2."""
-        values = torch.tensor(self.curvatures, dtype=torch.float64)
-        return values * math.sqrt(2) / values.norm()
+    def coefficients(self) -> tuple[Tensor, Tensor]:
+        """lambda and q, (r,) each."""
+        missing = (0.0,) * (self.own - len(self.quartics))
+        second = torch.tensor(self.curvatures, dtype=torch.float64)
+        fourth = torch.tensor(self.quartics + missing, dtype=torch.float64)
+        scale = (second.square().sum() / 2 + fourth.square().sum() / 24).sqrt()
+        return second / scale, fourth / scale
 
     @property
     def directions(self) -> Tensor:
@@ -261,7 +268,9 @@ class MultiIndex(Law):
     @property
     def size(self) -> float:
         # root mean square over starts
-        return 1 / math.sqrt(math.pi * self.dimension)
+        return math.sqrt(
+            self.coefficients[0].square().sum().item() / (2 * math.pi * self.dimension)
+        )
 
     @property
     def signal_std(self) -> float:
@@ -277,17 +286,26 @@ class MultiIndex(Law):
 
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         x = torch.randn(count, self.dimension, generator=random, dtype=torch.float64)
-        y = (self.eigenvalues * (x[:, : self.own].square() - 1)).sum(1) / 2
+        squares = x[:, : self.own].square()
+        second, fourth = self.coefficients
+        y = (squares - 1) @ (second / 2) + (squares.square() - 6 * squares + 3) @ (fourth / 24)
         return x, y, torch.zeros(count, dtype=torch.int64)
 
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:
-        """phi(c) (H u + (c^2 - 1) / 2 <u, H u> u), with u = w / |w| and c = b / |w|."""
+        """By Stein's lemma E[1 grad y] + phi(c) E[y | <u, x> = c] u, u = w / |w|, c = b / |w|.
+
+        Of the quadratic part phi(c) (H u + He_2(c) / 2 <u, H u> u); the quartic one is smaller by
+        the square of u's part in the relevant space, about 1 / d.
+        """
         norm = w.norm(dim=-1)
-        unit, c = w / norm[..., None], b / norm
+        unit, c = w / norm[..., None], (b / norm)[..., None]
+        second, fourth = self.coefficients
+        own = unit[..., : self.own]
+        two, four = c.square() - 1, c**4 - 6 * c.square() + 3  # He_2, He_4
         bent = torch.zeros_like(w)
-        bent[..., : self.own] = self.eigenvalues * unit[..., : self.own]
-        along = (bent * unit).sum(-1) * (c.square() - 1) / 2
-        return normal_pdf(c)[..., None] * (bent + along[..., None] * unit)
+        bent[..., : self.own] = second * own + two * fourth / 6 * own**3
+        along = two / 2 * second * own.square() + four / 24 * fourth * own**4
+        return normal_pdf(c) * (bent + along.sum(-1, keepdim=True) * unit)
 
 
 #: By the name in a config; a parity of one block, and of several, which behaves otherwise.

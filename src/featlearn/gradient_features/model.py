@@ -48,10 +48,11 @@ class Network(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Value and derivative by the network's output, of outputs and labels (R, n)."""
+    """Value and derivatives by the network's output, of outputs and labels (R, n)."""
 
     value: Callable[[Tensor, Tensor], Tensor]
     slope: Callable[[Tensor, Tensor], Tensor]
+    curve: Callable[[Tensor, Tensor], Tensor]
     #: Bound of the second derivative by the output; infinite where there is none.
     bend: float
 
@@ -68,14 +69,26 @@ def _logistic_slope(g: Tensor, y: Tensor) -> Tensor:
     return -y * torch.sigmoid(-y * g) / math.log(2)
 
 
+def _logistic_curve(g: Tensor, _: Tensor) -> Tensor:
+    return torch.sigmoid(g) * torch.sigmoid(-g) / math.log(2)
+
+
 #: ``logistic`` is divided by log 2: the framework asks for a loss of 1 at 0, which bounds the
 #: error; ``square`` is for real labels.
 LOSSES = {
     "hinge": Loss(
-        lambda g, y: torch.relu(1 - y * g), lambda g, y: torch.where(y * g < 1, -y, 0.0), math.inf
+        lambda g, y: torch.relu(1 - y * g),
+        lambda g, y: torch.where(y * g < 1, -y, 0.0),
+        lambda g, _: torch.zeros_like(g),
+        math.inf,
     ),
-    "logistic": Loss(_logistic, _logistic_slope, 1 / (4 * math.log(2))),
-    "square": Loss(lambda g, y: (g - y).square(), lambda g, y: 2 * (g - y), 2.0),
+    "logistic": Loss(_logistic, _logistic_slope, _logistic_curve, 1 / (4 * math.log(2))),
+    "square": Loss(
+        lambda g, y: (g - y).square(),
+        lambda g, y: 2 * (g - y),
+        lambda g, _: torch.full_like(g, 2),
+        2.0,
+    ),
 }
 
 
@@ -129,18 +142,29 @@ def doubled(half: Network) -> Network:
 
 
 def uniform_parity_start(
-    streams: Sequence[torch.Generator], neurons: int, dimension: int, block: int
+    streams: Sequence[torch.Generator],
+    neurons: int,
+    dimension: int,
+    block: int,
+    *,
+    thresholds: int | None = None,
 ) -> Network:
-    """Start of Algorithm 6 (B.479), doubled: signs for a and w, thresholds from a grid.
+    """Start of Algorithm 6 (B.479), doubled: signs for a and w, thresholds from a grid; width 2 m.
 
-    The grid is ``block`` values from -1 + 1/k to 1 - 1/k; width 2 m.
+    Parameters
+    ----------
+    thresholds
+        Values of the grid from -1 + 1/k to 1 - 1/k, of which (B.479) shows the ends alone. Left
+        out, ``block``, a step of 2/k, which the number of neurons in Theorem B.56 counts with;
+        ``2 block - 1`` are a step of 1/k.
     """
-    grid = (2 * torch.arange(block, dtype=torch.float64) + 1) / block - 1
+    count = thresholds or block
+    grid = torch.linspace(-1 + 1 / block, 1 - 1 / block, count, dtype=torch.float64)
     drawn = [
         (
             _signs((neurons, dimension), stream),
             _signs((neurons,), stream),
-            grid[torch.randint(block, (neurons,), generator=stream)],
+            grid[torch.randint(count, (neurons,), generator=stream)],
         )
         for stream in streams
     ]

@@ -63,11 +63,14 @@ class Parity(Law):
         # the structured part alone: y = +1 on a block of +1, and -1 on a block of -1
         return 2 * self.structured * math.sqrt(self.block) * self.directions.sum(0)
 
+    def parts(self) -> Tensor:
+        """Signals of the structured components, (2 r, rk)."""
+        ones = torch.eye(self.blocks, dtype=torch.float64).repeat_interleave(self.block, 1)
+        return torch.stack([ones, -ones], 1).flatten(0, 1)
+
     def patterns(self) -> tuple[Tensor, Tensor, Tensor]:
         """All signals (P, rk), their probabilities (P,) and components (P,)."""
-        uniform = signs(self.own)
-        ones = torch.eye(self.blocks, dtype=torch.float64).repeat_interleave(self.block, 1)
-        parts = torch.stack([ones, -ones], 1).flatten(0, 1)
+        uniform, parts = signs(self.own), self.parts()
         share = 1 - 2 * self.blocks * self.structured
         weight = torch.cat([
             uniform.new_full((len(uniform),), share / len(uniform)),
@@ -86,8 +89,8 @@ class Parity(Law):
         chances.append(max(0.0, 1 - sum(chances)))
         component = torch.multinomial(torch.tensor(chances).double(), count, True, generator=random)
         component[component == 2 * self.blocks] = -1
-        parts, chosen = self.patterns()[0][2**self.own :], component >= 0
-        signal[chosen] = parts[component[chosen]]
+        chosen = component >= 0
+        signal[chosen] = self.parts()[component[chosen]]
         drawn = torch.rand(count, self.dimension - self.own, generator=random, dtype=torch.float64)
         rest = (drawn < self.background).double() - (drawn > 1 - self.background).double()
         return torch.cat([signal, rest], 1), self.label(signal), component

@@ -12,7 +12,7 @@ population, is Algorithm 1 with a law's support for a sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -24,14 +24,21 @@ from featlearn.gradient_features.model import LOSSES, Loss, Network
 
 def gradients(network: Network, inputs: Sample, loss: Loss) -> tuple[Tensor, Tensor]:
     """Of the expected loss, by w (R, M, d) and a (R, M)."""
-    above = torch.baddbmm(-network.b[:, None], inputs.x, network.w.mT)  # (R, n, M)
-    active = above > 0
-    features = above.relu_()
-    g = (features @ network.a[..., None]).squeeze(-1)
-    slope = inputs.weight * loss.slope(g, inputs.y)
-    by_a = (features.mT @ slope[..., None]).squeeze(-1)
-    by_w = (active * slope[..., None]).mT @ inputs.x
-    return network.a[..., None] * by_w, by_a
+    by_w, by_a = torch.empty_like(network.w), torch.empty_like(network.a)
+    # a replicate at a time: what lies between its two products stays in the cache
+    for r, (w, a, b) in enumerate(zip(*network, strict=True)):
+        x = inputs.x[r]
+        above = torch.addmm(-b, x, w.mT)  # (n, M)
+        features = above.clamp_min(0)
+        slope = inputs.weight[r] * loss.slope(features @ a, inputs.y[r])
+        by_a[r] = slope @ features
+        asks = slope.nonzero()[:, 0]
+        if len(asks) < 0.8 * len(slope):  # else gathering costs more than it saves
+            slope, above, x = slope[asks], above[asks], x[asks]
+        # the slope where a neuron is active, in one pass
+        live = torch.ops.aten.threshold_backward(slope[:, None].expand_as(above), above, 0.0)
+        torch.mm(live.mT, x, out=by_w[r])
+    return by_w.mul_(network.a[..., None]), by_a
 
 
 def first_step(network: Network, inputs: Sample, rate: float, loss: Loss) -> Network:
@@ -68,45 +75,119 @@ def descend(
 
 
 class Fitted(NamedTuple):
-    """An output layer after gradient descent on a fixed sample."""
+    """An output layer along gradient descent on a fixed sample."""
 
-    network: Network
     smoothness: Tensor  #: (R,) L, the largest curvature that the loss can have by a
-    losses: Tensor  #: (R, steps + 1) before each step, and in the end
+    looks: tuple[int, ...]  #: numbers of steps
+    a: Tensor  #: (R, looks, M)
+
+    def after(self, steps: int) -> Tensor:
+        """a (R, M) after so many steps."""
+        return self.a[:, self.looks.index(steps)]
+
+
+def smoothness(network: Network, inputs: Sample, loss: Loss) -> Tensor:
+    """L (R,): largest eigenvalue of the features' second moment times that of the loss's bend."""
+    features = network.features(inputs.x)
+    second = (features * inputs.weight[..., None]).mT @ features
+    return loss.bend * torch.linalg.eigvalsh(second)[:, -1]
 
 
 def fit_output(
-    network: Network, inputs: Sample, steps: int, loss: Loss, *, rate: Tensor | None = None
+    network: Network,
+    inputs: Sample,
+    looks: Iterable[int],
+    loss: Loss,
+    *,
+    rate: Tensor | None = None,
+    decay: bool = False,
 ) -> Fitted:
     """Steps 2 to T of Algorithms 4, 6 and 7: a alone, on the same ``inputs``.
 
     Parameters
     ----------
+    looks
+        Numbers of steps after which a is kept.
     rate
-        (R,); left out, 1 / L, with L the largest eigenvalue of the features' second moment times
-        the largest second derivative of the loss (the main text misprints 1 / t for 1 / L).
+        (R,); left out, 1 / L (Theorem B.2).
+    decay
+        Divide the rate by t, as the main text prints it (Theorem 3.4); t = 2 at the first.
 
     Raises
     ------
     ValueError
         If the loss has no second derivative, which 1 / L needs.
     """
+    bound = smoothness(network, inputs, loss)
+    if rate is None:
+        if not bound.isfinite().all():
+            raise ValueError("rate: a loss with a kink has no smoothness; expected a rate")
+        rate = 1 / bound
+    looks = tuple(sorted(looks))
+    seen = network.a.new_empty(len(network.a), len(looks), network.a.shape[1])
+    for r, x in enumerate(inputs.x):  # one at a time: its features stay in the cache
+        features = torch.addmm(-network.b[r], x, network.w[r].mT).relu_()
+        a = network.a[r]
+        for step in range(looks[-1] + 1):
+            if step in looks:
+                seen[r, looks.index(step)] = a
+            slope = inputs.weight[r] * loss.slope(features @ a, inputs.y[r])
+            a = a - rate[r] / (step + 2 if decay else 1) * (slope @ features)
+    return Fitted(bound, looks, seen)
+
+
+def fit_square(network: Network, inputs: Sample, looks: Iterable[int]) -> Fitted:
+    """``fit_output`` of the square loss at 1 / L, any number of steps at once.
+
+    In the eigenbasis of the features' second moment each coordinate shrinks by a factor a step.
+    """
+    looks = tuple(sorted(looks))
     features = network.features(inputs.x)
     weighted = features * inputs.weight[..., None]
-    smoothness = loss.bend * torch.linalg.eigvalsh(weighted.mT @ features)[:, -1]
-    if rate is None:
-        if not smoothness.isfinite().all():
-            raise ValueError("rate: a loss with a kink has no smoothness; expected a rate")
-        rate = 1 / smoothness
+    values, vectors = torch.linalg.eigh(weighted.mT @ features)
+    share = (values / values[:, -1:]).clamp(0, 1)
+    steps = torch.tensor(looks, dtype=features.dtype)[:, None]
+    # 1 - (1 - share)^steps, also where the share is tiny; no step shrinks nothing, 0 * inf = 0
+    power = (steps * torch.log1p(-share)[:, None]).nan_to_num(nan=0.0, neginf=-torch.inf)
+    done = -torch.expm1(power)
+    toward = (vectors.mT @ (weighted.mT @ inputs.y[..., None])).squeeze(-1)
+    begun = (vectors.mT @ network.a[..., None]).squeeze(-1)
+    tiny = torch.finfo(share.dtype).tiny
+    pulled = torch.where(share[:, None] > 0, done / share.clamp_min(tiny)[:, None], steps)
+    found = (1 - done) * begun[:, None] + pulled * (toward / values[:, -1:])[:, None]
+    return Fitted(2 * values[:, -1], looks, found @ vectors.mT)
+
+
+def nearest_optimum(network: Network, inputs: Sample, loss: Loss, pull: Tensor) -> Tensor:
+    """a (R, M) that minimises ``loss + pull |a - a_1|^2``, a_1 of ``network``, by Newton steps.
+
+    With ``pull = L / 2 T`` the minimum is the best that (B.12) promises of T steps of 1 / L: over
+    all comparators, whatever their norm B_a2.
+    """
+    features = network.features(inputs.x)
     a = network.a
-    losses = []
-    for step in range(steps + 1):
+    eye = torch.eye(a.shape[1], dtype=a.dtype)
+
+    def value(at: Tensor) -> Tensor:
+        seen = (features @ at[..., None]).squeeze(-1)
+        risk = (inputs.weight * loss.value(seen, inputs.y)).sum(-1)
+        return risk + pull * (at - network.a).square().sum(-1)
+
+    best = value(a)
+    for _ in range(100):
         g = (features @ a[..., None]).squeeze(-1)
-        losses.append((inputs.weight * loss.value(g, inputs.y)).sum(-1))
-        if step < steps:
-            slope = loss.slope(g, inputs.y)
-            a = a - rate[:, None] * (weighted.mT @ slope[..., None]).squeeze(-1)
-    return Fitted(network._replace(a=a), smoothness, torch.stack(losses, 1))
+        slope, bend = (inputs.weight * part(g, inputs.y) for part in (loss.slope, loss.curve))
+        down = (features.mT @ slope[..., None]).squeeze(-1) + 2 * pull[:, None] * (a - network.a)
+        hessian = (features * bend[..., None]).mT @ features + 2 * pull[:, None, None] * eye
+        step = torch.linalg.solve(hessian, down)
+        length = torch.ones_like(pull)
+        while (worse := value(a - length[:, None] * step) > best).any() and length.min() > 1e-6:
+            length = torch.where(worse, length / 2, length)
+        a = torch.where(worse[:, None], a, a - length[:, None] * step)
+        best, before = value(a), best
+        if (before - best <= 1e-12).all():
+            break
+    return a
 
 
 def uniform_parity_network(start: Network, inputs: Sample, rate: float) -> Network:

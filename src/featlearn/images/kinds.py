@@ -40,10 +40,8 @@ def construct(
     kind = settings.get("kind", "")
     if kind not in kinds:
         raise ConfigError(f"{key}.kind: {kind!r}; expected one of {', '.join(kinds)}")
-    family, make = kinds[kind]
-    families = {name for name, _ in kinds.values()}
-    options = {name: value for name, value in settings.items() if name not in families | {"kind"}}
-    options |= settings.get(family, {})
+    _, make = kinds[kind]
+    options = options_of(settings, kinds)
     known = _options(make, len(given))
     for name in options:
         if name not in known:
@@ -51,6 +49,15 @@ def construct(
             hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
             raise ConfigError(f"{key}.{name}: unknown option of {kind}; {hint}")
     return make(*given, **options)
+
+
+def options_of(
+    settings: Mapping[str, Any], kinds: Mapping[str, tuple[str, Callable[..., Any]]]
+) -> dict[str, Any]:
+    """The options of the kind that ``settings`` name, from beside ``kind`` or from its group."""
+    families = {name for name, _ in kinds.values()}
+    options = {name: value for name, value in settings.items() if name not in families | {"kind"}}
+    return options | settings.get(kinds[settings["kind"]][0], {})
 
 
 def _options(make: Callable[..., Any], given: int) -> list[str]:

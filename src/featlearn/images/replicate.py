@@ -20,6 +20,7 @@ from featlearn.images.draws import Draws
 from featlearn.images.encoders import Encoder, build_encoder
 from featlearn.images.loop import Report, fit
 from featlearn.images.objective import Objective
+from featlearn.images.weights import refuse_others
 from featlearn.images.world import World
 
 Weights = Mapping[str, Tensor]
@@ -95,6 +96,7 @@ class Replicate:
         with seeded(*self.name, "encoder", *stream):
             made = build_encoder(settings, size)
         if weights is not None:
+            refuse_others(weights, made, "weights")
             made.load_state_dict(dict(weights))
         return made
 

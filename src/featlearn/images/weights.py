@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.files import read_tensors
+from featlearn.core.files import Described, read_tensors
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.vit import VisionTransformer
 
@@ -86,7 +86,9 @@ def load_weights(
         than tensors, or its weights do not fit: every missing, unexpected or misshapen name.
     """
     file = find_weights(source, folder)
-    found = _rename(read_weights(file))
+    read = read_weights(file)
+    refuse_others(read, encoder, str(file))
+    found = _rename(read)
     own = encoder.state_dict()
     found, ignored = _without_prefix(found, own)
     found, head = _without_head(found)
@@ -98,6 +100,29 @@ def load_weights(
     _refuse_misfits(file, found, {k: v for k, v in own.items() if k not in kept}, encoder)
     encoder.load_state_dict(found, strict=False)
     return Loaded(file, head, (*ignored, *extra), kept)
+
+
+def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) -> None:
+    """Refuse weights whose file says that they are of another encoder.
+
+    Tensors of equal shapes do not say it: a stride changes none of them.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming each option that differs.
+    """
+    theirs = weights.about.get("encoder", {}) if isinstance(weights, Described) else {}
+    own = encoder.built.get("encoder", {})
+    if not theirs or not own:  # then the tensors alone tell
+        return
+    other = [
+        f"{name} {theirs.get(name)!r} in the file, {own.get(name)!r} here"
+        for name in sorted({*theirs, *own})
+        if theirs.get(name) != own.get(name)
+    ]
+    if other:
+        raise FeatlearnError(f"{file}: weights of another encoder: {'; '.join(other)}")
 
 
 def _may(name: str, patterns: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from featlearn.contrastive.images.measure import Measured
 from featlearn.core.files import read_tensors
 from featlearn.core.progress import Progress
 from featlearn.images.plan import Plan, Training
+from featlearn.images.saved import described
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -51,7 +52,7 @@ def train(job: Job) -> Results:
     encoder, history, trace = experiment.fitted(kind, arm, report=report)
     told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
     return {
-        "weights": encoder.state_dict(),
+        "weights": described(encoder, experiment.augment("none"), arm, job.config),
         "history": history.assign(**told),
         "trace": trace.assign(**told),
     }

@@ -316,11 +316,11 @@ def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config)
     share of the training that is over. A line is a replicate; the dot marks where, on average, half of the way
     is done. All trainings have the same number of steps, batch size and schedule of the rate. The paper
     remarks that features of the first layer emerge more slowly in contrastive than in supervised training.
-    *What to see:* whether the blue dots lie to the right of the others.
+    *What to see:* whether each blue dot lies to the right of the red or yellow one of the same augmentation.
     """
     names, found = ordered(config), numbers(evaluations, config)
     arms = FIGURE_ARMS["fig-4"]
-    drawn = canvas(4.6 * len(names) + 0.4, 3.6)
+    drawn = canvas(4.6 * len(names) + 0.4, 4.4)
     axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
     for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
         encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]
@@ -334,6 +334,6 @@ def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config)
             ax.plot([], [], color=ARM_COLOURS[arm], label=f"{words}: halfway at {half:.2f}")
         ax.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
         ax.set(title=name, xlabel="share of the training", xlim=(0, 1), ylim=(0, None))
-        ax.legend(fontsize=7.5)
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     axes[0].set_ylabel("distance of the first filters\nto their end, over that at the start")
     return drawn

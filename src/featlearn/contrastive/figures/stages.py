@@ -268,9 +268,9 @@ def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """How many labels the probe needs
 
     Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
-    to see:* both networks with raised thresholds beat the best linear predictor (dashed) with few labels
-    already, the masked one by more; with thresholds at zero the probe approaches it from above as labels are
-    added, and cannot pass it.
+    to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
+    with more both pass it, the masked one first; with thresholds at zero the probe approaches it from above
+    as labels are added, and cannot pass it.
     """
     drawn = canvas(8.2, 3.0)
     left, right = drawn.subplots(1, 2)
@@ -279,7 +279,8 @@ def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
         ax.set_xlabel("labelled samples")
     for name in ("linear", "bayes"):
         _exact(left, evaluation, name)
-    left.set(title="Regression", ylabel="NMSE", ylim=(0, None))
+    # by few labels an error may be tens of times that of no features
+    left.set(title="Regression", ylabel="NMSE", yscale="log", ylim=(0.1, None))
     right.set(title="Classification", ylabel="accuracy")
     right.legend(loc="lower right")
     return drawn

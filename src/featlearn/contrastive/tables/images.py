@@ -90,7 +90,10 @@ def for_reading(found: pd.DataFrame) -> pd.DataFrame:
             seen = own[own["quantity"] == quantity]
             row[head] = "-" if seen.empty else _cell(seen.iloc[0])
         for _, rate in own[own["quantity"] == "firing rate"].iterrows():
-            row[f"fires in {rate['layer']}"] = _cell(rate)
+            # the convolution and the norm of a layer are two names of its place
+            row[f"fires in {rate['layer'].removesuffix('.conv').removesuffix('.norm')}"] = _cell(
+                rate
+            )
         rows.append(row)
     return pd.DataFrame(rows).fillna("-")
 

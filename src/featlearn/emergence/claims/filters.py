@@ -1,4 +1,9 @@
-"""What filters and gradients of ResNets must show. No pilots were made at these sizes."""
+"""What filters and gradients of ResNets must show.
+
+Of the groups no pilots were made at these sizes. The rate and the batches of plain descent are from
+three replicates of other streams; of them the smallest cosine was 0.74 in the mean, and -0.36 with
+the momentum and the batches of the training.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +63,10 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     ),
     Claim(
         "emergence/gradients-keep-their-direction", THEOREM, "Table A.7",
-        "The gradient of a filter keeps its direction over the first 30 steps.",
+        "The gradient of a filter keeps its direction over the first 30 steps of plain descent.",
         "the smallest of the six cosines between mean gradients of three stretches of ten steps, "
-        "last stage of the wider network", 0.5, 1.0, "The least that is printed is 0.5083.",
+        "last stage of the wider network", 0.5, 1.0,
+        "The least that is printed is 0.5083, of a training whose rate and batches are not.",
         _least_cosine, artefact=_FILE.format(widest),
         out_of_reach=_REACH, possible=_COSINES,
     ),

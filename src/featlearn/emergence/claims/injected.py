@@ -17,18 +17,18 @@ from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM, Claim, Measure,
 from featlearn.emergence.reading import classical_minimum, rows
 
 _REACH = needs(
-    injected__replicates=5,
-    injected__students__steps=600,
-    injected__pictures__samples__train=800,
-    injected__descent__times=5,
-    injected__descent__steps=1500,
+    injected__mnist__replicates=5,
+    injected__mnist__students__steps=600,
+    injected__mnist__pictures__samples__train=800,
+    injected__mnist__descent__times=5,
+    injected__mnist__descent__steps=1500,
 )
-_FILE = "emergence/measurements/injected/{}.parquet"
+_FILE = "emergence/measurements/injected/mnist-{}.parquet"
 
 
 def _part(cell: str, part: str) -> Measure:
     def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        own = rows(frames["values"], cell=cell, arm="mixture", part=part)
+        own = rows(frames["values"], pictures="mnist", cell=cell, arm="mixture", part=part)
         return rows(own, step=own["step"].max()).sort_values("replicate")["value"].to_numpy()
 
     return measure
@@ -36,7 +36,7 @@ def _part(cell: str, part: str) -> Measure:
 
 def _moved(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
     """Doublings from the classical minimum of the smallest to that of the largest teacher."""
-    losses = rows(frames["curves"], curve="students", quantity="test_loss")
+    losses = rows(frames["curves"], pictures="mnist", curve="students", quantity="test_loss")
 
     def places(teacher: int) -> np.ndarray:
         own = rows(losses, teacher=teacher).sort_values("size").groupby("replicate")

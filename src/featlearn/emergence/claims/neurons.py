@@ -38,7 +38,7 @@ CLAIMS = (
         "Two groups are one direction of about 28; a third leaves room for other strokes of the "
         "digits. In pilots 0.98 and 0.4 of them were left from this start, at steps of 0.01 and "
         "0.1: the claim is expected to fail.",
-        _shrunk(True), artefact="emergence/measurements/neurons/mnist.parquet",
+        _shrunk(True), artefact="emergence/measurements/neurons/values.parquet",
         out_of_reach=_REACH, possible=POSITIVE,
     ),
     Claim(
@@ -46,7 +46,7 @@ CLAIMS = (
         "From a start a hundred times smaller they gather.",
         "directions that the weights share, last step over start", 0.0, 1 / 3,
         "As for the usual start; in a pilot 0.09 were left.",
-        _shrunk(False), artefact="emergence/measurements/neurons/mnist.parquet",
+        _shrunk(False), artefact="emergence/measurements/neurons/values.parquet",
         out_of_reach=_REACH, possible=POSITIVE,
     ),
 )  # fmt: skip

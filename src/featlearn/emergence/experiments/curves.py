@@ -167,7 +167,8 @@ def measure(job: Job) -> Results:
         _alignment(problem, {"start": problem.start, "one_step": first, "two_step": second,
                              "network": ends["network"]}, ledger)  # fmt: skip
         _sizes(problem, ends, ledger)
-        _early(problem, ledger)
+        if "early_rate" in cell:
+            _early(problem, ledger)
         if law.structured:
             _first_gradient(problem, ledger)
             _heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)

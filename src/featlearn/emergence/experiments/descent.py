@@ -18,19 +18,21 @@ from featlearn.core.seeds import Streams
 from featlearn.emergence.pictures import PARTS, of_job
 from featlearn.emergence.reading import classical_minimum
 from featlearn.emergence.teachers import (
-    Net,
     Training,
     injected,
     labels_of,
     loss_and_accuracy,
-    spreading,
+    started,
+    trained_teacher,
 )
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["curve", "teacher", "size", "parameters", "quantity", "replicate", "value"]
+COLUMNS = [
+    "pictures", "curve", "teacher", "size", "parameters", "quantity", "replicate", "value",
+]  # fmt: skip
 #: Inputs and labels by part.
 Data = Mapping[str, tuple[Tensor, Tensor]]
 
@@ -38,9 +40,10 @@ Data = Mapping[str, tuple[Tensor, Tensor]]
 def measure(job: Job) -> Results:
     """Losses and accuracies of every size: of teachers, and of the students of each teacher."""
     config, sizes = job.config, job.config["descent"]["sizes"]
-    pictures = of_job(job, "injected", "emergence.injected.pictures")
+    name = job.wildcards["pictured"]
+    pictures = of_job(job, "injected", f"emergence.injected.{name}.pictures")
     streams = Streams(job.seed, "emergence", "descent", range(config["replicates"]))
-    classes, teachers = len(pictures.classes), config["descent"]["teachers"]
+    settings, teachers = config["descent"], config["descent"]["teachers"]
     progress = Progress(job.rule, (2 + len(teachers)) * len(sizes))
     rows: list[tuple[Any, ...]] = []
 
@@ -48,52 +51,34 @@ def measure(job: Job) -> Results:
         """The mean validation loss of each size."""
         means = []
         for size in sizes:
-            net = Net.start(size, data["train"][0].shape[-1], classes, streams(f"{curve}-{size}"))
-            order = streams(f"batches-{curve}-{size}")
-            net = training.run(net.to(job.device), *data["train"], order)
+            net = started(config, size, pictures, streams(f"{curve}-{size}"))
+            training.run(net, *data["train"], streams(f"batches-{curve}-{size}"))
             for part, own in data.items():
                 found = zip(("loss", "accuracy"), loss_and_accuracy(net, *own), strict=True)
                 for what, values in found:
                     if (part, what) == ("validation", "loss"):
                         means.append(float(values.mean()))
                     rows.extend(
-                        (curve, teacher, size, net.parameters, f"{part}_{what}", r, value)
+                        (name, curve, teacher, size, net.parameters, f"{part}_{what}", r, value)
                         for r, value in enumerate(values.tolist())
                     )
             progress.report(len(rows) // (6 * config["replicates"]), lambda: {})
         return means
 
-    settings = config["descent"]
     training = Training(settings["steps"], config["training"]["rate"], settings["batch_size"])
-    labelled = {part: (pictures.flat(part), pictures.y[part]) for part in PARTS}
+    labelled = {part: (pictures.x[part], pictures.y[part]) for part in PARTS}
     place, interior = classical_minimum(sweep("teachers", 0, labelled))
     chosen = sizes[place]
-    x = labelled["train"][0]
+    rows.append((name, "teachers", 0, chosen, 0, "chosen", 0, float(interior)))
+    if not teachers:
+        return {"curves": pd.DataFrame(rows, columns=COLUMNS)}
     unlabelled = {}
     for part, (own, _) in labelled.items():
         number = own.shape[1] * (settings["times"] if part == "train" else 1)
-        unlabelled[part] = injected("gaussian", x, number, streams(f"gaussian-{part}"))
+        like = labelled["train"][0]
+        unlabelled[part] = injected("gaussian", like, number, streams(f"gaussian-{part}"))
     for size in sorted({chosen, *(size for size in teachers if size > chosen)}):
-        teacher = trained_teacher(
-            config, size, labelled["train"], unlabelled["train"], classes, streams
-        )
+        teacher = trained_teacher(config, size, pictures, unlabelled["train"], streams)
         on_gaussian = {part: (own, labels_of(teacher, own)) for part, own in unlabelled.items()}
         sweep("students", size, on_gaussian)
-    rows.append(("teachers", 0, chosen, 0, "chosen", 0, float(interior)))
     return {"curves": pd.DataFrame(rows, columns=COLUMNS)}
-
-
-def trained_teacher(
-    config: Mapping[str, Any],
-    size: int,
-    labelled: tuple[Tensor, Tensor],
-    unlabelled: Tensor,
-    classes: int,
-    streams: Streams,
-) -> Net:
-    """A teacher on labelled pictures (R, n, d), regularised on the injected inputs (R, m, d)."""
-    own = config["training"]
-    net = Net.start(size, unlabelled.shape[-1], classes, streams(f"teacher-{size}"))
-    term = spreading(own["spread"], own["sharpness"])
-    training = Training(own["steps"], own["rate"])
-    return training.run(net.to(unlabelled.device), *labelled, also=(unlabelled, term))

@@ -4,23 +4,27 @@
 last convolution of a stage, normalised. The thesis picks two groups by hand; here they are the ends
 along the leading direction of all filters. Such a choice makes groups of pure noise too, so the
 same choice is made at the start and among Gaussian filters.
+
+Directions of gradients are compared along plain descent from the start, and in the training itself,
+where momentum and small batches turn them. The thesis gives neither rate nor batch.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import generator, seeded
 from featlearn.emergence.closed_forms import classical_map
+from featlearn.emergence.networks import OneResNet
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
-from featlearn.images.encoders import ResNet
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -30,8 +34,6 @@ COLUMNS = ["width", "stage", "epoch", "group", "quantity", "replicate", "value"]
 MAP = ["width", "stage", "epoch", "filter", "x", "y", "member"]
 #: Steps whose gradients are averaged, and how many such stretches (Table A.7).
 STRETCH, STRETCHES = 10, 3
-#: Pictures that are evaluated at a time.
-BLOCK = 512
 
 
 class Groups(NamedTuple):
@@ -61,29 +63,6 @@ def pick(filters: Tensor, share: float) -> Groups:
     return Groups(order[:number], order[-number:])
 
 
-class Net(nn.Module):
-    """ResNet(m) with a linear head."""
-
-    def __init__(self, width: int, classes: int):
-        super().__init__()
-        self.encoder = ResNet(18, stem="cifar", width_multiplier=width / 64)
-        self.head = nn.Linear(self.encoder.width, classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.head(self.encoder(x))
-
-    def convolutions(self) -> list[nn.Parameter]:
-        """The weights (n, p, 3, 3) of the last convolution of each stage."""
-        return [getattr(self.encoder, name)[-1].conv2.weight for name in self.encoder.stages]
-
-    def filters(self) -> list[Tensor]:
-        """(n, 9 p) normalised filters of each stage, float64."""
-        return [
-            functional.normalize(w.detach().double().flatten(1), dim=1).cpu()
-            for w in self.convolutions()
-        ]
-
-
 def measure(job: Job) -> Results:
     """Train ResNet(m) on each replicate, one after the other."""
     config, width = job.config, int(job.wildcards["width"])
@@ -97,13 +76,13 @@ def measure(job: Job) -> Results:
 
     for r in range(config["replicates"]):
         name = (job.seed, "emergence", f"filters-{width}", r)
-        own = {part: (pictures.x[part][r].expand(-1, 3, -1, -1), pictures.y[part][r])
-               for part in PARTS}  # fmt: skip
+        own = {part: (pictures.x[part][r], pictures.y[part][r]) for part in PARTS}
         with seeded(*name, "start"):
-            net = Net(width, len(pictures.classes)).to(job.device)
+            net = OneResNet(width, len(pictures.classes)).to(job.device)
         _baselines(net, pictures, r, add)
-        seen, gradients = {}, [torch.zeros(STRETCHES, *w.shape) for w in net.convolutions()]
-        for epoch in train(net, own["train"], config, name, gradients):
+        gradients = {"gradients": _early(net, own["train"], config, name)}
+        seen, gradients["in_training"] = {}, _none_yet(net)
+        for epoch in train(net, own["train"], config, name, gradients["in_training"]):
             progress.report(r * config["epochs"] + epoch, lambda: {})
             if epoch in config["shown"]:
                 seen[epoch] = net.filters()
@@ -122,12 +101,12 @@ def measure(job: Job) -> Results:
                     maps += _map(width, stage, epoch, here, followed)
             centre = last[followed.green].mean(0)
             chosen = int((last @ centre).argmax())
-            for key, value in kept_direction(gradients[stage - 1].flatten(2)[:, chosen]).items():
-                add(r, stage, -1, "gradients", **{key: value})
-            every = [kept_direction(one) for one in gradients[stage - 1].flatten(2).unbind(1)]
-            for key in every[0]:
-                mean = sum(one[key] for one in every) / len(every)
-                add(r, stage, -1, "all_gradients", **{key: mean})
+            for group, found in gradients.items():
+                of_filters = found[stage - 1].flatten(2)
+                add(r, stage, -1, group, **kept_direction(of_filters[:, chosen]))
+                every = [kept_direction(one) for one in of_filters.unbind(1)]
+                means = {key: sum(one[key] for one in every) / len(every) for key in every[0]}
+                add(r, stage, -1, f"all_{group}", **means)
     return {
         "values": pd.DataFrame(rows, columns=COLUMNS),
         "maps": pd.DataFrame(maps, columns=MAP),
@@ -135,7 +114,7 @@ def measure(job: Job) -> Results:
 
 
 def train(
-    net: Net, data: tuple[Tensor, Tensor], config: Any, name: tuple[object, ...],
+    net: OneResNet, data: tuple[Tensor, Tensor], config: Any, name: tuple[object, ...],
     gradients: list[Tensor],
 ) -> Iterator[int]:  # fmt: skip
     """Descent with momentum; gives the number of finished epochs, from 0 on.
@@ -161,6 +140,27 @@ def train(
             optimiser.step()
             step += 1
         yield epoch
+
+
+def _none_yet(net: OneResNet) -> list[Tensor]:
+    return [torch.zeros(STRETCHES, *w.shape) for w in net.convolutions()]
+
+
+def _early(
+    net: OneResNet, data: tuple[Tensor, Tensor], config: Any, name: tuple[object, ...]
+) -> list[Tensor]:
+    """Mean gradients along plain descent from the start, at a rate and with batches of its own.
+
+    ``net`` stays as it is.
+    """
+    gradients, steps = _none_yet(net), STRETCH * STRETCHES
+    needed = steps * config["early"]["batch_size"]
+    few = (data[0][:needed], data[1][:needed])
+    batches = -(-len(few[0]) // config["early"]["batch_size"])
+    own = {**config["early"], "momentum": 0.0, "epochs": -(-steps // batches)}
+    for _ in train(copy.deepcopy(net), few, own, (*name, "early"), gradients):
+        pass
+    return gradients
 
 
 def kept_direction(means: Tensor) -> dict[str, float]:
@@ -195,23 +195,16 @@ def _map(
         yield width, stage, epoch, number, *place, side
 
 
-def _features(net: Net, x: Tensor) -> Tensor:
-    net.eval()
+def _accuracy(net: OneResNet, x: Tensor, y: Tensor) -> float:
     with torch.no_grad():
-        return torch.cat([net.encoder(block) for block in torch.split(x, BLOCK)])
+        return float((net.head(net.features(x)).argmax(1) == y).double().mean())
 
 
-def _accuracy(net: Net, x: Tensor, y: Tensor) -> float:
-    with torch.no_grad():
-        return float((net.head(_features(net, x)).argmax(1) == y).double().mean())
-
-
-def _baselines(net: Net, pictures: Pictures, r: int, add: Any) -> None:
+def _baselines(net: OneResNet, pictures: Pictures, r: int, add: Any) -> None:
     """Converged heads on the pixels and on the features of the start; the majority."""
     y = {part: own[r : r + 1] for part, own in pictures.y.items()}
     pixels = {part: pictures.flat(part)[r : r + 1] for part in PARTS}
-    start = {part: _features(net, pictures.x[part][r].expand(-1, 3, -1, -1))[None]
-             for part in PARTS}  # fmt: skip
+    start = {part: net.features(pictures.x[part][r])[None] for part in PARTS}
     add(r, 0, -1, "majority", test=float(pictures.majority()[r]))
     for what, features in (("linear", pixels), ("random", start)):
         found = head_accuracies(features, y, len(pictures.classes))

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
-from featlearn.emergence.pictures import PARTS, head_accuracies, of_job
+from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -28,32 +28,39 @@ MAP = ["cell", "start", "step", "point", "x", "y", "star", "outer"]
 
 
 def measure(job: Job) -> Results:
-    """Accuracies and directions along the training, at each scale of the start; maps of one."""
-    config, name = job.config, job.wildcards["pictured"]
-    pictures = of_job(job, f"neurons-{name}", f"emergence.neurons.{name}.pictures")
-    streams = Streams(job.seed, "emergence", f"neurons-{name}", range(config["replicates"]))
+    """Of every set accuracies and directions along the training, at each scale of the start; maps
+    of one replicate."""
+    rows: list[tuple[Any, ...]] = []
+    maps: list[tuple[Any, ...]] = []
+    for name, config in job.config.items():
+        pictures = of_job(job, f"neurons-{name}", f"emergence.neurons.{name}.pictures", config)
+        streams = Streams(job.seed, "emergence", f"neurons-{name}", range(config["replicates"]))
+        for start, quantity, step, values in _measured(name, config, pictures, streams, maps):
+            each = enumerate(values.tolist())
+            rows += [(name, start, quantity, step, r, value) for r, value in each]
+    return {
+        "values": pd.DataFrame(rows, columns=COLUMNS),
+        "maps": pd.DataFrame(maps, columns=MAP),
+    }
+
+
+def _measured(
+    name: str, config: Mapping[str, Any], pictures: Pictures, streams: Streams, maps: list[Any]
+) -> Iterator[tuple[float, str, int, Tensor]]:
+    """Start, quantity, step and what was measured, (R,); rows of maps are added to ``maps``."""
     x = {part: pictures.flat(part) for part in PARTS}
     y = {part: own.float() * 2 - 1 for part, own in pictures.y.items()}
     # where the first gradient points: neurons of either sign see E[y x] first
     star = functional.normalize((y["train"][..., None] * x["train"]).mean(1), dim=-1)
-    rows: list[tuple[Any, ...]] = []
-    maps: list[tuple[Any, ...]] = []
-
-    def add(start: float, quantity: str, step: int, values: Tensor) -> None:
-        rows.extend(
-            (name, start, quantity, step, r, value) for r, value in enumerate(values.tolist())
-        )
-
     for scale in config["starts"]:
-        trained = train(x["train"], y["train"], config, scale, streams)
-        for step, (w, b, a) in trained:
+        for step, (w, b, a) in train(x["train"], y["train"], config, scale, streams):
             for part in PARTS:
                 right = (torch.relu(x[part] @ w.mT + b) @ a) * y[part][..., None] > 0
-                add(scale, part, step, right.double().mean((1, 2)))
+                yield scale, part, step, right.double().mean((1, 2))
             unit = functional.normalize(w.double(), dim=-1)
             along = (unit @ star.double()[..., None]).squeeze(-1)
-            add(scale, "directions", step, directions(unit))
-            add(scale, "along_star", step, along.abs().median(1).values)
+            yield scale, "directions", step, directions(unit)
+            yield scale, "along_star", step, along.abs().median(1)[0]
             points = torch.cat([star[0].double()[None], -star[0].double()[None], unit[0]])
             places = classical_map(points @ points.T).tolist()
             outer = [0.0, 0.0, *a[0, :, 0].tolist()]
@@ -64,14 +71,10 @@ def measure(job: Job) -> Results:
             ]
             if step == 0 and scale == config["starts"][0]:
                 random = {part: torch.relu(x[part] @ w.mT + b) for part in PARTS}
-    add(0.0, "majority", -1, pictures.majority())
+    yield 0.0, "majority", -1, pictures.majority()
     for what, features in (("linear", x), ("random", random)):
         for part, value in head_accuracies(features, pictures.y, 2).items():
-            add(0.0, f"{what}_{part}", -1, value)
-    return {
-        "values": pd.DataFrame(rows, columns=COLUMNS),
-        "maps": pd.DataFrame(maps, columns=MAP),
-    }
+            yield 0.0, f"{what}_{part}", -1, value
 
 
 def directions(unit: Tensor) -> Tensor:

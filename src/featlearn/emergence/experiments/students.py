@@ -9,118 +9,157 @@ scored by these. The thesis shows one of the first and the last; which, it does 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import alpha_mixture
-from featlearn.emergence.experiments.descent import trained_teacher
-from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
-from featlearn.emergence.teachers import Net, Training, injected, labels_of, loss_and_accuracy
+from featlearn.emergence.networks import Network
+from featlearn.emergence.pictures import Pictures, head_accuracies, of_job
+from featlearn.emergence.teachers import (
+    Training,
+    injected,
+    labels_of,
+    loss_and_accuracy,
+    started,
+    trained_teacher,
+)
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["cell", "arm", "part", "step", "replicate", "value"]
+COLUMNS = ["pictures", "cell", "arm", "part", "step", "replicate", "value"]
+#: Inputs and labels.
+Pair = tuple[Tensor, Tensor]
+#: Accuracies (R,) by part and step.
+History = dict[tuple[str, int], Tensor]
 
 
 def measure(job: Job) -> Results:
     """Accuracies along the training of every cell and arm."""
-    config = job.config
-    pictures = of_job(job, "injected", "emergence.injected.pictures")
+    config, name = job.config, job.wildcards["pictured"]
+    pictures = of_job(job, "injected", f"emergence.injected.{name}.pictures")
     streams = Streams(job.seed, "emergence", "students", range(config["replicates"]))
     curves = job.frame("curves")
     size = int(curves.loc[curves["quantity"] == "chosen", "size"].iloc[0])
+    world = World(config, size, pictures, streams)
+    cells = config["students"]["cells"]
+    progress = Progress(job.rule, len(cells))
     rows: list[tuple[Any, ...]] = []
-
-    def add(cell: str, arm: str, part: str, step: int, values: Tensor) -> None:
-        rows.extend((cell, arm, part, step, r, v) for r, v in enumerate(values.tolist()))
-
-    for name, cell in config["cells"].items():
-        _cell(name, cell, config, size, pictures, streams, add)
+    for number, (cell, settings) in enumerate(cells.items(), 1):
+        for arm, part, step, values in _accuracies(settings, world):
+            own = enumerate(values.tolist())
+            rows.extend((name, cell, arm, part, step, r, value) for r, value in own)
+        progress.report(number, lambda: {})
     return {"values": pd.DataFrame(rows, columns=COLUMNS)}
 
 
-def _cell(
-    name: str,
-    cell: Mapping[str, Any],
-    config: Mapping[str, Any],
-    size: int,
-    pictures: Pictures,
-    streams: Streams,
-    add: Callable[[str, str, str, int, Tensor], None],
-) -> None:
-    kind, alpha, classes = cell["injected"], cell["alpha"], len(pictures.classes)
-    x = {part: pictures.flat(part) for part in PARTS}
-    new = {
-        part: injected(kind, x["train"], own.shape[1], streams(f"{kind}-{part}"))
-        for part, own in x.items()
-    }
-    data = x["train"], pictures.y["train"]
-    # the same teacher labels every mixture with inputs of this kind
-    teacher = trained_teacher(config, size, data, new["train"], classes, streams)
-    y_x, y_new = ({p: labels_of(teacher, one) for p, one in of.items()} for of in (x, new))
-    mixed = {part: _mixture(x[part], new[part], alpha, streams(f"mixture-{part}-{alpha}"))
+@dataclass
+class World:
+    """What the cells share: pictures, injected inputs, teachers, and students that differ in
+    nothing."""
+
+    config: Mapping[str, Any]
+    teacher_size: int
+    pictures: Pictures
+    streams: Streams
+    kinds: dict[str, tuple[Mapping[str, Tensor], Network]] = field(default_factory=dict)
+    shared: dict[tuple[int, str, str], History] = field(default_factory=dict)
+
+    def kind(self, name: str) -> tuple[Mapping[str, Tensor], Network]:
+        """Injected inputs of this kind by part, and the teacher that labels every mixture with
+        them."""
+        if name not in self.kinds:
+            x = self.pictures.x
+            new = {
+                part: injected(name, x["train"], own.shape[1], self.streams(f"{name}-{part}"))
+                for part, own in x.items()
+            }
+            teacher = trained_teacher(
+                self.config, self.teacher_size, self.pictures, new["train"], self.streams
+            )
+            self.kinds[name] = new, teacher
+        return self.kinds[name]
+
+    def start(self, size: int) -> Network:
+        return started(self.config, size, self.pictures, self.streams(f"student-{size}"))
+
+    def history(
+        self, size: int, arm: str, data: Pair, tests: Mapping[str, Pair], same: str | None
+    ) -> History:
+        """Of one student; those with the ``same`` data and tests, told by a name, train once."""
+        if same is not None and (size, arm, same) in self.shared:
+            return self.shared[size, arm, same]
+        settings, found = self.config["students"], History()
+        net = self.start(size)
+
+        def see(step: int) -> None:
+            if step % settings["record_every"] == 0 or step == settings["steps"]:
+                for part, own in {**tests, "train": data}.items():
+                    found[part, step] = loss_and_accuracy(net, *own)[1]
+
+        training = Training(settings["steps"], settings["rate"], settings["batch_size"])
+        training.run(net, *data, self.streams(f"batches-{arm}"), see=see)
+        if same is not None:
+            self.shared[size, arm, same] = found
+        return found
+
+
+def _accuracies(cell: Mapping[str, Any], world: World) -> Iterator[tuple[str, str, int, Tensor]]:
+    """Arm, part, step and accuracies (R,) of one cell; step -1 is of what is not trained here."""
+    kind, alpha, size = cell["injected"], cell["alpha"], cell["student"]
+    x, y = world.pictures.x, world.pictures.y
+    new, teacher = world.kind(kind)
+    mixed = {part: _mixture(x[part], new[part], alpha, world.streams(f"mixture-{part}-{alpha}"))
              for part in ("train", "validation")}  # fmt: skip
-    y_mixed = {part: labels_of(teacher, own) for part, (own, _) in mixed.items()}
-    tests = {"original": (x["test"], y_x["test"]), "injected": (new["test"], y_new["test"])}
-    kept = x["train"].shape[1] - round(alpha * x["train"].shape[1])
-    old = ~mixed["train"][1]
-    arms = {
-        "mixture": (mixed["train"][0], y_mixed["train"]),
-        "alone": (x["train"], y_x["train"]),
-        "fewer": (
-            mixed["train"][0][old].reshape(len(old), kept, -1),
-            y_mixed["train"][old].reshape(len(old), kept),
-        ),
-        "direct": data,
+    learned = {part: (own, labels_of(teacher, own)) for part, (own, _) in mixed.items()}
+    tests = {
+        part: (own, labels_of(teacher, own))
+        for part, own in (("original", x["test"]), ("injected", new["test"]))
     }
-    training = Training(config["steps"], config["rate"], config["batch_size"])
-    for arm, own in arms.items():
-
-        def see(step: int, net: Net, arm: str = arm, own: tuple[Tensor, Tensor] = own) -> None:
-            if step % config["record_every"] and step != config["steps"]:
-                return
-            with torch.no_grad():
-                if arm == "direct":
-                    true = x["test"], pictures.y["test"]
-                    add(name, arm, "original", step, loss_and_accuracy(net, *true)[1])
-                    add(name, arm, "train", step, loss_and_accuracy(net, *own)[1])
-                    return
-                found = {part: loss_and_accuracy(net, *one)[1] for part, one in tests.items()}
-                found["whole"] = (1 - alpha) * found["original"] + alpha * found["injected"]
-                found["train"] = loss_and_accuracy(net, *own)[1]
-            for part, values in found.items():
-                add(name, arm, part, step, values)
-
-        net = Net.start(cell["student"], x["train"].shape[-1], classes,
-                        streams(f"student-{cell['student']}"))  # fmt: skip
-        training.run(net.to(x["train"].device), *own, streams(f"batches-{arm}"), see=see)
-    truth = loss_and_accuracy(teacher, x["test"], pictures.y["test"])[1]
-    add(name, "teacher", "original", -1, truth)
-    for part, labels in (("original", y_x), ("injected", y_new)):
-        most = torch.mode(y_mixed["train"], 1)[0][:, None]
-        add(name, "majority", part, -1, (labels["test"] == most).double().mean(1))
-    features = {part: own for part, (own, _) in mixed.items()}
-    features |= {part: own for part, (own, _) in tests.items()}
-    labels = y_mixed | {part: own for part, (_, own) in tests.items()}
-    frozen = Net.start(cell["student"], x["train"].shape[-1], classes,
-                       streams(f"student-{cell['student']}")).to(x["train"].device)  # fmt: skip
-    random = {part: (own @ frozen.w + frozen.b).square() for part, own in features.items()}
-    for arm, seen in (("linear", features), ("random", random)):
-        for part, values in head_accuracies(seen, labels, classes).items():
-            add(name, arm, part, -1, values)
+    old = ~mixed["train"][1]
+    kept = int(old[0].sum())
+    fewer = [own[old].reshape(len(old), kept, *own.shape[2:]) for own in learned["train"]]
+    alone = (x["train"], labels_of(teacher, x["train"]))
+    true = {"original": (x["test"], y["test"])}
+    arms = {
+        # what it learns, what it is tested on, and what else has the same of both
+        "mixture": (learned["train"], tests, None),
+        "alone": (alone, tests, kind),
+        "fewer": ((fewer[0], fewer[1]), tests, None),
+        "direct": ((x["train"], y["train"]), true, "all"),
+    }
+    for arm, (data, tested, same) in arms.items():
+        found = world.history(size, arm, data, tested, same)
+        for (part, step), values in found.items():
+            yield arm, part, step, values
+            if part == "injected":
+                whole = (1 - alpha) * found["original", step] + alpha * values
+                yield arm, "whole", step, whole
+    yield "teacher", "original", -1, loss_and_accuracy(teacher, *true["original"])[1]
+    most = torch.mode(learned["train"][1], 1)[0][:, None]
+    for part, (_, own) in tests.items():
+        yield "majority", part, -1, (own == most).double().mean(1)
+    both = learned | tests
+    labels = {part: own for part, (_, own) in both.items()}
+    flat = {part: own.flatten(2) for part, (own, _) in both.items()}
+    random = {part: world.start(size).hidden(own) for part, (own, _) in both.items()}
+    for arm, seen in (("linear", flat), ("random", random)):
+        for part, values in head_accuracies(seen, labels, len(world.pictures.classes)).items():
+            yield arm, part, -1, values
 
 
 def _mixture(
     x: Tensor, new: Tensor, alpha: float, streams: list[torch.Generator]
 ) -> tuple[Tensor, Tensor]:
-    """(R, n, d) and which are injected (R, n), a replicate each."""
+    """(R, n, ...) and which are injected (R, n), a replicate each."""
     each = [
         alpha_mixture(labelled, unlabelled, alpha, stream)
         for labelled, unlabelled, stream in zip(x.cpu(), new.cpu(), streams, strict=True)

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
-from featlearn.core.statistical import Look, bars, share_interval
-from featlearn.emergence.reading import rows
+from featlearn.core.statistical import Look, bars, history
+from featlearn.emergence.reading import dimension, measured, rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,9 +57,10 @@ def accuracy_curves(values: pd.DataFrame, cells: tuple[str, ...], words: str) ->
     the coordinates of the patterns, so that its accuracies are the same at every dimension of the
     input: the thesis' panels for d = 100 and 2000 are one.
     """
-    drawn = canvas(1.2 + 3.9 * len(cells), 3.4)
-    axes = drawn.subplots(1, len(cells), sharey=True, squeeze=False)[0]
-    for ax, cell in zip(axes, cells, strict=True):
+    shown = measured(values, cells)
+    drawn = canvas(1.2 + 3.9 * len(shown), 3.4)
+    axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for ax, cell in zip(axes, shown, strict=True):
         own = rows(values, cell=cell)
         _curves(ax, own)
         ax.set(title=CELLS[cell], xlabel="step", ylabel="test accuracy", ylim=(0.3, 1.03))
@@ -73,11 +73,7 @@ def _curves(ax: Axes, own: pd.DataFrame) -> None:
         for arm, (words, colour) in ARMS.items():
             curve = rows(own, structured=structured, arm=arm, quantity="test")
             curve = curve[curve["step"] > 0]
-            sns.lineplot(
-                curve, x="step", y="value", color=colour, linestyle=dash, ax=ax,
-                label=words if structured else f"{words}, no structure", legend=False,
-                errorbar=share_interval, err_kws={"linewidth": 0, "alpha": 0.2},
-            )  # fmt: skip
+            history(ax, curve, words if structured else f"{words}, no structure", colour, dash)
     for arm, style in (("threshold", ":"), ("majority", "-.")):
         level = rows(own, structured=True, arm=arm)["value"].iloc[0]
         ax.axhline(level, color=COLOURS["grey" if arm == "majority" else "ink"], linestyle=style,
@@ -115,19 +111,17 @@ def weight_maps(maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: 
     are of those that stand in their place.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
-    drawn = canvas(8.4, 2.6 * len(panels) * len(kinds))
-    axes = drawn.subplots(len(panels) * len(kinds), 3, squeeze=False)
-    # a scale may have other dimensions: the panel is of the one in the same place
+    shown = [(cell, d) for cell, d in panels if measured(maps, [cell])]
+    drawn = canvas(8.4, 2.6 * len(shown) * len(kinds))
+    axes = drawn.subplots(len(shown) * len(kinds), 3, squeeze=False)
     lines = iter(axes)
-    for cell, wanted in panels:
-        known = list(maps.loc[maps["cell"] == cell, "dimension"].unique())
-        dimension = wanted if wanted in known else known[min((500, 100, 2000).index(wanted),
-                                                             len(known) - 1)]  # fmt: skip
+    for cell, wanted in shown:
+        d = dimension(maps, cell, wanted)
         for preset, kind in kinds.items():
-            own = rows(maps, cell=cell, preset=preset, dimension=dimension)
+            own = rows(maps, cell=cell, preset=preset, dimension=d)
             for moment, ax in enumerate(next(lines)):
                 _map(ax, own, moment)
-                ax.set_title(f"{CELLS[cell]}, d = {dimension}: {kind}" if moment == 0 else "",
+                ax.set_title(f"{CELLS[cell]}, d = {d}: {kind}" if moment == 0 else "",
                              fontsize=8.5)  # fmt: skip
                 ax.set(xlabel=MOMENTS[moment], ylabel=None)
     return drawn
@@ -152,9 +146,7 @@ def theory_rates(values: pd.DataFrame) -> Figure:
         for arm in own["arm"].unique() if arm.startswith("theory-")
     }  # fmt: skip
     for (arm, words), colour in zip(arms.items(), ("blue", "orange", "green"), strict=False):
-        sns.lineplot(rows(own, arm=arm, quantity="test"), x="step", y="value", label=words,
-                     color=COLOURS[colour], errorbar=share_interval, legend=False, ax=ax,
-                     err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+        history(ax, rows(own, arm=arm, quantity="test"), words, COLOURS[colour])
     ax.axhline(rows(own, arm="threshold")["value"].iloc[0], color=COLOURS["ink"], linestyle=":",
                linewidth=1, label="best threshold")  # fmt: skip
     ax.set(xlabel="step", ylabel="test accuracy", ylim=(0.45, 1.03))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, interval, lines, share_interval
+from featlearn.core.statistical import Look, history, interval, lines, share_interval
 from featlearn.emergence.reading import rows
 
 if TYPE_CHECKING:
@@ -24,78 +23,94 @@ CURVES = {
     ("fewer", "original"): ("the mixture's pictures alone", COLOURS["purple"], "--"),
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
-#: Injected inputs in words.
+#: Injected inputs, sets of pictures and networks in words.
 KINDS = {"gaussian": "Gaussian", "covariance": "Gaussian with the pictures' covariance"}
+SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
+FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 
 
-@figure("fig-2-4", cells=("gaussian",), words="equal shares (Figure 2.4)")
-@figure("fig-a-18", cells=("gaussian",), words="equal shares (Figure A.18)")
-@figure("fig-a-19", cells=("covariance",), words="injected inputs with structure (Figure A.19)")
-@figure(
-    "fig-a-20", cells=("gaussian-25", "gaussian", "gaussian-75"), words="other shares (Figure A.20)"
-)
-@figure("fig-a-21", cells=("gaussian-wide",), words="a wider student (Figure A.21)")
+@figure("fig-2-4", sets=("mnist", "cifar10", "svhn"), cells=("gaussian",),
+        words="equal shares (Figure 2.4)")  # fmt: skip
+@figure("fig-a-18", sets=("mnist", "cifar10", "svhn"), cells=("gaussian",),
+        words="equal shares (Figure A.18)")  # fmt: skip
+@figure("fig-a-19", sets=("cifar10", "svhn"), cells=("covariance",),
+        words="injected inputs with structure (Figure A.19)")  # fmt: skip
+@figure("fig-a-20", sets=("cifar10",), cells=("gaussian-25", "gaussian", "gaussian-75"),
+        words="other shares (Figure A.20)")  # fmt: skip
+@figure("fig-a-21", sets=("mnist",), cells=("gaussian-wide",),
+        words="a wider student (Figure A.21)")  # fmt: skip
 def student_curves(
-    values: pd.DataFrame, config: Config, cells: tuple[str, ...], words: str
+    values: pd.DataFrame, config: Config, sets: tuple[str, ...], cells: tuple[str, ...], words: str
 ) -> Figure:
     """Students learn what a teacher says of pictures, less what it says of noise: {{ words }}
 
-    Accuracy on new inputs along the training of a student, a network with one hidden layer of
-    quadratic units. A teacher trained on the pictures labels everything, so that accuracy is
-    agreement with it. Solid: a student of a mixture, a share alpha of which is injected. Dashed:
-    students of pictures alone, as many as the mixture has inputs, or only those that it holds.
-    Dotted: a student of the pictures' own labels, scored by these. Means of the replicates, those
-    of the mixture with 95 % intervals. The thesis shows MNIST, CIFAR-10 and SVHN, for the latter two with ResNets: one set
-    stands for all three here, digits of 8 x 8 pixels unless a config names another, and Gaussian
-    inputs with the covariance of the pictures stand for Tiny ImageNet.
+    Accuracy on new inputs along the training of a student: FC(m), a network with one hidden layer of
+    m quadratic units, or ResNet(m), with m filters in its first stage. A teacher trained on the
+    pictures labels everything, so that accuracy is agreement with it. Solid: a student of a mixture,
+    a share alpha of which is injected. Dashed: students of pictures alone, as many as the mixture
+    has inputs, or only those that it holds. Dotted: a student of the pictures' own labels, scored by
+    these. Means of the replicates, those of the mixture with 95 % intervals. The thesis shows MNIST,
+    CIFAR-10 and SVHN, the latter two with ResNets: where a set is not measured, digits of 8 x 8
+    pixels stand for it, and Gaussian inputs with the covariance of the pictures stand for Tiny
+    ImageNet.
     """
-    drawn = canvas(1.2 + 3.9 * len(cells), 3.9)
-    axes = drawn.subplots(1, len(cells), sharey=True, squeeze=False)[0]
-    for ax, cell in zip(axes, cells, strict=True):
-        own, settings = rows(values, cell=cell), config["students"]["cells"][cell]
+    known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
+    panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
+    panels = panels or [("mnist", cell) for cell in cells]  # what stands for all
+    drawn = canvas(1.2 + 3.9 * len(panels), 3.9)
+    axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for ax, (name, cell) in zip(axes, panels, strict=True):
+        own = rows(values, pictures=name, cell=cell)
         for (arm, part), (label, colour, dash) in CURVES.items():
-            sns.lineplot(
-                rows(own, arm=arm, part=part), x="step", y="value", color=colour, linestyle=dash,
-                label=label, legend=False, ax=ax,
-                errorbar=share_interval if dash == "-" else None,
-                err_kws={"linewidth": 0, "alpha": 0.2},
-            )  # fmt: skip
+            history(ax, rows(own, arm=arm, part=part), label, colour, dash,
+                    errorbar=share_interval if dash == "-" else None)  # fmt: skip
+        settings = config[name]["students"]["cells"][cell]
+        student = f"{FAMILIES[config[name]['network']]}({settings['student']})"
         ax.set_title(
-            f"{KINDS[settings['injected']]}\nalpha = {settings['alpha']:g}, student of "
-            f"{settings['student']} units", fontsize=9,
+            f"{_set(config, name)}; {KINDS[settings['injected']]}\nalpha = "
+            f"{settings['alpha']:g}, student {student}", fontsize=9,
         )  # fmt: skip
         ax.set(xlabel="step", ylabel="accuracy", ylim=(0, 1.02))
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center",
-                 ncols=2 if len(cells) == 1 else 3)  # fmt: skip
+                 ncols=2 if len(panels) == 1 else 3)  # fmt: skip
     return drawn
 
 
+def _set(config: Config, name: str) -> str:
+    """The set in words; what stands for MNIST stands for all."""
+    return SETS[name] if config[name]["pictures"]["original"] else "Stand-in"
+
+
 @figure("fig-a-22")
-def descent(curves: pd.DataFrame) -> Figure:
+def descent(curves: pd.DataFrame, config: Config) -> Figure:
     """Losses over the number of parameters (Figure A.22)
 
-    Test loss (solid) and training loss (dashed) of networks with one hidden layer of quadratic units
-    at the same number of steps: left, of teachers on labelled pictures; then of students on
-    Gaussian inputs with the labels of teachers of growing size, the first of the size that
-    Algorithm 3 chooses on validation pictures (the dotted line). Means of the replicates with 95 %
-    intervals. The thesis has the first minimum of teacher and student at about the same size, and
-    further right for larger teachers.
+    Test loss (solid) and training loss (dashed) of networks of growing size at the same number of
+    steps: of teachers on labelled pictures; then of students on Gaussian inputs with the labels of
+    teachers of growing size, the first of the size that Algorithm 3 chooses on validation pictures
+    (the dotted line). Means of the replicates with 95 % intervals. The thesis shows FC(m) on MNIST,
+    for which digits of 8 x 8 pixels stand unless a config names it, and has the first minimum of
+    teacher and student at about the same size, and further right for larger teachers.
     """
-    chosen = int(rows(curves, quantity="chosen")["size"].iloc[0])
+    chosen = rows(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
-    panels = curves[["curve", "teacher"]].drop_duplicates().to_numpy().tolist()
+    panels = curves[["pictures", "curve", "teacher"]].drop_duplicates().to_numpy().tolist()
     drawn = canvas(1 + 2.6 * len(panels), 3.4)
     axes = drawn.subplots(1, len(panels), squeeze=False)[0]
     looks = {
         "test_loss": Look("test loss", COLOURS["blue"], "o"),
         "train_loss": Look("training loss", COLOURS["grey"], "s", (3, 2)),
     }
-    for ax, (curve, teacher) in zip(axes, panels, strict=True):
-        own = rows(curves, curve=curve, teacher=teacher)
+    for ax, (name, curve, teacher) in zip(axes, panels, strict=True):
+        own = rows(curves, pictures=name, curve=curve, teacher=teacher)
         lines(ax, own, "parameters", "quantity", looks=looks, errorbar=interval)
-        at = rows(own, size=chosen)["parameters"].iloc[0]
+        at = rows(own, size=chosen[name])["parameters"].iloc[0]
         ax.axvline(at, color=COLOURS["ink"], linestyle=":", linewidth=1)
-        ax.set_title("teachers" if curve == "teachers" else f"students of FC({teacher})")
+        family = FAMILIES[config[name]["network"]]
+        words = (
+            f"{family}(m): teachers" if curve == "teachers" else f"students of {family}({teacher})"
+        )
+        ax.set_title(f"{_set(config, name)}\n{words}", fontsize=9)
         ax.set(xscale="log", xlabel="parameters", ylim=(0, None))
     axes[0].set_ylabel("cross-entropy")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import share_interval
+from featlearn.core.statistical import history
 from featlearn.emergence.reading import rows
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def mixture_signs(values: pd.DataFrame, corners: pd.DataFrame) -> Figure:
     ):
         for setting, (name, colour) in SETTINGS.items():
             own = values[(values["setting"] == setting) & (values["quantity"] == quantity)]
-            sns.lineplot(own, x="epoch", y="value", color=colour, label=name, legend=False, ax=ax,
-                         marker=".", errorbar=share_interval,
-                         err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+            history(ax, own, name, colour, x="epoch", marker=".")
         ax.set(xlabel="epoch", ylabel=words, ylim=(-0.03, 1.03))
     colours = [COLOURS["red" if value < 0 else "sky"] for value in corners["value"]]
     axes[2].bar(corners["relevant"], corners["value"], color=colours)

@@ -10,8 +10,16 @@ import pandas as pd
 
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, estimate, plus_minus
-from featlearn.emergence.reading import NEURONS, accuracies, cosine, is_measured, rows
+from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.emergence.reading import (
+    NEURONS,
+    accuracies,
+    bracketed,
+    cosine,
+    dimension,
+    is_measured,
+    measured,
+)
 
 ARMS = {
     "network": "Network",
@@ -48,18 +56,15 @@ def accuracies_of_all_arms(
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
         ["cell", "dimension", "arm", "quantity"]
     )["paper_value"]
-    found = pd.DataFrame([row for cell in cells for row in _rows(values, printed, *cell)])
-    text = [
-        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
-        for mean, half, paper in found[["mean", "half_width", "paper_value"]].to_numpy()
-    ]
-    shown = found.assign(text=text).pivot_table(
+    shown = [own for own in cells if measured(values, own[:1])]
+    found = pd.DataFrame([row for own in shown for row in _rows(values, printed, *own)])
+    wide = found.assign(text=bracketed(found)).pivot_table(
         index=["cell", "d", "arm"], columns="quantity", values="text", aggfunc="first", sort=False
     )
-    shown = shown[list(PARTS)].fillna("-").rename(columns=PARTS).reset_index()
-    shown["arm"] = shown["arm"].map(ARMS)
+    wide = wide[list(PARTS)].fillna("-").rename(columns=PARTS).reset_index()
+    wide["arm"] = wide["arm"].map(ARMS)
     return Table(
-        found, shown.rename_axis(columns=None),
+        found, wide.rename_axis(columns=None),
         f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}; in brackets: "
         "as printed, the mean of five runs.",
     )  # fmt: skip
@@ -68,10 +73,7 @@ def accuracies_of_all_arms(
 def _rows(
     values: pd.DataFrame, printed: pd.Series[float], cell: str, wanted: int
 ) -> Iterator[dict[str, Any]]:
-    known = list(rows(values, cell=cell, quantity="largest_cosine")["dimension"].unique())
-    # a small scale has other dimensions, in the same order
-    dimension = wanted if wanted in known else known[min((500, 100, 2000).index(wanted),
-                                                         len(known) - 1)]  # fmt: skip
+    d = dimension(values, cell, wanted)
     for arm in ARMS:
         if not is_measured(values, cell, arm):
             continue
@@ -79,14 +81,14 @@ def _rows(
             if quantity == "cosine":
                 if arm not in NEURONS:
                     continue
-                seen = estimate(cosine(values, cell, arm, dimension).to_numpy())
+                seen = estimate(cosine(values, cell, arm, d).to_numpy())
             elif arm in ("threshold", "majority") and quantity == "train":
                 continue
             else:
                 seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
             yield {
                 "cell": cell,
-                "d": dimension,
+                "d": d,
                 "arm": arm,
                 "quantity": quantity,
                 "mean": seen.mean,

@@ -9,7 +9,8 @@ import pandas as pd
 
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, plus_minus, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.emergence.reading import bracketed
 
 #: The six cosines of Table A.7.
 COSINES = {
@@ -20,6 +21,12 @@ COSINES = {
     "v1_v3": "cos(v1, v3)",
     "v2_v3": "cos(v2, v3)",
 }
+DESCENTS = {
+    "gradients": "plain descent",
+    "all_gradients": "plain descent, all filters",
+    "in_training": "training",
+    "all_in_training": "training, all filters",
+}
 GROUPS = {"green": "green", "red": "red", "centres": "two centres"}
 
 
@@ -28,13 +35,15 @@ def gradient_directions(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Tabl
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
     Cosines between the mean gradients v1, v2, v3 of three stretches of ten steps, and with the mean
-    of the three; of the filter nearest to the centre of the green group at the end, and, below, the
-    mean over all filters of the stage. Orthogonal gradients of one length would have 0 among them
-    and 0.58 with their mean. In brackets what the thesis prints, for ResNet(128) beside our narrower
+    of the three; of the filter nearest to the centre of the green group at the end of the training,
+    and the mean over all filters of the stage. Orthogonal gradients of one length would have 0 among
+    them and 0.58 with their mean. Plain descent has a small rate, larger batches and no momentum; the
+    training that the other exhibits are of is told below. The thesis says nothing of its own. In
+    brackets what it prints, for ResNet(128) beside our narrower
     and ResNet(256) beside our wider network, in the row of the last stage: it does not say which
     stage it used.
     """
-    own = values[values["group"].isin(["gradients", "all_gradients"])]
+    own = values[values["group"].isin(list(DESCENTS))]
     printed = quoted_table(quoted, "table-a-7")[0].set_index(["place", "quantity"])["paper_value"]
     means = summary(own, ["width", "stage", "group", "quantity"])
     places = {width: place for place, width in enumerate(sorted(means["width"].unique()))}
@@ -45,7 +54,8 @@ def gradient_directions(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Tabl
         for width, quantity, is_told in zip(means["width"], means["quantity"], told, strict=True)
     ]
     means = means.assign(paper_value=paper)
-    return Table(means, _bracketed(means, ["width", "stage", "group"], COSINES), NOTES)
+    shown = _wide(means, ["width", "stage", "group"], COSINES)
+    return Table(means, shown.assign(group=shown["group"].map(DESCENTS)), NOTES)
 
 
 NOTES = f"after the sign: {SPREAD_KIND}; in brackets: as printed, of one network."
@@ -72,17 +82,13 @@ def filter_groups(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
         for (width, stage, quantity), told in zip(keys, end, strict=True)
     ]
     means = means.assign(paper_value=paper)
-    shown = _bracketed(means, ["width", "stage", "epoch", "group"], GROUPS)
+    shown = _wide(means, ["width", "stage", "epoch", "group"], GROUPS)
     return Table(means, shown, NOTES)
 
 
-def _bracketed(means: pd.DataFrame, index: list[str], heads: Mapping[str, str]) -> pd.DataFrame:
+def _wide(means: pd.DataFrame, index: list[str], heads: Mapping[str, str]) -> pd.DataFrame:
     """Means in cells, what is printed in brackets behind them."""
-    cells = [
-        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
-        for mean, half, paper in means[["mean", "half_width", "paper_value"]].to_numpy()
-    ]
-    wide = means.assign(cell=cells).pivot_table(
+    wide = means.assign(cell=bracketed(means)).pivot_table(
         index=index, columns="quantity", values="cell", aggfunc="first", sort=False
     )
     return wide[list(heads)].rename(columns=dict(heads)).reset_index().rename_axis(columns=None)

@@ -14,11 +14,13 @@ ARMS = {
     "fewer": "student of the mixture's pictures",
     "direct": "student of own labels, by these",
     "linear": "linear on the mixture",
-    "random": "head on random units",
+    "random": "head on the start's features",
     "majority": "majority",
     "teacher": "the teacher, by own labels",
 }
-PARTS = {"train": "train", "original": "pictures", "injected": "injected", "whole": "whole"}
+PARTS = {
+    "train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"
+}  # fmt: skip
 
 
 @table()
@@ -26,16 +28,17 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
     Accuracy after the last step, by the teacher's labels unless told otherwise, on new pictures, new
-    injected inputs, and their mixture. Linear classifiers and heads on random units of the student's
-    number are converged, on the mixture, with penalties chosen on its validation part.
+    injected inputs, and their mixture. Linear classifiers and heads on the features of the student's
+    start are converged, on the mixture, with penalties chosen on its validation part.
     """
     values = values.rename(columns={"cell": "mixture"})
-    ends = values[values["step"].isin([-1, values["step"].max()])]
-    means = summary(ends, ["mixture", "arm", "part"])
+    last = values.groupby("pictures")["step"].transform("max")
+    ends = values[(values["step"] == -1) | (values["step"] == last)]
+    means = summary(ends, ["pictures", "mixture", "arm", "part"])
     order = {arm: place for place, arm in enumerate(ARMS)}
-    means = means.sort_values(["mixture", "arm"], key=lambda c: c.map(order).fillna(0)
+    means = means.sort_values(["pictures", "mixture", "arm"], key=lambda c: c.map(order).fillna(0)
                               if c.name == "arm" else c, kind="stable", ignore_index=True)  # fmt: skip
-    shown = side_by_side(means, ["mixture", "arm"], "part", PARTS)
+    shown = side_by_side(means, ["pictures", "mixture", "arm"], "part", PARTS)
     shown["arm"] = shown["arm"].map(ARMS)
     return Table(means, shown)
 
@@ -50,19 +53,20 @@ def teacher_sizes(curves: pd.DataFrame) -> Table:
     """
     losses = rows(curves, quantity="test_loss")
     found = []
-    for (curve, teacher, r), own in losses.groupby(["curve", "teacher", "replicate"], sort=False):
+    keys = ["pictures", "curve", "teacher"]
+    for (*named, r), own in losses.groupby([*keys, "replicate"], sort=False):
         by_size = own.sort_values("size")
         place, interior = classical_minimum(by_size["value"].tolist())
         best = int(by_size["value"].to_numpy().argmin())
         sizes = by_size["size"].tolist()
         for quantity, value in (("classical", sizes[place]), ("least", sizes[best]),
                                 ("interior", interior)):  # fmt: skip
-            found.append((curve, teacher, quantity, r, float(value)))
-    frame = pd.DataFrame(found, columns=["curve", "teacher", "quantity", "replicate", "value"])
-    means = summary(frame, ["curve", "teacher", "quantity"])
+            found.append((*named, quantity, r, float(value)))
+    frame = pd.DataFrame(found, columns=[*keys, "quantity", "replicate", "value"])
+    means = summary(frame, [*keys, "quantity"])
     heads = {
         "classical": "size at the classical minimum",
         "least": "size of the least loss",
         "interior": "interior",
     }
-    return Table(means, side_by_side(means, ["curve", "teacher"], "quantity", heads))
+    return Table(means, side_by_side(means, keys, "quantity", heads))

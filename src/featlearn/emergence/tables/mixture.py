@@ -9,7 +9,8 @@ import pandas as pd
 
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, plus_minus, summary
+from featlearn.core.stats import SPREAD_KIND, summary
+from featlearn.emergence.reading import bracketed
 
 #: Rows of the table: quantities as people call them.
 QUANTITIES = {
@@ -42,11 +43,7 @@ def mixture(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     found = summary(both[both["quantity"].isin(list(QUANTITIES))], ["setting", "quantity"])
     printed, _ = quoted_table(quoted, "table-a-6")
     found = found.merge(printed[["setting", "quantity", "paper_value"]], how="left")
-    text = [
-        plus_minus(mean, half) + ("" if pd.isna(paper) else f" ({paper:g})")
-        for mean, half, paper in found[["mean", "half_width", "paper_value"]].to_numpy()
-    ]
-    shown = found.assign(text=text).pivot_table(
+    shown = found.assign(text=bracketed(found)).pivot_table(
         index="quantity", columns="setting", values="text", aggfunc="first"
     )
     shown = shown.reindex(index=list(QUANTITIES), columns=list(SETTINGS)).fillna("-")

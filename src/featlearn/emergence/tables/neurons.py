@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Table, table
@@ -41,6 +42,14 @@ def neuron_directions(values: pd.DataFrame) -> Table:
                        .replace("majority", "test"))
         )  # fmt: skip
     means = summary(pd.concat([along, *parts]), ["pictures", "arm", "start", "step", "quantity"])
+    # names that hold at every scale, for those who quote the table
+    ends = means[means["arm"] == "network"].groupby("pictures")
+    for name, column, words in (
+        ("which", "start", ("smallest start", "largest start")),
+        ("moment", "step", ("start", "end")),
+    ):
+        found = [means["pictures"].map(ends[column].agg(end)) for end in ("min", "max")]
+        means[name] = np.select([means[column] == end for end in found], words, default="")
     shown = side_by_side(means, ["pictures", "arm", "start", "step"], "quantity", WORDS)
     shown["pictures"] = shown["pictures"].map(SETS)
     shown["arm"] = shown["arm"].map({"network": "network", **BASELINES})

@@ -1,11 +1,7 @@
-"""The first step as in Lemmas B.18, B.25, B.30, B.37, B.47, B.64 and Theorem B.69.
-
-Bands rest on the theory and on a pilot with other random streams (two replicates).
-"""
+"""The first step as in Lemmas B.18, B.25, B.30, B.37, B.47 and B.64. Bands rest on the theory."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -71,21 +67,10 @@ def _slope(frame: str, x: str, y: str, least: float = 0.0) -> Measure:
     return measure
 
 
-def _energy(frames: Mapping[str, pd.DataFrame], law: Mapping[str, Any]) -> np.ndarray:
-    """Energy of the sampled gradients in the relevant space over the closed form of its share."""
-    own = frames["neurons"][frames["neurons"]["law"] == "multi_index"]
-    energy = own["sampled_size"] ** 2
-    groups = pd.DataFrame({
-        "inside": energy * own["sampled"] ** 2, "all": energy, "replicate": own["replicate"],
-    }).groupby("replicate").sum()  # fmt: skip
-    predicted = 1 / (1 + math.pi * law["dimension"] ** 2 / (2 * law["samples"]))
-    return (groups["inside"] / groups["all"]).to_numpy() / predicted
-
-
 def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     """Bands do not depend on the config; closed forms read their sizes off it."""
     cones = config["cones"]
-    gamma, multi_index = cones["gamma"], cones["laws"]["multi_index"]
+    gamma = cones["gamma"]
     neurons = partial(Claim, artefact=f"{FOLDER}/neurons.parquet")
     sure = partial(Claim, artefact=f"{FOLDER}/sure.parquet")
     xor = partial(Claim, artefact=f"{FOLDER}/dimensions.parquet")
@@ -107,25 +92,21 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
                 lambda frames: _in_cone("uniform_parity", gamma)(frames)
                 * 2 ** (cones["laws"]["uniform_parity"]["block"] - 1), possible=POSITIVE,
                 out_of_reach=_reach(**enough, cones__laws__uniform_parity__samples=20_000)),
-        neurons("gradient_features/cones-multi-index", OBSERVATION, "behind Theorem B.69",
-                "Of the sampled gradient of multiple-index data a share 1 / (1 + pi d^2 / 2 n) of "
-                "the energy lies in the relevant space: n of order d^2 is what it takes.",
-                "measured over predicted share", 0.95, 1.05,
-                "E|G|^2 = 1 / (pi d) against d / 2 n of noise; terms of order 1 / d are left out.",
-                lambda frames: _energy(frames, multi_index), possible=POSITIVE,
-                out_of_reach=_reach(**enough, cones__laws__multi_index__dimension=50)),
         sure("gradient_features/cones-mixture", THEOREM, "Lemma B.30",
              "Sure neurons of the mixture lie in the cone.", f"share of sure starts with |cos| > "
              f"{1 - gamma:g}, closed form, highest threshold", 0.99, 1.0,
-             "All but a power of 1 / d; at four standard deviations.",
+             "At four deviations the own cluster is active with Phi(2) or more; even if every "
+             "other were active with its most, Phi(-2), the cosine would be .998.",
              _highest("mixture", "sure_hit"), possible=SHARE, out_of_reach=_reach(**high)),
         sure("gradient_features/cones-mixture-size", THEOREM, "Lemma B.30",
              "Their gradient has the length p_j |mu_j|.", "median length over the leading term of "
-             "B_G, highest threshold", 0.95, 1.05, "A pilot gave .97 and rises with the threshold.",
+             "B_G, highest threshold", 0.95, 1.05,
+             "The own activation, from Phi(2) = .977 on, less a tail of the density.",
              _highest("mixture", "sure_size"), possible=POSITIVE, out_of_reach=_reach(**high)),
         sure("gradient_features/cones-parity-size", THEOREM, "Lemma B.47",
              "Sure neurons of a parity have the length sqrt(k) p_A.", "median length over it, one "
-             "block, highest threshold", 0.9, 1.1, "A pilot gave .93 and rises with the threshold.",
+             "block, highest threshold", 0.9, 1.1,
+             "The own activation: Phi(2 sqrt(5) / 3) = .93 at four deviations, block of 5.",
              _highest("parity", "sure_size"), possible=POSITIVE, out_of_reach=_reach(**high)),
         sure("gradient_features/cones-parity-negative", THEOREM, "Lemma B.47, (D_j, -1)",
              "With several blocks the partners (-w, -b) of sure neurons lie in a cone too.",
@@ -141,8 +122,8 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
         xor("gradient_features/cones-xor-decay", OBSERVATION, "ours, behind Lemma B.37",
             "Their share in that cone falls as a power of the dimension, about d^(-1/4).",
             "slope of log share over log d, from d = 1000", -0.3, -0.15,
-            "The angle falls only with log log d while the cone's falls as d^(-1/4): -1/4 less "
-            "what saturates. A pilot gave -.18.",
+            "In the cone are those whose other projection is below a root of gamma, d^(-1/4), over "
+            "phi(sqrt(log log d)), which adds half of the slope of log log d, .06 here.",
             _slope("dimensions", "dimension", "in_cone", 1000), out_of_reach=_reach(**wide)),
         Claim("gradient_features/cones-concentration", OBSERVATION, "ours, behind Lemma B.18",
               "The error of a sampled gradient falls as n^(-1/2); the lemma's n^(-1/3) is loose.",

@@ -45,12 +45,11 @@ def measure(job: Job) -> Results:
     heads: list[dict[str, Any]] = []
     for name, settings in config["laws"].items():
         own = dict(settings)
-        training = {
-            key: own.pop(key) for key in ("samples", "threshold", "middle", "rate", "steps")
-        }
+        training = {key: own.pop(key) for key in TRAINING}
         law = law_of(name, own)
-        streams = Streams(job.seed, "gradient_features", f"learning-{name}",
-                          range(config["replicates"]))  # fmt: skip
+        chosen = name == config["lottery"]["law"]
+        replicates = config["lottery"]["replicates"] if chosen else config["replicates"]
+        streams = Streams(job.seed, "gradient_features", f"learning-{name}", range(replicates))
         # a config has no order of its own
         sets = {part: law.sample(config["sets"][part], streams(part)) for part in PARTS}
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
@@ -60,8 +59,10 @@ def measure(job: Job) -> Results:
             start.to(torch.float32), wide, training["threshold"] / training["middle"]
         )
         arms = {"network": stepped}
-        if name == config["lottery"]["law"]:
-            arms |= lottery(law, stepped, config["lottery"]["gamma"], streams)
+        if chosen:
+            arms |= lottery(
+                law, stepped, config["lottery"]["gamma"], config["lottery"]["tickets"], streams
+            )
         for arm, network in arms.items():
             progress = Progress(f"{job.rule}, {name}, {arm}", training["steps"])
             for row in _curve(law, network, sets["test"], training, streams, progress):
@@ -110,10 +111,12 @@ def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:
     return whole
 
 
-def lottery(law: Law, network: Network, gamma: float, streams: Streams) -> dict[str, Network]:
-    """Neurons that the first step put into cones, and as many by chance (Proposition B.1)."""
+def lottery(
+    law: Law, network: Network, gamma: float, tickets: int, streams: Streams
+) -> dict[str, Network]:
+    """At most so many of the neurons in cones, and as many by chance (Proposition B.1)."""
     found = alignment(law, network.w.double()) > 1 - gamma
-    count = int(found.sum(1).min())
+    count = min(int(found.sum(1).min()), tickets)
     if not count:
         raise ValueError(f"no neuron lies in a cone of width {gamma}; expected a wider one")
     order = torch.stack([

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from featlearn.images.encoders.base import Encoder
@@ -11,7 +13,7 @@ from featlearn.images.encoders.convolutional import ResNet, SmallResNet
 from featlearn.images.encoders.plain import AlexNet, SmallPlainNet
 from featlearn.images.encoders.vit import VisionTransformer
 from featlearn.images.encoders.wide_resnet import WideResNet
-from featlearn.images.kinds import construct
+from featlearn.images.kinds import construct, options_of
 
 __all__ = [
     "AlexNet",
@@ -70,4 +72,13 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     }
     for name, shape in SHAPES.items():
         kinds[name] = ("vit", partial(VisionTransformer, image_size, **shape))
-    return construct("encoder", settings, kinds)
+    made = construct("encoder", settings, kinds)
+    defaults = {
+        name: option.default
+        for name, option in signature(kinds[settings["kind"]][1]).parameters.items()
+        if option.default is not option.empty
+    }
+    own = {"kind": settings["kind"], **defaults, **options_of(settings, kinds)}
+    # as JSON gives it back
+    made.built = json.loads(json.dumps({"encoder": own, "image_size": image_size}))
+    return made

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +38,12 @@ class Encoder(nn.Module, ABC):
         channels are looked at; empty in networks that were not built for that.
     rectified : tuple of str
         Names of the layers whose answers are rectified, there or right behind, in their order.
+    built : dict
+        ``encoder`` (kind and all options) and ``image_size`` that :func:`build_encoder` made it of;
+        empty for one that was made by hand.
     """
+
+    built: Mapping[str, Any] = {}
 
     width: int
     stride: int

@@ -1,7 +1,8 @@
 """Plain convolutional networks whose layers can be told apart by number.
 
-Every layer is a convolution ``conv``, in some a max-pool, and a rectifier. The layers are called
-``first``, ``layer_2``, ``layer_3``, ...; what one answers is read off at these names.
+Every layer is a convolution ``conv``, with batch norm a ``norm`` behind it, in some a max-pool,
+and a rectifier. The layers are called ``first``, ``layer_2``, ``layer_3``, ...; what one answers
+is read off at these names.
 """
 
 from __future__ import annotations
@@ -27,13 +28,26 @@ class PlainNet(Encoder):
         Numbers, from 1, of the layers after which maps are halved.
     strides
         Of each convolution; all have 3x3 kernels and a border of one pixel.
+    norm
+        ``batch`` or ``none``.
     """
 
-    def __init__(self, widths: Sequence[int], pooled: Sequence[int], strides: Sequence[int]):
+    def __init__(
+        self,
+        widths: Sequence[int],
+        pooled: Sequence[int],
+        strides: Sequence[int],
+        norm: str = "none",
+    ):
         super().__init__()
         before, scale, names = 3, 1, []
+        normed = norm == "batch"
         for number, (width, stride) in enumerate(zip(widths, strides, strict=True), 1):
-            parts: dict[str, nn.Module] = {"conv": nn.Conv2d(before, width, 3, stride, 1)}
+            # a norm brings its own shift
+            convolution = nn.Conv2d(before, width, 3, stride, 1, bias=not normed)
+            parts: dict[str, nn.Module] = {"conv": convolution}
+            if normed:
+                parts["norm"] = nn.BatchNorm2d(width)
             # the largest rectified answer is the largest answer, rectified: a quarter of the work
             if number in pooled:
                 parts["pool"] = nn.MaxPool2d(2)
@@ -46,8 +60,9 @@ class PlainNet(Encoder):
                 self.stem_width, self.stem_stride = width, scale
         self.names = tuple(names)
         self.width, self.stride, self.depth = before, scale, len(widths) - 1
-        self.first_layer, self.last_layer = "first.conv", f"{names[-1]}.conv"
-        self.rectified = tuple(f"{name}.conv" for name in names)
+        answer = "norm" if normed else "conv"
+        self.first_layer, self.last_layer = "first.conv", f"{names[-1]}.{answer}"
+        self.rectified = tuple(f"{name}.{answer}" for name in names)
         self.cam_layer = names[-1]
 
     def stem(self, images: Tensor) -> Tensor:
@@ -73,11 +88,13 @@ class SmallPlainNet(PlainNet):
     ----------
     width
         ``w``.
+    norm
+        ``batch`` or ``none``.
     """
 
-    def __init__(self, width: int = 16):
+    def __init__(self, width: int = 16, norm: str = "none"):
         widths = [width * factor for factor in (1, 2, 3, 2, 2)]
-        super().__init__(widths, pooled=(1, 2, 5), strides=(1, 1, 1, 1, 1))
+        super().__init__(widths, pooled=(1, 2, 5), strides=(1, 1, 1, 1, 1), norm=norm)
 
 
 class AlexNet(PlainNet):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from featlearn.core.progress import Progress
 from featlearn.images.plan import Plan, Training
+from featlearn.images.saved import described
 from featlearn.mrp.images.downstream import evaluate
 from featlearn.mrp.images.experiment import experiment_of
 
@@ -23,7 +24,7 @@ def pretrain(job: Job) -> Results:
     teacher = job.tensors("teacher") if job.files("teacher") else None
     encoder, history = experiment.pretrain(method, settings, report=report, teacher=teacher)
     return {
-        "weights": encoder.state_dict(),
+        "weights": described(encoder, experiment.augment, method, settings),
         "history": history.assign(method=method, replicate=experiment.replicate),
     }
 

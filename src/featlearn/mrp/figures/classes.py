@@ -91,7 +91,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     ax.set_xticks(doubled, [f"{time:g}" for time in doubled])
     ax.minorticks_off()
     ax.set_xlabel(r"training time: steps $\times$ learning rate / $k$")
-    ax.set_title("The network of the clean data, trained longer")
+    ax.set_title("On the clean data, trained longer")
     shares, causes = (one.get_legend_handles_labels() for one in (axes[0, 0], axes[1, 0]))
     # filled column by column: what is drawn in the left and right panels above, and in the groups
     pairs = zip(*(list(zip(*one, strict=True)) for one in (shares, causes)), strict=True)

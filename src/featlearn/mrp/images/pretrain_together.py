@@ -56,6 +56,7 @@ def train(
         Whether this process tells of the progress of all.
     """
     from featlearn.core.progress import Progress
+    from featlearn.images.saved import described
     from featlearn.mrp.images.real import RealExperiment
 
     name, replicate = arguments["name"], arguments["replicate"]
@@ -69,7 +70,10 @@ def train(
     kept = arguments.get("checkpoints")
     folder = Path(kept) if kept else None
     encoder, history = experiment.pretrain(folder, reporter if tells else None)
-    return encoder.state_dict(), history.assign(data_set=name, replicate=replicate)
+    settings = experiment.settings
+    method = settings["pretraining"]["objective"]["kind"]
+    weights = described(encoder, experiment.augment, method, settings)
+    return weights, history.assign(data_set=name, replicate=replicate)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
 from featlearn.images.probe import score
 from featlearn.images.replicate import Replicate, Weights
+from featlearn.images.saved import described
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.frozen import Frozen
@@ -271,7 +272,14 @@ class RealExperiment(Replicate):
             rows += [(how, fraction, len(own), value) for how, value in seen.items()]
         frame = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
         quantity = PRECISION if self.several else ACCURACY
-        return frame.assign(quantity=quantity), trained[max(trained)].state_dict()
+        weights = described(
+            trained[max(trained)],
+            self.augment,
+            f"{FINE_TUNED} on {len(self.labelled_rows[max(trained)])} labels",
+            self.settings,
+            self.train.classes,
+        )
+        return frame.assign(quantity=quantity), weights
 
     def frozen(self, encoder: Encoder) -> Frozen[float]:
         """Features of the test images, and of those whose labels are used at the largest share."""

@@ -1,0 +1,111 @@
+"""Chapter 4 at sizes of desk: a step of the polynomial network against its matrix products;
+looked-up sums against one-hot products; replicates in a batch against one by one by autograd.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import torch
+from torch.nn import functional
+
+from bench.timing import ratio, side_by_side
+from featlearn.core.seeds import Streams
+from featlearn.fourier.data import labels
+from featlearn.fourier.network import Network, norm, normal_start, power, rows_of, sums
+from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient
+
+BATCH = 1024
+
+
+def _start(k: int, p: int, width: int, replicates: int) -> tuple[Network, torch.Tensor]:
+    """Networks and one batch of inputs, (R, B, k)."""
+    streams = Streams(0, "fourier", f"bench-{k}-{p}", range(replicates))
+    every = torch.arange(p**k).expand(replicates, -1)
+    training = Training(1, 5e-3, BATCH, "constant")
+    return normal_start(k, p, width, 0.1, streams("start")), next(
+        batches(every, k, p, training, streams("batches"))
+    )
+
+
+def step_ratios() -> pd.DataFrame:
+    """One row a comparison; a step differentiates and moves, at desk's size of Figure C.1."""
+    network, a = _start(3, 43, 672, 1)
+    k, p = network.k, network.p
+    penalty, none = torch.tensor([5e-3]), torch.zeros(1)
+    # a rate of zero: every turn meets the same network
+    adam = Adam(Network(*(part.clone() for part in network)), none, (0.9, 0.98))
+    one_hot = functional.one_hot(a[0], p).flatten(1).float()
+    table, w = network.u[0].reshape(k * p, -1), network.w[0]
+    z, residual = power(one_hot @ table, k), torch.randn(BATCH, p)
+
+    def step() -> None:
+        slope = gradient(adam.network, a)
+        add_penalty(slope, adam.network, penalty)
+        adam.step(slope, 0.0, 1)
+
+    def outputs() -> None:
+        """Of the output layer, forward and back: what no looking up can save."""
+        z @ w.mT
+        residual.mT @ z
+        residual @ w
+
+    def dense() -> None:
+        """Sums of one-hot inputs as a product, forward and back."""
+        one_hot @ table
+        one_hot.mT @ z
+
+    rows = rows_of(a, p, 1)
+
+    def looked_up() -> None:
+        sums(network.u, rows)
+        by_u = torch.zeros_like(table)
+        for own in rows.T:
+            by_u.index_add_(0, own, z)
+
+    def products() -> None:
+        dense()
+        outputs()
+
+    timed = side_by_side({
+        "step": step, "products": products, "outputs": outputs, "dense": dense,
+        "looked up": looked_up,
+    })  # fmt: skip
+    rows_ = [
+        ("fourier: step / its matrix products", ratio(timed, "step", "products"), "<= 1.5"),
+        ("fourier: step / products of the output alone", ratio(timed, "step", "outputs"), ""),
+        ("fourier: one-hot products / looked-up sums", ratio(timed, "dense", "looked up"), "> 1"),
+    ]
+    return pd.DataFrame([*rows_, _batched()], columns=["what", "ratio", "wanted"])
+
+
+def _batched() -> tuple[str, float, str]:
+    """Ten small networks at once, and one by one by autograd of one-hot products."""
+    replicates = 10
+    network, a = _start(2, 23, 88, replicates)
+    k, p = network.k, network.p
+    a = a[:, :128]
+    penalty = torch.full((replicates,), 1e-3)
+    adam = Adam(Network(*(part.clone() for part in network)), torch.zeros(replicates), (0.9, 0.98))
+    leaves = [[part[r : r + 1].clone().requires_grad_() for part in network]
+              for r in range(replicates)]  # fmt: skip
+    optimisers = [torch.optim.AdamW(own, lr=0.0, betas=(0.9, 0.98)) for own in leaves]
+
+    def together() -> None:
+        slope = gradient(adam.network, a)
+        add_penalty(slope, adam.network, penalty)
+        adam.step(slope, 0.0, 1)
+
+    def alone() -> None:
+        for r, (own, optimiser) in enumerate(zip(leaves, optimisers, strict=True)):
+            optimiser.zero_grad()
+            inputs = functional.one_hot(a[r], p).flatten(1).float()
+            f = (inputs @ own[0].view(k * p, -1)) ** k @ own[1][0].mT
+            loss = functional.cross_entropy(f, labels(a[r], p))
+            (loss + 1e-3 * norm(Network(*own)).sum()).backward()
+            optimiser.step()
+
+    timed = side_by_side({"together": together, "alone": alone})
+    return "fourier: one by one by autograd / in a batch", ratio(timed, "alone", "together"), ">= 4"
+
+
+BENCHMARKS = {"fourier-step-ratios": step_ratios}

@@ -1,0 +1,123 @@
+"""One layer of attention and nothing else, on the numbers themselves (Figures 4.3, C.5, C.6).
+
+With E the words in columns, head h reads the keys that its map favours and says what they carry::
+
+    S_h = E^T W_h^K W_h^Q^T E        p x p, keys in rows        (the thesis' W^KQ in token space)
+    f(a) = sum_h sum_i sum_j softmax_j(S_h[a_j, a_i]) V_h[a_j],      V_h = E^T W_h^V W_h^P
+
+All k numbers are queries and their outputs are added up; there are no positions, so that the answer
+does not depend on the order of the inputs. A map has no cyclic order but on the p numbers, which is
+why it is looked at there and not in the hidden basis.
+
+Since only p words exist, maps and what they carry are computed once and looked up by each input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from featlearn.fourier.data import labels
+from featlearn.transformers.decoder import Weights
+
+
+def start(
+    p: int, width: int, heads: int, head_width: int, streams: Sequence[torch.Generator]
+) -> dict[str, Tensor]:
+    """Random weights of a network for each stream, N(0, 1 / in).
+
+    ``words`` (R, p, D), ``key``, ``query`` and ``value`` (R, D, h d), ``out`` (R, h d, p).
+    """
+    across = heads * head_width
+    sizes = {"words": (p, width), "key": (width, across), "query": (width, across),
+             "value": (width, across), "out": (across, p)}  # fmt: skip
+    return {
+        name: torch.stack([torch.randn(size, generator=stream) for stream in streams])
+        * (width if name == "words" else size[0]) ** -0.5
+        for name, size in sizes.items()
+    }
+
+
+def maps(weights: Weights, head_width: int) -> Tensor:
+    """S_h of all heads, (R, h, p keys, p queries)."""
+    keys, queries = (_heads(weights["words"] @ weights[name], head_width) for name in
+                     ("key", "query"))  # fmt: skip
+    return keys @ queries.mT
+
+
+def logits(weights: Weights, a: Tensor, head_width: int) -> Tensor:
+    """f of inputs (R, B, k) or, the same for all, (B, k): (R, B, p)."""
+    scores = maps(weights, head_width)
+    replicates, heads, p, _ = scores.shape
+    a = a.expand(replicates, -1, -1)
+    count, k = a.shape[1:]
+    # a row of heads for each pair of words, so that looking up copies rows
+    table = scores.permute(0, 2, 3, 1).reshape(-1, heads)
+    first = torch.arange(replicates, device=a.device).view(-1, 1, 1) * p
+    pairs = ((first + a)[..., None, :] * p + a[..., None]).view(replicates, count, k, k)
+    # (R, B, k queries, k keys, h), summed over the queries
+    read = F.embedding(pairs, table).softmax(3).sum(2)
+    # how much of each word each head reads: (R, B, p, h)
+    words = torch.zeros(replicates, count, p, heads, dtype=read.dtype, device=a.device)
+    words = words.scatter_add(2, a[..., None].expand(-1, -1, -1, heads), read)
+    carried = _heads(weights["words"] @ weights["value"], head_width) @ weights["out"].view(
+        replicates, heads, head_width, p
+    )
+    return words.flatten(2) @ carried.transpose(1, 2).reshape(replicates, p * heads, p)
+
+
+def losses(weights: Weights, a: Tensor, head_width: int) -> Tensor:
+    """Mean cross-entropy (R,) of inputs (R, B, k)."""
+    found = logits(weights, a, head_width)
+    y = labels(a, found.shape[-1])
+    each = F.cross_entropy(found.flatten(0, 1), y.flatten(), reduction="none")
+    return each.view(y.shape).mean(1)
+
+
+def _heads(x: Tensor, head_width: int) -> Tensor:
+    """(R, p, h d) to (R, h, p, d)."""
+    return x.view(*x.shape[:2], -1, head_width).transpose(1, 2)
+
+
+# --------------------------------------------------------------------------- spectra of maps
+
+
+class Waves(NamedTuple):
+    """What maps (..., p, p) are, as waves over both of their axes."""
+
+    power: Tensor  #: (..., p, p // 2 + 1) shares; frequencies of keys, then those >= 0 of queries
+    key: Tensor  #: (...) frequency of the strongest wave along the keys, 1 .. p // 2, without sign
+    query: Tensor  #: (...) and along the queries
+    peak: Tensor  #: (...) share of that wave alone
+    pair: Tensor  #: (...) with its mirror image, which runs the other way along the keys
+    size: Tensor  #: (...) root mean square of the map
+
+
+def waves(scores: Tensor) -> Waves:
+    """Of maps with keys in rows and queries in columns, p odd.
+
+    The mean over the keys of each query is taken off: the softmax does not see it. A wave and its
+    complex conjugate are one: cos(2 pi (z1 i + z2 j) / p). A product of two cosines,
+    cos(2 pi z1 i / p) cos(2 pi z2 j / p), is a wave and its mirror image of half the power each.
+    """
+    own = scores - scores.mean(-2, keepdim=True)
+    power = torch.fft.rfft2(own).abs().square()
+    power[..., 1:] *= 2
+    # waves along the keys alone are there twice, with either sign
+    p = scores.shape[-1]
+    half = torch.arange(p, device=scores.device) > p // 2
+    power[..., half, 0] = 0
+    power[..., ~half, 0] *= 2
+    power = power / power.sum((-2, -1), keepdim=True)
+    peak, place = power.flatten(-2).max(-1)
+    key, query = place // power.shape[-1], place % power.shape[-1]
+    mirrored = (-key % p) * power.shape[-1] + query
+    mirror = power.flatten(-2).gather(-1, mirrored[..., None]).squeeze(-1)
+    # of a wave along the keys alone the mirror image is itself
+    pair = peak + torch.where(query > 0, mirror, 0.0)
+    return Waves(power, torch.minimum(key, p - key), query, peak, pair,
+                 own.square().mean((-2, -1)).sqrt())  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the rules of the paper call, a module an experiment."""

@@ -1,0 +1,102 @@
+"""The maps of trained attention heads, a cell a number of inputs (Figures 4.3, C.5, C.6).
+
+``accuracies``: of the network along its steps, on the inputs for training, on all others, and on
+those of them that are permutations of one for training (``known``) or are not (``new``). ``heads``:
+what the map of each head is at the start and in the end. ``maps``: some maps, number by number, and
+the power of each of their waves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import Streams, generator
+from featlearn.fourier.attention import logits, losses, maps, start, waves
+from featlearn.fourier.grokking import Lesson
+from featlearn.images.schedules import Schedule
+from featlearn.transformers.train import Recipe, train
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+
+def measure(job: Job) -> Results:
+    """One cell, ``job.config``, named by the rule's wildcard."""
+    name, config = job.wildcards["cell"], job.config
+    k, p, d = config["inputs"], config["modulus"], config["head_width"]
+    streams = Streams(job.seed, "fourier", f"attention-{name}", range(config["replicates"]))
+    order = torch.randperm(p**k, generator=generator(job.seed, "fourier", name, "looked-at"))
+    asked = order[: config["looked_at"]].msort()
+    lesson = Lesson.draw("tuples", k, p, config["train_share"], streams("split"), asked)
+    draws = streams("batches")
+    batches = lesson.batches(config["batch_size"], draws)
+    first = start(p, config["width"], config["heads"], d, streams("start"))
+    first = {key: weight.to(job.device) for key, weight in first.items()}
+
+    def loss(weights: Mapping[str, Tensor]) -> Tensor:
+        return losses(weights, next(batches).to(job.device), d)
+
+    def see(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return lesson.accuracies(lambda a: logits(weights, a.to(job.device), d))
+
+    schedule = Schedule("cosine", config["steps"], config["rate"], warmup=config["warmup"])
+    recipe = Recipe(schedule, config["weight_decay"], look_every=max(1, config["steps"] // 20))
+    last, looks = train(f"{job.rule}, {name}", first, loss, recipe, streams=draws, see=see)
+    rows = [
+        {"cell": name, "k": k, "p": p, "step": look.step, "part": part, "replicate": replicate,
+         "value": value}
+        for look in looks
+        for part, values in look.seen.items()
+        for replicate, value in enumerate(values.tolist())
+    ]  # fmt: skip
+    shown = torch.randperm(config["heads"], generator=generator(job.seed, "fourier", name, "shown"))
+    return {
+        "accuracies": pd.DataFrame(rows).dropna(subset="value", ignore_index=True),
+        "heads": pd.concat([
+            _heads(maps(weights, d), moment).assign(cell=name, k=k, p=p)
+            for moment, weights in (("start", first), ("end", last))
+        ], ignore_index=True),
+        "maps": _maps(maps(last, d)[0], shown[: config["shown"]].tolist()).assign(
+            cell=name, k=k, p=p
+        ),
+    }  # fmt: skip
+
+
+def _heads(scores: Tensor, moment: str) -> pd.DataFrame:
+    """A row for each head of each replicate."""
+    seen = waves(scores.double().cpu())
+    replicates, heads = seen.peak.shape
+    return pd.DataFrame({
+        "moment": moment,
+        "replicate": torch.arange(replicates).repeat_interleave(heads).numpy(),
+        "head": list(range(heads)) * replicates,
+        **{name: getattr(seen, name).flatten().numpy()
+           for name in ("key", "query", "peak", "pair", "size")},
+    })  # fmt: skip
+
+
+def _maps(scores: Tensor, shown: list[int]) -> pd.DataFrame:
+    """Of the first network; ``what`` is the ``map`` or the ``power`` of its waves."""
+    scores = scores.double().cpu()
+    own = scores - scores.mean(-2, keepdim=True)
+    power = waves(scores).power
+    return pd.concat([
+        _grid(grid[head]).assign(what=what, place=place, head=head)
+        for place, head in enumerate(shown)
+        for what, grid in (("map", own), ("power", power))
+    ], ignore_index=True)  # fmt: skip
+
+
+def _grid(grid: Tensor) -> pd.DataFrame:
+    rows, columns = grid.shape
+    return pd.DataFrame({
+        "key": torch.arange(rows).repeat_interleave(columns).numpy(),
+        "query": torch.arange(columns).repeat(rows).numpy(),
+        "value": grid.flatten().numpy(),
+    })  # fmt: skip

@@ -1,0 +1,133 @@
+"""When networks fit and when they generalise, by the way the inputs are split (Figure 4.4).
+
+``curves``: accuracies along the steps on the inputs for training, on all others, and on those of
+them that are permutations of one for training (``known``) or are not (``new``). ``passages``: the
+first steps at which a network fits and answers; one that never answers is ``censored``, with the
+last step. ``leaks``: the share of the test inputs that are known up to order.
+
+The two-layer transformer is trained until all replicates fit and answer. Beside it the polynomial
+network, which has weights of its own for each place of an input: to it a permutation is another
+input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.progress import Progress
+from featlearn.core.seeds import Streams
+from featlearn.fourier import network as polynomial
+from featlearn.fourier.config import ANSWERED, FITTED
+from featlearn.fourier.grokking import PARTS, Lesson, adder, sum_losses, sums_said
+from featlearn.fourier.train import Training
+from featlearn.fourier.train import train as train_polynomial
+from featlearn.images.schedules import Schedule
+from featlearn.transformers.decoder import start
+from featlearn.transformers.train import Look, Recipe, train
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+SPLITS = ("tuples", "orbits")
+#: Accuracies that are waited for.
+LEVELS = {"train": FITTED, "test": ANSWERED}
+
+
+def measure(job: Job) -> Results:
+    """One task, ``job.config``, named by the rule's wildcard."""
+    name, config = job.wildcards["cell"], job.config
+    k, p = config["inputs"], config["modulus"]
+    curves, leaks = [], []
+    for split in SPLITS:
+        streams = Streams(job.seed, "fourier", f"grokking-{name}", range(config["replicates"]))
+        lesson = Lesson.draw(split, k, p, config["train_share"], streams(f"split-{split}"))
+        for replicate, (_, test, known, _) in zip(streams.replicates, lesson.parts, strict=True):
+            leaks.append({"split": split, "replicate": replicate,
+                          "value": (known.sum() / test.sum()).item()})  # fmt: skip
+        for model, trained in (("transformer", _transformer), ("polynomial", _polynomial)):
+            looks = trained(job, lesson, config[model], streams, f"{name}, {split}")
+            curves += [
+                {"model": model, "split": split, "step": look.step, "part": part,
+                 "replicate": replicate, "value": value}
+                for look in looks
+                for part, values in look.seen.items()
+                for replicate, value in enumerate(values.tolist())
+            ]  # fmt: skip
+    # of orbits no test input is known
+    both = pd.DataFrame(curves).dropna(subset="value", ignore_index=True)
+    frames = {"curves": both, "passages": passages(both), "leaks": pd.DataFrame(leaks)}
+    return {key: frame.assign(cell=name, k=k, p=p) for key, frame in frames.items()}
+
+
+def passages(curves: pd.DataFrame) -> pd.DataFrame:
+    """First steps at which each network was seen to fit and to answer."""
+    keys, rows = ["model", "split", "replicate"], []
+    for key, own in curves.groupby(keys, sort=False):
+        first = {}
+        for part, level in LEVELS.items():
+            seen = own[own["part"] == part]
+            passed = seen[seen["value"] >= level]["step"]
+            first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
+        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
+    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])
+
+
+def _transformer(
+    job: Job, lesson: Lesson, config: Mapping[str, Any], streams: Streams, label: str
+) -> list[Look]:
+    sizes = ("layers", "width", "heads", "head_width", "hidden")
+    shape = adder(lesson.k, lesson.p, **{name: config[name] for name in sizes})
+    # both splits begin with the same weights
+    first = {name: w.to(job.device) for name, w in start(shape, streams("transformer")).items()}
+    draws = streams(f"batches-{label}")
+    batches = lesson.batches(config["batch_size"], draws)
+    schedule = Schedule("constant", config["steps"], config["rate"], warmup=config["warmup"])
+
+    def loss(weights: Mapping[str, Tensor]) -> Tensor:
+        return sum_losses(shape, weights, next(batches).to(job.device))
+
+    def see(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return lesson.accuracies(lambda a: sums_said(shape, weights, a.to(job.device)))
+
+    def enough(looks: Sequence[Look]) -> bool:
+        return all(
+            bool((torch.stack([look.seen[part] for look in looks]).amax(0) >= level).all())
+            for part, level in LEVELS.items()
+        )
+
+    recipe = Recipe(schedule, config["weight_decay"], look_every=config["look_every"])
+    return train(f"{job.rule}, {label}", first, loss, recipe, streams=draws, see=see,
+                 enough=enough)[1]  # fmt: skip
+
+
+def _polynomial(
+    job: Job, lesson: Lesson, config: Mapping[str, Any], streams: Streams, label: str
+) -> list[Look]:
+    training = Training(**config["training"])
+    first = polynomial.normal_start(
+        lesson.k, lesson.p, config["width"], config["std"], streams("polynomial")
+    )
+    first = polynomial.Network(*(part.to(job.device) for part in first))
+    batches = lesson.batches(
+        config["training"]["batch_size"], streams(f"polynomial-batches-{label}")
+    )
+    strength = torch.full((len(streams.replicates),), config["penalty"], device=job.device)
+    progress = Progress(f"{job.rule}, polynomial, {label}", training.steps)
+
+    def see(step: int, network: polynomial.Network) -> Tensor | None:
+        progress.report(step, dict)
+        if step % config["look_every"] and step != training.steps:
+            return None
+        seen = lesson.accuracies(lambda a: polynomial.logits(network, a.to(job.device)))
+        return torch.stack(list(seen.values()))
+
+    order = (next(batches).to(job.device) for _ in range(training.steps))
+    _, found = train_polynomial(first, order, training, strength, torch.zeros_like(strength), see,
+                                f"polynomial, {label}")  # fmt: skip
+    return [Look(step, dict(zip(PARTS, values, strict=True))) for step, values in found.items()]

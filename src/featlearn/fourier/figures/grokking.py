@@ -1,0 +1,94 @@
+"""Fitting and generalising."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines
+from featlearn.fourier.words import MODELS, SPLITS, task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS: dict[str, tuple[str, str, Any]] = {
+    "train": ("training", "blue", "-"),
+    "test": ("test", "red", "-"),
+    "known": ("test, a permutation was taught", "orange", "--"),
+    "new": ("test, none was taught", "green", ":"),
+}
+#: Shares of known test inputs between which both kinds are drawn.
+BOTH = (0.02, 0.98)
+LOOKS = {
+    "tuples": Look("split at random", COLOURS["blue"]),
+    "orbits": Look("split by orbits", COLOURS["red"], "s", (3, 2)),
+}
+
+
+@figure("fig-4-4")
+def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figure:
+    """Figure 4.4: grokking weakens with more numbers, if permutations may be on both sides of the split
+
+    Accuracy of two-layer transformers along their training, a line a replicate; it ends when all of
+    them have fitted the training set and generalised. Above the thesis' split, a random half of all
+    ordered inputs; below, all permutations of an input are on the same side. Dashed and dotted: of the
+    test inputs those of which a permutation is in the training set, and the rest, if there are more than
+    a few. *What to see:* above, test accuracy follows training accuracy the closer the more numbers are added, as in
+    the thesis. It is that of permutations of what was taught: with 4 numbers they are
+    {{ value("splits", cell="four", split="tuples", quantity="known") | percent(1) }} of the test set.
+    Below, where none is known, the delay is there with 3 and 4 numbers, too.
+    """
+    cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
+    drawn = canvas(2.9 * len(cells), 4.8)
+    axes = drawn.subplots(2, len(cells), sharey=True, squeeze=False)
+    for cell, column in zip(cells, axes.T, strict=True):
+        for split, ax in zip(SPLITS, column, strict=True):
+            own = curves[(curves["cell"] == cell) & (curves["split"] == split)
+                         & (curves["model"] == "transformer") & (curves["step"] > 0)]  # fmt: skip
+            shares = leaks[(leaks["cell"] == cell) & (leaks["split"] == split)]["value"]
+            known = shares.mean()
+            for part, (_, colour, dash) in PARTS.items():
+                if part in ("known", "new") and not BOTH[0] < known < BOTH[1]:
+                    continue
+                sns.lineplot(own[own["part"] == part], x="step", y="value", color=COLOURS[colour],
+                             units="replicate", estimator=None, linestyle=dash, linewidth=0.9,
+                             alpha=0.8, ax=ax, legend=False)  # fmt: skip
+            title = task(config[cell]["inputs"], config[cell]["modulus"])
+            ax.set(title=f"{title}, {SPLITS[split]}", xscale="log", xlabel="step",
+                   ylabel="accuracy", ylim=(-0.02, 1.02))  # fmt: skip
+            ax.title.set_fontsize(8.5)
+            ax.xaxis.set_minor_formatter(NullFormatter())
+    handles = [Line2D([], [], color=COLOURS[colour], linestyle=dash, label=words)
+               for words, colour, dash in PARTS.values()]  # fmt: skip
+    drawn.legend(handles=handles, loc="outside lower center", ncols=4)
+    return drawn
+
+
+@figure()
+def grokking_delays(passages: pd.DataFrame) -> Figure:
+    """How much later networks generalise than they fit
+
+    Steps until a network answers nineteen in twenty test inputs over steps until it fits, means over
+    the replicates with 95 % intervals; of a network that never answered the last step is taken, which is
+    too little (the table of this name tells of how many). *What to see:* the transformer's delay goes
+    down with the number of inputs where they are split at random, and not where they are split by
+    orbits. The polynomial network, to which a permutation of an input is another input, makes no
+    difference between the two with two numbers; where it does with more, whole orbits are harder to
+    generalise to in themselves.
+    """
+    drawn = canvas(6.6, 3.0)
+    axes = drawn.subplots(1, 2, sharey=True)
+    shown = passages.assign(value=passages["answered"] / passages["fitted"])
+    for ax, (model, words) in zip(axes, MODELS.items(), strict=True):
+        own = shown[shown["model"] == model]
+        lines(ax, own, "k", "split", looks=LOOKS)
+        ax.set(title=words, xlabel="numbers added", ylabel="answers over fits, steps", yscale="log")
+        ax.set_xticks(sorted(own["k"].unique()))
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return drawn

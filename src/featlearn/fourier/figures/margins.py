@@ -1,0 +1,134 @@
+"""The margin of trained networks, over steps, penalty and width; the penalty against weight decay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.ticker import NullFormatter
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import interval
+from featlearn.fourier.closed_forms import width
+from featlearn.fourier.words import ARMS, task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARGINS = {"least": ("least margin", "blue"), "mean": ("mean margin", "sky"),
+           "spread": ("equally weighted", "orange")}  # fmt: skip
+
+
+@figure()
+def margins(curves: pd.DataFrame, config: Config) -> Figure:
+    """Training finds the network of maximum margin
+
+    Margins over the maximum gamma* of Theorem 4.9 (dashed), all inputs for training, mean and 95 %
+    intervals over the replicates. Left: along the steps; then in the end, over the strength lambda of
+    the penalty, of the same task and of two inputs. *What to see:* the worst of all inputs reaches
+    {{ value("margins", cell="full", arm="penalty", quantity="least") | percent(1) }} of the maximum; the
+    mean with equally weighted wrong classes gets there first, then wrong logits become equal. None is
+    ever above. Margins do not wait for a small lambda as in Lemma 4.7: by convexity the minimiser has the
+    maximum margin at every one, and a larger one is there sooner.
+    """
+    drawn = canvas(8.6, 3.2)
+    axes = drawn.subplots(1, 3)
+    full = curves[(curves["cell"] == "full") & (curves["arm"] == "penalty")]
+    _lines(axes[0], full[full["step"] > 0], "step", MARGINS)
+    axes[0].set(title=_task(config, "full"), xlabel="step")
+    _decades(axes[0])
+    for ax, cell in zip(axes[1:], ("full", "strengths"), strict=True):
+        own = curves[curves["cell"] == cell]
+        _lines(ax, own[own["step"] == own["step"].max()], "penalty", MARGINS, marker="o")
+        ax.set(title=_task(config, cell), xlabel="lambda")
+        _decades(ax)
+    for ax in axes:
+        ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
+        ax.set(ylim=(0, 1.05), ylabel="margin / gamma*")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+@figure()
+def widths(curves: pd.DataFrame, config: Config) -> Figure:
+    """How many neurons training needs
+
+    Networks of different width after training on all inputs, mean and 95 % intervals over the
+    replicates; the dashed line is the width of Theorem 4.9. *What to see:* networks of a fraction of that
+    width add without an error, and without the margin, which grows with the width up to the theorem's.
+    """
+    own = curves[curves["cell"] == "widths"]
+    last = own[own["step"] == own["step"].max()]
+    drawn = canvas(5.4, 3.4)
+    ax = drawn.subplots()
+    shown = {"train": ("accuracy", "green"), "least": ("least margin / gamma*", "blue"),
+             "single": ("neurons of one frequency", "orange")}  # fmt: skip
+    _lines(ax, last, "width", shown, marker="o")
+    theorem = width(config["widths"]["inputs"], config["widths"]["modulus"])
+    ax.axvline(theorem, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
+    ax.set(title=_task(config, "widths"), xscale="log", xlabel="neurons", ylabel="share",
+           ylim=(-0.25, 1.05))  # fmt: skip
+    ax.set_xticks(sorted(last["width"].unique()), sorted(last["width"].unique()))
+    ax.minorticks_off()
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+@figure()
+def penalty(
+    neurons: pd.DataFrame, curves: pd.DataFrame, heads: pd.DataFrame, config: Config
+) -> Figure:
+    """The penalty makes cosines; weight decay does if it is strong
+
+    The same starts, half of the inputs and batches, with the penalty on the norm ||theta||_{2,k+1} and
+    with weight decay instead. Left: accuracy on the other half, and that of a linear classifier and of a
+    head on random features; right: the share of power at the strongest frequency of each input vector of
+    the active neurons, in the end. *What to see:* with a decay of the thesis' number
+    {{ value("margins", cell="decay", arm="weak-decay", quantity="single") | percent }} of the neurons are
+    of one frequency, with the penalty
+    {{ value("margins", cell="decay", arm="penalty", quantity="single") | percent }}, so that its "lambda"
+    must be the penalty. But the penalty is not what it takes: with a decay two hundred times as strong
+    {{ value("margins", cell="decay", arm="strong-decay", quantity="single") | percent }} are.
+    """
+    cell = config["decay"]
+    drawn = canvas(7.6, 3.2)
+    along, peaks = drawn.subplots(1, 2)
+    own = curves[(curves["cell"] == "decay") & (curves["quantity"] == "test")]
+    ends = neurons[(neurons["cell"] == "decay") & (neurons["moment"] == "end")
+                   & neurons["active"] & (neurons["vector"] <= cell["inputs"])]  # fmt: skip
+    for arm, (words, colour) in ARMS.items():
+        sns.lineplot(own[(own["arm"] == arm) & (own["step"] > 0)], x="step", y="value", label=words,
+                     color=COLOURS[colour], errorbar=interval, legend=False, ax=along)  # fmt: skip
+        sns.ecdfplot(ends[ends["arm"] == arm], x="peak", color=COLOURS[colour], ax=peaks)
+    for method, dash in {"linear": "--", "random features": ":"}.items():
+        level = heads[(heads["cell"] == "decay") & (heads["method"] == method)]["value"].mean()
+        along.axhline(level, color=COLOURS["ink"], linestyle=dash, linewidth=1, label=method)
+    along.axhline(1 / cell["modulus"], color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0,
+                  label="chance")  # fmt: skip
+    along.set(title=_task(config, "decay"), xlabel="step", ylabel="test accuracy", ylim=(0, 1.02))
+    _decades(along)
+    peaks.set(xlabel="largest share of power", ylabel="share of the vectors below", xlim=(0, 1.02))
+    drawn.legend(*along.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+def _decades(ax: Axes) -> None:
+    """A logarithmic axis of x that names its decades alone."""
+    ax.set_xscale("log")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _task(config: Config, cell: str) -> str:
+    return task(config[cell]["inputs"], config[cell]["modulus"])
+
+
+def _lines(
+    ax: Axes, frame: pd.DataFrame, x: str, looks: dict[str, tuple[str, str]], marker: str = ""
+) -> None:
+    for quantity, (words, colour) in looks.items():
+        sns.lineplot(frame[frame["quantity"] == quantity], x=x, y="value", label=words, ax=ax,
+                     color=COLOURS[colour], errorbar=interval, legend=False, marker=marker or None,
+                     err_style="bars" if marker else "band")  # fmt: skip

@@ -1,0 +1,119 @@
+"""Fitting first and generalising later (Figure 4.4), and what a network is taught of a test set.
+
+The thesis splits the ordered inputs at random. A network that hardly sees the order, such as a
+transformer, then meets among the test inputs permutations of what it was taught; a split by orbits
+keeps all permutations of an input on one side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from featlearn.fourier.data import labels, orbits, split, tuples
+from featlearn.transformers.decoder import Decoder, Shape, Weights
+
+#: Kinds of inputs that accuracies are taken over: those for training, all others, and of these the
+#: permutations of one for training and the rest.
+PARTS = ("train", "test", "known", "new")
+#: Logits that are computed at once where all inputs are looked at.
+AT_ONCE = 2**20
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A task, and what each of R networks is taught of it.
+
+    Attributes
+    ----------
+    taught : bool (R, p^k)
+        Which inputs are for training.
+    asked : int64 (N,)
+        Numbers of the inputs that accuracies are taken over.
+    parts : bool (R, 4, N)
+        Which of these belong to each of :data:`PARTS`.
+    """
+
+    k: int
+    p: int
+    taught: Tensor
+    asked: Tensor
+    parts: Tensor
+
+    @classmethod
+    def draw(
+        cls,
+        kind: str,
+        k: int,
+        p: int,
+        share: float,
+        streams: Sequence[torch.Generator],
+        asked: Tensor | None = None,
+    ) -> Lesson:
+        """A split of each replicate's own; ``kind`` is ``tuples`` or ``orbits``.
+
+        Of all inputs, ``asked`` names those that accuracies are taken over; all if left out.
+        """
+        own = orbits(torch.arange(p**k), k, p)
+        asked = torch.arange(p**k) if asked is None else asked
+        sets, found = [], []
+        for stream in streams:
+            taught = torch.zeros(p**k, dtype=torch.bool)
+            taught[split(kind, k, p, share, stream).train] = True
+            sets.append(taught)
+            for_training, known = taught[asked], torch.isin(own[asked], own[taught])
+            found.append(torch.stack([for_training, ~for_training, known & ~for_training, ~known]))
+        return cls(k, p, torch.stack(sets), asked, torch.stack(found))
+
+    def batches(self, size: int, streams: Sequence[torch.Generator]) -> Iterator[Tensor]:
+        """Training inputs (R, B, k) without end, drawn with replacement."""
+        sets = [one.nonzero().squeeze(1) for one in self.taught]
+        while True:
+            drawn = [own[torch.randint(len(own), (size,), generator=stream)]
+                     for own, stream in zip(sets, streams, strict=True)]  # fmt: skip
+            yield tuples(torch.stack(drawn), self.k, self.p)
+
+    def accuracies(self, answer: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+        """Over each part, (R,); not a number where a part is empty.
+
+        Parameters
+        ----------
+        answer
+            The logits (R, B, p) of inputs (B, k).
+        """
+        right, block = [], max(1, AT_ONCE // (self.p * len(self.parts)))
+        for index in torch.split(self.asked, block):
+            a = tuples(index, self.k, self.p)
+            right.append(answer(a).argmax(-1).cpu() == labels(a, self.p))
+        shares = (torch.cat(right, 1)[:, None] & self.parts).sum(-1) / self.parts.sum(-1)
+        return dict(zip(PARTS, shares.unbind(1), strict=True))
+
+
+def adder(
+    k: int, p: int, *, layers: int, width: int, heads: int, head_width: int, hidden: int
+) -> Shape:
+    """A decoder that reads a_1 ... a_k and the sign =, word number p, and then says the sum."""
+    return Shape(
+        words=p + 1, outputs=p, length=k + 1, layers=layers, width=width, heads=heads,
+        head_width=head_width, hidden=hidden,
+    )  # fmt: skip
+
+
+def sums_said(shape: Shape, weights: Weights, a: Tensor) -> Tensor:
+    """Logits (R, B, p) of inputs (B, k), the same for all, or (R, B, k)."""
+    replicates = len(weights["words"])
+    equals = a.new_full((*a.shape[:-1], 1), shape.words - 1)
+    tokens = torch.cat([a, equals], -1).expand(replicates, -1, -1)
+    return Decoder(shape, weights)(tokens, last=1)[:, :, 0]
+
+
+def sum_losses(shape: Shape, weights: Weights, a: Tensor) -> Tensor:
+    """Mean cross-entropy (R,) of inputs (R, B, k)."""
+    found = sums_said(shape, weights, a)
+    y = labels(a, shape.outputs)
+    each = F.cross_entropy(found.flatten(0, 1), y.flatten(), reduction="none")
+    return each.view(y.shape).mean(1)

@@ -1,0 +1,205 @@
+"""Training of the polynomial network for R networks at once, with the gradient in closed form.
+
+The objective is Definition 4.1: mean cross-entropy + lambda ||theta||_{2,k+1}, the norm to the
+first power. AdamW follows it (section C.10.1; "SGD" in the text), with weight decay as the
+alternative to the penalty. With h the looked-up sums, z = h^k and r = softmax(f) - onehot(y)::
+
+    dL/dw = mean r^T z          dL/du_j[a] = mean over inputs with a_j = a of  k h^(k-1) (r w)
+
+Sums are looked up and their gradients added by index: with one-hot inputs, k of the k + 1 products
+of a step would multiply zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from math import cos, pi, sqrt
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from featlearn.core.errors import DivergedError
+from featlearn.core.loops import Loop, State
+from featlearn.fourier.data import labels, tuples
+from featlearn.fourier.network import Network, neuron_norms, norm, power, rows_of, sums
+
+
+@dataclass(frozen=True)
+class Training:
+    """How long and how fast.
+
+    Parameters
+    ----------
+    steps, rate
+        Number of steps, largest learning rate.
+    batch_size
+        Inputs of a step, drawn with replacement, or ``all``: every step sees the same ones.
+    schedule
+        After a linear ``warmup`` (steps) the rate stays ``constant`` or falls by ``cosine`` to 0;
+        the thesis does not say which.
+    """
+
+    steps: int
+    rate: float
+    batch_size: int | Literal["all"]
+    schedule: str
+    warmup: int = 10
+    betas: tuple[float, float] = (0.9, 0.98)
+
+    def rate_at(self, step: int) -> float:
+        """Of the step after ``step`` steps."""
+        falls = (1 + cos(pi * step / self.steps)) / 2 if self.schedule == "cosine" else 1.0
+        return self.rate * min(1.0, (step + 1) / self.warmup) * falls
+
+
+def gradient(network: Network, a: Tensor) -> Network:
+    """Of the mean cross-entropy of inputs (R, B, k)."""
+    u, w = network
+    (replicates, k, p, width), count = u.shape, a.shape[1]
+    rows = rows_of(a, p, replicates)
+    h = sums(u, rows)
+    low = power(h, k - 1)
+    z = h * low
+    residual = (z @ w.mT).softmax(-1)
+    y = labels(a, p)[..., None]
+    residual.scatter_add_(-1, y, w.new_full(y.shape, -1))
+    residual /= count
+    by_w = residual.mT @ z
+    by_h = (residual @ (k * w)).mul_(low).view(-1, width)
+    by_u = u.new_zeros(replicates * k * p, width)
+    for own in rows.T:
+        by_u.index_add_(0, own, by_h)
+    return Network(by_u.view_as(u), by_w)
+
+
+def add_penalty(slope: Network, network: Network, strength: Tensor) -> None:
+    """Add the gradient of ``strength`` (R,) times ||theta||_{2,k+1} to ``slope``::
+
+        d||theta||/dtheta_i = ||theta_i||^(k-1) theta_i / ||theta||^k
+
+    A neuron of zeros has none.
+    """
+    whole = norm(network)[:, None].clamp_min(torch.finfo(network.w.dtype).tiny)
+    shares = (neuron_norms(network) / whole) ** (network.k - 1)
+    factor = strength[:, None] * shares / whole  # (R, m)
+    slope.u.addcmul_(network.u, factor[:, None, None])
+    slope.w.addcmul_(network.w, factor[:, None])
+
+
+def batches(
+    index: Tensor, k: int, p: int, training: Training, streams: Sequence[torch.Generator]
+) -> Iterator[Tensor]:
+    """Inputs of each step, (R, B, k) drawn with replacement, or all of them.
+
+    Parameters
+    ----------
+    index : int64 (S, n)
+        Numbers of the training inputs of each of S replicates, which have a stream each.
+    """
+    size = training.batch_size
+    if size == "all":
+        yield from repeat(tuples(index, k, p), training.steps)
+        return
+    for _ in range(training.steps):
+        drawn = [torch.randint(index.shape[1], (size,), generator=stream) for stream in streams]
+        yield tuples(index.gather(1, torch.stack(drawn).to(index.device)), k, p)
+
+
+class Adam:
+    """Adam with decoupled weight decay, a rate of decay for each network."""
+
+    def __init__(self, network: Network, decay: Tensor, betas: tuple[float, float]):
+        self.network, self.betas = network, betas
+        self.decays = [decay.view(-1, 1, 1, 1), decay.view(-1, 1, 1)]
+        self.first = Network(*(torch.zeros_like(own) for own in network))
+        self.second = Network(*(torch.zeros_like(own) for own in network))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All that the next step depends on, by name."""
+        parts = {"weights": self.network, "first": self.first, "second": self.second}
+        return {f"{part}/{name}": own for part, network in parts.items()
+                for name, own in network._asdict().items()}  # fmt: skip
+
+    def step(self, slope: Network, rate: float, number: int) -> None:
+        """The step of this number, from 1."""
+        old, older = self.betas
+        scale = sqrt(1 - older**number)
+        for own, by, first, second, decay in zip(
+            self.network, slope, self.first, self.second, self.decays, strict=True
+        ):
+            own.mul_(1 - rate * decay)
+            first.lerp_(by, 1 - old)
+            second.mul_(older).addcmul_(by, by, value=1 - older)
+            # the usual 1e-8 under the root's own bias correction
+            below = second.sqrt().div_(scale).add_(1e-8)
+            own.addcdiv_(first, below, value=-rate / (1 - old**number))
+
+
+def train(
+    start: Network,
+    order: Iterator[Tensor],
+    training: Training,
+    penalty: Tensor,
+    decay: Tensor,
+    see: Callable[[int, Network], Tensor | None],
+    label: str = "training",
+) -> tuple[Network, dict[int, Tensor]]:
+    """Train R networks; within a job it goes on where it was killed.
+
+    Parameters
+    ----------
+    order
+        Inputs of each step, (S, B, k); R is a multiple of S, and networks r and r + S see the same.
+        Of a training that goes on the first are drawn again.
+    penalty, decay
+        Strength of the norm in the objective and of the weight decay, (R,).
+    see
+        Called before the first step (0) and after each; what it returns is kept.
+
+    Returns
+    -------
+    networks
+        After the last step.
+    dict
+        What ``see`` returned, by step.
+
+    Raises
+    ------
+    DivergedError
+        If a weight overflows.
+    """
+    adam = Adam(Network(start.u.clone(), start.w.clone()), decay, training.betas)
+    network, done, seen = adam.network, 0, dict[int, Tensor]()
+    parts = adam.tensors()
+
+    def state() -> State:
+        kept = {f"seen/{step}": found for step, found in seen.items()}
+        return {**parts, **kept}, {"seen": list(seen)}
+
+    def look(step: int) -> None:
+        if (found := see(step, network)) is not None:
+            seen[step] = found
+            if not all(bool(own.isfinite().all()) for own in network):
+                raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
+
+    settings = {"training": repr(training), "penalty": penalty.tolist(), "decay": decay.tolist()}
+    with Loop(label, parts, **settings) as loop:
+        if saved := loop.latest():
+            done = saved.step
+            for name, own in parts.items():
+                own.copy_(saved.tensors[name])
+            seen = {step: saved.tensors[f"seen/{step}"] for step in saved.plain["seen"]}
+        else:
+            look(0)
+        for step, a in enumerate(order, 1):
+            if step <= done:
+                continue
+            slope = gradient(network, a.repeat(len(network.w) // len(a), 1, 1))
+            add_penalty(slope, network, penalty)
+            adam.step(slope, training.rate_at(step - 1), step)
+            look(step)
+            loop.after(step, state)
+    return network, seen

@@ -1,0 +1,62 @@
+"""Lemmas 3.13, 3.14 and B.49. Bands rest on the theory alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.claims import POSITIVE, THEOREM, Claim, needs
+
+Frames = Mapping[str, pd.DataFrame]
+FOLDER = "gradient_features/measurements/lemmas"
+
+
+def _failures(frames: Frames) -> np.ndarray:
+    """Failures over their bound, at the largest m."""
+    own = frames["nice"][frames["nice"]["neurons"] == frames["nice"]["neurons"].max()]
+    return (own["value"] / own["bound"]).to_numpy()
+
+
+def _slope(frames: Frames) -> np.ndarray:
+    return np.array([
+        np.polyfit(np.log(own["hits"]), np.log(own["value"]), 1)[0]
+        for _, own in frames["existence"].groupby("replicate")
+    ])  # fmt: skip
+
+
+def _tail(frames: Frames) -> np.ndarray:
+    """Exponent of t in -log P over the far half of the deviations, at the largest dimension."""
+    own = frames["tails"]
+    own = own[own["dimension"] == own["dimension"].max()]
+    far = own[own["deviation"] >= own["deviation"].max() / 2]
+    return np.polyfit(np.log(far["deviation"]), np.log(-far["value"]), 1)[:1]
+
+
+CLAIMS = (
+    Claim("gradient_features/lemma-3.13", THEOREM, "Lemmas 3.13, B.5",
+          "A network lacks m p / 4 nice neurons of a cluster at most as often as 2 r exp(-c m p).",
+          "share of networks that do, over the bound with Chernoff's c = (1 - log 2) / 4, at the "
+          "largest m", 0, 1,
+          "A neuron is nice with probability p / 2, half of the cone for the sign of a: Chernoff.",
+          _failures, f"{FOLDER}/nice.parquet", possible=POSITIVE,
+          out_of_reach=needs(lemmas__replicates=5, lemmas__nice__neurons=600,
+                             lemmas__nice__networks=200)),
+    Claim("gradient_features/lemma-3.14", THEOREM, "Lemmas 3.14, B.6",
+          "The network that is built of nice neurons comes to its comparator g* at least as "
+          "(m p)^(-1/4).", "slope of log E|g - g*| over log m p", -2, -0.25,
+          "eps_a and B_eps fall as (m p)^(-1/4); the width of the cones, which is left, is chosen "
+          "so narrow that it is not seen. What cancels between neurons falls faster.",
+          _slope, f"{FOLDER}/existence.parquet", possible=(-np.inf, np.inf),
+          out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000)),
+    Claim("gradient_features/tails-as-printed", THEOREM, "Lemma B.49, (B.428)",
+          "The background of a parity is sub-Gaussian with the variance as its constant, whatever "
+          "the dimension.", "exponent of t in -log Pr[|sum| >= t], far half of the deviations, "
+          "largest dimension", 1.9, 2.1,
+          "(B.428) takes sqrt(p_o) for the sub-Gaussian norm of a coordinate, which is "
+          "1 / sqrt(log(1 + 1 / (2 p_o))). At fixed 2 p_o d the sum is compound Poisson, with an "
+          "exponent near 1, so that we expect it to fail; where the proof uses it, at t below "
+          "r k, it serves.", _tail, f"{FOLDER}/tails.parquet", statistic="exact",
+          out_of_reach=needs(lemmas__tails__dimensions=5000)),
+)  # fmt: skip

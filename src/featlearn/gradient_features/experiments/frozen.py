@@ -1,0 +1,292 @@
+"""One step on all weights, then the output layer alone: Algorithms 4, 6 and 7.
+
+``smooth``: Theorem 3.4 on the XOR, steps of 1 / L and of 1 / t. ``curves``: uniform parity
+(Algorithm 6) and a polynomial of two projections (Algorithm 7) along the steps; ``heads``: what
+fixed features reach on the same inputs. ``scan``: how many inputs the first step needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.heads import regress
+from featlearn.core.seeds import Streams
+from featlearn.gradient_features.baselines import (
+    Data,
+    Kernel,
+    error_share,
+    linear_kernel,
+    quadratic_kernel,
+    random_features,
+    rbf_kernels,
+    ridge,
+    tangent,
+)
+from featlearn.gradient_features.cones import alignment, start_of
+from featlearn.gradient_features.data import MultiIndex, Xor
+from featlearn.gradient_features.law import Law, Sample
+from featlearn.gradient_features.model import (
+    LOSSES,
+    Network,
+    error,
+    multi_index_start,
+    uniform_parity_start,
+)
+from featlearn.gradient_features.parities import UniformParity, majority_coefficient
+from featlearn.gradient_features.train import (
+    fit_output,
+    fit_square,
+    multi_index_network,
+    nearest_optimum,
+    scaled_first_step,
+    strip,
+    uniform_parity_network,
+)
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+#: How Algorithm 6 is read: factor of the printed rate, and thresholds of the grid for a k. The sum
+#: of a good neuron over the block moves by twice its entries, which the grid's step should be.
+READINGS: Mapping[str, tuple[int, Callable[[int], int]]] = {
+    "printed rate, step 2/k": (1, lambda k: k),
+    "twice the rate, step 2/k": (2, lambda k: k),
+    "printed rate, step 1/k": (1, lambda k: 2 * k - 1),
+}
+#: What heads learn from, what chooses among them, what all are tested on.
+PARTS = ("train", "validation", "test")
+
+
+def measure(job: Job) -> Results:
+    """All frames of the experiment."""
+    config = job.config
+    streams = Streams(job.seed, "gradient_features", "frozen", range(config["replicates"]))
+    curves: list[dict[str, Any]] = []
+    heads: list[dict[str, Any]] = []
+    for name, settings in config["uniform_parity"].items():
+        curves += uniform_parity(name, settings, streams)
+        heads += uniform_parity_heads(name, settings, streams)
+    curves += multi_index(config["multi_index"], streams)
+    heads += multi_index_heads(config["multi_index"], streams)
+    return {
+        "smooth": pd.DataFrame(smooth(config["smooth"], streams)),
+        "curves": pd.DataFrame(curves),
+        "heads": pd.DataFrame(heads),
+        "scan": pd.DataFrame(scan(config["scan"], streams)),
+    }
+
+
+def looks(steps: int) -> list[int]:
+    """Four in each power of ten, from 1 to ``steps``."""
+    return sorted({round(step) for step in np.geomspace(1, steps, int(4 * np.log10(steps)) + 1)})
+
+
+# --------------------------------------------------------------------------- Theorem 3.4
+
+
+def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """Logistic loss over the steps, the bound of (B.12) with the measured L, and its comparator."""
+    law, loss = Xor(settings["dimension"], settings["noise"]), LOSSES["logistic"]
+    test = law.sample(settings["test"], streams("smooth-test"))
+    start, _ = start_of(law, streams("smooth-start"), settings["neurons"], settings["threshold"])
+    largest = law.sample(max(settings["samples"]), streams("smooth-inputs"))
+    at = looks(settings["steps"])
+    for samples in settings["samples"]:
+        x, y, component, _ = (part[:, :samples] for part in largest)
+        inputs = Sample(x, y, component, torch.full_like(y, 1 / samples))
+        network = scaled_first_step(start, inputs, 2 * settings["threshold"])
+        ones = torch.ones(len(x), dtype=x.dtype)
+        rules = {
+            "1 / L": fit_output(network, inputs, at, loss),
+            "1 / t": fit_output(network, inputs, at, loss, rate=ones, decay=True),
+        }
+        bent = rules["1 / L"].smoothness
+        spread = network.w.square().sum((1, 2)) * inputs.x.square().sum(-1).amax(1)
+        complexity = ((spread + network.b.square().sum(1)) / samples).sqrt()
+        for steps in at:
+            pull = bent / (2 * steps)
+            best = network._replace(a=nearest_optimum(network, inputs, loss, pull))
+            apart = (best.a - network.a).square().sum(-1)
+            promised = {
+                "bound": loss.mean(best, inputs) + pull * apart,
+                "rademacher": best.a.norm(dim=-1) * complexity,
+                "smoothness": bent,
+            }
+            for rule, fitted in rules.items():
+                now = network._replace(a=fitted.after(steps))
+                losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}
+                keys = {"rule": rule, "samples": samples, "step": steps}
+                yield from _rows(streams, keys, losses | promised)
+
+
+def _rows(
+    streams: Streams, keys: Mapping[str, Any], columns: Mapping[str, Tensor]
+) -> Iterator[dict[str, Any]]:
+    """A row a replicate, of columns (R,)."""
+    for place, replicate in enumerate(streams.replicates):
+        yield {**keys, "replicate": replicate,
+               **{name: values[place].item() for name, values in columns.items()}}  # fmt: skip
+
+
+# --------------------------------------------------------------------------- Algorithms 6 and 7
+
+
+def _sets(name: str, law: Law, samples: Mapping[str, int], streams: Streams) -> dict[str, Sample]:
+    return {part: law.sample(samples[part], streams(f"{name}-{part}")) for part in PARTS}
+
+
+def uniform_parity(
+    name: str, settings: Mapping[str, Any], streams: Streams
+) -> Iterator[dict[str, Any]]:
+    """Algorithm 6 in its readings; ``population``: the first step by its closed form."""
+    law = UniformParity(settings["dimension"], settings["block"])
+    sets, k = _sets(name, law, settings["samples"], streams), law.block
+    inputs, test = (sets[part].to(torch.float32) for part in ("train", "test"))
+    printed = 1 / (k * abs(majority_coefficient(law.dimension, k - 1)))
+    at = looks(settings["steps"])
+    for reading, (factor, grid) in READINGS.items():
+        start = uniform_parity_start(
+            streams(f"{name}-start"), settings["neurons"], law.dimension, k, thresholds=grid(k)
+        )
+        if settings["population"]:
+            w = factor * printed * start.a[..., None] * law.gradient(start.w, start.b)
+            network = Network(w, torch.zeros_like(start.a), start.b)
+        else:
+            network = uniform_parity_network(start, sets["train"], factor * printed)
+        network = network.to(torch.float32)
+        rate = settings["rate"] / network.features(inputs.x).square().sum(-1).mean(-1)
+        fitted = fit_output(network, inputs, at, LOSSES["hinge"], rate=rate)
+        for steps in at:
+            now = network._replace(a=fitted.after(steps))
+            columns = {"value": error(now, test), "train": error(now, inputs),
+                       "loss": LOSSES["hinge"].mean(now, test)}  # fmt: skip
+            yield from _rows(streams, {"law": name, "reading": reading, "step": steps}, columns)
+
+
+def uniform_parity_heads(
+    name: str, settings: Mapping[str, Any], streams: Streams
+) -> Iterator[dict[str, Any]]:
+    """Errors of fixed features: inputs, their products, the network's own start."""
+    law = UniformParity(settings["dimension"], settings["block"])
+    sets = _sets(name, law, settings["samples"], streams)
+    start = uniform_parity_start(
+        streams(f"{name}-start"), settings["neurons"], law.dimension, law.block
+    )
+    half = settings["neurons"]  # the other half are copies
+    own = Network(*(part[:, :half] for part in start))
+    for method, features in {
+        "linear": lambda x: x,
+        "products of two": products,
+        "random features": own.features,
+    }.items():
+        seen = {part: (features(inputs.x), inputs.y) for part, inputs in sets.items()}
+        found = regress(seen["train"], seen["validation"])
+        columns = {
+            column: (found.predict(seen[part][0]).sign() != seen[part][1]).double().mean(-1)
+            for column, part in (("train", "train"), ("value", "test"))
+        }
+        yield from _rows(streams, {"law": name, "method": method}, columns)
+
+
+def products(x: Tensor) -> Tensor:
+    """All products of two coordinates of inputs (..., d): (..., d (d - 1) / 2)."""
+    first, second = torch.triu_indices(x.shape[-1], x.shape[-1], 1)
+    return x[..., first] * x[..., second]
+
+
+def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """Algorithm 7 with steps of 1 / L."""
+    law = _polynomial(settings)
+    sets = _sets("multi_index", law, settings["samples"], streams)
+    start = multi_index_start(streams("multi_index-start"), settings["neurons"], law.dimension)
+    stripped = strip(sets["train"])
+    network = multi_index_network(
+        start, stripped, law.dimension**0.5, streams("multi_index-thresholds")
+    )
+    fitted = fit_square(network, stripped.inputs, looks(settings["steps"]))
+    for steps in fitted.looks:
+        now = network._replace(a=fitted.after(steps))
+        columns = {}
+        for column, part in (("train", "train"), ("value", "test")):
+            x, y = sets[part].x, sets[part].y
+            lost = (stripped.predict(now, x) - y).square().mean(-1)
+            columns[column] = lost / y.square().mean(-1)
+        yield from _rows(
+            streams, {"law": "multi_index", "reading": "as printed", "step": steps}, columns
+        )
+
+
+def multi_index_heads(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """Fixed features by ridge regression on the inputs of Algorithm 7."""
+    law = _polynomial(settings)
+    sets = _sets("multi_index", law, settings["samples"], streams)
+    start = multi_index_start(streams("multi_index-start"), settings["neurons"], law.dimension)
+    for place, replicate in enumerate(streams.replicates):
+        parts = [Data(inputs.x[place], inputs.y[place]) for inputs in sets.values()]
+        own = Network(*(part[place : place + 1] for part in start))
+        kernels: dict[str, list[Kernel]] = {
+            "linear": [linear_kernel],
+            "quadratic kernel": [quadratic_kernel],
+            "random features": [random_features(own)],
+            "tangent kernel": [tangent(own)],
+            "RBF kernel": rbf_kernels(parts[0].x),
+        }
+        for method, tried in kernels.items():
+            train, _, test = ridge(tried, *parts, score=error_share)
+            yield {"law": "multi_index", "method": method, "replicate": replicate,
+                   "train": train, "value": test}  # fmt: skip
+
+
+def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
+    return MultiIndex(
+        settings["dimension"], tuple(settings["curvatures"]), tuple(settings["quartics"])
+    )
+
+
+# --------------------------------------------------------------------------- how many inputs
+
+
+def scan(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """First step of Algorithm 7 on n inputs, n over d^2 as the config says: where its energy lies,
+    and the error of a head on its features that always has the same number of inputs."""
+    for dimension in settings["dimensions"]:
+        law = MultiIndex(dimension)
+        name = f"scan-{dimension}"
+        start = multi_index_start(streams(f"{name}-start"), settings["neurons"], dimension)
+        half = start.w.shape[1] // 2  # the other half are copies
+        counts = [round(ratio * dimension**2) for ratio in sorted(settings["ratios"])]
+        b = torch.stack([
+            torch.randn(half, generator=stream, dtype=torch.float64)
+            for stream in streams(f"{name}-thresholds")
+        ])  # fmt: skip
+        heads = [
+            law.sample(settings["head"][part], streams(f"{name}-{part}"))
+            for part in ("train", "validation", "test")
+        ]
+        drawn = streams(f"{name}-inputs")
+        total = torch.zeros_like(start.w[:, :half])
+        seen = 0
+        for count in counts:
+            while seen < count:  # in pieces: all inputs at once would not fit
+                inputs = law.sample(min(count - seen, 10_000), drawn)
+                for r, (x, y) in enumerate(zip(inputs.x, inputs.y, strict=True)):
+                    active = (x @ start.w[r, :half].mT > 0).to(x.dtype)
+                    total[r] += (active * y[:, None]).mT @ x
+                seen += inputs.x.shape[1]
+            found = total / seen
+            energy = found.square().sum(-1)
+            inside = energy * alignment(law, found).square()
+            share = inside.sum(1) / energy.sum(1)
+            w = 2 * dimension**0.5 * start.a[:, :half, None] * found
+            network = Network(w, start.a[:, :half], b)
+            train, validation, test = ((network.features(part.x), part.y) for part in heads)
+            loss = regress(train, validation).nmse(*test)
+            keys = {"dimension": dimension, "samples": seen}
+            yield from _rows(streams, keys, {"share": share, "error": loss})

@@ -1,0 +1,127 @@
+"""Lemmas on the way to the theorems, on neurons of the first step in closed form.
+
+``nice``: how often a network lacks nice neurons, over m (Lemma 3.13). ``existence``: the network
+that Lemma 3.14 builds, over m. ``activation``: how often sure neurons are active, by component of
+the data (Lemmas B.32, B.39, B.49). ``tails``: the background of a parity (B.422).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.gradient_features import existence as built
+from featlearn.gradient_features.cones import activation, background_tail, sure_weights
+from featlearn.gradient_features.data import Xor, law_of
+from featlearn.gradient_features.model import LOSSES, error, mixture_truth
+from featlearn.gradient_features.parities import Parity
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+HINGE = LOSSES["hinge"]
+
+
+def measure(job: Job) -> Results:
+    """All frames of the experiment."""
+    config = job.config
+    streams = Streams(job.seed, "gradient_features", "lemmas", range(config["replicates"]))
+    law = law_of("xor", config["xor"])
+    assert isinstance(law, Xor)
+    rows: list[dict[str, Any]] = []
+    for name, settings in config["activation"]["laws"].items():
+        rows += activations(name, settings, config["activation"], streams)
+    return {
+        "nice": pd.DataFrame(nice(law, config["nice"], streams)),
+        "existence": pd.DataFrame(existence(law, config["existence"], streams)),
+        "activation": pd.DataFrame(rows),
+        "tails": pd.DataFrame(tails(config["tails"])),
+    }
+
+
+def nice(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """Share of networks in which a cluster has fewer than m p / 4 nice neurons."""
+    gamma, least, most = settings["gamma"], law.size / 2, max(settings["neurons"])
+    for replicate, stream in zip(streams.replicates, streams("nice"), strict=True):
+        drawn = built.draw(law, settings["threshold"], settings["networks"] * most, stream)
+        p = built.hit_probability(law, drawn, gamma, least)
+        found = built.nice(law, drawn, gamma, least).view(settings["networks"], most, -1)
+        for neurons in settings["neurons"]:
+            hits = neurons * p
+            lacking = (found[:, :neurons].sum(1) < hits / 4).any(-1)
+            yield {
+                "neurons": neurons,
+                "hits": hits,
+                "replicate": replicate,
+                "value": lacking.double().mean().item(),
+                "bound": 2 * found.shape[-1] * math.exp(-built.CHERNOFF * hits),
+            }
+
+
+def existence(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+    """The network of Lemma 3.14 against its comparator g*, whose margin is the largest allowed."""
+    ratio, gamma, least = settings["threshold"], settings["gamma"], law.size / 2
+    margin = law.signal_std / 4
+    of, truth = built.bounds(law, margin, least), mixture_truth(law, margin)
+    drawn = zip(
+        streams.replicates, streams("existence-start"), streams("existence-test"), strict=True
+    )
+    for place, (replicate, start, unseen) in enumerate(drawn):
+        neurons = built.draw(law, ratio, max(settings["neurons"]), start)
+        p = built.hit_probability(law, neurons, gamma, least)
+        test = law.sample(settings["test"], [unseen])
+        wanted = truth(test.x)
+        for count in settings["neurons"]:
+            part = built.Neurons(*(each[:count] for each in neurons))
+            rest = streams(f"existence-{count}")[place]
+            found = built.good_network(law, part, ratio, gamma, of, count * p, rest)
+            yield {
+                "neurons": count,
+                "hits": count * p,
+                "replicate": replicate,
+                "used": found.a.shape[1],
+                "value": (found(test.x) - wanted).abs().mean().item(),
+                "excess": (HINGE.mean(found, test) - HINGE.mean(truth, test)).item(),
+                "loss": HINGE.mean(found, test).item(),
+                "error": error(found, test).item(),
+                "bound": of.excess(count * p, gamma),
+            }
+
+
+def activations(
+    name: str, law_settings: Mapping[str, Any], settings: Mapping[str, Any], streams: Streams
+) -> Iterator[dict[str, Any]]:
+    """Mean probability of sure neurons to be active on their own and on each other component."""
+    law = law_of(name, law_settings)
+    for ratio in settings["ratios"]:
+        draws = zip(streams.replicates, streams(f"{name}-activation-{ratio}"), strict=True)
+        for replicate, stream in draws:
+            w = sure_weights(law, ratio, settings["draws"], stream)
+            b = torch.full((len(w),), ratio * law.signal_std, dtype=w.dtype)
+            active = activation(law.reduced(), w, b).mean(0)
+            # the first component of a parity are its uniform inputs
+            own = int(isinstance(law, Parity))
+            columns = {"own": active[own], "others": active[own + 1 :].max()}
+            if own:
+                columns["uniform"] = active[0]
+            for component, value in columns.items():
+                yield {"law": name, "ratio": ratio, "component": component,
+                       "replicate": replicate, "value": value.item()}  # fmt: skip
+
+
+def tails(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Exact tails of the background, whose variance is that of the block, r k, at each d."""
+    block = settings["block"]
+    deviations = torch.tensor(settings["deviations"], dtype=torch.float64)
+    for dimension in settings["dimensions"]:
+        law = Parity(dimension, block, 1, 0.0, block / (2 * (dimension - block)))
+        found = background_tail(law, deviations * math.sqrt(block))
+        for deviation, value in zip(settings["deviations"], found.tolist(), strict=True):
+            yield {"dimension": dimension, "deviation": deviation, "value": value,
+                   "gaussian": math.log(2) - deviation**2 / 2}  # fmt: skip

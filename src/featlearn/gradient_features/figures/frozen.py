@@ -1,0 +1,165 @@
+"""Algorithms 4, 6 and 7: the output layer alone after one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, interval, lines, share_interval
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+READINGS = {
+    "printed rate, step 2/k": ("as printed", "orange"),
+    "twice the rate, step 2/k": ("twice the rate", "green"),
+    "printed rate, step 1/k": ("finer thresholds", "blue"),
+    "as printed": ("as printed", "orange"),
+}
+HEADS = {
+    "linear": ("linear", "--"),
+    "random features": ("random features", ":"),
+    "products of two": ("of degree 2", "-."),
+    "quadratic kernel": ("of degree 2", "-."),
+    "tangent kernel": ("tangent kernel", (0, (1, 3))),
+    "RBF kernel": ("RBF kernel", "-"),
+}
+SHADES = ("sky", "blue", "green", "orange", "red", "purple")
+
+
+@figure()
+def theorem_3_4(smooth: pd.DataFrame) -> Figure:
+    """Theorem 3.4: what T steps promise, and what n inputs do
+
+    The output layer alone after one step on the XOR, logistic loss. Left, on the largest number of
+    inputs: training loss over the steps of 1 / L and the bound of (B.12) with the measured L,
+    min_a (loss + L |a - a_1|^2 / 2 T); and the steps of 1 / t that the main text prints. Right, over n:
+    losses after the last step of 1 / L, and the theorem's term for their difference at the comparator of
+    that bound. Means. *What to see:* the first term is of the order of what it bounds, the second larger
+    than the loss of no network at all, 1, where test and training loss hardly differ. Steps of 1 / t jump by orders of
+    magnitude before they descend.
+    """
+    drawn = canvas(7.4, 3.3)
+    left, right = drawn.subplots(1, 2)
+    most = smooth[smooth["samples"] == smooth["samples"].max()]
+    for rule, column, words, colour, dash in (
+        ("1 / L", "train", "1 / L, training", "blue", ""),
+        ("1 / L", "bound", "1 / L, bound", "ink", (4, 2)),
+        ("1 / t", "train", "1 / t, training", "orange", ""),
+        ("1 / t", "test", "1 / t, test", "orange", (1, 1.5)),
+    ):
+        mean = most[most["rule"] == rule].groupby("step")[column].mean()
+        left.plot(mean.index, mean, color=COLOURS[colour], label=words,
+                  linestyle=(0, dash) if dash else "-")  # fmt: skip
+    left.set(xscale="log", yscale="log", xlabel="step T", ylabel="logistic loss")
+    left.set_title("Steps")
+    left.legend(loc="lower left")
+    last = smooth[(smooth["step"] == smooth["step"].max()) & (smooth["rule"] == "1 / L")]
+    long = last.melt(["samples", "replicate"], ["train", "test", "rademacher"], "quantity")
+    lines(right, long, "samples", "quantity", errorbar=None, looks={
+        "rademacher": Look("printed term", COLOURS["ink"], "s", (4, 2)),
+        "test": Look("test", COLOURS["green"], "^"),
+        "train": Look("training", COLOURS["blue"]),
+    })  # fmt: skip
+    right.set(xscale="log", yscale="log", xlabel="inputs n")
+    _ticks(right, sorted(last["samples"].unique()))
+    right.set_title("Inputs")
+    right.legend(loc="center right")
+    return drawn
+
+
+@figure()
+def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Figure:
+    """Algorithms 6 and 7 along their steps
+
+    Test error of parities of two and of four coordinates (Algorithm 6; the first step on inputs, and
+    by the closed form of its gradient), and the share of the labels' energy that is missed of a
+    polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Dashed and
+    dotted: fixed features on the same inputs, solved to their optimum. 95 % intervals. *What to see:*
+    products of two coordinates know the parity of two, so that it says nothing about features; nothing
+    fixed knows that of four, which the network learns. With the printed rate the sum of a good neuron
+    moves by half a step of the thresholds: twice the rate, or a grid of half the step, gets there
+    sooner. Of the polynomial fixed features learn at most what is of degree 2.
+    """
+    parity = config["uniform_parity"]
+    panels = {
+        "two": f"parity of {parity['two']['block']}, d = {parity['two']['dimension']}",
+        "four": f"parity of {parity['four']['block']}, d = {parity['four']['dimension']}",
+        "multi_index": f"polynomial, d = {config['multi_index']['dimension']}",
+    }
+    drawn = canvas(8.6, 3.7)
+    axes = drawn.subplots(1, 3)
+    for ax, (law, title) in zip(axes, panels.items(), strict=True):
+        own = curves[curves["law"] == law]
+        for reading, (words, colour) in READINGS.items():
+            shown = own[own["reading"] == reading]
+            if len(shown):
+                sns.lineplot(shown, x="step", y="value", color=COLOURS[colour], label=words, ax=ax,
+                             legend=False, errorbar=share_interval,
+                             err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+        for method, (words, dash) in HEADS.items():
+            level = heads[(heads["law"] == law) & (heads["method"] == method)]["value"]
+            if len(level):
+                ax.axhline(level.mean(), color=COLOURS["ink"], linestyle=dash, linewidth=1,
+                           label=words)  # fmt: skip
+        top = 1.1 if law == "multi_index" else 0.56
+        ax.set(title=title, xscale="log", xlabel="step", ylim=(-0.02, top),
+               ylabel="energy missed" if law == "multi_index" else "test error")  # fmt: skip
+    known: dict[str, Artist] = {}
+    for ax in axes:
+        handles, labels = ax.get_legend_handles_labels()
+        known |= dict(zip(labels, handles, strict=True))
+    drawn.legend(list(known.values()), list(known), loc="outside lower center", ncols=8)
+    return drawn
+
+
+@figure()
+def sample_size(scan: pd.DataFrame) -> Figure:
+    """How many inputs the first step needs: d squared
+
+    First step of Algorithm 7 on a quadratic of two projections. The share of its energy that lies in the
+    relevant space over n / d^2, with the closed form 1 / (1 + pi d^2 / 2 n); the same over n / d; and
+    the energy missed by a ridge regression on the step's features, which has the same inputs at each n.
+    95 % intervals. *What to see:* over n / d^2 the dimensions lie on one curve, over n / d they fan
+    out.
+    """
+    drawn = canvas(8.6, 3.4)
+    axes = drawn.subplots(1, 3)
+    dimensions = sorted(scan["dimension"].unique())
+    looks = {
+        d: Look(f"d = {d}", COLOURS[shade]) for d, shade in zip(dimensions, SHADES, strict=False)
+    }
+    for ax, power, column, words in (
+        (axes[0], 2, "share", "energy in the relevant space"),
+        (axes[1], 1, "share", ""),
+        (axes[2], 2, "error", "energy missed by a head"),
+    ):
+        shown = scan.assign(ratio=scan["samples"] / scan["dimension"] ** power)
+        lines(ax, shown, "ratio", "dimension", looks=looks, value=column, errorbar=interval)
+        ax.set(xscale="log", ylim=(0, 1), xlabel=r"$n / d^2$" if power == 2 else r"$n / d$",
+               ylabel=words)  # fmt: skip
+        if power == 2:
+            _ticks(ax, sorted(shown["ratio"].round(2).unique()))
+        else:
+            ax.minorticks_off()
+    ratios = scan["samples"] / scan["dimension"] ** 2
+    grid = np.geomspace(ratios.min(), ratios.max(), 50)
+    axes[0].plot(grid, 1 / (1 + np.pi / (2 * grid)), color=COLOURS["ink"], linestyle="--",
+                 linewidth=1, label="closed form")  # fmt: skip
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return drawn
+
+
+def _ticks(ax: Axes, values: Sequence[float]) -> None:
+    """Ticks of a logarithmic axis at the values that were tried."""
+    ax.set_xticks(values)
+    ax.get_xaxis().set_major_formatter("{x:g}")
+    ax.minorticks_off()

@@ -1,0 +1,61 @@
+"""What bounds and requirements of chapter 3 say at given sizes, constants of their O(.) as 1.
+
+Most say nothing at any size that can be run; the table ``printed`` tells which. No torch.
+"""
+
+from __future__ import annotations
+
+from math import comb, log, sqrt
+
+#: tau of Assumptions 3.15 and 3.19, the least that they allow.
+TAU = 8
+
+
+def xor_error(noise: float, dimension: int, samples: int) -> float:
+    """Theorem B.42: error of the network, sigma^(3/2) (d^(-1/4) + n^(-1/6))."""
+    return noise**1.5 * (dimension**-0.25 + samples ** (-1 / 6))
+
+
+def xor_activation(dimension: int) -> float:
+    """Lemma B.39 with tau = 1: least activation of a sure neuron on its own cluster."""
+    return 1 - log(dimension) ** (-1 / 50)
+
+
+def mixture_width(dimension: int, norm: float, noise: float) -> float:
+    """1 / p of Lemma B.30 with C_b = 1: neurons for one that is sure."""
+    small = norm / sqrt(dimension)
+    wide = max(noise, small)
+    power = 9 * TAU * wide**2 / (2 * small**2)
+    return sqrt(TAU * log(dimension)) * wide / small * float(dimension) ** power
+
+
+def parity_width(dimension: int, blocks: int) -> float:
+    """1 / p of Lemma B.47 with C_b = 1."""
+    return sqrt(TAU * blocks * log(dimension)) * float(dimension) ** (9 * TAU * blocks / 8)
+
+
+def fixed_features_loss(block: int, features: int, norm: float) -> float:
+    """Proposition 3.23: least hinge loss of so many bounded features under a head of this norm."""
+    return 0.5 - sqrt(features) * norm / (2**block * sqrt(2))
+
+
+def uniform_parity_inputs(dimension: int, block: int, neurons: int, error: float) -> float:
+    """Theorem B.56: n."""
+    logs = log(block * dimension / error) * log(dimension * neurons / error)
+    first = block ** (7 / 6) * dimension * comb(dimension, block - 1) * logs
+    return first + block**3 * neurons * dimension**2 / error**2
+
+
+def uniform_parity_steps(dimension: int, block: int, neurons: int, error: float) -> float:
+    """Theorem B.56: T."""
+    return block**3 * neurons * dimension**2 / error
+
+
+def polynomial_inputs(dimension: int, neurons: int, samples: int) -> float:
+    """Theorem B.69 at degree 4, kappa sqrt(r) = 1: n, where the log has that of the run."""
+    return dimension**2 * log(samples * neurons * dimension) ** 5 + neurons
+
+
+def polynomial_width(dimension: int, neurons: int, samples: int, error: float) -> float:
+    """Theorem B.69 at degree 4, kappa sqrt(r) = 1: m."""
+    return log(samples * neurons * dimension) ** 25 / error

@@ -1,0 +1,170 @@
+"""Weights that say which network they are of, and that network, ready to use.
+
+What a training of ours writes holds, in the header of its safetensors file: encoder and its
+options, side and normalisation of its images, names of the classes, how it was trained, a digest of
+the config, and the version of featlearn. :func:`load` makes the network from that; who builds one
+by another config and fills it with these weights is told what differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from featlearn import __version__
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import Described, PathLike, read_tensors
+from featlearn.images.augment import Augment
+from featlearn.images.classifier import Classifier
+from featlearn.images.draws import Draws
+from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.features import evaluating
+from featlearn.images.readers.decode import decode
+
+#: Largest picture that a file may hold, in pixels.
+MOST_PIXELS = 50_000_000
+
+
+def described(
+    network: nn.Module,
+    augment: Augment,
+    method: str,
+    config: Mapping[str, Any],
+    classes: Sequence[str] = (),
+) -> Described:
+    """Weights of ``network`` with all that :func:`load` needs to make it again.
+
+    Parameters
+    ----------
+    network
+        An encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.
+    augment
+        Of its training: says how its images are normalised.
+    method
+        How it was trained.
+    config
+        Part of the config that it follows from.
+    classes
+        Names of a classifier's classes.
+    """
+    encoder = network.encoder if isinstance(network, Classifier) else network
+    assert isinstance(encoder, Encoder)
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest()
+    return Described(
+        network.state_dict(),
+        **encoder.built,
+        mean=augment.mean.flatten().tolist(),
+        std=augment.std.flatten().tolist(),
+        classes=list(classes),
+        several=isinstance(network, Classifier) and network.several,
+        method=method,
+        config=digest[:16],
+        version=__version__,
+    )
+
+
+class Network(nn.Module):
+    """A trained network and all that it takes to look at a picture with it.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    classes : tuple of str
+        Empty for one that was trained without labels.
+    size : int
+        Side of its images.
+    about : dict
+        What the file says of it.
+    """
+
+    def __init__(self, network: nn.Module, about: Mapping[str, Any]):
+        super().__init__()
+        self.network, self.about = network, dict(about)
+        self.classes, self.size = tuple(about["classes"]), int(about["image_size"])
+        self.plain = Augment({"preset": "none", "mean": about["mean"], "std": about["std"]})
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, without the head."""
+        return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
+
+    def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:
+        """Files, or uint8 pixels (N, 3, S, S), as inputs of the network: float32 (N, 3, S, S).
+
+        Files are brought to the network's size; ``resize`` as in a config's ``data``.
+
+        Raises
+        ------
+        FeatlearnError
+            If a file is no picture, or pixels have another type or size.
+        """
+        if not isinstance(pictures, Tensor):
+            found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in pictures]  # type: ignore[arg-type]
+            pictures = torch.from_numpy(np.stack(found))
+        wanted = (3, self.size, self.size)
+        if pictures.dtype != torch.uint8 or pictures.shape[1:] != wanted:
+            raise FeatlearnError(
+                f"pictures: {pictures.dtype} {tuple(pictures.shape)}; expected uint8 pixels "
+                f"(N, 3, {self.size}, {self.size}), or files"
+            )
+        return self.plain(pictures, Draws(("evaluation",), 0, len(pictures)))
+
+    def features(self, pictures: Tensor | Iterable[PathLike]) -> Tensor:
+        """Of pictures as :meth:`images` takes them: float32 (N, width)."""
+        with evaluating(self), torch.inference_mode():
+            return self.encoder(self.images(pictures))
+
+    def forward(self, pictures: Tensor | Iterable[PathLike]) -> Tensor:
+        """How probable each class is, (N, classes), for pictures as :meth:`images` takes them.
+
+        With several labels an image each class has a probability of its own.
+
+        Raises
+        ------
+        FeatlearnError
+            If the network has no classes.
+        """
+        if not isinstance(self.network, Classifier):
+            raise FeatlearnError(
+                f"a network trained by {self.about['method']} has no classes; expected features()"
+            )
+        with evaluating(self), torch.inference_mode():
+            scores = self.network.scores(self.images(pictures))
+            return scores.sigmoid() if self.network.several else scores.softmax(1)
+
+
+def load(path: PathLike) -> Network:
+    """The network of a safetensors file that a run wrote, in evaluation mode, on the CPU.
+
+    Raises
+    ------
+    FeatlearnError
+        If the file is damaged, or does not say which network it is of.
+
+    Examples
+    --------
+    >>> network = featlearn.load("results/own/.../classifier-pretrained-0.safetensors")
+    >>> network(["cat.jpg"]).argmax(1), network.classes
+    """
+    weights = read_tensors(path)
+    if not {"encoder", "image_size", "classes", "mean", "std"} <= weights.about.keys():
+        raise FeatlearnError(
+            f"{path}: does not say which network it is of; expected weights that a run of "
+            "featlearn wrote (others: featlearn.images.weights.load_weights fills an encoder)"
+        )
+    about = weights.about
+    network: nn.Module = build_encoder(about["encoder"], about["image_size"])
+    if about["classes"]:
+        network = Classifier(network, len(about["classes"]), several=about["several"])  # type: ignore[arg-type]
+    try:
+        network.load_state_dict(dict(weights))
+    except RuntimeError as error:
+        raise FeatlearnError(f"{path}: its tensors are not those of its header: {error}") from error
+    return Network(network, about).eval()

@@ -1,0 +1,256 @@
+"""Figure 8.1 and what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.quoted import quoted_table
+from featlearn.core.statistical import Look, lines
+from featlearn.looped.words import ABLATIONS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Of the numbers of examples, from few to many.
+COLOURED = ("red", "orange", "green", "blue", "purple", "sky")
+#: ln of the squared error that float64 cannot get below, for coordinates of order one.
+FLOOR = 2 * np.log(2.0**-52)
+STEPS = {
+    "1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
+    "1 / n": Look(r"$1/n$", COLOURS["blue"]),
+    "edge": Look(r"$1/(\sqrt{n}+\sqrt{d})^2$", COLOURS["green"], "^"),
+}
+ONE_LOOP = {
+    "1 / |y|^2": Look(r"step $1/|y|^2$", COLOURS["red"]),
+    "1 / L": Look(r"step $1/L$", COLOURS["ink"], "s", (4, 2)),
+}
+
+
+def _coloured(frame: pd.DataFrame) -> dict[int, str]:
+    sizes = sorted(frame["examples"].unique())
+    return {n: COLOURS[COLOURED[place % len(COLOURED)]] for place, n in enumerate(sizes)}
+
+
+@figure()
+def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, quoted: Mapping[str, Any]) -> Figure:
+    """Figure 8.1: error of the loops and its bound
+
+    Natural logarithm of the squared error of theta over that of the start, along the loops, for so many
+    examples n: solid the looped transformer, dashed the bound; means over the trials of these logarithms,
+    each with its own condition number. Left as it is printed: run in float64 (the thesis ran gradient
+    descent), with the bound of Theorem 8.16 that the caption names, -T / (2 kappa), which is one of another
+    error. Right the exact curve of the same prompts, with the bound of what is drawn, -T / kappa of Theorem
+    8.25. The legend has the mean condition number of these trials and in brackets the printed one. *What to
+    see:* the error falls exponentially, faster with more examples, and stays below its bound, further the
+    more examples there are. Left the gap seems to narrow with n, as the thesis says, because the error ends
+    where coordinates of order one are rounded (grey).
+    """
+    printed = quoted_table(quoted, "condition-numbers")[0].set_index("examples")["paper_value"]
+    drawn = canvas(8.2, 3.6)
+    axes = drawn.subplots(1, 2)
+    trials = curves["replicate"].nunique()
+    for n, colour in _coloured(curves).items():
+        own = curves[curves["examples"] == n].groupby("loop")[["exact", "run", "bound"]].mean()
+        kappa = prompts[(prompts["examples"] == n) & (prompts["replicate"] < trials)]["kappa"]
+        words = rf"$n$ = {n}, $\kappa$ = {kappa.mean():.2f}"
+        if n in printed.index:
+            words += f" ({printed[n]:g})"
+        for ax, column, share in zip(axes, ("run", "exact"), (0.5, 1), strict=True):
+            ax.plot(own.index, own[column], color=colour, label=words)
+            ax.plot(own.index, share * own["bound"], color=colour, linestyle="--", linewidth=1)
+    axes[0].axhline(FLOOR, color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0)
+    axes[0].set_title("as printed")
+    axes[1].set_title("exact")
+    axes[0].set_ylabel("ln of the normalised squared error")
+    for ax in axes:
+        ax.set_xlabel("loops T")
+    axes[1].plot([], [], color=COLOURS["grey"], linestyle="--", linewidth=1, label="bound")
+    axes[1].legend(loc="lower left")
+    return drawn
+
+
+@figure()
+def gaps(prompts: pd.DataFrame) -> Figure:
+    """The gap between bound and error over the number of examples
+
+    (Bound minus logarithm of the squared error) over the number of loops, after the last one, with 95 %
+    intervals over the prompts: of the exact error with the bound of Theorem 8.25, and as printed, of a run in
+    float64 with the bound of Theorem 8.16. *What to see:* the thesis says that it narrows as n grows. It
+    widens; only where rounding stops the error it narrows.
+    """
+    drawn = canvas(4.8, 3.2)
+    ax = drawn.subplots()
+    long = prompts.melt(["examples", "replicate"], ["gap", "run_gap"], "line")
+    looks = {
+        "gap": Look("exact", COLOURS["blue"]),
+        "run_gap": Look("as printed, in float64", COLOURS["red"], "s", (4, 2)),
+    }
+    lines(ax, long, "examples", "line", looks=looks)
+    ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
+    _sizes(ax, prompts)
+    ax.set_ylabel("gap over T")
+    ax.legend()
+    return drawn
+
+
+def _sizes(ax: Axes, frame: pd.DataFrame) -> None:
+    ax.set(xscale="log", xlabel="examples n")
+    ax.set_xticks(sorted(frame["examples"].unique()))
+    ax.get_xaxis().set_major_formatter("{x:.0f}")
+    ax.minorticks_off()
+
+
+@figure()
+def ablations(ablations: pd.DataFrame) -> Figure:
+    """What becomes of gradient descent without a part of the construction
+
+    Largest difference of -q / alpha and the theta of gradient descent along the loops, over the prompts:
+    boxes are quartiles, whiskers reach 1.5 times as far, dots lie beyond. *What to see:* the construction
+    is gradient descent up to rounding. A causal mask is not, although the thesis calls its mask a causal
+    one: there examples attend too, and are overwritten.
+    """
+    drawn = canvas(6.2, 3.2)
+    ax = drawn.subplots()
+    shown = ablations.assign(arm=ablations["arm"].map(ABLATIONS))
+    # a difference of 0 has no logarithm
+    shown["deviation"] = shown["deviation"].clip(lower=2.0**-54)
+    sns.boxplot(shown, x="deviation", y="arm", order=list(ABLATIONS.values()), ax=ax,
+                color=COLOURS["sky"], fliersize=2, linewidth=0.8)  # fmt: skip
+    ax.set(xscale="log", xlabel="largest difference to gradient descent", ylabel=None)
+    return drawn
+
+
+@figure()
+def rates(rates: pd.DataFrame) -> Figure:
+    """Steps other than 1 / L
+
+    Change of ln |theta - theta*|^2 a step, over the step in units of 1 / L: dots are the later half of a run
+    in float64, mean over the prompts with 95 % intervals; dashed is what the slowest eigenvector gives. The cross is the
+    best constant step of each prompt, 2 / (L + mu), at its mean place. *What to see:* the lemma's range up
+    to 1 / L suffices and is not needed: below 2 / L all converge, at 2 / L the error stalls, above it
+    grows. The best constant step lies between.
+    """
+    drawn = canvas(4.8, 3.2)
+    ax = drawn.subplots()
+    best = rates["ratio"].isna()
+    tried = rates[~best]
+    lines(ax, tried.assign(line="run"), "ratio", "line",
+          looks={"run": Look("run", COLOURS["blue"])})  # fmt: skip
+    predicted = tried.groupby("ratio")["predicted"].mean()
+    ax.plot(predicted.index, predicted, color=COLOURS["ink"], linestyle="--",
+            label="slowest eigenvector")  # fmt: skip
+    own = rates[best]
+    ax.plot(own["best"].mean(), own["value"].mean(), "X", color=COLOURS["green"], markersize=8,
+            label="best constant step")  # fmt: skip
+    ax.axhline(0, color=COLOURS["grey"], linewidth=0.8)
+    ax.set(xlabel=r"step $\eta L$", ylabel="change of ln error a step")
+    ax.legend()
+    return drawn
+
+
+@figure()
+def condition_numbers(dimensions: pd.DataFrame) -> Figure:
+    """Condition numbers at n = O(d)
+
+    Mean condition number of X^T X for Gaussian prompts, with 95 % intervals. Left over the dimension at a
+    constant ratio n / d: dashed the Marchenko-Pastur edges with Tracy-Widom means, dotted their limit.
+    Right kappa - 1 over n / d at the largest dimension, and a line of slope -1/2. *What to see:* a constant
+    number of examples a dimension gives a constant condition number, which comes up to its limit from
+    below; and kappa - 1 falls as sqrt(d / n), so that n of order d / eps^2 gives 1 + O(eps).
+    """
+    drawn = canvas(8.2, 3.4)
+    left, right = drawn.subplots(1, 2)
+    ratios = sorted(dimensions["ratio"].unique())
+    colours = {one: COLOURS[COLOURED[place % len(COLOURED)]] for place, one in enumerate(ratios)}
+    looks = {one: Look(f"n / d = {one}", colour) for one, colour in colours.items()}
+    lines(left, dimensions, "dimension", "ratio", looks=looks)
+    for one, colour in colours.items():
+        own = dimensions[dimensions["ratio"] == one].groupby("dimension")
+        predicted, limit = own["predicted"].mean(), own["limit"].mean()
+        left.plot(predicted.index, predicted, color=colour, linestyle="--", linewidth=1)
+        left.plot(limit.index, limit, color=colour, linestyle=":", linewidth=1)
+    left.set(xscale="log", yscale="log", xlabel="dimension d", ylabel=r"condition number $\kappa$")
+    left.set_xticks(sorted(dimensions["dimension"].unique()))
+    left.set_yticks([1, 2, 3, 5, 9])
+    for axis in (left.get_xaxis(), left.get_yaxis()):
+        axis.set_major_formatter("{x:.0f}")
+    left.minorticks_off()
+    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.66))
+    largest = dimensions["dimension"].max()
+    own = dimensions[dimensions["dimension"] == largest].copy()
+    own["value"] -= 1
+    lines(right, own.assign(line="mean"), "ratio", "line",
+          looks={"mean": Look(f"d = {largest}", COLOURS["blue"])})  # fmt: skip
+    mean = own.groupby("ratio")["value"].mean()
+    guide = mean.iloc[-1] * (mean.index / mean.index[-1]) ** -0.5
+    right.plot(mean.index, guide, color=COLOURS["ink"], linestyle="--", linewidth=1,
+               label="slope -1/2")  # fmt: skip
+    right.set(xscale="log", yscale="log", xlabel="examples a dimension, n / d",
+              ylabel=r"$\kappa - 1$")  # fmt: skip
+    right.set_yticks([0.1, 0.3, 1, 3, 9])
+    right.get_yaxis().set_major_formatter("{x:g}")
+    right.minorticks_off()
+    right.legend()
+    return drawn
+
+
+@figure()
+def blind_steps(blind: pd.DataFrame) -> Figure:
+    """Steps that read no prompt
+
+    Mean of ln |theta - theta*| along the loops, a panel a number of examples: the theorem's step, one over
+    the largest eigenvalue of the very prompt, and two that all prompts share. *What to see:* the earlier
+    work that the thesis compares itself with (Theorem 8.17) has a model that knows the law and not the
+    prompt, and a bound that asks for exp(T) examples. The bound is loose: with a shared step the error falls
+    exponentially with the loops at a fixed number of examples, and where there are enough for 1 / n faster
+    than with 1 / L. With few examples 1 / n is too large for some prompts.
+    """
+    sizes = sorted(blind["examples"].unique())
+    drawn = canvas(2.3 * len(sizes), 3.2)
+    axes = drawn.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+    for ax, n in zip(axes, sizes, strict=True):
+        own = blind[blind["examples"] == n].groupby(["arm", "loop"])["value"].mean()
+        for arm, look in STEPS.items():
+            ax.plot(own[arm].index, own[arm], color=look.colour, label=look.words,
+                    linestyle="--" if look.dash else "-")  # fmt: skip
+        ax.set(xlabel="loops", title=f"n = {n}")
+    axes[0].set_ylabel(r"mean of ln $|\theta - \theta^*|$")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+@figure()
+def one_loop(shortcut: pd.DataFrame) -> Figure:
+    """The task is solved in one loop
+
+    The construction after a single loop, with step 1 / |y|^2 and with 1 / L, over the number of examples;
+    medians over the prompts. Left the error that the task is defined by, |<q, theta*> - alpha| over |alpha|;
+    right the distance of q / alpha to theta*. *What to see:* <X^T y, theta*> is |y|^2, so that q = alpha X^T
+    y / |y|^2 has no error on the task, from one example on and whatever the condition number is, while of
+    few examples it is further from theta* than 0 would be. The thesis says that the task is as hard as regression, since one has to
+    estimate theta*; its bound is one of that estimate.
+    """
+    drawn = canvas(7.6, 3.2)
+    axes = drawn.subplots(1, 2)
+    for ax, column in zip(axes, ("prediction", "parameter"), strict=True):
+        median = shortcut.groupby(["arm", "examples"])[column].median().clip(lower=2.0**-54)
+        for arm, look in ONE_LOOP.items():
+            ax.plot(median[arm].index, median[arm], color=look.colour, marker=look.marker,
+                    markersize=5, label=look.words, linestyle="--" if look.dash else "-")  # fmt: skip
+        _sizes(ax, shortcut)
+        ax.set_yscale("log")
+    axes[1].set_yticks([0.2, 0.5, 1, 2])
+    axes[1].get_yaxis().set_major_formatter("{x:g}")
+    axes[1].minorticks_off()
+    axes[0].set_ylabel("error of the task")
+    axes[1].set_ylabel(r"distance to $\theta^*$")
+    axes[0].legend(loc="center right")
+    return drawn

@@ -1,0 +1,85 @@
+"""What is learned through the loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import interval
+from featlearn.looped.words import METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Below it lies only what solves the prompt up to rounding; drawn at the edge.
+EDGE = 1e-9
+LOSSES = {"parameter": r"squared error of $\theta$", "prediction": "squared error of the task"}
+COLOURED = ("red", "blue", "green", "purple")
+ARMS = {"all": r"for $\theta^*$", "all, as printed": "on the task"}
+
+
+@figure()
+def learned_errors(errors: pd.DataFrame) -> Figure:
+    """Learned through the loops, and who else answers the same prompts
+
+    Mean squared error on held-out prompts after the same number of loops, with 95 % intervals over
+    replicates: of theta, left, and of the task as the thesis defines it, right. From the top: who learns
+    nothing, who has one set of steps for all prompts, who reads the prompt's largest or smallest
+    eigenvalue, who solves it; at the left edge lies what is exact up to rounding. *What to see:* learned
+    steps reach the best that prompts can share and beat the theorem's step, and learning Q and P as well
+    adds little to that. Trained on the task, Q and P find what answers it better than any shared steps of
+    gradient descent, and know less of theta. Methods that solve the least squares problem are far ahead.
+    """
+    drawn = canvas(8.8, 4.2)
+    axes = drawn.subplots(1, 2, sharey=True)
+    shown = errors.assign(
+        method=errors["method"].map(METHODS), value=errors["value"].clip(lower=EDGE)
+    )
+    sizes = sorted(shown["examples"].unique())
+    for ax, (loss, words) in zip(axes, LOSSES.items(), strict=True):
+        sns.pointplot(
+            shown[shown["loss"] == loss], x="value", y="method", hue="examples",
+            order=list(METHODS.values()), hue_order=sizes, linestyle="none", dodge=0.4,
+            palette=[COLOURS[name] for name in COLOURED[: len(sizes)]], errorbar=interval,
+            markersize=4, err_kws={"linewidth": 1.2}, legend=False, ax=ax,
+        )  # fmt: skip
+        ax.set(xscale="log", xlabel=words, ylabel=None, xlim=(EDGE / 2, 4))
+    for n, name in zip(sizes, COLOURED, strict=False):
+        axes[0].plot([], [], "o", color=COLOURS[name], label=f"{n} examples")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn
+
+
+@figure()
+def learned_weights(weights: pd.DataFrame) -> Figure:
+    """What Q and P become
+
+    Mean over the replicates of the learned matrices, each over its largest entry, at the smallest number of
+    examples: trained for theta*, and on the task. Last row and column belong to the label. *What to see:*
+    for theta* it is the construction, up to what hardly matters: Q is the identity on the features, and P
+    does not write the label. On the task it is another algorithm: Q looks at the label above all, and P
+    writes it too.
+    """
+    few = weights["examples"].min()
+    own = weights[weights["examples"] == few]
+    drawn = canvas(7.4, 2.3)
+    axes = drawn.subplots(1, 4)
+    for place, (arm, words) in enumerate(ARMS.items()):
+        for which, part in enumerate(("q", "p")):
+            ax = axes[2 * place + which]
+            mean = own[(own["arm"] == arm) & (own["part"] == part)].pivot_table(
+                index="row", columns="column", values="value"
+            )
+            image = ax.imshow(mean, cmap="RdBu_r", vmin=-1, vmax=1)
+            ax.set(title=f"{part.upper()} {words}", xticks=[], yticks=[])
+            ax.grid(visible=False)
+            for edge in np.arange(1, len(mean)) - 0.5:
+                ax.axhline(edge, color="white", linewidth=0.5)
+                ax.axvline(edge, color="white", linewidth=0.5)
+    drawn.colorbar(image, ax=axes, shrink=0.8)
+    return drawn

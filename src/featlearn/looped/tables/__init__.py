@@ -1,0 +1,1 @@
+"""Tables of this paper, by experiment. Reads frames, imports no torch."""

@@ -1,0 +1,26 @@
+"""What arms and methods are called in figures and tables, in the order in which they are shown."""
+
+ABLATIONS = {
+    "construction": "the construction",
+    "query sees itself": "query sees itself",
+    "P = I": "P = I",
+    "no mask": "no mask",
+    "strictly causal": "causal mask, strict",
+    "causal": "causal mask",
+    "labels unseen": "Q without labels",
+}
+METHODS = {
+    "nothing": "output 0",
+    "one loop": "one loop, 1 / ‖y‖²",
+    "constant step": "constant step, validated",
+    "1 / L": "construction, 1 / L",
+    "best own step": "2 / (L + μ)",
+    "steps": "steps learned",
+    "best shared steps": "best shared steps",
+    "all": "Q, P and steps learned",
+    "steps, as printed": "steps learned on the task",
+    "all, as printed": "Q, P and steps learned on the task",
+    "Chebyshev": "Chebyshev",
+    "conjugate gradients": "conjugate gradients",
+    "least squares": "least squares",
+}

@@ -1,0 +1,107 @@
+"""Attention in three kinds: softmax, linear, and linear under a mask that multiplies.
+
+Shapes: any leading axes, h query heads, g key-value heads (a divisor of h), n queries, m keys, d
+numbers a head.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def softmax_attention(
+    q: Tensor, k: Tensor, v: Tensor, *, causal: bool = True, scale: float | None = None
+) -> Tensor:
+    """softmax(scale q k^T) v, over the keys that a query may see.
+
+    Parameters
+    ----------
+    q
+        (B, h, n, d).
+    k, v
+        (B, g, m, d): each is shared by h / g neighbouring query heads (Ainslie et al. 2023).
+    causal
+        The queries are the last n of the m tokens, and see none that comes later.
+    scale
+        1 / sqrt(d) if left out.
+
+    Returns
+    -------
+    Tensor
+        (B, h, n, d).
+    """
+    k, v = grouped(k, q.shape[1]), grouped(v, q.shape[1])
+    n, m = q.shape[-2], k.shape[-2]
+    if not causal or n == 1:
+        return F.scaled_dot_product_attention(q, k, v, scale=scale)
+    if n == m:  # without a mask in memory
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
+    mask = visible(n, m, q.device)
+    return F.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+
+
+def attention_weights(
+    q: Tensor, k: Tensor, *, causal: bool = True, scale: float | None = None
+) -> Tensor:
+    """The softmax of :func:`softmax_attention` itself, (B, h, n, m): to be looked at."""
+    scores = q @ grouped(k, q.shape[1]).mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        seen = visible(q.shape[-2], k.shape[-2], q.device)
+        scores = scores.masked_fill(~seen, -torch.inf)
+    return scores.softmax(-1)
+
+
+def grouped(shared: Tensor, heads: int) -> Tensor:
+    """Keys or values (B, g, m, d) as each of ``heads`` query heads sees them, (B, h, m, d)."""
+    if shared.shape[1] == heads:
+        return shared
+    return shared.repeat_interleave(heads // shared.shape[1], 1)
+
+
+def visible(n: int, m: int, device: torch.device | None = None) -> Tensor:
+    """What the last n of m tokens see of all: (n, m), the token itself and those before."""
+    return torch.ones(n, m, dtype=torch.bool, device=device).tril(m - n)
+
+
+def linear_attention(q: Tensor, k: Tensor, v: Tensor, *, scale: float = 1.0) -> Tensor:
+    """scale (q k^T) v, every query sees every key.
+
+    Parameters
+    ----------
+    q
+        (..., n, d).
+    k, v
+        (..., m, d) and (..., m, e).
+
+    Returns
+    -------
+    Tensor
+        (..., n, e), by the cheaper of the two orders of the products.
+    """
+    n, m, d, e = q.shape[-2], k.shape[-2], q.shape[-1], v.shape[-1]
+    through_keys = n * m * (d + e)
+    through_state = (n + m) * d * e
+    mixed = (q @ k.mT) @ v if through_keys < through_state else q @ (k.mT @ v)
+    return scale * mixed
+
+
+def hadamard_attention(z: Tensor, query: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    """(M o (Z Q Z^T)) Z P, where o multiplies entry by entry (thesis, Definition 8.6).
+
+    Parameters
+    ----------
+    z
+        Tokens in rows, (..., n, d).
+    query, value
+        Q and P, (d, d).
+    mask
+        M, (n, n).
+
+    Returns
+    -------
+    Tensor
+        (..., n, d).
+    """
+    return (mask * (z @ query @ z.mT)) @ (z @ value)

@@ -1,0 +1,24 @@
+"""Rotary positions (Su et al. 2021): queries and keys turn with the place of their token.
+
+The d numbers of a head are d / 2 planes, number i with number i + d / 2, as in Llama. Plane i turns
+by base^(-2 i / d) a token, so that a product of query and key depends on their distance alone.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def rotary_table(length: int, d: int, base: float = 10_000.0) -> Tensor:
+    """Cosines and sines of the places 0 .. length - 1: (2, length, d / 2), float64."""
+    rates = base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
+    return torch.stack([angles.cos(), angles.sin()])
+
+
+def rotated(x: Tensor, table: Tensor) -> Tensor:
+    """Queries or keys (..., n, d) turned to the places of ``table`` (2, n, d / 2)."""
+    cos, sin = table
+    first, second = x.chunk(2, -1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)

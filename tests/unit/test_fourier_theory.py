@@ -1,0 +1,236 @@
+"""The maximum margin of chapter 4: formula, constructions, one neuron, and what is misprinted."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import cos, factorial, pi
+
+import pytest
+import torch
+from torch.nn import functional
+
+from featlearn.fourier.closed_forms import (
+    amplitude,
+    frequencies,
+    grid_width,
+    least_cross_entropy,
+    maximum_margin,
+    width,
+)
+from featlearn.fourier.constructions import PHASES, construct, thesis_phases
+from featlearn.fourier.data import labels, tuples
+from featlearn.fourier.experiments.theory import wrong_spread
+from featlearn.fourier.network import (
+    Network,
+    logits,
+    look,
+    neuron_norms,
+    norm,
+    normal_start,
+)
+from featlearn.fourier.neuron import ascend, objective, objective_by_enumeration
+from featlearn.fourier.spectra import circuits, contributions
+
+ODD = [(2, 5), (2, 7), (3, 3), (3, 5), (3, 9), (4, 5), (5, 3)]
+
+
+def random(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def cosine(z, p, x):
+    return (2 * pi * z / p * x).cos()
+
+
+@pytest.mark.parametrize(
+    ("k", "p", "margin"),
+    [(2, 5, 3.0429030973e-02), (2, 7, 1.7144816662e-02), (3, 3, 3.125e-02), (3, 5, 9.375e-03),
+     (3, 7, 4.4642857143e-03), (3, 15, 8.928571428571e-04), (4, 7, 1.3659755535e-03),
+     (5, 5, 1.388888888889e-03), (3, 97, 2.0135309278e-05), (4, 47, 1.0240864474e-05),
+     (5, 23, 1.1934085658e-05)],
+)  # fmt: skip
+def test_the_formula_gives_the_known_numbers(k, p, margin):
+    assert maximum_margin(k, p) == pytest.approx(margin, rel=1e-9)
+
+
+def test_with_two_inputs_it_is_that_of_morwani_and_others():
+    for p in (5, 7, 113):
+        assert maximum_margin(2, p) == pytest.approx((2 / 27) ** 0.5 / (p**0.5 * (p - 1)))
+
+
+@pytest.mark.parametrize(("k", "p"), ODD)
+@pytest.mark.parametrize("name", PHASES)
+def test_a_construction_attains_the_maximum_on_every_input(name, k, p):
+    network = construct(name, k, p)
+    margins = look(network).margins
+    for value in margins:
+        assert value.item() == pytest.approx(1, rel=1e-12)
+    assert network.w.shape[-1] == {"thesis": width, "grid": grid_width}[name](k, p)
+    norms = neuron_norms(network)
+    assert norms.max() == pytest.approx(norms.min().item())
+    assert norm(network).item() == pytest.approx(1)
+    assert wrong_spread(network) < 1e-11
+    seen = circuits(network)
+    assert seen.single.all()
+    assert seen.residual.max() < 1e-10
+    torch.testing.assert_close(contributions(network) * frequencies(p),
+                               torch.ones(1, frequencies(p), dtype=torch.float64))  # fmt: skip
+
+
+@pytest.mark.parametrize(("p", "share"), [(4, 3 / 4), (6, 5 / 6)])
+def test_an_even_modulus_misses_the_formula(p, share):
+    network = construct("thesis", 3, p)
+    assert look(network).margins.least.item() == pytest.approx(share)
+    assert wrong_spread(network) > 0.1
+
+
+def test_wrong_cosine_sums_are_minus_one_half_and_not_zero_as_printed():
+    for p in (5, 9, 13):
+        sums = sum(cosine(z, p, torch.arange(p).double()) for z in range(1, frequencies(p) + 1))
+        wanted = torch.full((p,), -0.5, dtype=torch.float64)
+        wanted[0] = (p - 1) / 2
+        torch.testing.assert_close(sums, wanted)
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
+def test_logits_are_the_cosine_sums_times_a_constant(k, p):
+    """C = beta^(k + 1) 2^(k - 1) k! of neurons of norm 1 (Lemma C.18)."""
+    network = construct("thesis", k, p)
+    unit = network.scaled(network.w.shape[-1] ** (1 / (k + 1)))
+    a = tuples(torch.arange(p**k), k, p)
+    apart = a.sum(-1, keepdim=True) - torch.arange(p)
+    constant = amplitude(k, p) ** (k + 1) * 2 ** (k - 1) * factorial(k)
+    wanted = sum(cosine(z, p, apart.double()) for z in range(1, frequencies(p) + 1))
+    torch.testing.assert_close(logits(unit, a)[0], constant * wanted)
+
+
+def test_three_inputs_take_32_neurons_a_frequency_and_not_56_as_printed():
+    phases = thesis_phases(3)
+    assert len(phases) == 32
+    rest = (phases[:, :-1].sum(1) - phases[:, -1]) / (2 * pi)
+    torch.testing.assert_close(rest, rest.round())
+
+
+def test_printed_phases_of_the_second_term_are_right_as_a_set():
+    """k = 3: they give -24 sin sin cos cos, though each output phase stands at another neuron."""
+    h = pi / 2
+    printed = torch.tensor(
+        [[h, h, 0, pi], [h, h, -pi, 0], [h, -h, 0, 0], [-h, h, 0, 0]], dtype=torch.float64
+    )
+    x = torch.randn(6, 4, generator=random(), dtype=torch.float64)  # three inputs, class
+    inputs = (printed[:, None, :3] + x[:, :3]).cos().sum(-1) ** 3
+    set_of_four = (inputs * (printed[:, 3:] + x[:, 3]).cos()).sum(0)
+    s, c = x.sin(), x.cos()
+    torch.testing.assert_close(set_of_four, -24 * s[:, 0] * s[:, 1] * c[:, 2] * c[:, 3])
+
+
+@pytest.mark.parametrize("k", range(1, 6))
+def test_products_are_sums_of_powers(k):
+    """Lemma C.16, and that c and -c give equal terms, so that half of them suffice."""
+    a = torch.randn(k, generator=random(), dtype=torch.float64)
+    terms = {
+        c: (-1) ** c.count(-1) * (torch.tensor(c, dtype=torch.float64) @ a) ** k
+        for c in product((1, -1), repeat=k)
+    }
+    assert sum(terms.values()) == pytest.approx((2**k * factorial(k) * a.prod()).item())
+    half = sum(value for c, value in terms.items() if c[0] == 1)
+    assert half == pytest.approx((2 ** (k - 1) * factorial(k) * a.prod()).item())
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_cosine_of_a_sum_in_products(k):
+    """Equation C.21, over all b of even weight."""
+    x = torch.randn(k + 1, generator=random(), dtype=torch.float64).tolist()
+    total = 0.0
+    for b in product((0, 1), repeat=k + 1):
+        if sum(b) % 2 == 0:
+            term = torch.tensor([cos(v - pi / 2 * one) for v, one in zip(x, b, strict=True)])
+            total += (-1 if sum(b) % 4 == 2 else 1) * term.prod().item()
+    assert total == pytest.approx(cos(sum(x)))
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5), (3, 6), (4, 3)])
+def test_a_neurons_objective_by_fourier_transform(k, p):
+    """Lemma C.14 with vectors of any mean; the thesis lets mixed terms vanish, they cancel."""
+    vectors = torch.randn(5, k + 1, p, generator=random(), dtype=torch.float64)
+    torch.testing.assert_close(objective(vectors), objective_by_enumeration(vectors))
+    moved = vectors + torch.randn(5, k + 1, 1, generator=random(1), dtype=torch.float64)
+    torch.testing.assert_close(objective(moved), objective(vectors))
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 7), (3, 5), (4, 5)])
+def test_a_phase_that_is_off_costs_its_cosine(k, p):
+    angles = 2 * pi / p * torch.arange(p).double()
+    for error in (0.0, 0.7, pi):
+        vectors = amplitude(k, p) * torch.stack([angles.cos()] * k + [(angles + error).cos()])
+        assert objective(vectors).item() == pytest.approx(maximum_margin(k, p) * cos(error))
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 7), (3, 5), (4, 5)])
+def test_ascent_ends_at_the_maximum_from_every_start(k, p):
+    starts = torch.randn(10, k + 1, p, generator=random(), dtype=torch.float64)
+    *_, end = ascend(starts, 300)
+    ratios = objective(end) / maximum_margin(k, p)
+    assert ratios.min() > 1 - 1e-6
+    assert ratios.max() < 1 + 1e-12
+    seen = circuits(Network(end[:, :-1, :, None], end[:, -1, :, None]))
+    assert seen.single.all()
+    sizes = end.square().sum(-1)
+    torch.testing.assert_close(sizes, torch.full_like(sizes, 1 / (k + 1)), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
+def test_margins_of_any_network_are_in_order_and_below_the_maximum(k, p):
+    streams = [random(seed) for seed in range(20)]
+    network = normal_start(k, p, 6, 1.0, streams)
+    network = Network(network.u.double(), network.w.double())
+    margins = look(network).margins
+    assert (margins.least <= margins.mean).all()
+    assert (margins.mean <= margins.spread + 1e-12).all()
+    assert (margins.spread < 1).all()
+    # a neuron adds its objective, a frequency its part
+    scale = norm(network) ** (k + 1) * maximum_margin(k, p)
+    own = objective(network.vectors().permute(0, 3, 1, 2)).sum(1) / scale
+    torch.testing.assert_close(own, margins.spread)
+    torch.testing.assert_close(contributions(network).sum(1), margins.spread)
+    # and nothing depends on the size of the weights
+    for first, second in zip(margins, look(network.scaled(3.0)).margins, strict=True):
+        torch.testing.assert_close(first, second)
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
+def test_maximum_margin_is_the_least_cross_entropy_of_any_norm(k, p):
+    """So the minimiser of Definition 4.1 has the maximum margin at every lambda."""
+    a = tuples(torch.arange(p**k), k, p)
+
+    def cross_entropy(network: Network, size: float) -> torch.Tensor:
+        f = logits(network.scaled(size / norm(network)), a)
+        losses = [functional.cross_entropy(one, labels(a, p)) for one in f]
+        return torch.stack(losses)
+
+    drawn = normal_start(k, p, 8, 1.0, [random(seed) for seed in range(10)])
+    for size in (0.5, 3.0, 8.0):
+        least = least_cross_entropy(k, p, size)
+        assert cross_entropy(construct("thesis", k, p), size).item() == pytest.approx(least)
+        assert (cross_entropy(Network(*(part.double() for part in drawn)), size) > least).all()
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
+def test_the_transform_of_a_network_of_maximum_margin(k, p):
+    """Lemmas C.19, C.20: margin times p^k at (j, ..., j, -j); else 0 where the last is not 0."""
+    network = construct("thesis", k, p)
+    f = logits(network, tuples(torch.arange(p**k), k, p))[0].view(*[p] * (k + 1))
+    transform = torch.fft.fftn(f)
+    wanted = torch.zeros_like(transform)
+    for j in range(1, p):
+        wanted[(*[j] * k, -j % p)] = maximum_margin(k, p) * p**k
+    torch.testing.assert_close(transform[..., 1:], wanted[..., 1:], rtol=0, atol=1e-12)
+
+
+def test_the_share_of_all_wrong_classes_is_added_and_not_taken_off():
+    """Before C.2 and C.9 "1 - 1 / (p - 1) = p / (p - 1)" is printed."""
+    vectors = torch.randn(4, 5, generator=random(), dtype=torch.float64)
+    a = tuples(torch.arange(125), 3, 5)
+    h = sum(vectors[j][a[:, j]] for j in range(3)) ** 3
+    eta = torch.stack([(h * vectors[3][(a.sum(-1) - d) % 5]).mean() for d in range(5)])
+    assert objective(vectors).item() == pytest.approx(((1 + 1 / 4) * (eta[0] - eta.mean())).item())

@@ -1,0 +1,228 @@
+"""Training of polynomial networks: gradient, optimiser, arms, spectra, what is measured."""
+
+from __future__ import annotations
+
+import copy
+from math import pi
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from featlearn.core.config import load
+from featlearn.fourier.closed_forms import expected_peak
+from featlearn.fourier.config import faults
+from featlearn.fourier.data import labels
+from featlearn.fourier.experiments.training import QUANTITIES, measure_all
+from featlearn.fourier.network import Network, logits, look, norm, normal_start
+from featlearn.fourier.spectra import circuits, folded_power
+from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient, train
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def random(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def double(network: Network) -> Network:
+    return Network(*(part.double() for part in network))
+
+
+@pytest.mark.parametrize(("k", "p"), [(2, 7), (3, 5), (4, 5)])
+def test_the_gradient_is_that_of_the_objective(k, p):
+    """Against autograd of Definition 4.1 on one-hot inputs."""
+    network = double(normal_start(k, p, 6, 0.5, [random(0), random(1)]))
+    a = torch.randint(p, (2, 9, k), generator=random(2))
+    penalty = torch.tensor([0.3, 0.0], dtype=torch.float64)
+    slope = gradient(network, a)
+    add_penalty(slope, network, penalty)
+    leaves = [part.clone().requires_grad_() for part in network]
+    hidden = torch.einsum("rbkp,rkpm->rbm", functional.one_hot(a, p).double(), leaves[0]) ** k
+    f = hidden @ leaves[1].mT
+    torch.testing.assert_close(f, logits(network, a))
+    losses = [functional.cross_entropy(f[r], labels(a, p)[r]) for r in range(2)]
+    whole = sum(losses) + (penalty * norm(Network(*leaves))).sum()
+    for own, by in zip(slope, torch.autograd.grad(whole, leaves), strict=True):
+        torch.testing.assert_close(own, by)
+
+
+def test_adam_is_that_of_pytorch_with_decay():
+    start = normal_start(2, 5, 4, 1.0, [random()])
+    network = Network(*(part.clone() for part in start))
+    adam = Adam(network, torch.tensor([0.3]), (0.9, 0.98))
+    leaves = [part.clone().requires_grad_() for part in start]
+    theirs = torch.optim.AdamW(leaves, betas=(0.9, 0.98), weight_decay=0.3)
+    for step in range(1, 6):
+        slope = Network(*(part.sin() * step for part in network))
+        theirs.param_groups[0]["lr"] = 0.01 / step
+        for leaf, by in zip(leaves, slope, strict=True):
+            leaf.grad = by.clone()
+        theirs.step()
+        adam.step(slope, 0.01 / step, step)
+    for own, leaf in zip(network, leaves, strict=True):
+        torch.testing.assert_close(own, leaf.detach())
+
+
+def test_the_rate_rises_then_falls():
+    training = Training(100, 0.5, "all", "cosine", warmup=10)
+    rates = [training.rate_at(step) for step in range(100)]
+    assert rates[0] == pytest.approx(0.05)
+    assert max(rates) == rates[9]
+    assert rates[-1] < 1e-3
+    constant = Training(100, 0.5, "all", "constant", warmup=10)
+    assert {constant.rate_at(step) for step in range(10, 100)} == {0.5}
+
+
+def test_training_nears_the_maximum_margin_with_pure_neurons():
+    k, p = 3, 5
+    streams = [random(0), random(1)]
+    training = Training(400, 5e-3, "all", "cosine")
+    order = batches(torch.arange(p**k).expand(2, -1), k, p, training, [])
+    end, kept = train(
+        normal_start(k, p, 64, 0.1, streams), order, training, torch.full((2,), 1e-3),
+        torch.zeros(2), lambda step, own: torch.tensor(step) if step in (0, 400) else None,
+    )  # fmt: skip
+    assert {step: value.item() for step, value in kept.items()} == {0: 0, 400: 400}
+    found = look(end)
+    assert found.right.all()
+    # a network without the penalty is below .3
+    assert found.margins.least.min() > 0.5
+    assert found.margins.spread.max() <= 1
+    assert circuits(end).peak.nanmedian() > 0.85
+
+
+def test_networks_in_a_batch_are_trained_as_alone():
+    k, p = 2, 5
+    index = torch.stack([torch.randperm(25, generator=random(7 + r))[:15] for r in range(2)])
+    training = Training(20, 0.02, 6, "constant")
+    start = normal_start(k, p, 5, 0.3, [random(0), random(1)])
+    both, _ = train(
+        start, batches(index, k, p, training, [random(2), random(3)]), training,
+        torch.tensor([0.1, 0.0]), torch.tensor([0.0, 0.5]), lambda step, own: None,
+    )  # fmt: skip
+    one, _ = train(
+        Network(*(part[1:] for part in start)), batches(index[1:], k, p, training, [random(3)]),
+        training, torch.zeros(1), torch.tensor([0.5]), lambda step, own: None,
+    )  # fmt: skip
+    for first, second in zip(both, one, strict=True):
+        torch.testing.assert_close(first[1:], second)
+
+
+# --------------------------------------------------------------------------- spectra
+
+
+@pytest.mark.parametrize("p", [9, 10])
+def test_a_cosine_is_one_bar_of_the_folded_spectrum(p):
+    angles = 2 * pi / p * torch.arange(p).double()
+    for frequency in range(1, p // 2 + 1):
+        shares = folded_power((frequency * angles + 0.3).cos())
+        assert shares.argmax() == frequency
+        assert shares.max() == pytest.approx(1)
+    shares = folded_power(3 + (2 * angles).cos())
+    assert shares.tolist() == pytest.approx([18 / 19 if j == 0 else float(j == 2) / 19
+                                             for j in range(p // 2 + 1)])  # fmt: skip
+
+
+@pytest.mark.parametrize("p", [11, 47])
+def test_the_expected_peak_of_noise(p):
+    noise = torch.randn(4000, p, generator=random(), dtype=torch.float64)
+    peaks = folded_power(noise)[:, 1:].amax(1)
+    assert peaks.mean().item() == pytest.approx(expected_peak(p), rel=0.03)
+
+
+def test_a_neuron_is_single_only_if_all_its_vectors_agree():
+    p = 7
+    angles = 2 * pi / p * torch.arange(p).double()
+    one, two = angles.cos(), (2 * angles + 1).cos()
+    vectors = torch.stack([
+        torch.stack([one, one, one]), torch.stack([one, two, one]),
+        torch.stack([one, one + two, one]), 1e-3 * torch.stack([one, one, one]),
+    ])  # fmt: skip
+    seen = circuits(Network(vectors[None, :, :2].permute(0, 2, 3, 1), vectors[None, :, 2].mT))
+    assert seen.single.tolist() == [[True, False, False, True]]
+    assert seen.active.tolist() == [[True, True, True, False]]
+    assert seen.frequency[0, :, 1].tolist() == [1, 2, 1]
+
+
+# --------------------------------------------------------------------------- the experiment
+
+
+def cells(replicates: int = 2, **arms: int) -> dict:
+    training = {"steps": 12, "rate": 0.01, "batch_size": 10, "schedule": "cosine", "warmup": 2}
+    return {
+        "some": {
+            "inputs": 2, "modulus": 5, "train_share": 0.6, "replicates": replicates, "std": 0.3,
+            "looked_at": 20, "shown": 2, "training": training,
+            "arms": {name: {"width": width, "penalty": 0.01, "decay": 0.0}
+                     for name, width in arms.items()},
+        }
+    }  # fmt: skip
+
+
+def measured(**arms: int):
+    job = SimpleNamespace(config=cells(**arms), seed=0, device=torch.device("cpu"), rule="test")
+    return measure_all(job)
+
+
+def test_what_is_measured_of_a_network_does_not_depend_on_the_others():
+    alone = measured(narrow=3, wide=6)
+    beside = measured(narrow=3, other=5, wide=6, replicates=3)
+    for name in ("curves", "neurons"):
+        own = beside[name]
+        own = own[(own["arm"] != "other") & (own["replicate"] < 2)]
+        key = "value" if name == "curves" else "peak"
+        np.testing.assert_allclose(own[key], alone[name][key], rtol=1e-3, atol=1e-5)
+    assert set(alone["curves"]["quantity"]) == set(QUANTITIES)
+    assert set(alone["curves"]["step"]) >= {0, 12}
+    assert set(alone["heads"]["method"]) == {"linear", "random features", "majority"}
+    # the narrow arm has no more neurons than its width
+    assert beside["neurons"].groupby("arm")["neuron"].max().to_dict() == {
+        "narrow": 2, "other": 4, "wide": 5,
+    }  # fmt: skip
+
+
+def test_accuracies_are_on_their_own_inputs():
+    frame = measured(only=6)["curves"]
+    shares = frame[frame["quantity"].isin(["train", "test"])]["value"]
+    assert shares.between(0, 1).all()
+
+
+# --------------------------------------------------------------------------- config
+
+
+@pytest.fixture(scope="module")
+def section():
+    return load({"scale": "desk"}, ROOT)["fourier"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("circuits.three.modulus", 12, "circuits.three.modulus: 12; expected an odd number"),
+        ("circuits.four.inputs", 3, "circuits.four.inputs: 3; expected 4, as the cell's name"),
+        ("circuits.three.train_share", 1, "circuits.three.train_share: 1 leaves about 0 of"),
+        ("circuits.five.modulus", 31, "circuits.five.modulus: 28629151 inputs; expected at most"),
+        ("margins.full.train_share", 0.002, "margins.full.train_share: 3 of 1331 inputs"),
+        (
+            "margins.decay.arms",
+            {"penalty": {"penalty": 0}},
+            "margins.decay.arms: penalty; expected",
+        ),
+        ("margins.strengths.arms", {"one": {"penalty": 0}}, "margins.strengths.arms: penalties"),
+        ("theory.sizes", [[3, 31]], "theory.sizes: 3 numbers mod 31, 29791 inputs"),
+        ("theory.sizes", [[2, 5]], "theory.sizes: expected also [3, 7]"),
+        ("theory.ascent.sizes", [[2, 2]], "theory.ascent.sizes: 2 numbers mod 2; expected"),
+    ],
+)
+def test_a_contradiction_names_its_key(section, place, value, told):
+    changed = copy.deepcopy(section)
+    *groups, key = place.split(".")
+    own = changed
+    for group in groups:
+        own = own[group]
+    own[key] = value
+    assert any(line.startswith(f"fourier.{told}") for line in faults(changed))

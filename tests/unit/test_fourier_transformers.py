@@ -1,0 +1,226 @@
+"""Attention alone and grokking: looked up against written out, spectra of maps, lessons."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.seeds import Streams, generator
+from featlearn.fourier import attention
+from featlearn.fourier.claims import grokking as claims
+from featlearn.fourier.config import _reading_faults
+from featlearn.fourier.data import tuples
+from featlearn.fourier.experiments.grokking import passages
+from featlearn.fourier.grokking import Lesson, adder, sum_losses, sums_said
+from featlearn.transformers.decoder import start
+
+K, P, HEADS, D = 3, 7, 2, 5
+
+
+def layer(replicates: int = 2) -> dict[str, torch.Tensor]:
+    streams = Streams(0, "fourier", "test", range(replicates))("start")
+    found = attention.start(P, 6, HEADS, D, streams)
+    return {name: 3 * weight.double() for name, weight in found.items()}
+
+
+def written_out(weights: dict[str, torch.Tensor], r: int, a: torch.Tensor) -> torch.Tensor:
+    """The thesis' formula, an input at a time: columns of E are the words of the input."""
+    E = weights["words"][r][a].T
+    total = torch.zeros(P, dtype=E.dtype)
+    for head in range(HEADS):
+        own = slice(head * D, (head + 1) * D)
+        key, query, value = (weights[name][r][:, own] for name in ("key", "query", "value"))
+        scores = E.T @ key @ query.T @ E
+        read = value.T @ E @ scores.softmax(0)  # a column for each query
+        total += weights["out"][r][own].T @ read.sum(1)
+    return total
+
+
+def test_what_is_looked_up_is_what_the_formula_says():
+    weights, a = layer(), torch.randint(P, (2, 4, K), generator=generator("inputs"))
+    found = attention.logits(weights, a, D)
+    for r in range(2):
+        for b in range(4):
+            assert torch.allclose(found[r, b], written_out(weights, r, a[r, b]), atol=1e-10)
+    assert torch.allclose(attention.logits(weights, a[0], D)[1, 2],
+                          written_out(weights, 1, a[0, 2]), atol=1e-10)  # fmt: skip
+
+
+def test_a_layer_without_positions_sees_no_order():
+    weights = layer()
+    a = torch.tensor([[1, 2, 5], [5, 1, 2], [2, 2, 4], [4, 2, 2]])
+    found = attention.logits(weights, a, D)
+    assert torch.allclose(found[:, ::2], found[:, 1::2])
+    assert not torch.allclose(found[:, 0], found[:, 2])
+
+
+def grid(p: int = 11) -> tuple[torch.Tensor, torch.Tensor]:
+    turns = 2 * math.pi * torch.arange(p, dtype=torch.float64) / p
+    return turns[:, None], turns
+
+
+@pytest.mark.parametrize(("key", "query"), [(3, 4), (-3, 4), (2, 0), (5, 5)])
+def test_one_wave_has_all_the_power(key, query):
+    i, j = grid()
+    seen = attention.waves(torch.cos(key * i + query * j + 0.3))
+    assert (seen.key.item(), seen.query.item()) == (abs(key), query)
+    assert seen.peak.item() == pytest.approx(1)
+    assert seen.pair.item() == pytest.approx(1)
+
+
+def test_a_product_of_cosines_is_a_wave_and_its_mirror_image():
+    i, j = grid()
+    seen = attention.waves(torch.cos(3 * i + 1) * torch.cos(4 * j + 2))
+    assert (seen.key.item(), seen.query.item()) == (3, 4)
+    assert seen.peak.item() == pytest.approx(0.5)
+    assert seen.pair.item() == pytest.approx(1)
+
+
+def test_what_the_softmax_does_not_see_is_no_wave():
+    i, j = grid()
+    of_queries = 5 * torch.cos(2 * j) + 7
+    seen = attention.waves(torch.cos(3 * i + 4 * j) + of_queries)
+    assert seen.pair.item() == pytest.approx(1)
+    assert (seen.key.item(), seen.query.item()) == (3, 4)
+
+
+def test_power_is_shared_by_the_squares_of_amplitudes():
+    i, j = grid()
+    waves = attention.waves(2 * torch.cos(3 * i + 4 * j) + torch.cos(i) + torch.cos(2 * i - j))
+    assert waves.power.sum().item() == pytest.approx(1)
+    assert waves.peak.item() == pytest.approx(4 / 6)
+    assert waves.power[1, 0].item() == pytest.approx(1 / 6)
+    assert waves.size.item() == pytest.approx(math.sqrt(3))
+
+
+# --------------------------------------------------------------------------- lessons
+
+
+def lesson(kind: str, asked: torch.Tensor | None = None) -> Lesson:
+    streams = Streams(0, "fourier", "lesson", range(3))("split")
+    return Lesson.draw(kind, 3, 5, 0.5, streams, asked)
+
+
+def test_parts_of_a_lesson():
+    own = lesson("tuples")
+    train, test, known, new = own.parts.unbind(1)
+    assert torch.equal(train, own.taught)
+    assert torch.equal(train, ~test)
+    assert torch.equal(known | new, test)
+    a = tuples(torch.arange(125), 3, 5).tolist()
+    for r in range(3):
+        taught = {tuple(sorted(one)) for one, there in zip(a, train[r], strict=True) if there}
+        for one, is_known, is_new in zip(a, known[r], new[r], strict=True):
+            if is_known or is_new:
+                assert bool(is_known) == (tuple(sorted(one)) in taught)
+
+
+def test_of_orbits_nothing_is_known():
+    assert not lesson("orbits").parts[:, 2].any()
+    assert lesson("orbits").parts[:, 3].any()
+
+
+def test_batches_hold_training_inputs_alone_and_go_on_with_their_streams():
+    own = lesson("tuples")
+    streams = Streams(0, "fourier", "lesson", range(3))("batches")
+    batches = own.batches(200, streams)
+    first = next(batches)
+    numbers = (first * torch.tensor([25, 5, 1])).sum(-1)
+    assert own.taught.gather(1, numbers).all()
+    kept = [one.get_state() for one in streams]
+    second = next(batches)
+    for one, state in zip(streams, kept, strict=True):
+        one.set_state(state)
+    assert torch.equal(next(own.batches(200, streams)), second)
+
+
+def test_accuracies_of_one_who_knows_the_known(monkeypatch):
+    monkeypatch.setattr("featlearn.fourier.grokking.AT_ONCE", 100)  # several blocks
+    asked = torch.arange(0, 125, 2)
+    own = lesson("tuples", asked)
+
+    def answer(a):
+        numbers = (a * torch.tensor([25, 5, 1])).sum(-1)
+        at = torch.searchsorted(asked, numbers)
+        right = (own.parts[:, 0] | own.parts[:, 2])[:, at]
+        said = torch.where(right, a.sum(-1) % 5, (a.sum(-1) + 1) % 5)
+        return torch.nn.functional.one_hot(said, 5)
+
+    seen = own.accuracies(answer)
+    assert seen["train"].tolist() == seen["known"].tolist() == [1, 1, 1]
+    assert seen["new"].tolist() == [0, 0, 0]
+    share = own.parts[:, 2].sum(1) / own.parts[:, 1].sum(1)
+    assert torch.allclose(seen["test"], share)
+
+
+# --------------------------------------------------------------------------- grokking
+
+
+def test_the_adder_reads_the_inputs_and_the_sign():
+    shape = adder(2, 5, width=8, layers=1, heads=2, head_width=4, hidden=8)
+    weights = start(shape, Streams(0, "fourier", "adder", range(2))("start"))
+    a = torch.randint(5, (2, 6, 2), generator=generator("adder"))
+    found = sums_said(shape, weights, a)
+    assert found.shape == (2, 6, 5)
+    expected = torch.stack([
+        torch.nn.functional.cross_entropy(found[r], a[r].sum(-1) % 5) for r in range(2)
+    ])  # fmt: skip
+    assert torch.allclose(sum_losses(shape, weights, a), expected, atol=1e-6)
+    # a network with positions tells orders apart
+    assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
+
+
+def test_passages_are_first_steps_or_censored():
+    rows = [
+        ("m", "s", replicate, step, part, value)
+        for replicate, train, test in ((0, [0, 1, 0.5, 1], [0, 0, 0.96, 0.2]),
+                                       (1, [0, 0, 0.99, 1], [0, 0, 0.1, 0.94]))
+        for part, values in (("train", train), ("test", test))
+        for step, value in zip((0, 10, 20, 30), values, strict=True)
+    ]  # fmt: skip
+    found = passages(pd.DataFrame(rows, columns=["model", "split", "replicate", "step", "part",
+                                                 "value"]))  # fmt: skip
+    assert found[["fitted", "answered", "censored"]].to_numpy().tolist() == [
+        [10, 20, False], [20, 30, True],
+    ]  # fmt: skip
+
+
+# --------------------------------------------------------------------------- configs
+
+
+@pytest.mark.parametrize(("change", "told"), [
+    ({"inputs": 3}, "fourier.grokking.two.inputs: 3; expected 2, as the cell's name"),
+    ({"modulus": 8}, "fourier.grokking.two.modulus: 8; expected an odd number"),
+    ({"train_share": 0.01}, "grokking.two.train_share: 0 of 25 inputs; expected at least 2"),
+    ({"train_share": 0.99}, "fourier.grokking.two.train_share: 25 of 25 inputs"),
+])  # fmt: skip
+def test_a_task_that_cannot_be_read_is_refused(change, told):
+    cell = {"inputs": 2, "modulus": 5, "train_share": 0.5} | change
+    (found,) = _reading_faults("two", cell, "fourier.grokking.two")
+    assert told in found
+
+
+# --------------------------------------------------------------------------- claims
+
+
+def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict[str, pd.DataFrame]:
+    return {"passages": pd.DataFrame([
+        {"cell": cell, "split": split, "model": "transformer", "replicate": 0, "fitted": 100,
+         "answered": step, "censored": censored}
+        for (cell, split), step in answered.items()
+    ])}  # fmt: skip
+
+
+def test_what_never_answers_never_helps_a_claim():
+    """A delay that did not end counts with what speaks against the claim."""
+    seen = {("two", "tuples"): 800, ("two", "orbits"): 800, ("four", "tuples"): 100,
+            ("four", "orbits"): 800}  # fmt: skip
+    assert claims._weakens(frames(seen)).tolist() == [-3]
+    assert claims._weakens(frames(seen, censored=True)).tolist() == [claims.NEVER - 3]
+    assert claims._weakens_not(frames(seen)).tolist() == [0]
+    assert claims._weakens_not(frames(seen, censored=True)).tolist() == [3 - claims.NEVER]
+    assert claims._later(frames(seen), "four").tolist() == [3]
+    assert claims._later(frames(seen, censored=True), "four").tolist() == [3 - claims.NEVER]

@@ -1,0 +1,185 @@
+"""Chapter 8, ours: what is learned through the loops, and the config."""
+
+from __future__ import annotations
+
+import copy
+from math import comb
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from featlearn.core.config import load
+from featlearn.core.progress import Progress
+from featlearn.core.seeds import Streams
+from featlearn.looped import closed_forms, data, learned, model
+from featlearn.looped.claims.learned import claims
+from featlearn.looped.config import faults
+from featlearn.looped.data import DTYPE
+from featlearn.looped.experiments import learned as experiment
+from featlearn.looped.learned import ARMS, Looped
+
+ROOT = Path(__file__).resolve().parents[2]
+STREAMS = Streams(0, "looped", "learned-test", range(2))
+SETS = {part: data.draw(12, 3, STREAMS(part), 300) for part in ("train", "validation", "test")}
+
+
+def progress(count):
+    return Progress("test", count)
+
+
+def start(arm, loops=3, starts=2, scale=0.2):
+    return learned.begin(arm, STREAMS("start"), starts, 3, loops, scale)
+
+
+def test_the_short_form_is_the_looped_transformer():
+    """Of any weights, those of the construction among them, under the printed mask."""
+    own = start(ARMS["all"], scale=1.0)
+    weights = Looped(*(part[0] for part in own))
+    prompts = SETS["test"]
+    found = weights(learned.gram(prompts))
+    for replicate in range(2):
+        layer = model.construction(12, 3)._replace(q=weights.q[replicate], p=weights.p[replicate])
+        taken = [step.expand(300) / 12 for step in weights.steps[replicate]]
+        *_, z = model.loops(prompts.tokens[replicate], layer, taken)
+        wanted = model.output(z) / prompts.alpha[replicate][:, None]
+        torch.testing.assert_close(found[replicate], wanted)
+
+
+def test_residuals_are_those_of_the_loss():
+    own = start(ARMS["all"])
+    flat = learned.packed(own)[0, 1]
+    prompts = SETS["test"]
+    grams = learned.gram(prompts)
+    whole = learned.errors(own(grams), prompts.theta)
+    for loss, wanted in whole.items():
+        squares = [
+            learned.residuals(flat, grams[1, one], prompts.theta[1, one], loss).square().sum()
+            for one in range(300)
+        ]
+        torch.testing.assert_close(torch.stack(squares).mean(), wanted[0, 1])
+
+
+@pytest.mark.parametrize("loss", ["parameter", "prediction"])
+def test_fitted_steps_are_the_best_that_prompts_share(loss):
+    arm = learned.Arm(False, loss)
+    fitted = learned.fit(arm, start(arm), SETS["train"], 30, progress(30))
+    of = data.spectrum(SETS["train"])
+    assert (fitted.model.q == torch.eye(4, dtype=DTYPE)).all()
+    for replicate in range(2):
+        # the optimum for a uniform theta*, against that of the training's own prompts
+        best = closed_forms.best_fixed(of.w[replicate], 3, loss)
+        seen = experiment.residual_errors(of, best.residual(of.w))[loss][replicate]
+        assert (fitted.loss[:, replicate] <= seen * 1.001).all()
+        assert (fitted.loss[:, replicate] > 0.7 * best.error).all()
+    assert (fitted.loss <= fitted.before).all()
+
+
+def test_on_the_task_attention_by_labels_is_found():
+    """Its optimum is 1 / binomial(T + n / 2, T), which no shared steps of descent reach."""
+    arm = ARMS["all, as printed"]
+    fitted = learned.fit(arm, start(arm, loops=2), SETS["train"], 40, progress(40))
+    picked = learned.chosen(fitted, arm, SETS["validation"])
+    found = learned.errors(picked.model(learned.gram(SETS["test"])), SETS["test"].theta)
+    best = closed_forms.best_fixed(data.spectrum(SETS["train"]).w.flatten(0, -2), 2, "prediction")
+    assert (found["prediction"] < 0.97 * best.error).all()
+    assert (found["prediction"] > 0.8 / comb(2 + 6, 2)).all()
+    # X^T y A X^T y = 0 for every antisymmetric A, which therefore is free
+    even = picked.model.q + picked.model.q.mT
+    for q in even:
+        assert q[:-1, :-1].abs().max() < 0.5 * q[-1, -1].abs()
+
+
+def test_attention_by_labels_leaves_a_product_of_label_norms():
+    """Q = diag(0, 1), P = I: 1 - <TF, theta*> / alpha = prod(1 - eta |y|^2)."""
+    q = torch.zeros(4, 4, dtype=DTYPE)
+    q[-1, -1] = 1
+    steps = torch.tensor([0.3, 0.7, 1.1], dtype=DTYPE)
+    layer = Looped(q, torch.eye(4, dtype=DTYPE), steps)
+    prompts = SETS["test"]
+    found = (layer(learned.gram(prompts)) * prompts.theta).sum(-1)
+    norms = prompts.y.square().sum(-1, keepdim=True) / 12
+    torch.testing.assert_close(1 - found, (1 - steps * norms).prod(-1))
+
+
+def test_a_start_is_its_replicates_one_by_one():
+    whole = start(ARMS["all"])
+    alone = learned.begin(
+        ARMS["all"], Streams(0, "looped", "learned-test", [1])("start"), 2, 3, 3, 0.2
+    )
+    for part, own in zip(whole, alone, strict=True):
+        torch.testing.assert_close(part[:, 1:], own, rtol=0, atol=0)
+
+
+def test_solvers_are_ordered_as_theory_has_them():
+    law = data.spectrum(data.draw(12, 3, STREAMS("law")[:1], 2000))
+    found = experiment.solvers(SETS, law, 2)
+    value = {name: by_loss["parameter"] for name, by_loss in found.items()}
+    assert (value["nothing"] == 1).all()
+    assert (value["best shared steps"] < value["constant step"]).all()
+    assert (value["Chebyshev"] < value["best own step"]).all()
+    assert (value["conjugate gradients"] < value["Chebyshev"]).all()
+    assert (value["least squares"] < 1e-20).all()
+    assert (found["one loop"]["prediction"] < 1e-25).all()
+    assert (experiment.solvers(SETS, law, 3)["conjugate gradients"]["parameter"] == 0).all()
+
+
+# --------------------------------------------------------------------------- claims, config
+
+
+PARAMETER = {"steps": 0.01, "best shared steps": 0.01, "1 / L": 0.05, "all": 0.01,
+             "all, as printed": 0.3}  # fmt: skip
+PREDICTION = {"all, as printed": 0.001, "best shared steps": 0.004}
+
+
+def frames(loss="", **changed):
+    whole = {"parameter": PARAMETER, "prediction": PREDICTION}
+    rows = [
+        {"method": method, "loss": name, "examples": n, "replicate": r, "value": value}
+        for name, every in whole.items()
+        for method, value in (every | (changed if name == loss else {})).items()
+        for n in (16, 64) for r in range(5)
+    ]  # fmt: skip
+    return {"errors": pd.DataFrame(rows)}
+
+
+@pytest.mark.parametrize(
+    ("claim", "loss", "bad"),
+    [
+        ("learned-steps", "parameter", {"steps": 0.013}),
+        ("learned-steps-against-own", "parameter", {"1 / L": 0.009}),
+        ("learned-task", "prediction", {"all, as printed": 0.003}),
+        ("learned-task-not-theta", "parameter", {"all": 0.1}),
+    ],
+)
+def test_claims_fail_where_learning_does(claim, loss, bad):
+    one = next(own for own in claims({}) if own.claim == f"looped/{claim}")
+    assert one.low <= one.measure(frames()).mean() <= one.high
+    assert not one.low <= one.measure(frames(loss, **bad)).mean() <= one.high
+
+
+@pytest.fixture(scope="module")
+def section():
+    return load({"scale": "desk"}, ROOT)["looped"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("construction.examples", [4, 64], "construction.examples: 4; expected more than the dim"),
+        ("construction.ablations.examples", 3, "construction.ablations.examples: 3; expected more"),
+        ("learned.examples", [2, 16], "learned.examples: 2; expected more than the dimension (4)"),
+        ("construction.trials", 300, "construction.trials: 300; expected at most the 200 prompts"),
+        ("construction.verified_loops", 500, "construction.verified_loops: 500; expected at most"),
+        ("construction.judged_examples", 65, "construction.judged_examples: 65; expected one of"),
+    ],
+)
+def test_a_contradiction_names_its_key(section, place, value, told):
+    changed = copy.deepcopy(section)
+    *groups, key = place.split(".")
+    own = changed
+    for group in groups:
+        own = own[group]
+    own[key] = value
+    assert any(line.startswith(f"looped.{told}") for line in faults(changed))
