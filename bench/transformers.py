@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.timing import ratio, side_by_side
+from featlearn.core.optimisers import build
 from featlearn.core.seeds import Streams, generator
-from featlearn.images.optimisers import build
 from featlearn.transformers.cache import Cache
 from featlearn.transformers.decoder import Decoder, Shape, start
 from featlearn.transformers.llama import llama_weights

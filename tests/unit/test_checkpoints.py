@@ -15,11 +15,11 @@ import pytest
 import torch
 from torch import nn
 
+from featlearn.core import optimisers
 from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet
 from featlearn.core.provenance import SOURCE_ROOT
-from featlearn.images import optimisers
 from unit.tiny_training import TinyClassifier, same, train
 
 EVERY = {"checkpoint_every": {"steps": 2}}

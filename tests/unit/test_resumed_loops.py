@@ -16,13 +16,13 @@ from featlearn.core import interruption
 from featlearn.core.errors import DivergedError
 from featlearn.core.interruption import Terminated
 from featlearn.core.loops import Loop
+from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator
 from featlearn.emergence.data import Law, World, sample
 from featlearn.emergence.model import symmetric_start, with_one
 from featlearn.emergence.train import batches, train_network
 from featlearn.fourier import train as fourier
 from featlearn.fourier.network import normal_start
-from featlearn.images.schedules import Schedule
 from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
 from featlearn.mrp.supervised import fit

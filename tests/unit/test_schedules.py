@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
+from featlearn.core.schedules import Schedule, scaled
 from featlearn.images.plan import Plan, Training
-from featlearn.images.schedules import Schedule, scaled
 
 
 def test_a_cosine_starts_at_the_peak_is_half_way_in_the_middle_and_nears_its_end():

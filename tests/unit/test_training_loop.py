@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from featlearn.core import optimisers
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.files import write_parquet
-from featlearn.images import optimisers
 from featlearn.images.batches import Batches
 from featlearn.images.distributed import Processes
 from featlearn.images.loop import fit

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator
-from featlearn.images.schedules import Schedule
 from featlearn.transformers.attention import (
     attention_weights,
     hadamard_attention,

@@ -20,12 +20,12 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from featlearn.core import optimisers
 from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.compiling import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.interruption import Listening, next_place
 from featlearn.core.seeds import derive_seed
-from featlearn.images import optimisers
 from featlearn.images.batches import Batch, Batches
 from featlearn.images.distributed import (
     Processes,

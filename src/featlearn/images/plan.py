@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
+from featlearn.core import optimisers, schedules
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images import optimisers, schedules
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Training:
     drop_last
         True leaves out the images of an epoch that fill no whole batch.
     optimiser
-        See :func:`featlearn.images.optimisers.build`, also for ``betas``, ``momentum``,
+        See :func:`featlearn.core.optimisers.build`, also for ``betas``, ``momentum``,
         ``nesterov`` and ``trust``.
     learning_rate, warmup_learning_rate, min_learning_rate
         Largest rate, rate before the warm-up, end of the cosine.
     scale_from
         Batch size that the rates are meant for; they then grow linearly with ``batch_size``.
     schedule, decay_factor
-        See :class:`featlearn.images.schedules.Schedule`.
+        See :class:`featlearn.core.schedules.Schedule`.
     warmup, milestones
         In epochs if the length is given in epochs, else in steps.
     layer_decay

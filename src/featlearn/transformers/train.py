@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop, State
+from featlearn.core.optimisers import build, load_state_tensors, set_rate, state_tensors
 from featlearn.core.progress import Progress
-from featlearn.images.optimisers import build, load_state_tensors, set_rate, state_tensors
-from featlearn.images.schedules import Schedule
+from featlearn.core.schedules import Schedule
 from featlearn.transformers.decoder import Weights
 
 

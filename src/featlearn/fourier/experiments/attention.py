@@ -15,10 +15,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier.attention import logits, losses, maps, start, waves
 from featlearn.fourier.grokking import Lesson
-from featlearn.images.schedules import Schedule
 from featlearn.transformers.train import Recipe, train
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ import torch
 from torch import Tensor
 
 from featlearn.core.progress import Progress
+from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
 from featlearn.fourier import network as polynomial
 from featlearn.fourier.config import ANSWERED, FITTED
 from featlearn.fourier.grokking import PARTS, Lesson, adder, sum_losses, sums_said
 from featlearn.fourier.train import Training
 from featlearn.fourier.train import train as train_polynomial
-from featlearn.images.schedules import Schedule
 from featlearn.transformers.decoder import start
 from featlearn.transformers.train import Look, Recipe, train
 

@@ -1,4 +1,4 @@
-"""Optimisers of the image trainings, and their state as named tensors (no pickle)."""
+"""Optimisers of the trainings, and their state as named tensors (no pickle)."""
 
 from __future__ import annotations
 
