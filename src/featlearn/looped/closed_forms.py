@@ -54,8 +54,18 @@ def conjugate_gradients(of: Spectrum, steps: int) -> Tensor:
     scaled = of.w / of.w[..., -1:]
     weight = (scaled * of.c).sqrt()[..., None]
     columns = torch.stack([scaled**power for power in range(1, steps + 1)], -1)
-    fit = torch.linalg.lstsq(weight * columns, weight).solution
-    return 1 - (columns @ fit).squeeze(-1)
+    fit = least_squares(weight * columns, weight.squeeze(-1))
+    return 1 - (columns @ fit[..., None]).squeeze(-1)
+
+
+def least_squares(a: Tensor, b: Tensor) -> Tensor:
+    """The x (..., k) of least \\|a x - b\\|, for ``a`` (..., n, k) of full rank and ``b`` (..., n).
+
+    By QR: the last digits of ``torch.linalg.lstsq`` differ between two calls on the same matrices.
+    """
+    q, r = torch.linalg.qr(a)
+    projected = (q * b[..., None]).sum(-2)
+    return torch.linalg.solve_triangular(r, projected[..., None], upper=True).squeeze(-1)
 
 
 def chebyshev_steps(low: Tensor, high: Tensor, steps: int) -> Tensor:

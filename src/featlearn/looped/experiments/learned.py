@@ -20,6 +20,7 @@ from featlearn.looped.closed_forms import (
     best_fixed,
     chebyshev_steps,
     conjugate_gradients,
+    least_squares,
     residual,
 )
 from featlearn.looped.data import Prompts, Spectrum, draw, spectrum
@@ -99,8 +100,7 @@ def solvers(sets: Mapping[str, Prompts], law: Spectrum, count: int) -> dict[str,
         found["constant step"][loss] = tested[loss].gather(0, best).squeeze(0)
         optimum = best_fixed(law.w.flatten(0, -2), count, loss)
         found["best shared steps"][loss] = residual_errors(of, optimum.residual(of.w))[loss]
-    solved = torch.linalg.lstsq(test.x, test.y[..., None]).solution.squeeze(-1)
-    found["least squares"] = errors(solved, test.theta)
+    found["least squares"] = errors(least_squares(test.x, test.y), test.theta)
     return found
 
 
