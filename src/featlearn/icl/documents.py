@@ -32,9 +32,7 @@ class Documents(NamedTuple):
     relevant: Tensor  #: (..., n), 0 or 1: place of the word that means something
 
 
-def draw(
-    count: int, examples: int, stream: Generator, *, inverted: float = 0.0
-) -> Documents:
+def draw(count: int, examples: int, stream: Generator, *, inverted: float = 0.0) -> Documents:
     """``count`` documents, each inverted with a probability."""
     size = (count, examples)
     meaning, relevant = (torch.randint(2, size, generator=stream) for _ in range(2))

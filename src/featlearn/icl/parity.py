@@ -170,9 +170,7 @@ def trained(
     rate: float,
     streams: Sequence[Generator],
 ) -> Heads:
-    """Adam on the exact population objective, of each replicate the best of its restarts (R,).
-
-    """
+    """Adam on the exact population objective, of each replicate the best of its restarts (R,)."""
     shape = (restarts, heads)
     start = [
         (2 * torch.rand(*shape, generator=one, dtype=DTYPE) - 1,

@@ -85,9 +85,7 @@ def draw(
         answers = (normal @ own[..., None]).squeeze(-1)
         labels = answers[:, :-1]
         if sigma:
-            labels = labels + sigma * torch.randn(
-                count, examples, generator=stream, dtype=dtype
-            )
+            labels = labels + sigma * torch.randn(count, examples, generator=stream, dtype=dtype)
         found.append((normal[:, :-1], labels, normal[:, -1], answers[:, -1], own))
     return Prompts(*(torch.stack(part) for part in zip(*found, strict=True)))
 
@@ -166,9 +164,7 @@ def evaluation(
     return Pieces(bias, inputs / examples, sigma**2 * a.square().sum() / examples)
 
 
-def evaluation_of(
-    a: Tensor, covariance: Tensor, w: Tensor, examples: int, sigma: float
-) -> Tensor:
+def evaluation_of(a: Tensor, covariance: Tensor, w: Tensor, examples: int, sigma: float) -> Tensor:
     """The same of any A (..., d, d), by the moments of h (Lemma D.2, corrected)."""
     mean = covariance @ w
     outer = mean[:, None] * mean
