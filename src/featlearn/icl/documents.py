@@ -45,7 +45,7 @@ def draw(count: int, examples: int, stream: Generator, *, inverted: float = 0.0)
 
 
 def flipped(documents: Documents, count: int) -> Tensor:
-    """Tokens in which the first ``count`` examples have the other label; examples are in any order."""
+    """Tokens whose first ``count`` examples have the other label; their order is random."""
     tokens = documents.tokens.clone()
     labels = tokens[..., 2::3]
     labels[..., :count] = 3 * FAMILY + 1 - documents.meaning[..., :count]

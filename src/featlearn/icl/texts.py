@@ -67,7 +67,7 @@ def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
 
 
 def prompt(texts: Texts, chosen: Choice, words: Sequence[str], flipped: int) -> str:
-    """The template as printed; the first ``flipped`` examples, which are in any order, are wrong."""
+    """The template as printed; the first ``flipped`` examples, in random order, are wrong."""
     labels = texts.label[chosen.examples].copy()
     labels[:flipped] = 1 - labels[:flipped]
     told = [

@@ -84,9 +84,9 @@ CLAIMS = (
     Claim("icl/trained-larger-loses", THEOREM, "section 5.4, discussion",
           "Trained networks of larger rank lose more to noise.", "evaluation loss of the largest "
           "over that of the smallest rank, task along the first direction, second deviation",
-          1.5, math.inf, "Closed form 2.98 at deviation 2; half of the excess is kept for training.",
+          1.5, math.inf, "Closed form 2.98 at deviation 2; half is left for the training.",
           _penalty, f"{FOLDER}/trained.parquet", TRAINED, POSITIVE),
-    Claim("icl/small-rank-keeps-as-printed", THEOREM, "sections 5.1 and 5.7, read on flipped labels",
+    Claim("icl/small-rank-keeps-as-printed", THEOREM, "section 5.7, on flipped labels",
           "The theory says why small models keep their accuracy when labels are flipped.",
           "accuracy of rank 2 minus that of rank 8, all labels flipped", 0, 1,
           "The small one would be ahead. Answers are odd in the labels, so that all ranks invert "

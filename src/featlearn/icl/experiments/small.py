@@ -41,7 +41,8 @@ def measure(job: Job) -> Results:
                 for kind, given in (("labels", tokens), ("words", torch.stack(noisy))):
                     found = documents.accuracy(decoder, given, test.meaning)
                     rows += [{**key, "noise": kind, "share": share, "replicate": replicate,
-                              "value": value} for replicate, value in enumerate(found.tolist())]  # fmt: skip
+                              "value": value}
+                             for replicate, value in enumerate(found.tolist())]  # fmt: skip
             seen += attention(decoder, test, config["shown"], key)
     return {"flips": pd.DataFrame(rows), "attention": pd.DataFrame(seen)}
 
@@ -60,5 +61,6 @@ def attention(
         for sentence, at in (("relevant", place), ("irrelevant", 1 - place)):
             for replicate, values in enumerate(words.gather(-1, at).squeeze(-1).tolist()):
                 rows += [{**key, "label": label, "sentence": sentence, "replicate": replicate,
-                          "prompt": prompt, "value": value} for prompt, value in enumerate(values)]  # fmt: skip
+                          "prompt": prompt, "value": value}
+                         for prompt, value in enumerate(values)]  # fmt: skip
     return rows

@@ -59,7 +59,7 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
     colours = {s: COLOURS[COLOURED[k % len(COLOURED)]] for k, s in enumerate(sigmas)}
     found = {s: Look(f"σ = {s:g}", colours[s]) for s in sigmas}
     lines(ax, trained, "rank", "sigma", looks=found, value="evaluation")
-    for sigma, part in trained.groupby("sigma"):
+    for _, part in trained.groupby("sigma"):
         exact = part.groupby("rank")["predicted"].mean()
         ax.plot(exact.index, exact, "--", color=COLOURS["ink"], linewidth=1)
     ax.set(xlabel="rank r", ylabel="evaluation loss", yscale="log")
