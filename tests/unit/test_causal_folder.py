@@ -15,7 +15,8 @@ from featlearn.transformers import causal
 from featlearn.transformers.folder import load
 
 transformers = pytest.importorskip("transformers")
-WORDS = "sentence : The answer is positive negative . good bad film Lucy has 12 apples".split()
+WORDS = ["sentence", ":", "The", "answer", "is", "positive", "negative", ".", "good", "bad", "film",
+         "Lucy", "has", "12", "apples"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

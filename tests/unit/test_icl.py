@@ -1,4 +1,4 @@
-"""Chapter 5: closed forms against autograd, samples and enumeration; the theorem's counter-examples."""
+"""Chapter 5: closed forms against autograd, samples and enumeration; counter-examples."""
 
 from __future__ import annotations
 
@@ -178,7 +178,8 @@ def test_template_is_the_printed_one(tmp_path):
 
 
 def test_a_missing_folder_is_named():
-    own = {"regression": {"ranks": [1], "dimension": 4}, "small": {"sizes": {}, "shown": 1, "prompts": 1},
+    own = {"regression": {"ranks": [1], "dimension": 4},
+           "small": {"sizes": {}, "shown": 1, "prompts": 1},
            "parity": {"sizes": [], "sampled": [1, 2], "training": {"size": [1, 2]}},
            "language": {"models": {"base": {"7B": "nowhere/llama"}}, "texts": {}}}  # fmt: skip
     told = list(icl_config.faults(own))
