@@ -178,9 +178,13 @@ def test_template_is_the_printed_one(tmp_path):
 
 
 def test_a_missing_folder_is_named():
-    own = {"regression": {"ranks": [1], "dimension": 4},
-           "small": {"sizes": {}, "shown": 1, "prompts": 1},
-           "parity": {"sizes": [], "sampled": [1, 2], "training": {"size": [1, 2]}},
-           "language": {"models": {"base": {"7B": "nowhere/llama"}}, "texts": {}}}  # fmt: skip
+    own = {
+        "regression": {"ranks": [1], "dimension": 4, "shares": [0, 1]},
+        "small": {"sizes": {}, "corpora": {"base": 0.2}, "shown": 1, "prompts": 1,
+                  "shares": [0, 1]},
+        "parity": {"sizes": [], "sampled": [1, 2], "examples": [16], "judged_examples": 16,
+                   "shares": [0, 1], "training": {"size": [1, 2], "heads": [4, 8]}},
+        "language": {"models": {"base": {"7B": "nowhere/llama"}}, "texts": {}},
+    }  # fmt: skip
     told = list(icl_config.faults(own))
     assert any("icl.language.models.base.7B: no folder nowhere/llama" in one for one in told)

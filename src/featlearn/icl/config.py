@@ -15,7 +15,26 @@ def faults(icl: Mapping[str, Any]) -> Iterator[str]:
             f"icl.regression.ranks: {max(own['ranks'])}; expected at most the dimension, "
             f"{own['dimension']}"
         )
+    if 2 not in own["ranks"] or max(own["ranks"]) == 2:
+        yield f"icl.regression.ranks: {own['ranks']}; expected 2, which a claim reads, and a larger"
     parity = icl["parity"]
+    if parity["judged_examples"] not in parity["examples"]:
+        yield (
+            f"icl.parity.judged_examples: {parity['judged_examples']}; expected one of examples "
+            f"({', '.join(map(str, parity['examples']))})"
+        )
+    for key, owned in (("regression", own), ("parity", parity), ("small", icl["small"])):
+        if not {0, 1} <= set(owned["shares"]):
+            yield f"icl.{key}.shares: {owned['shares']}; expected 0 and 1 among them, for claims"
+    if 4 not in parity["training"]["heads"] or len(parity["training"]["heads"]) < 2:
+        yield (
+            f"icl.parity.training.heads: {parity['training']['heads']}; expected 4, which claims "
+            "read, and another number"
+        )
+    if [1, 2] not in [list(size) for size in parity["sizes"]]:
+        yield f"icl.parity.sizes: {parity['sizes']}; expected [1, 2] among them, for a claim"
+    if "base" not in icl["small"]["corpora"]:
+        yield "icl.small.corpora: no base; expected it, as claims read it"
     sizes = {f"sizes[{k}]": size for k, size in enumerate(parity["sizes"])}
     sizes |= {"sampled": parity["sampled"], "training.size": parity["training"]["size"]}
     for key, (low, high) in sizes.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,8 @@ from featlearn.core.claims import (
     Claim,
     difference,
     needs,
-    read,
 )
+from featlearn.core.stats import per_replicate
 
 Frames = Mapping[str, pd.DataFrame]
 FOLDER = "icl/measurements/parity"
@@ -42,6 +43,19 @@ def _heads(frames: Frames) -> float:
 def _norm(frames: Frames) -> float:
     less, full = _arm(frames, "less norm"), _arm(frames, "g2")
     return float((less["norm"] / less["margin"] ** 2 / full.loc[less.index, "norm"]).min())
+
+
+def derived(config: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Where claims on finite prompts look."""
+    return {"judged": pd.DataFrame({"examples": [config["parity"]["judged_examples"]]})}
+
+
+def _at(arm: str, share: float) -> Callable[[Frames], np.ndarray]:
+    def measure(frames: Frames) -> np.ndarray:
+        examples = int(frames["judged"]["examples"].iloc[0])
+        return per_replicate(frames["sampled"], arm=arm, share=share, examples=examples)
+
+    return measure
 
 
 def _gain(frames: Frames) -> np.ndarray:
@@ -85,17 +99,17 @@ CLAIMS = (
           "The printed g1 is right more often than g2 on an important task at finite prompts.",
           "accuracy of g1 minus that of g2 at 256 examples", 0.02, 1,
           "By the sheet .999 against .903 at these sizes.",
-          difference(read("sampled", arm="g1", examples=256, share=0),
-                     read("sampled", arm="g2", examples=256, share=0)),
-          f"{FOLDER}/sampled.parquet", needs(parity__examples=256, parity__prompts=1000),
+          difference(_at("g1", 0),
+                     _at("g2", 0)),
+          f"{FOLDER}/sampled.parquet", needs(parity__judged_examples=256, parity__prompts=1000),
           DIFFERENCE_OF_SHARES),
     Claim("icl/even-in-labels", OBSERVATION, "ours",
           "The printed networks do not notice that all labels are flipped.", "accuracy of g2 with "
           "all labels flipped minus that with none, 256 examples", -0.05, 0.05,
           "0 on the same prompts; these are drawn apart.",
-          difference(read("sampled", arm="g2", examples=256, share=1),
-                     read("sampled", arm="g2", examples=256, share=0)),
-          f"{FOLDER}/sampled.parquet", needs(parity__examples=256, parity__prompts=1000),
+          difference(_at("g2", 1),
+                     _at("g2", 0)),
+          f"{FOLDER}/sampled.parquet", needs(parity__judged_examples=256, parity__prompts=1000),
           DIFFERENCE_OF_SHARES),
     Claim("icl/more-heads-rare-tasks", THEOREM, "section 5.5",
           "Trained networks with more heads serve the rare tasks better.", "hinge loss on the "
