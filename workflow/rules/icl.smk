@@ -92,16 +92,18 @@ experiment(
 LANGUAGE = config["icl"]["language"]
 
 
-use rule calculate as icl_language with:
-    output:
-        flips=f"{ICL}/language/flips.parquet",
-        attention=f"{ICL}/language/attention.parquet",
-    log:
-        f"{LOGS}/icl/language.log",
-    resources:
-        **request(mem_mb=16000, runtime=1440),
-    params:
-        **by("icl.experiments.language:measure", LANGUAGE),
+if LANGUAGE["models"]:
+
+    use rule calculate as icl_language with:
+        output:
+            flips=f"{ICL}/language/flips.parquet",
+            attention=f"{ICL}/language/attention.parquet",
+        log:
+            f"{LOGS}/icl/language.log",
+        resources:
+            **request(mem_mb=16000, runtime=1440),
+        params:
+            **by("icl.experiments.language:measure", LANGUAGE),
 
 
 SHOWN = rules.icl_language if LANGUAGE["models"] else rules.icl_small
