@@ -33,6 +33,7 @@ MODULES = [
     "emergence",
     "gradient_features",
     "fourier",
+    "icl",
     "transformers",
     "images",
     "detection",

@@ -1,0 +1,66 @@
+"""Ours: small transformers by size, on flipped labels, garbled words and an irrelevant word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+
+from featlearn.core.seeds import Streams
+from featlearn.icl import documents
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+
+def measure(job: Job) -> Results:
+    """All frames of the experiment; models of a corpus and replicate answer the same documents."""
+    config = job.config
+    examples = config["examples"] + 1
+    streams = Streams(job.seed, "icl", "small", range(config["replicates"]))
+    drawn = [documents.draw(config["prompts"], examples, one) for one in streams("test")]
+    test = documents.Documents(*(torch.stack(part) for part in zip(*drawn, strict=True)))
+    rows: list[dict[str, Any]] = []
+    seen: list[dict[str, Any]] = []
+    for corpus, inverted in config["corpora"].items():
+        for name, size in config["sizes"].items():
+            decoder = documents.trained(
+                f"{corpus}, {name}", documents.shape_of(size, examples), config["training"],
+                examples, inverted, streams(f"start-{name}"), streams(f"documents-{corpus}"),
+            )  # fmt: skip
+            key = {"family": corpus, "data": "words", "model": name}
+            for share in config["shares"]:
+                count = round(share * config["examples"])
+                tokens = documents.flipped(test, count)
+                noisy = [
+                    documents.garbled(one, count, stream)
+                    for one, stream in zip(drawn, streams(f"garbled-{count}"), strict=True)
+                ]
+                for kind, given in (("labels", tokens), ("words", torch.stack(noisy))):
+                    found = documents.accuracy(decoder, given, test.meaning)
+                    rows += [{**key, "noise": kind, "share": share, "replicate": replicate,
+                              "value": value}
+                             for replicate, value in enumerate(found.tolist())]  # fmt: skip
+            seen += attention(decoder, test, config["shown"], key)
+    return {"flips": pd.DataFrame(rows), "attention": pd.DataFrame(seen)}
+
+
+def attention(
+    decoder: documents.Decoder, test: documents.Documents, shown: int, key: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Norm over heads of the last label's attention to both words of its own example."""
+    rows = []
+    own = documents.Documents(*(part[:, :shown] for part in test))
+    wrong = own.tokens.clone()
+    wrong[..., -1] = 3 * documents.FAMILY + 1 - own.meaning[..., -1]
+    for label, tokens in (("correct", own.tokens), ("wrong", wrong)):
+        words = documents.last_row(decoder, tokens)[..., -3:-1].norm(dim=2)  # (R, B, 2)
+        place = own.relevant[..., -1:]
+        for sentence, at in (("relevant", place), ("irrelevant", 1 - place)):
+            for replicate, values in enumerate(words.gather(-1, at).squeeze(-1).tolist()):
+                rows += [{**key, "label": label, "sentence": sentence, "replicate": replicate,
+                          "prompt": prompt, "value": value}
+                         for prompt, value in enumerate(values)]  # fmt: skip
+    return rows

@@ -1,0 +1,104 @@
+"""Sparse parities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, interval, lines, share_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ARMS = {
+    "g1": Look("g1, few heads", COLOURS["blue"]),
+    "g2": Look("g2, many heads", COLOURS["red"], "s"),
+}
+
+
+@figure()
+def counter_examples(constructions: pd.DataFrame, trained: pd.DataFrame) -> Figure:
+    """What Theorem 5.5.1 calls optimal is not
+
+    Left: heads that reach zero loss on all tasks, over the number of features: printed, and four by ours.
+    Right: squared norm of the weights at a margin of 1 (in units of 1 / 16 gamma^2), of the printed
+    construction, of six heads by ours at four features, and of trained diagonal networks that solve all tasks
+    (the least of their replicates). *What to see:* four heads suffice at any size, and less norm than printed
+    solves everything with as many heads.
+    """
+    drawn = canvas(7.6, 3.3)
+    left, right = drawn.subplots(1, 2)
+    full = constructions[constructions["arm"] == "g2"].drop_duplicates("high")
+    four = constructions[constructions["arm"] == "four heads"].drop_duplicates("high")
+    less = constructions[constructions["arm"] == "less norm"]
+    for own, words, colour in ((full, "printed (g2)", "red"), (four, "four heads, ours", "blue")):
+        own = own.sort_values("high")
+        left.plot(2 ** own["high"], own["heads"], "o-", color=COLOURS[colour], label=words)
+    right.plot(full["heads"], full["norm"], "o", color=COLOURS["red"], label="printed")
+    right.plot(less["heads"], less["norm"], "D", color=COLOURS["blue"], label="ours, d = 4")
+    solved = trained[trained["norm"] < float("inf")].groupby("heads")["norm"].min()
+    if len(solved):
+        right.plot(solved.index, solved, "^", color=COLOURS["green"], label="trained, d = 8")
+    left.set(xscale="log", xlabel="features d", ylabel="heads m", ylim=(0, None))
+    left.set_xticks(sorted(2 ** full["high"]), [str(d) for d in sorted(2 ** full["high"])])
+    left.minorticks_off()
+    right.set(yscale="log", xlabel="heads m", ylabel="norm at margin 1")
+    left.legend()
+    right.legend()
+    return drawn
+
+
+@figure()
+def finite_prompts(sampled: pd.DataFrame) -> Figure:
+    """The printed networks on finite prompts
+
+    Accuracy on an important task, with 95 % intervals; left over the examples of a prompt, right over the share
+    of flipped labels at the second largest number of examples. *What to see:* fewer heads need fewer examples.
+    Heads come in pairs of either sign, so that the networks are even in their labels: flipping all of them
+    changes nothing.
+    """
+    drawn = canvas(7.6, 3.2)
+    left, right = drawn.subplots(1, 2, sharey=True)
+    lines(left, sampled[sampled["share"] == 0], "examples", "arm", looks=ARMS,
+          errorbar=share_interval)  # fmt: skip
+    sizes = sorted(sampled["examples"].unique())
+    chosen = sizes[-2] if len(sizes) > 1 else sizes[-1]
+    lines(right, sampled[sampled["examples"] == chosen], "share", "arm", looks=ARMS,
+          errorbar=share_interval)  # fmt: skip
+    left.set(xscale="log", xlabel="examples M", ylabel="accuracy", ylim=(0.4, 1.02))
+    left.set_xticks(sizes, [str(size) for size in sizes])
+    left.minorticks_off()
+    right.set(xlabel="share of flipped labels", title=f"M = {chosen}")
+    left.legend()
+    return drawn
+
+
+@figure()
+def trained_heads(trained: pd.DataFrame) -> Figure:
+    """Trained networks by their number of heads
+
+    After training on the exact population objective, with 95 % intervals over replicates: hinge loss on important
+    (solid) and other tasks (dashed), and accuracy on an important one at finite prompts, a colour a probability of
+    the other tasks. *What to see:* four heads solve what is important; more serve the others, as far as these
+    are worth their norm. Accuracy at finite prompts does not simply fall with the heads.
+    """
+    drawn = canvas(7.6, 3.3)
+    left, right = drawn.subplots(1, 2)
+    rare = sorted(trained["rare"].unique())
+    shades = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
+    for column, dash, words in (("important", "", "important"), ("others", (4, 2), "others")):
+        found = {p: Look(f"{words}, p = {p:g}", shades[k % 4], "o", dash)
+                 for k, p in enumerate(rare)}  # fmt: skip
+        for p, look in found.items():
+            lines(left, trained[trained["rare"] == p], "heads", "rare", looks={p: look},
+                  value=column, errorbar=interval)  # fmt: skip
+    found = {p: Look(f"p = {p:g}", shades[k % 4]) for k, p in enumerate(rare)}
+    lines(right, trained, "heads", "rare", looks=found, value="accuracy", errorbar=share_interval)
+    left.set(xlabel="heads m", ylabel="hinge loss")
+    right.set(xlabel="heads m", ylabel="accuracy, finite prompts")
+    left.legend(fontsize=8)
+    right.legend()
+    return drawn

@@ -1,0 +1,91 @@
+"""Causal models of the library transformers in a folder: a tiny random Llama made here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.icl import texts
+from featlearn.icl.experiments import language
+from featlearn.transformers import causal
+from featlearn.transformers.folder import load
+
+transformers = pytest.importorskip("transformers")
+WORDS = ["sentence", ":", "The", "answer", "is", "positive", "negative", ".", "good", "bad", "film",
+         "Lucy", "has", "12", "apples"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    where = tmp_path_factory.mktemp("llama")
+    vocabulary = {word: k for k, word in enumerate(["<unk>", "<s>", *WORDS])}
+    cut = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    cut.pre_tokenizer = pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=cut, unk_token="<unk>", bos_token="<s>"
+    ).save_pretrained(where)
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        vocab_size=len(vocabulary), hidden_size=16, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=2, max_position_embeddings=256,
+    ))  # fmt: skip
+    model.save_pretrained(where)
+    return where
+
+
+def test_scores_in_batches_are_those_one_by_one(folder):
+    model, tokenizer = load(folder)
+    prompts = ["sentence : good film The answer is", "sentence : bad The answer is",
+               "sentence : good . sentence : bad film . The answer is"]  # fmt: skip
+    words = [" negative", " positive good"]
+    found = causal.log_probabilities(model, tokenizer, prompts, words, 4)
+    for row, prompt in enumerate(prompts):
+        for column, word in enumerate(words):
+            tokens = torch.tensor([tokenizer(prompt + word)["input_ids"]])
+            after = len(tokenizer(prompt)["input_ids"])
+            logits = model(input_ids=tokens).logits[0].log_softmax(-1)
+            own = sum(float(logits[k - 1, tokens[0, k]]) for k in range(after, tokens.shape[1]))
+            assert float(found[row, column]) == pytest.approx(own, abs=1e-5)
+
+
+def test_figures_of_a_folder(folder):
+    model, tokenizer = load(folder)
+    random = np.random.default_rng(0)
+    made = [" ".join(random.choice(["good", "bad", "film"], 3)) for _ in range(12)]
+    own = texts.Texts(made, np.arange(12) % 2)
+    config = {"seeds": 2, "prompts": 3, "examples": 4, "shares": [0, 1], "batch_size": 4,
+              "shown": 2, "irrelevant": "Lucy has 12 apples ."}  # fmt: skip
+    words = ["negative", "positive"]
+    rows = list(language.accuracies(model, tokenizer, own, words, config, (0, "icl", "made")))
+    assert len(rows) == 4
+    assert all(0 <= row["value"] <= 1 for row in rows)
+    rows = list(language.attention(model, tokenizer, own, words, config, random))
+    assert len(rows) == 8
+    assert all(0 < row["value"] <= 2**0.5 for row in rows)
+    assert float(causal.last_attention(model, [2, 3, 4]).sum(-1)[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_refused_folders(folder, tmp_path):
+    with pytest.raises(FeatlearnError, match="no such folder"):
+        load(tmp_path / "none")
+    with pytest.raises(FeatlearnError, match=r"config\.json"):
+        load(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_text("")
+    with pytest.raises(FeatlearnError, match="is a pickle"):
+        load(tmp_path)
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "x.Y"}}))
+    with pytest.raises(FeatlearnError, match="auto_map"):
+        load(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(FeatlearnError, match="have no value that fits"):
+        load(tmp_path)

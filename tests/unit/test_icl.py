@@ -1,0 +1,190 @@
+"""Chapter 5: closed forms against autograd, samples and enumeration; counter-examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.seeds import Streams
+from featlearn.icl import config as icl_config
+from featlearn.icl import documents, linear, parity, texts
+from featlearn.icl import regression as theory
+
+STREAMS = Streams(0, "icl", "test", range(2))
+VALUES = theory.eigenvalues(8, 4, 2**-0.5)
+EYE = torch.eye(8, dtype=theory.DTYPE)
+
+# --------------------------------------------------------------------------- regression
+
+GOLDEN = {  # directions, N, sigma: losses of ranks 0 .. 8 (sheet 4.6)
+    (1, 20, 0): [4.0, 0.462006, 0.615472, 0.748655, 0.859372, 0.946887, 1.012275, 1.058312,
+                 1.088862],
+    (2, 1000, 2): [6.828427, 3.747536, 1.763391, 2.430259, 3.093631, 3.752104, 4.403741, 5.045893,
+                   5.674978],
+    (8, 1000, 0): [12.803301, 9.844809, 7.982740, 6.894509, 6.351429, 6.190989, 6.297166, 6.586419,
+                   6.997677],
+    (8, 1000, 8): [12.803301, 13.811413, 15.905495, 18.758701, 22.136392, 25.867770, 29.825366,
+                   33.909969, 38.039352],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", GOLDEN)
+def test_evaluation_losses_are_the_golden_ones(given):
+    directions, pretrained, sigma = given
+    w = (torch.arange(8) < directions).to(theory.DTYPE)
+    found = [float(theory.evaluation(VALUES, w, r, pretrained, 16, sigma).total) for r in range(9)]
+    np.testing.assert_allclose(found, GOLDEN[given], rtol=2e-6)
+    covariance = VALUES.diag()
+    for rank in range(9):  # by moments of any matrix
+        a = theory.optimum(VALUES, EYE, rank, pretrained)
+        other = theory.evaluation_of(a, covariance, w, 16, sigma)
+        assert float(other) == pytest.approx(found[rank], rel=1e-10)
+
+
+def test_pretraining_optimum_and_shares_are_the_golden_ones():
+    wanted = [6.4016504, 4.7488142, 3.6407851, 2.9109021, 2.4403336, 2.1445045, 1.9636893,
+              1.8564084, 1.7946126]  # fmt: skip
+    found = [float(theory.least_loss(VALUES, r, 20)) for r in range(9)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-7)
+    shares = theory.shares(VALUES, 20)
+    np.testing.assert_allclose(shares[[0, 7]], [0.2066045251, 0.9887323047], rtol=1e-9)
+
+
+def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
+    basis = theory.rotation(8, STREAMS("basis")[0])
+    covariance = basis * VALUES @ basis.T
+    a = torch.randn(8, 8, generator=STREAMS("a")[0], dtype=theory.DTYPE).requires_grad_()
+    (found,) = torch.autograd.grad(theory.loss(a, covariance, 20), a)
+    torch.testing.assert_close(found, theory.slope(a.detach(), covariance, 20))
+    best = theory.optimum(VALUES, basis, 8, 20)
+    assert theory.slope(best, covariance, 20).abs().max() < 1e-10
+    for rank in (0, 3, 8):
+        own = theory.optimum(VALUES, basis, rank, 20)
+        assert float(theory.loss(own, covariance, 20)) == pytest.approx(
+            float(theory.least_loss(VALUES, rank, 20)), rel=1e-10
+        )
+
+
+def test_gap_of_ranks_and_large_n():
+    w = (torch.arange(8) < 2).to(theory.DTYPE)
+    two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
+    assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
+    exact = theory.evaluation(VALUES, w, 6, 10**8, 16, 1).total
+    assert float(theory.large_n(VALUES, w, 6, 16, 1) / exact) == pytest.approx(1, abs=1e-5)
+
+
+def test_literal_attention_is_the_reduced_and_the_row_form():
+    prompts = theory.draw(VALUES, EYE, 5, 7, STREAMS("prompts"), sigma=0.5)
+    a = torch.randn(8, 8, generator=STREAMS("a")[0], dtype=theory.DTYPE)
+    value, key_query = torch.zeros(2, 9, 9, dtype=theory.DTYPE)
+    value[8, 8], key_query[:8, :8] = 1, a
+    literal = linear.attention(prompts.tokens, value, key_query)[..., -1, -1]
+    torch.testing.assert_close(literal, linear.reduced(prompts, a))
+    full = torch.randn(2, 9, 9, generator=STREAMS("full")[0], dtype=theory.DTYPE)
+    literal = linear.attention(prompts.tokens, full[0], full[1])[..., -1, -1]
+    rows = full[0, 8].expand(2, 9), full[1, :, :8].expand(2, 9, 8)
+    torch.testing.assert_close(literal, linear.answers(prompts, *rows))
+
+
+def test_sampled_loss_is_the_closed_form():
+    w = torch.ones(8, dtype=theory.DTYPE)
+    prompts = theory.draw(VALUES, EYE, 20000, 16, STREAMS("many"), w=w, sigma=2)
+    a = theory.optimum(VALUES, EYE, 3, 20)
+    found = (linear.reduced(prompts, a) - prompts.target).square().mean()
+    assert float(found) == pytest.approx(
+        float(theory.evaluation(VALUES, w, 3, 20, 16, 2).total), rel=0.05
+    )
+
+
+def test_ranks_stay_what_they_are_in_training():
+    recipe = linear.recipe({"steps": 5, "rate": 0.01})
+    begun = linear.start([1, 3], 8, STREAMS("start"), blocks=False)
+    weights = linear.trained("test", begun, VALUES, EYE, 10, 8, recipe, STREAMS("train"))
+    assert torch.linalg.matrix_rank(linear.product(weights)).tolist() == [1, 3, 1, 3]
+
+
+# --------------------------------------------------------------------------- parity
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 2), (1, 3), (2, 4)])
+def test_printed_networks_answer_with_hamming_distances(low, high):
+    d = 2**high
+    tasks = parity.pairs(d)
+    for bits in (low, high):
+        code = (tasks[:, 0] ^ tasks[:, 1]) & (2**bits - 1)
+        wanted = torch.tensor([int(one).bit_count() for one in code], dtype=parity.DTYPE)
+        found = parity.margins(parity.printed(bits, d, 0.1), 0.1)
+        torch.testing.assert_close(found, wanted[:, None].expand(-1, 4))
+
+
+@pytest.mark.parametrize("d", [4, 8, 16, 32])
+def test_four_heads_zero_loss(d):
+    assert float(parity.margins(parity.four(d, 0.2), 0.2).min()) == pytest.approx(1)
+
+
+def test_lower_norm_than_printed():
+    assert float(parity.least_norm(parity.lower_norm(0.1), 0.1)) == pytest.approx(40)
+    assert float(parity.least_norm(parity.printed(2, 4, 0.1), 0.1)) == pytest.approx(48)
+
+
+def test_tasks_and_probabilities():
+    weights = parity.task_weights(8, 2, 0.3)
+    assert float(weights.sum()) == pytest.approx(1)
+    assert float((0.25 + 0.1 * parity.TILT).sum()) == pytest.approx(1)
+    assert int(parity.projected(parity.printed(3, 8, 0.1))) == 4
+
+
+def test_finite_prompts_tend_to_the_limit():
+    found = parity.sampled_accuracy(
+        parity.printed(1, 8, 0.2), (0, 1), 0.2, 1024, 500, STREAMS("parity")[0]
+    )
+    assert float(found) > 0.98
+
+
+# --------------------------------------------------------------------------- small and real models
+
+
+def test_flips_and_garbled_words():
+    drawn = documents.draw(50, 5, STREAMS("documents")[0])
+    labels = drawn.tokens[:, 2::3] - 3 * documents.FAMILY
+    assert torch.equal(labels, drawn.meaning)
+    turned = documents.flipped(drawn, 2)[:, 2::3] - 3 * documents.FAMILY
+    assert torch.equal((turned != labels).sum(1), torch.full((50,), 2))
+    other = documents.garbled(drawn, 2, STREAMS("garbled")[0])
+    assert torch.equal(other[:, 6:], drawn.tokens[:, 6:])
+    assert torch.equal(other[:, 2::3], drawn.tokens[:, 2::3])
+
+
+def test_template_is_the_printed_one(tmp_path):
+    file = tmp_path / "sst.jsonl"
+    file.write_text('{"text": "show us a good time", "label": 1}\n'
+                    '{"text": "as dumb and cheesy", "label": 0}\n'
+                    '{"text": "it \'s a charming journey", "label": 1}\n')  # fmt: skip
+    own = texts.read(file)
+    chosen = texts.Choice(np.array([0, 1]), 2)
+    words = ["negative", "positive"]
+    assert texts.prompt(own, chosen, words, 0) == (
+        "sentence: show us a good time\nThe answer is positive.\n\n"
+        "sentence: as dumb and cheesy\nThe answer is negative.\n\n"
+        "sentence: it 's a charming journey\nThe answer is"
+    )
+    assert "good time\nThe answer is negative" in texts.prompt(own, chosen, words, 1)
+    whole, spans = texts.with_irrelevant("so good", "Lucy has 12 apples.", "positive")
+    assert [whole[a:b] for a, b in spans.values()] == ["Lucy has 12 apples.", "so good"]
+    with pytest.raises(FeatlearnError, match="no such file"):
+        texts.read(tmp_path / "none.jsonl")
+
+
+def test_a_missing_folder_is_named():
+    own = {
+        "regression": {"ranks": [1], "dimension": 4, "shares": [0, 1]},
+        "small": {"sizes": {}, "corpora": {"base": 0.2}, "shown": 1, "prompts": 1,
+                  "shares": [0, 1]},
+        "parity": {"sizes": [], "sampled": [1, 2], "examples": [16], "judged_examples": 16,
+                   "shares": [0, 1], "training": {"size": [1, 2], "heads": [4, 8]}},
+        "language": {"models": {"base": {"7B": "nowhere/llama"}}, "texts": {}},
+    }  # fmt: skip
+    told = list(icl_config.faults(own))
+    assert any("icl.language.models.base.7B: no folder nowhere/llama" in one for one in told)
