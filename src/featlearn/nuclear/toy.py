@@ -108,6 +108,7 @@ def train(
 
     The penalty is on the nuclear norm of all n features over sqrt(n).
     """
+
     def begin(*shape: int) -> Tensor:
         drawn = [torch.randn(*shape, generator=g, dtype=torch.float64) for g in generators]
         return torch.stack(drawn) / math.sqrt(2)
