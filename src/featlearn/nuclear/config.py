@@ -60,7 +60,8 @@ def state(nuclear: Mapping[str, Any]) -> str:
         root = Path(own["data"]["path"]).expanduser()
         found = {}
         for folder in sorted(path for path in root.iterdir() if path.is_dir()):
-            data = {**own["data"], "kind": "folder", "path": str(folder), "splits": {"train": "all"},
+            data = {**own["data"], "kind": "folder", "path": str(folder),
+                    "splits": {"train": "all"},
                     "shares": {"test": 0.2}}  # fmt: skip
             found |= {f"{folder.name}/{k}": v for k, v in sources(data).items()}
         return listing_digest(found, str(root))

@@ -96,7 +96,10 @@ def gaussian_accuracy(ratio: float, r: int, d: int, gamma: float) -> float:
 
 
 def threshold(r: int, gamma: float) -> float:
-    """d - r above which ERM-l2 fails more often than not: r / (4 gamma^2), at alpha/beta = 1/(2g)."""
+    """d - r above which ERM-l2 fails more often than not, r / (4 gamma^2).
+
+    Where alpha / beta is 1 / (2 gamma).
+    """
     return r / (4 * gamma**2)
 
 

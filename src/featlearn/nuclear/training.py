@@ -73,9 +73,9 @@ def penalty_scale(scale: str, rows: int) -> float:
 
 
 def coral(features: Sequence[Tensor]) -> Tensor:
-    """Squared differences of means and covariances, mean over pairs of domains (Sun et al. 2016)."""
+    """Squared differences of means and covariances over pairs of domains (Sun et al. 2016)."""
     means = [one.mean(0) for one in features]
-    covariances = [(x - m).T @ (x - m) / (len(x) - 1) for x, m in zip(features, means, strict=True)]
+    covariances = [torch.cov(x.T) for x in features]
     total, pairs = features[0].new_zeros(()), 0
     for i in range(len(features)):
         for j in range(i):
@@ -222,7 +222,7 @@ class Swad:
                 if own.loss > self.threshold:
                     break
                 kept.insert(0, own)
-            self._take(kept + [self.start[0]])
+            self._take([*kept, self.start[0]])
             self.smooth = deque(list(self.start)[1:], maxlen=self.smooth.maxlen)
         elif len(self.smooth) == self.smooth.maxlen:
             self._drop_or_die()

@@ -18,26 +18,26 @@ CHOSEN = {
 }
 
 
-@table("table-6-1", name="table-6-1")
-@table("table-6-2", name="table-6-2")
-@table("table-6-3", name="table-6-3")
-@table("table-e-1", name="table-e-1")
-@table("table-e-2", name="table-e-2")
-@table("table-e-3", name="table-e-3")
-@table("table-e-4", name="table-e-4")
-@table("table-e-5", name="table-e-5")
-@table("table-e-6", name="table-e-6")
+@table("table-6-1", which="table-6-1")
+@table("table-6-2", which="table-6-2")
+@table("table-6-3", which="table-6-3")
+@table("table-e-1", which="table-e-1")
+@table("table-e-2", which="table-e-2")
+@table("table-e-3", which="table-e-3")
+@table("table-e-4", which="table-e-4")
+@table("table-e-5", which="table-e-5")
+@table("table-e-6", which="table-e-6")
 def printed_and_measured(
-    accuracies: pd.DataFrame, quoted: Mapping[str, Any], config: Config, name: str
+    accuracies: pd.DataFrame, quoted: Mapping[str, Any], config: Config, which: str
 ) -> Table:
-    """Accuracy in domains that are not seen, {{ name }}: what the thesis prints, and what runs here
+    """Accuracy in domains that are not seen, {{ which }}: what the thesis prints, and what runs here
 
     Rows marked *thesis* are printed there, in percent and with its standard errors, and were not measured
     here. Rows marked *here* are measured on the domains of this run, which by default are small digits made
     to differ and not the sets of the thesis: they show the protocol and cannot confirm a printed number.
     After the sign: 95 % interval over trials.
     """
-    printed, _ = quoted_table(quoted, name)
+    printed, _ = quoted_table(quoted, which)
     if "set" not in printed:
         printed = printed.assign(set="")
     printed = printed.assign(
@@ -46,12 +46,12 @@ def printed_and_measured(
     cells = [f"{v:.1f}" + ("" if pd.isna(e) else f" ± {e:.1f}") for v, e in
              zip(printed["paper_value"], printed["paper_error"], strict=True)]  # fmt: skip
     wide = printed.assign(cell=cells).pivot_table(
-        index="algorithm", columns="column" if name != "table-6-2" else "place", values="cell",
+        index="algorithm", columns="column" if which != "table-6-2" else "place", values="cell",
         aggfunc="first", sort=False,
     )  # fmt: skip
     own = with_average(accuracies)
-    if name in CHOSEN:
-        own = own[own["algorithm"].isin(CHOSEN[name])]
+    if which in CHOSEN:
+        own = own[own["algorithm"].isin(CHOSEN[which])]
     own = own.assign(value=own["value"] * 100)
     means = summary(own, ["algorithm", "domain"])
     told = means.assign(cell=[plus_minus(m, h) for m, h in
@@ -91,12 +91,12 @@ def misprints(quoted: Mapping[str, Any]) -> Table:
         printed, _ = quoted_table(quoted, name)
         if "set" not in printed:
             printed = printed.assign(set="")
-        for (algorithm, which), own in printed.groupby(["algorithm", "set"], sort=False):
+        for (algorithm, data), own in printed.groupby(["algorithm", "set"], sort=False):
             values = own.set_index("column")["paper_value"]
             mean = float(values.drop(AVERAGE).mean())
             # rows round to .05, and so does their mean
             if abs(mean - values[AVERAGE]) > 0.101:
-                rows.append((name, algorithm, which, AVERAGE, values[AVERAGE], round(mean, 2)))
+                rows.append((name, algorithm, data, AVERAGE, values[AVERAGE], round(mean, 2)))
     first = quoted_table(quoted, "table-6-1")[0].set_index(["algorithm", "column"])["paper_value"]
     for number in range(1, 6):
         other = quoted_table(quoted, f"table-e-{number}")[0]
