@@ -33,6 +33,7 @@ MODULES = [
     "emergence",
     "gradient_features",
     "fourier",
+    "nuclear",
     "transformers",
     "images",
     "detection",
