@@ -58,7 +58,7 @@ def state(nuclear: Mapping[str, Any]) -> str:
         if own["made"] != "folders":
             return listing_digest(sources(own["data"]), own["data"].get("path") or ".")
         root = Path(own["data"]["path"]).expanduser()
-        found = {}
+        found: dict[str, Any] = {}
         for folder in sorted(path for path in root.iterdir() if path.is_dir()):
             data = {**own["data"], "kind": "folder", "path": str(folder),
                     "splits": {"train": "all"},

@@ -58,7 +58,9 @@ def evaluate(net: Net, data: Labelled, device: torch.device | str) -> tuple[floa
     """Accuracy, mean cross-entropy, and features (n, p) on the processor."""
     net.eval()
     right, loss, features = 0.0, 0.0, []
-    for images, labels in zip(data.images.split(512), data.labels.split(512), strict=True):
+    for images, labels in zip(
+        torch.split(data.images, 512), torch.split(data.labels, 512), strict=True
+    ):
         phi = net.encoder(pixels(images, device))
         logits, y = net.head(phi), labels.to(device)
         right += float((logits.argmax(1) == y).sum())

@@ -39,7 +39,8 @@ def _validation(frames: Frames) -> np.ndarray:
 
 def _gap(frames: Frames) -> np.ndarray:
     own = with_average(frames["accuracies"]).query("algorithm == 'ERM' and domain == @AVERAGE")
-    return _validation(frames) - own.sort_values("replicate")["value"].to_numpy()
+    unseen = own.sort_values("replicate")["value"].to_numpy(dtype=np.float64)
+    return np.asarray(_validation(frames) - unseen)
 
 
 def _fall(frames: Frames, rank: str) -> np.ndarray:

@@ -43,9 +43,9 @@ def measure(job: Job) -> Results:
         r, gamma = config["sweep"]["r"], config["sweep"]["gamma"]
         for share in config["sweep"]["shares"]:
             d = r + max(1, round(share * model.threshold(r, gamma)))
-            stream = (*name, "sweep", share, replicate)
-            seen = model.sums(config["draws"], r, d, gamma, generator(*stream, "id"))
-            ood = model.sums(config["draws"], r, d, -gamma, generator(*stream, "ood"))
+            along = (*name, "sweep", share, replicate)
+            seen = model.sums(config["draws"], r, d, gamma, generator(*along, "id"))
+            ood = model.sums(config["draws"], r, d, -gamma, generator(*along, "ood"))
             alpha, beta = model.optimum(seen, r, d, config["sweep"]["penalty"])
             for arm, ratio in (("l2", alpha / beta), ("whitened", model.whitened_ratio(gamma))):
                 sweep.append({

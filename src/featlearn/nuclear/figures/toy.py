@@ -34,10 +34,10 @@ def toy_lines(points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str)
         for label, name in ((1, "orange"), (-1, "sky")):
             at = here[here["label"] == label]
             ax.scatter(at["x"], at["y"], s=7, color=COLOURS[name], label=f"y = {label:+d}")
-        for row in own.itertuples():
-            end = row.step == last
+        for row in own.to_dict("records"):
+            end = row["step"] == last
             # first x + second y = 0
-            ax.axline((0, 0), (row.second, -row.first), linewidth=1.1 if end else 0.6,
+            ax.axline((0, 0), (float(row["second"]), -float(row["first"])), linewidth=1.1 if end else 0.6,
                       color=COLOURS["ink" if end else "grey"], alpha=1 if end else 0.35)  # fmt: skip
         mean = own[own["step"] == last][place].mean()
         ax.set(title=f"{title}: {mean:.3f}", xlabel="$x_1$", xlim=(-1, 1), ylim=(-1, 1))

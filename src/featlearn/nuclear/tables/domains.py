@@ -97,14 +97,15 @@ def misprints(quoted: Mapping[str, Any]) -> Table:
             # rows round to .05, and so does their mean
             if abs(mean - values[AVERAGE]) > 0.101:
                 rows.append((name, algorithm, data, AVERAGE, values[AVERAGE], round(mean, 2)))
-    first = quoted_table(quoted, "table-6-1")[0].set_index(["algorithm", "column"])["paper_value"]
+    main = quoted_table(quoted, "table-6-1")[0].to_dict("records")
+    first = {(row["algorithm"], row["column"]): float(row["paper_value"]) for row in main}
     for number in range(1, 6):
         other = quoted_table(quoted, f"table-e-{number}")[0]
-        for row in other[other["column"] == AVERAGE].itertuples():
-            key = (row.algorithm, row.set)
-            if key in first.index and abs(first[key] - row.paper_value) > 0.01:
+        for row in other[other["column"] == AVERAGE].to_dict("records"):
+            key = (row["algorithm"], row["set"])
+            if key in first and abs(first[key] - row["paper_value"]) > 0.01:
                 rows.append((f"table-e-{number} against table-6-1", *key, AVERAGE,
-                             row.paper_value, float(first[key])))  # fmt: skip
+                             row["paper_value"], first[key]))  # fmt: skip
     frame = pd.DataFrame(rows, columns=["table", "algorithm", "set", "column", "printed", "other"])
     notes = "The last column: the mean of the row, or what Table 6.1 prints."
     return Table(frame, frame, notes)
