@@ -47,7 +47,7 @@ def _fall(frames: Frames, rank: str) -> np.ndarray:
     """Log of the rank at the largest weight over that without the penalty."""
     own = averaged(frames["swept"], ["weight"], [rank])
     wide = own.pivot_table(index="replicate", columns="weight", values=rank)
-    return np.log(wide[wide.columns.max()] / wide[0.0]).to_numpy()
+    return np.log((wide[wide.columns.max()] / wide[0.0]).to_numpy(dtype=np.float64))
 
 
 def _gain_claim(pair: str, name: str) -> Claim:
