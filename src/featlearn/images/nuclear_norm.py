@@ -26,8 +26,8 @@ class _NuclearNorm(torch.autograd.Function):
         sigma = values.clamp(min=0).sqrt()
         kept = sigma > RELATIVE * sigma[..., -1:]
         inverse = torch.where(kept, 1 / sigma.clamp(min=1e-300), 0.0)
-        root = (vectors * inverse[..., None, :]) @ vectors.mT
-        ctx.save_for_backward((root @ own if wide else own @ root).to(features.dtype))
+        root = ((vectors * inverse[..., None, :]) @ vectors.mT).to(features.dtype)
+        ctx.save_for_backward(root @ features if wide else features @ root)
         return sigma.sum(-1).to(features.dtype)
 
     @staticmethod
