@@ -1,0 +1,155 @@
+"""Images in domains: folders ``domain/class/image``, or domains made of one set of images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import generator
+from featlearn.images import colour
+from featlearn.images.classified import open_classified
+from featlearn.images.datasets import Labelled, open_images, split_rows
+
+#: Domains that are made of one set: of small digits, and of photographs.
+MADE = {
+    "digits": ("hue", "rotation", "contrast", "noise"),
+    "photographs": ("cast", "blur", "edges", "contrast"),
+}
+
+
+class Domains(NamedTuple):
+    """Images uint8 of each domain, and the names of the classes that all share."""
+
+    images: dict[str, Labelled]
+    classes: tuple[str, ...]
+
+
+def open_domains(
+    settings: Mapping[str, Any], cache: PathLike, name: tuple[object, ...], key: str
+) -> Domains:
+    """Open or make domains.
+
+    Parameters
+    ----------
+    settings
+        ``made`` (one of :data:`MADE`, or ``folders`` for domains that lie on disk), ``data`` as for
+        :func:`featlearn.images.datasets.open_images`, ``cue`` (of made digits: how often the hue
+        tells the class), ``most`` (images of each domain, all if absent).
+    name
+        Of the random streams.
+
+    Raises
+    ------
+    FeatlearnError
+        If there are fewer than three domains, or classes of one are unknown to the first.
+    """
+    if settings["made"] == "folders":
+        found = _folders(settings["data"], cache, key)
+    else:
+        found = _made(settings, cache, name, key)
+    most = settings.get("most")
+    for domain, own in found.images.items() if most else ():
+        order = torch.randperm(len(own.labels), generator=generator(*name, "most", domain))
+        rows = order[:most].sort()[0]
+        found.images[domain] = Labelled(own.images[rows], own.labels[rows])
+    return found
+
+
+def _folders(data: Mapping[str, Any], cache: PathLike, key: str) -> Domains:
+    root = Path(data["path"]).expanduser()
+    names = sorted(p.name for p in root.iterdir() if p.is_dir() and p.name[0] != ".") \
+        if root.is_dir() else []  # fmt: skip
+    if len(names) < 3:
+        raise FeatlearnError(
+            f"{key}.data.path: {root} holds {len(names)} folders; expected at least three domains, "
+            "each with one folder a class"
+        )
+    images: dict[str, Labelled] = {}
+    classes: tuple[str, ...] | None = None
+    for domain in names:
+        settings = {**data, "kind": "folder", "path": str(root / domain)}
+        opened = open_images(settings, cache, "all", classes)
+        classes = classes or opened.classes
+        images[domain] = Labelled(opened.images, opened.labels)
+    if not classes:
+        raise FeatlearnError(f"{key}.data.path: {root / names[0]} has no folders of classes")
+    return Domains(images, classes)
+
+
+def _made(
+    settings: Mapping[str, Any], cache: PathLike, name: tuple[object, ...], key: str
+) -> Domains:
+    kind = settings["made"]
+    opened = open_classified(settings["data"], cache, *name, key=f"{key}.data")
+    every = Labelled(
+        torch.cat([opened.train.images, opened.test.images]),
+        torch.cat([opened.train.labels, opened.test.labels]),
+    )
+    # every image is in one domain only
+    order = torch.randperm(len(every.labels), generator=generator(*name, "domains"))
+    images = {}
+    for domain, rows in zip(MADE[kind], order.tensor_split(len(MADE[kind])), strict=True):
+        labels, x = every.labels[rows], every.images[rows].float() / 255
+        draws = generator(*name, "make", domain)
+        if kind == "digits":
+            x = _digits(domain, x, labels, len(opened.classes), settings.get("cue", 0.9), draws)
+        else:
+            x = _photographs(domain, x)
+        images[domain] = Labelled((x.clamp(0, 1) * 255).round().to(torch.uint8), labels)
+    return Domains(images, opened.classes)
+
+
+def _digits(
+    domain: str, x: Tensor, labels: Tensor, classes: int, cue: float, draws: torch.Generator
+) -> Tensor:
+    """Digits on a coloured ground: its hue tells the class, but another one in the domain ``hue``.
+
+    There the hue is that of the class half the circle away, so that the planted cue flips; in the
+    others it is the own class's with probability ``cue``, else random.
+    """
+    other = torch.randint(classes, labels.shape, generator=draws)
+    kept = torch.rand(labels.shape, generator=draws) < cue
+    shift = classes // 2 if domain == "hue" else 0
+    shown = torch.where(kept, (labels + shift) % classes, other)
+    red = torch.zeros_like(x)
+    red[:, 0], red[:, 1:] = 0.8, 0.2
+    ground = colour.hue(red, (shown / classes + 0.5) % 1 - 0.5)
+    if domain == "rotation":
+        turn = torch.tensor([[0.878, -0.479, 0.0], [0.479, 0.878, 0.0]]).expand(len(x), 2, 3)
+        grid = F.affine_grid(turn, list(x.shape), align_corners=False)
+        x = F.grid_sample(x, grid, align_corners=False)
+    if domain == "contrast":
+        x = 0.45 * x
+    x = torch.maximum(ground * (1 - x), x)
+    if domain == "noise":
+        x = x + 0.2 * torch.randn(x.shape, generator=draws)
+    return x
+
+
+def _photographs(domain: str, x: Tensor) -> Tensor:
+    if domain == "cast":
+        return x * torch.tensor([1.0, 0.7, 0.45]).view(1, 3, 1, 1)
+    if domain == "blur":
+        return F.avg_pool2d(F.pad(x, (2, 2, 2, 2), mode="replicate"), 5, stride=1)
+    if domain == "contrast":
+        return colour.contrast(x, torch.full((len(x),), 0.35))
+    grey = F.pad(colour.luma(x), (1, 1, 1, 1), mode="replicate")
+    across = grey[..., 1:-1, 2:] - grey[..., 1:-1, :-2]
+    down = grey[..., 2:, 1:-1] - grey[..., :-2, 1:-1]
+    return (across.square() + down.square()).sqrt().mul(2).expand(-1, 3, -1, -1)
+
+
+def training_parts(
+    own: Labelled, share: float, name: tuple[object, ...]
+) -> tuple[Labelled, Labelled]:
+    """A domain's images to learn from and those held out to choose by, class by class."""
+    rows = split_rows(own.labels, {"validation": share}, *name)
+    kept, out = rows["train"], rows["validation"]
+    return Labelled(own.images[kept], own.labels[kept]), Labelled(own.images[out], own.labels[out])

@@ -1,0 +1,70 @@
+"""The nuclear norm of a batch of features, and stable ranks.
+
+The norm of N features of width p and its gradient need the eigenvectors of the smaller of the two
+Gram matrices only: no singular value decomposition of p = 2048 columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: Singular values below this share of the largest have no gradient: the subgradient U V^T of the
+#: rank that floating point can tell.
+RELATIVE = 1e-7
+
+
+class _NuclearNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: Tensor) -> Tensor:
+        wide = features.shape[-2] <= features.shape[-1]
+        own = features.double()
+        gram = own @ own.mT if wide else own.mT @ own
+        values, vectors = torch.linalg.eigh(gram)
+        sigma = values.clamp(min=0).sqrt()
+        kept = sigma > RELATIVE * sigma[..., -1:]
+        inverse = torch.where(kept, 1 / sigma.clamp(min=1e-300), 0.0)
+        root = ((vectors * inverse[..., None, :]) @ vectors.mT).to(features.dtype)
+        ctx.save_for_backward(root @ features if wide else features @ root)
+        return sigma.sum(-1).to(features.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        (direction,) = ctx.saved_tensors
+        return grads[0][..., None, None] * direction
+
+
+def nuclear_norm(features: Tensor) -> Tensor:
+    """Sum of the singular values of ``features`` (..., N, p), with the subgradient U V^T.
+
+    Computed from the Gram matrix in float64; the gradient cannot be differentiated again.
+
+    Examples
+    --------
+    >>> nuclear_norm(torch.diag(torch.tensor([3.0, 4.0])))
+    tensor(7.)
+    """
+    norm: Tensor = _NuclearNorm.apply(features)  # type: ignore[no-untyped-call]
+    return norm
+
+
+def stable_ranks(features: Tensor) -> dict[str, float]:
+    """Stable rank of ``features`` (n, p) as chapter 6 of Shi 2024 prints it, and as it is defined.
+
+    Returns
+    -------
+    dict
+        ``printed``, ||M||_F^2 / ||M||_2, which has the unit of a feature; ``standard``,
+        ||M||_F^2 / ||M||_2^2; ``centred``, the same of features without their mean.
+    """
+    own = features.double()
+    found = {}
+    for name, matrix in (("standard", own), ("centred", own - own.mean(0))):
+        values = torch.linalg.eigvalsh(matrix.mT @ matrix).clamp(min=0)
+        largest = float(values[-1])
+        found[name] = float(values.sum()) / max(largest, 1e-300)
+        if name == "standard":
+            found["printed"] = float(values.sum()) / max(largest, 1e-300) ** 0.5
+    return found

@@ -1,0 +1,69 @@
+"""What a valid ``nuclear`` config must satisfy beyond types and ranges. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import data_faults
+
+#: Data sets of the thesis, and the tables that they alone make.
+TABLES = {
+    "VLCS": "table-e-1", "PACS": "table-e-2", "OfficeHome": "table-e-3", "TerraInc": "table-e-4",
+    "DomainNet": "table-e-5",
+}  # fmt: skip
+
+
+def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
+    """Values that contradict each other: one line each, with the key and what was expected."""
+    theory, domains = nuclear["theory"], nuclear["domains"]
+    for name in ("rank", "featuriser"):
+        own = theory[name]
+        if own["r"] >= own["d"]:
+            yield f"nuclear.theory.{name}.r: {own['r']}; expected fewer than d ({own['d']})"
+    own = domains["domains"]
+    data = {"kind": "folder", **own["data"]} if own["made"] == "folders" else own["data"]
+    if "kind" not in data:
+        yield "nuclear.domains.domains.data.kind: missing; expected the kind of the images"
+    else:
+        yield from data_faults(data, "nuclear.domains.domains.data")
+    if own.get("name") and own["name"] not in TABLES:
+        yield (
+            f"nuclear.domains.domains.name: {own['name']!r}; expected one of {', '.join(TABLES)}, "
+            "or nothing"
+        )
+    arms = domains["arms"]
+    for name in ("ERM", "ERM-NU"):
+        if arms.get(name) is None:
+            yield f"nuclear.domains.arms.{name}: missing; expected it: figures compare with it"
+    if 0 not in domains["sweep"]["weights"]:
+        yield f"nuclear.domains.sweep.weights: {domains['sweep']['weights']}; expected 0 among them"
+    training = domains["training"]
+    if training["checkpoint_every"] > training["steps"]:
+        yield (
+            f"nuclear.domains.training.checkpoint_every: {training['checkpoint_every']}; expected "
+            f"at most the {training['steps']} steps"
+        )
+
+
+def state(nuclear: Mapping[str, Any]) -> str:
+    """A digest of the files of the images, so that other files are read again."""
+    from pathlib import Path
+
+    from featlearn.images.on_disk import listing_digest, sources
+
+    own = nuclear["domains"]["domains"]
+    try:
+        if own["made"] != "folders":
+            return listing_digest(sources(own["data"]), own["data"].get("path") or ".")
+        root = Path(own["data"]["path"]).expanduser()
+        found: dict[str, Any] = {}
+        for folder in sorted(path for path in root.iterdir() if path.is_dir()):
+            data = {**own["data"], "kind": "folder", "path": str(folder),
+                    "splits": {"train": "all"},
+                    "shares": {"test": 0.2}}  # fmt: skip
+            found |= {f"{folder.name}/{k}": v for k, v in sources(data).items()}
+        return listing_digest(found, str(root))
+    except (FeatlearnError, OSError):
+        return "missing"

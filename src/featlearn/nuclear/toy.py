@@ -1,0 +1,130 @@
+"""The toy problem of section 6.3.1 in closed form, by quadrature and by training.
+
+z = y x has z_1 ~ U[0, 1] and z_2 ~ U[0, 1] with probability p, else U[-1, 0]; p is .7 in training
+and .3 out of domain. What the thesis leaves open is its mirror image for y = -1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from featlearn.images.nuclear_norm import nuclear_norm
+from featlearn.nuclear.model import signed_uniform
+
+#: Probability that x_2 agrees with the label.
+ID, OOD = 0.7, 0.3
+#: E z z^T and E z in training.
+SIGMA = torch.tensor([[1 / 3, 0.1], [0.1, 1 / 3]], dtype=torch.float64)
+MU = torch.tensor([0.5, 0.2], dtype=torch.float64)
+PENALTIES = ("l2", "nuclear")
+
+
+def accuracy(slope: float, agrees: float) -> float:
+    """Of the rule sign(x_1 + slope x_2), where x_2 agrees with the label at rate ``agrees``.
+
+    Infinite slopes are allowed.
+    """
+    size = abs(slope)
+    wrong = size / 2 if size <= 1 else 1 - 1 / (2 * size)
+    return 1 - (1 - agrees if slope > 0 else agrees) * wrong
+
+
+def slope_for(value: float, agrees: float = OOD) -> float:
+    """The slope in [0, 1] whose accuracy is ``value``."""
+    return 2 * (1 - value) / (1 - agrees)
+
+
+def draw(n: int, agrees: float, generators: list[torch.Generator]) -> tuple[Tensor, Tensor]:
+    """Points (R, n, 2) and labels (R, n) in {-1, 1}."""
+    z, y = [], []
+    for g in generators:
+        first = torch.rand(n, 1, generator=g, dtype=torch.float64)
+        z.append(torch.cat([first, signed_uniform(n, 1, agrees - 0.5, g)], 1))
+        y.append(torch.randint(2, (n,), generator=g) * 2.0 - 1)
+    labels = torch.stack(y).double()
+    return labels[..., None] * torch.stack(z), labels
+
+
+class Nodes(NamedTuple):
+    """Gauss-Legendre nodes (m, 2) of the law of z in training, and their weights."""
+
+    z: Tensor
+    weight: Tensor
+
+
+def nodes(first: int = 80, second: int = 80) -> Nodes:
+    """``first`` times twice ``second`` nodes: z_2 is split at 0, where its density jumps."""
+    x, wx = _legendre(first)
+    u, wu = _legendre(second)
+    y, wy = torch.cat([u, u - 1]), torch.cat([wu * ID, wu * (1 - ID)])
+    z = torch.stack([x.repeat_interleave(len(y)), y.repeat(len(x))], 1)
+    return Nodes(z, (wx[:, None] * wy).flatten())
+
+
+def _legendre(n: int) -> tuple[Tensor, Tensor]:
+    x, w = np.polynomial.legendre.leggauss(n)
+    return torch.from_numpy((x + 1) / 2), torch.from_numpy(w / 2)
+
+
+def minimiser(kind: str, penalty: float, at: Nodes) -> Tensor:
+    """Effective weights (2,) that minimise loss and penalty, with the head fixed.
+
+    ``l2``: penalty / 2 |w|^2. ``nuclear``: penalty sqrt(w^T Sigma w), the least nuclear norm of a
+    batch with these weights over sqrt(n).
+    """
+    w = torch.tensor([1.0, 0.3], dtype=torch.float64, requires_grad=True)
+    lbfgs = torch.optim.LBFGS([w], max_iter=500, tolerance_grad=1e-11, tolerance_change=1e-14,
+                              history_size=10, line_search_fn="strong_wolfe")  # fmt: skip
+
+    def closure() -> Tensor:
+        lbfgs.zero_grad()
+        loss = (at.weight * functional.softplus(-(at.z @ w))).sum()
+        size = w.square().sum() / 2 if kind == "l2" else (w @ SIGMA @ w).sqrt()
+        loss = loss + penalty * size
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    lbfgs.step(closure)  # type: ignore[no-untyped-call]
+    return w.detach()
+
+
+def strong_limit(kind: str) -> float:
+    """Slope of an ever stronger penalty: mu for l2, Sigma^-1 mu for the nuclear norm."""
+    w = MU if kind == "l2" else torch.linalg.solve(SIGMA, MU)
+    return float(w[1] / w[0])
+
+
+def train(
+    x: Tensor, y: Tensor, penalty: float, steps: list[int], rate: float,
+    generators: list[torch.Generator], free_head: bool = True,
+) -> dict[int, Tensor]:  # fmt: skip
+    """Full-batch descent on Phi(x) = A x and a head of one logit; effective weights (R, 2) by step.
+
+    The penalty is on the nuclear norm of all n features over sqrt(n).
+    """
+
+    def begin(*shape: int) -> Tensor:
+        drawn = [torch.randn(*shape, generator=g, dtype=torch.float64) for g in generators]
+        return torch.stack(drawn) / math.sqrt(2)
+
+    a = begin(2, 2).requires_grad_()
+    head = begin(2) if free_head else torch.ones(len(x), 2, dtype=torch.float64) / math.sqrt(2)
+    head.requires_grad_(free_head)
+    moved = [a, head] if free_head else [a]
+    seen = {}
+    for step in range(max(steps) + 1):
+        if step in steps:
+            seen[step] = (head[:, None] @ a).squeeze(1).detach()
+        phi = x @ a.mT
+        loss = functional.softplus(-y * (phi @ head[..., None]).squeeze(-1)).mean(1).sum()
+        if penalty:
+            loss = loss + penalty * nuclear_norm(phi).sum() / math.sqrt(x.shape[1])
+        for value, g in zip(moved, torch.autograd.grad(loss, moved), strict=True):
+            value.data -= rate * g
+    return seen

@@ -1,0 +1,41 @@
+"""Pairs of algorithms, and means over the left-out domains."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+#: The same training averaged by SWAD, as it is called.
+SWAD = {"ERM": "SWAD", "ERM-NU": "SWAD-NU", "CORAL": "SWAD-CORAL"}
+PAIRS = {"ERM-NU": "ERM", "ERM-NU released": "ERM", "Mixup-NU": "Mixup", "SWAD-NU": "SWAD"}
+AVERAGE = "Avg"
+
+
+def algorithms(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the ``algorithm`` of the tables; averages that none of them prints are left out."""
+    dense = accuracies["averaging"] == "swad"
+    name = accuracies["arm"].where(~dense, accuracies["arm"].map(SWAD))
+    return accuracies.assign(algorithm=name).dropna(subset=["algorithm"])
+
+
+def averaged(frame: pd.DataFrame, by: list[str], values: list[str]) -> pd.DataFrame:
+    """Mean over left-out domains, a row a replicate."""
+    return frame.groupby([*by, "replicate"], sort=False)[values].mean().reset_index()
+
+
+def with_average(frame: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy by algorithm, domain and replicate, the mean over domains as one more."""
+    own = algorithms(frame)[["algorithm", "domain", "replicate", "value"]]
+    mean = averaged(own, ["algorithm"], ["value"]).assign(domain=AVERAGE)
+    return pd.concat([own, mean], ignore_index=True)
+
+
+def gains(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """With the penalty minus without, by pair, domain and replicate."""
+    own = with_average(accuracies)
+    keys, found = ["domain", "replicate"], []
+    for first, second in PAIRS.items():
+        both = own[own["algorithm"] == first].merge(
+            own[own["algorithm"] == second], on=keys, suffixes=("", "_without")
+        )
+        found.append(both.assign(pair=first, value=both["value"] - both["value_without"]))
+    return pd.concat(found, ignore_index=True)[["pair", *keys, "value"]]

@@ -1,0 +1,214 @@
+"""Chapter 6: closed forms against enumeration and autograd, the trainer, domains in folders."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.seeds import generator
+from featlearn.images.domains import MADE, open_domains
+from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
+from featlearn.nuclear import model, toy
+from featlearn.nuclear.experiments import domains
+from featlearn.nuclear.training import Average, Net, Swad, objective, penalty_scale
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (9, 5), (2, 6, 4)])
+def test_nuclear_norm_and_gradient_are_those_of_the_svd(shape):
+    x = torch.randn(*shape, generator=generator(0, "norm"), dtype=torch.float64, requires_grad=True)
+    wanted = torch.linalg.svdvals(x).sum(-1)
+    torch.testing.assert_close(nuclear_norm(x), wanted)
+    own = torch.autograd.grad(nuclear_norm(x).sum(), x)[0]
+    torch.testing.assert_close(own, torch.autograd.grad(wanted.sum(), x)[0])
+
+
+def test_nuclear_norm_of_a_batch_without_full_rank_has_a_finite_subgradient():
+    x = torch.ones(6, 10, requires_grad=True)
+    nuclear_norm(x).backward()
+    torch.testing.assert_close(x.grad, torch.full((6, 10), 1 / math.sqrt(60)))
+    zero = torch.zeros(3, 4, requires_grad=True)
+    nuclear_norm(zero).backward()
+    assert torch.equal(zero.grad, torch.zeros(3, 4))
+
+
+def test_stable_ranks_of_an_isometry():
+    ranks = stable_ranks(2 * torch.eye(4))
+    assert ranks["standard"] == pytest.approx(4)
+    assert ranks["printed"] == pytest.approx(8)
+    assert ranks["centred"] == pytest.approx(3)
+
+
+def test_signed_uniform_has_its_moments():
+    z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
+    assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
+    assert float(z.square().mean()) == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_newton_ends_where_descent_on_all_coordinates_would():
+    seen = model.sums(2000, 50, 298, 0.45, generator(0, "sums"))
+    alpha, beta = model.optimum(seen, 50, 298, 1e-2)
+    assert 0 < beta < alpha < 50**-0.5
+    assert 1 / 0.9 * 0.98 <= alpha / beta <= 1.03 / 0.9
+    # the sheet's row, to what 2000 draws tell
+    assert alpha == pytest.approx(0.0548, rel=0.02)
+
+
+def test_gaussian_accuracy_crosses_a_half_at_the_threshold():
+    r, gamma = 4000, 0.3
+    d = r + round(model.threshold(r, gamma))
+    assert model.gaussian_accuracy(1 / (2 * gamma), r, d, -gamma) == pytest.approx(0.5, abs=0.02)
+    d = r + round(model.whitened_threshold(r, gamma))
+    ratio = model.whitened_ratio(gamma)
+    assert model.gaussian_accuracy(ratio, r, d, -gamma) == pytest.approx(0.5, abs=0.02)
+
+
+def test_best_supports_hold_invariant_coordinates():
+    g = generator(0, "rank")
+    invariant = torch.rand(1000, 2, generator=g, dtype=torch.float64)
+    z = torch.cat([invariant, model.signed_uniform(1000, 3, 0.2, g)], 1)
+    found = model.best_supports(z, [1, 2], 1e-2)
+    assert found[2] == (0, 1)
+    assert found[1][0] < 2
+
+
+def test_toy_accuracy_is_that_of_many_points():
+    for slope in (-1.7, -0.4, 0.25, 0.9, 2.0):
+        for agrees in (toy.ID, toy.OOD):
+            x, y = toy.draw(200_000, agrees, [generator(0, "toy", agrees)])
+            right = ((x[0] @ torch.tensor([1.0, slope]).double()) * y[0] > 0).double().mean()
+            assert toy.accuracy(slope, agrees) == pytest.approx(float(right), abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("kind", "penalty", "slope"),
+    [("l2", 1e-2, 0.1705), ("l2", 1.0, 0.3805), ("nuclear", 0.1, 0.1104), ("nuclear", 0.3, 0.1137)],
+)
+def test_toy_optima_are_those_of_the_quadrature(kind, penalty, slope):
+    w = toy.minimiser(kind, penalty, toy.nodes(40, 40))
+    assert float(w[1] / w[0]) == pytest.approx(slope, abs=3e-4)
+
+
+def test_printed_toy_accuracies_need_other_slopes():
+    assert toy.slope_for(0.76) == pytest.approx(0.686, abs=1e-3)
+    assert toy.accuracy(toy.slope_for(0.76), toy.ID) == pytest.approx(0.897, abs=1e-3)
+    assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
+    assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
+
+
+# --------------------------------------------------------------------------- the trainer
+
+
+def test_swad_averages_the_valley():
+    swad = Swad(converge=2, tolerance=2, ratio=0.1)
+    # high, then a valley of three, then high again: the high ends stay out
+    for value, loss in enumerate((9.0, 8.0, 1.0, 1.02, 1.01, 5.0, 6.0, 7.0)):
+        segment = Average()
+        segment.add({"w": torch.tensor([float(value)])})
+        swad.add(segment, loss)
+    state, count = swad.finish()
+    assert swad.dead
+    assert count == 3
+    assert float(state["w"]) == pytest.approx(3.0)
+
+
+def test_swad_without_convergence_gives_the_last_segment():
+    swad = Swad(3, 6, 0.3)
+    for value in (3.0, 2.0, 1.0):
+        segment = Average()
+        segment.add({"w": torch.tensor([value])})
+        swad.add(segment, value)
+    state, count = swad.finish()
+    assert (float(state["w"]), count) == (1.0, 0)
+
+
+def test_penalty_is_added_as_printed_and_as_released():
+    net = Net(torch.nn.Flatten(), 12, 3)
+    g = generator(0, "batch")
+    batch = [(torch.randn(4, 3, 2, 2, generator=g), torch.arange(4) % 3) for _ in range(3)]
+    plain = objective(net, batch, {}, 1, g)
+    norm = nuclear_norm(torch.cat([x for x, _ in batch]).flatten(1))
+    printed = objective(net, batch, {"nu": 0.5}, 1, g)
+    torch.testing.assert_close(printed, plain + 0.5 * norm)
+    released = {"nu": 0.5, "nu_scale": "batch", "nu_start_step": 100}
+    torch.testing.assert_close(objective(net, batch, released, 99, g), plain)
+    torch.testing.assert_close(objective(net, batch, released, 100, g), plain + 0.5 * norm / 12)
+    assert penalty_scale("sqrt_batch", 16) == 0.25
+
+
+# --------------------------------------------------------------------------- domains
+
+TRAINING = {
+    "steps": 4, "rate": 1e-3, "weight_decay": 0.0, "batch_size": 4, "checkpoint_every": 2,
+    "swad": {"converge": 3, "tolerance": 6, "ratio": 0.3},
+}  # fmt: skip
+
+
+def _folders(root: Path) -> Path:
+    random = np.random.default_rng(0)
+    for domain in ("art", "photo", "sketch"):
+        for label in ("cat", "dog"):
+            (root / domain / label).mkdir(parents=True)
+            for number in range(10):
+                pixels = random.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(root / domain / label / f"{number}.png")
+    return root
+
+
+def test_a_folder_of_domains_is_a_run(tmp_path):
+    data = {"path": str(_folders(tmp_path / "sets")), "size": 8, "resize": "crop"}
+    config = {
+        "trials": 2, "validation": 0.2, "domains": {"made": "folders", "data": data},
+        "encoder": {"kind": "small_resnet", "widths": [4, 8]},
+        "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}, "Mixup": {"mixup": 0.2}},
+        "sweep": {"nu_scale": "none", "weights": [0, 0.1]}, "training": TRAINING,
+    }  # fmt: skip
+    job = SimpleNamespace(config=config, seed=0, results=tmp_path, rule="test", device="cpu",
+                          params=SimpleNamespace(cache="cache"))  # fmt: skip
+    found = domains.measure(job)["accuracies"]
+    assert set(found["domain"]) == {"art", "photo", "sketch"}
+    assert len(found) == 3 * 3 * 2 * 2
+    again = domains.measure(job)["accuracies"]
+    assert found.equals(again)
+
+
+def test_too_few_domains_are_refused(tmp_path):
+    (tmp_path / "one").mkdir()
+    settings = {"made": "folders", "data": {"path": str(tmp_path), "size": 8}}
+    with pytest.raises(FeatlearnError, match="at least three domains"):
+        open_domains(settings, tmp_path / "cache", (0,), "key")
+
+
+def test_digits_are_split_between_domains_and_the_cue_flips(tmp_path):
+    data = {"kind": "digits", "size": 8, "shares": {"test": 0.2}}
+    settings = {"made": "digits", "data": data, "cue": 1.0}
+    found = open_domains(settings, tmp_path, (0, "d"), "key")
+    assert tuple(found.images) == MADE["digits"]
+    assert sum(len(one.labels) for one in found.images.values()) == 1797
+
+    def corner(domain: str, label: int) -> torch.Tensor:
+        own = found.images[domain]
+        return own.images[own.labels == label][:, :, :2, 0].float().mean((0, 2))
+
+    flipped, shifted = corner("hue", 2), corner("contrast", 7)
+    # seven wears in the other domains what two wears in "hue"
+    assert int(flipped.argmax()) == int(shifted.argmax())
+
+
+CIFAR = sorted(Path(__file__).resolve().parents[3].glob("shared/data/**/*cifar10*/**/*.parquet"))
+
+
+@pytest.mark.skipif(not CIFAR, reason="no CIFAR-10 file beside the repository")
+def test_photographs_make_four_domains(tmp_path):
+    data = {"kind": "parquet", "path": str(CIFAR[0]), "size": 32, "splits": {"train": "all"},
+            "shares": {"test": 0.2}}  # fmt: skip
+    settings = {"made": "photographs", "data": data, "most": 50}
+    found = open_domains(settings, tmp_path, (0, "c"), "key")
+    assert tuple(found.images) == MADE["photographs"]
+    assert all(len(one.labels) == 50 for one in found.images.values())
