@@ -6,3 +6,6 @@ checked(universality_config.faults(config["universality"]))
 
 
 include: "universality/theory.smk"
+
+
+include: "universality/ladders.smk"
