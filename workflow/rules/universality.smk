@@ -6,6 +6,4 @@ checked(universality_config.faults(config["universality"]))
 
 
 include: "universality/theory.smk"
-
-
 include: "universality/ladders.smk"

@@ -1,6 +1,6 @@
 """Vectors of the linear data model (section 7.2.2), with a label a task.
 
-Latent features stand in blocks: s shared ones, q of each task, spurious ones. A sample of task t has
+Latent features stand in blocks: s shared, q of each task, spurious ones. A sample of task t has
 zeros in the blocks of other tasks; its view draws the spurious block anew. A network sees the
 latent vector, turned by a random orthogonal matrix.
 """
