@@ -104,9 +104,7 @@ class Sets:
                 if one["generated"] == "glyphs":
                     found[own] = glyphs(one[part], size, stream)
                 else:
-                    found[own] = patterns(
-                        one["classes"], one[part], size, one["looks"], stream
-                    )
+                    found[own] = patterns(one["classes"], one[part], size, one["looks"], stream)
             self.classes[own] = 8 if one["generated"] == "glyphs" else one["classes"]
 
     def union(self, members: list[str], share: float = 1.0) -> Tensor:

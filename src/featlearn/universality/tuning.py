@@ -67,7 +67,12 @@ class Bench:
         return extract(method.encoder, pictures, plain, device=self.device)
 
     def finetune(
-        self, method: TwoViewObjective, labelled: Labelled, classes: int, weight: float, *stream: object
+        self,
+        method: TwoViewObjective,
+        labelled: Labelled,
+        classes: int,
+        weight: float,
+        *stream: object,
     ) -> Regularised:
         """Encoder and head trained together from a copy of ``method``; see :class:`Regularised`."""
         tuned = Regularised(copy.deepcopy(method), classes, weight)
@@ -79,9 +84,7 @@ class Bench:
     def accuracy(self, tuned: Regularised, labelled: Labelled) -> float:
         """Share of the pictures whose highest score is their class."""
         plain = self.augment.plain()
-        scores = extract(
-            tuned, labelled.images, plain, outputs=tuned.scores, device=self.device
-        )
+        scores = extract(tuned, labelled.images, plain, outputs=tuned.scores, device=self.device)
         return float((scores.argmax(1) == labelled.labels).double().mean())
 
     def _fit(

@@ -142,7 +142,9 @@ def tuned(job: Job) -> Results:
                     )
                     for part, data in (("train", few), ("test", sets.test[target])):
                         value = bench.accuracy(made, data)
-                        rows.append((method, model, arm, target, len(few.labels), part, replicate, value))
+                        rows.append(
+                            (method, model, arm, target, len(few.labels), part, replicate, value)
+                        )
                     if replicate == 0 and model == rungs[-1] and share == own["mapped"]:
                         maps += _map(arm, bench, made.method, sets, target, own)
                 found = _probed(bench, start, few, sets, target)
@@ -159,7 +161,11 @@ def tuned(job: Job) -> Results:
 
 
 def loaded(
-    bench: Bench, settings: Mapping[str, Any], weights: Mapping[str, Tensor], model: str, replicate: int
+    bench: Bench,
+    settings: Mapping[str, Any],
+    weights: Mapping[str, Tensor],
+    model: str,
+    replicate: int,
 ) -> TwoViewObjective:
     """A method with the weights that :func:`pretrained` wrote."""
     made = bench.method(settings)
@@ -195,13 +201,20 @@ def _continued(
 
 
 def _map(
-    arm: str, bench: Bench, method: TwoViewObjective, sets: Sets, target: str, own: Mapping[str, Any]
+    arm: str,
+    bench: Bench,
+    method: TwoViewObjective,
+    sets: Sets,
+    target: str,
+    own: Mapping[str, Any],
 ) -> list[Row]:
     """t-SNE of unit features of training pictures."""
     from sklearn.manifold import TSNE
 
     chosen = sets.labelled(target, own["points"])
     features = torch.nn.functional.normalize(bench.features(method, chosen.images), dim=1).numpy()
-    found = TSNE(perplexity=min(20, len(features) // 4), init="pca", random_state=0).fit_transform(features)
+    found = TSNE(perplexity=min(20, len(features) // 4), init="pca", random_state=0).fit_transform(
+        features
+    )
     return [(arm, int(label), float(x), float(y))
             for label, (x, y) in zip(chosen.labels, found, strict=True)]  # fmt: skip
