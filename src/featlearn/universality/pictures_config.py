@@ -16,7 +16,7 @@ ITEMS = ("fig-f-5", "fig-f-8", "table-7-1", "table-f-2", "table-f-3", "table-f-5
 
 def faults(section: Mapping[str, Any]) -> Iterator[str]:
     """Values that contradict each other: one line each, with the key and what was expected."""
-    own, key = section["pictures"], "universality_pictures.pictures"
+    own, key = section["pictures"], "universality.pictures"
     sets, ladder = own["sets"], own["ladder"]
     for name, one in sets.items():
         at = f"{key}.sets.{name}"

@@ -2,9 +2,9 @@
 
 from featlearn.universality import pictures_config as universality_pictures_config
 
-checked(universality_pictures_config.faults(config["universality_pictures"]))
+checked(universality_pictures_config.faults(config["universality"]))
 
-PICTURE_LADDER = config["universality_pictures"]["pictures"]
+PICTURE_LADDER = config["universality"]["pictures"]
 PICTURE_STATE = universality_pictures_config.state(PICTURE_LADDER)
 FIRST_METHOD = next(iter(PICTURE_LADDER["methods"]))
 

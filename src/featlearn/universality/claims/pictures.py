@@ -12,7 +12,7 @@ import pandas as pd
 
 from featlearn.core.claims import CONTROL, OBSERVATION, THEOREM, Claim, Measure, needs
 
-_REACH = needs(replicates=5, training__epochs=12)
+_REACH = needs(pictures__replicates=5, pictures__training__epochs=12)
 _PAIRED = (-1.0, 1.0)
 
 

@@ -27,7 +27,7 @@ def opened(job: Job, replicate: int) -> tuple[Sets, Bench]:
     """Sets and networks of a replicate."""
     config, name = job.config, (job.seed, "universality", "pictures", replicate)
     cache = job.results / job.params.cache
-    sets = Sets(config["sets"], config["size"], cache, name, "universality_pictures.pictures.sets")
+    sets = Sets(config["sets"], config["size"], cache, name, "universality.pictures.sets")
     # as published: one normalisation for all sets, the target's
     seen = channel_statistics(sets.train[config["ladder"][0]].images)
     augment = Augment({"steps": config["augmentation"], **seen})
