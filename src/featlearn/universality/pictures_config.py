@@ -44,7 +44,8 @@ def faults(section: Mapping[str, Any]) -> Iterator[str]:
     known = ("moco", "nnclr", "siamese", "simclr")
     for name, one in own["methods"].items():
         if one.get("kind") not in known:
-            yield f"{key}.methods.{name}.kind: {one.get('kind')!r}; expected one of {', '.join(known)}"
+            kinds = ", ".join(known)
+            yield f"{key}.methods.{name}.kind: {one.get('kind')!r}; expected one of {kinds}"
     # more than the few of a probe: a fifth of them chooses its penalty
     for count in own["labels"]:
         if count < 5:

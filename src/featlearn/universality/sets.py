@@ -21,7 +21,7 @@ SHIFT, NOISE = 1, 0.12
 
 
 def patterns(classes: int, count: int, size: int, looks: int, name: tuple[object, ...]) -> Labelled:
-    """Grey pictures of ``classes`` blurred random patterns, shifted, of random contrast, with noise.
+    """Grey pictures of blurred random patterns, shifted, of random contrast, with noise.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Sets:
             self.classes[own] = 8 if one["generated"] == "glyphs" else one["classes"]
 
     def union(self, members: list[str], share: float = 1.0) -> Tensor:
-        """Training pictures of these sets, or a random ``share`` of them all, uint8 (N, 3, S, S)."""
+        """Training pictures of these sets, or a random ``share`` of all, uint8 (N, 3, S, S)."""
         pictures = torch.cat([self.train[own].images for own in members])
         if share == 1.0:
             return pictures

@@ -24,7 +24,7 @@ HEADS = ("none", "linear", "mlp")
 class MoCo(TwoViewObjective):
     """A view's query is to find the key of the other view among the keys of earlier batches.
 
-    With unit queries ``q`` and unit keys ``k`` of a moving average of the network, a query's loss is
+    With unit queries ``q`` and unit keys ``k`` of a moving average of the network, the loss is
     ``-log(exp(q k+ / tau) / (exp(q k+ / tau) + sum_j exp(q k_j / tau)))``, ``k_j`` over the queue.
     Both views are query and key in turn and their losses are added, as in the public code for
     CIFAR; both batches of keys then enter the queue. Without momentum and queue this would be
