@@ -122,7 +122,7 @@ def _pixels(sets: Sets, config: Mapping[str, Any], replicate: int) -> Iterator[R
 
 
 def tuned(job: Job) -> Results:
-    """Fine-tuning with and without regulariser along the ladder; regularised, then probed; a map."""
+    """Fine-tuning with and without regulariser along the ladder; regularised, then probed; a map."""  # noqa: E501
     config, method = job.config, next(iter(job.config["methods"]))
     weights = job.tensors("weights")
     target, own = config["ladder"][0], config["finetuning"]
