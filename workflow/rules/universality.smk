@@ -7,3 +7,4 @@ checked(universality_config.faults(config["universality"]))
 
 include: "universality/theory.smk"
 include: "universality/ladders.smk"
+include: "universality/pictures.smk"
