@@ -31,7 +31,9 @@ def trade_off(accuracies: pd.DataFrame, config: Config, percent: int) -> Figure:
     Ours, on vectors of the linear data model that stand in for pictures: accuracy of converged linear
     probes against the number of tasks in the pre-training, with 95 % intervals; a panel a method and
     width of the representation. *What to see:* with a width of one task's features the average rises
-    and the target falls; with more room the target need not fall. NNCLR and SimSiam are not built here.
+    and the target falls; with more room it falls less. With all labels a linear probe on the raw input,
+    in `tables/ladders.md`, is as good as any: what pre-training saves is labels. NNCLR and SimSiam are not
+    built on vectors, nor the thesis' three families of data.
     """
     shown = curves(accuracies, config, percent)
     drawn = canvas(2.6 * len(config["arms"]) + 0.6, 3.1)

@@ -60,7 +60,7 @@ def xor() -> Figure:
         for state, (x, y) in zip(states, points, strict=True):
             colour = COLOURS["blue" if state[0] > 0 else "red"]
             ax.plot(x, y, "o", color=colour, markersize=9)
-            ax.text(1.25 * x, 1.2 * y, f"{state}", ha="center", va="center")
+            ax.text(1.5 * x, 1.2 * y, f"{state}", ha="center", va="center")
         ax.set(title=words, xlim=(-1.8, 1.8), ylim=(-1.5, 1.5), aspect="equal")
         ax.axis("off")
     return drawn
