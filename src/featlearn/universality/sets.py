@@ -86,7 +86,7 @@ class Sets:
         name: tuple[object, ...],
         key: str,
     ):
-        self.name, self.train, self.test, self.classes = name, {}, {}, {}  # type: ignore[var-annotated]
+        self.name, self.train, self.test, self.classes = name, {}, {}, {}
         for own, one in settings.items():
             if "data" in one:
                 opened = open_classified(

@@ -98,7 +98,9 @@ def _probes(
 def _similar(job: Job, name: str, views: Tensor, weights: Weights) -> list[dict[str, Any]]:
     """CKA of the target's features between mixtures, replicate by replicate."""
     mixtures, count = job.config["mixtures"], job.config["replicates"]
-    features = encode(weights, views.repeat(len(mixtures), 1, 1)).unflatten(0, (-1, count))
+    features = encode(weights, views.repeat(len(mixtures), 1, 1)).reshape(
+        len(mixtures), count, views.shape[1], -1
+    )
     rows = []
     for replicate in range(count):
         own = Similarity()

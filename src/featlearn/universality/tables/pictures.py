@@ -17,13 +17,14 @@ ARMS = {"probe": "LP", "finetuned": "FT", "ours": "Ours", "continued": "CR then 
 def _laid_out(found: pd.DataFrame, quoted: Mapping[str, Any], name: str) -> Table:
     """Test accuracies with columns ``row`` and ``column``, then the printed ones, in per cent."""
     means = summary(found[found["quantity"] == "test"], ["row", "column"])
-    printed = quoted_table(quoted, name)[0][["row", "column", "paper_value"]]
-    frame = pd.concat([means.assign(source="measured"), printed.assign(source="thesis")])
+    quoted_rows = quoted_table(quoted, name)[0][["row", "column", "paper_value"]]
+    frame = pd.concat([means.assign(source="measured"), quoted_rows.assign(source="thesis")])
     cells = [
-        f"{row.paper_value:.2f}" if row.source == "thesis"
-        else plus_minus(100 * row.mean, 100 * row.half_width)
-        for row in frame.rename(columns={"mean": "mean"}).itertuples()
-    ]  # fmt: skip
+        f"{printed:.2f}" if source == "thesis" else plus_minus(100 * mean, 100 * half)
+        for printed, source, mean, half in zip(
+            frame["paper_value"], frame["source"], frame["mean"], frame["half_width"], strict=True
+        )
+    ]
     shown = []
     for source, own in frame.assign(cell=cells).groupby("source", sort=False):
         wide = own.pivot_table(
