@@ -13,6 +13,8 @@ from featlearn.images.methods.beit import BEiT
 from featlearn.images.methods.data2vec import Data2Vec
 from featlearn.images.methods.mae import MAE
 from featlearn.images.methods.masked import MaskedObjective
+from featlearn.images.methods.moco import MoCo
+from featlearn.images.methods.nnclr import NNCLR
 from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.simmim import SimMIM
@@ -20,9 +22,11 @@ from featlearn.images.methods.two_view import TwoViewObjective
 
 __all__ = [
     "MAE",
+    "NNCLR",
     "BEiT",
     "Data2Vec",
     "MaskedObjective",
+    "MoCo",
     "Siamese",
     "SimCLR",
     "SimMIM",
@@ -83,8 +87,9 @@ def build_two_view(
     Parameters
     ----------
     settings
-        ``kind`` (``siamese`` or ``simclr``) and the options of that kind: the arguments of
-        :class:`Siamese` or :class:`SimCLR`. They may also stand in a group named as the kind.
+        ``kind`` (``siamese``, ``simclr``, ``moco`` or ``nnclr``) and the options of that kind: the
+        arguments of :class:`Siamese`, :class:`SimCLR`, :class:`MoCo` or :class:`NNCLR`. They may
+        also stand in a group named as the kind.
     encoder
         Is trained.
     augment
@@ -107,5 +112,7 @@ def build_two_view(
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
         "siamese": ("siamese", Siamese),
         "simclr": ("simclr", SimCLR),
+        "moco": ("moco", MoCo),
+        "nnclr": ("nnclr", NNCLR),
     }
     return construct("pretraining", settings, kinds, encoder, augment)

@@ -155,15 +155,17 @@ class Siamese(TwoViewObjective):
             branch = nn.Sequential(encoder, self.projection)
             self.target = copy.deepcopy(branch).requires_grad_(False)
 
-    def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
+    def judged(
+        self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]
+    ) -> dict[str, Tensor]:
         """``loss``, ``correlation`` (mean over pairs of neurons of the projection of the absolute
         correlation over the batch), and of a linear head ``off_diagonal`` and ``asymmetry``.
         """
-        online = self.project(first), self.project(second)
+        online = self.projection(features[0]), self.projection(features[1])
         if self.target is None:
             targets = tuple(z.detach() for z in online) if self.stop_gradient else online
         else:
-            targets = self.still(first), self.still(second)
+            targets = self.still(views[0]), self.still(views[1])
         return self.compared(online, (targets[0], targets[1]))
 
     def still(self, view: Tensor) -> Tensor:
@@ -174,7 +176,7 @@ class Siamese(TwoViewObjective):
     def compared(
         self, online: tuple[Tensor, Tensor], targets: tuple[Tensor, Tensor]
     ) -> dict[str, Tensor]:
-        """The scalars of :meth:`pair` from projections of both branches, each (B, width)."""
+        """The scalars of :meth:`judged` from projections of both branches, each (B, width)."""
         loss = (self.distance(online[0], targets[1]) + self.distance(online[1], targets[0])) / 2
         return {"loss": loss, "correlation": mean_correlation(online[0].detach()), **self.mixing()}
 

@@ -93,10 +93,16 @@ class SimCLR(TwoViewObjective):
         self._draws = draws
         return super().forward(images, labels, draws)
 
-    def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
+    def features(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        """What the encoder makes of both views at once: batch norms see them together."""
+        both = self.encoder(torch.cat([first, second])).chunk(2)
+        return both[0], both[1]
+
+    def judged(
+        self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]
+    ) -> dict[str, Tensor]:
         """``loss``, and ``retrieval``: the share of anchors whose positive is the nearest."""
-        projected = self.project(torch.cat([first, second])).chunk(2)
-        return self.compared(list(projected))
+        return self.compared(list(self.projection(torch.cat(features)).chunk(2)))
 
     def compared(self, projected: list[Tensor]) -> dict[str, Tensor]:
         """``loss`` and ``retrieval`` of projections (B, D), one a view."""

@@ -74,9 +74,10 @@ class ProjectionHead(nn.Sequential):
 class TwoViewObjective(Objective):
     """A pre-training method that compares two views of the same images; labels are not used.
 
-    Subclasses give :meth:`pair`, which is free of random numbers, so that it compiles as one graph;
-    drawing the views stays outside of it. One that changes the views, as adversarial training does,
-    extends :meth:`views`.
+    Subclasses give :meth:`judged`, what they make of the encoder's features, so that a head on the
+    same features costs no second pass. :meth:`pair` is free of random numbers, so that it compiles
+    as one graph; drawing the views stays outside of it. A method that changes the views, as
+    adversarial training does, extends :meth:`views`.
 
     Parameters
     ----------
@@ -108,9 +109,22 @@ class TwoViewObjective(Objective):
         """Normalised images (B, 3, S, S) to what the loss compares, (B, width)."""
         return self.projection(self.encoder(images))
 
+    def features(self, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        """What the encoder makes of two views (B, 3, S, S): each (B, encoder.width).
+
+        Each view goes through it by itself, so that batch norms see one view at a time.
+        """
+        return self.encoder(first), self.encoder(second)
+
+    def judged(
+        self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]
+    ) -> dict[str, Tensor]:
+        """``loss`` and further scalars of the :meth:`features` of two views."""
+        raise NotImplementedError(f"{type(self).__name__} has no loss")
+
     def pair(self, first: Tensor, second: Tensor) -> dict[str, Tensor]:
         """``loss`` and further scalars of two views (B, 3, S, S) of the same images."""
-        raise NotImplementedError(f"{type(self).__name__} has no loss")
+        return self.judged(self.features(first, second), (first, second))
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile :meth:`pair` in place."""

@@ -1,0 +1,1 @@
+"""Tables of chapter 7, by experiment. Reads frames, imports no torch."""

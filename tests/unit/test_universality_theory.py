@@ -1,0 +1,111 @@
+"""Chapter 7 in closed form: identities, allocations, thresholds, probes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from featlearn.universality.linear import Mixture, allocation, pretraining_loss
+from featlearn.universality.points import (
+    on_sphere,
+    pair_loss,
+    simplex_loss,
+    square_loss,
+    three_states,
+    threshold,
+)
+from featlearn.universality.probe import constrained_least_squares, norm_bound
+
+
+def test_theorem_7_1_by_enumeration() -> None:
+    random = np.random.default_rng(0)
+    table = random.standard_normal((5, 4, 3))  # phi of invariant and spurious state
+    p = random.dirichlet(np.ones(5))
+    q = random.dirichlet(np.ones(4), size=5)  # of the spurious state, given the invariant one
+    means = np.einsum("ru,ruk->rk", q, table)
+    centre = p @ means
+    loss = 0.0
+    for r in range(5):
+        for u in range(4):
+            for other in range(4):
+                weight = p[r] * q[r, u] * q[r, other]
+                loss -= weight * table[r, u] @ (table[r, other] - centre)
+    assert loss == pytest.approx(-p @ np.square(means - centre).sum(1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weights", "size", "scales", "loss", "shared", "private", "value"),
+    [
+        ((0.5, 0.5), 4, (1, 1), "logistic", 1, (0.5, 0.5), 0.0258896),
+        ((1 / 16,) * 16, 4, (1, 1), "logistic", 1, (1 / 16,) * 16, 0.0776356),
+        ((0.9, 0.1), 4, (1, 1), "logistic", 1, (0.86471, 0.13529), 0.018842),
+        ((0.99, 0.01), 4, (1, 1), "logistic", 1, (1, 0), 0.012498),
+        ((0.4, 0.3, 0.2, 0.1), 2, (1, 1), "logistic", 1, (0.48698, 0.34381, 0.16921, 0), 0.174666),
+        ((0.5, 0.5), 4, (0.5, 1), "logistic", 0.43811, (0.78095, 0.78095), 0.091109),
+        ((0.5, 0.5), 4, (1, (1, 0.5)), "logistic", 1, (0.51452, 0.48548), 0.044882),
+        ((0.7, 0.3), 2, (1, 1), "exponential", 1, (0.70871, 0.29129), 0.159710),
+    ],
+)
+def test_optimum_of_pretraining(weights, size, scales, loss, shared, private, value) -> None:
+    found = allocation(Mixture(size, size, weights, *scales), loss)
+    assert found.shared == pytest.approx(shared, abs=1e-4)
+    assert found.private == pytest.approx(private, abs=1e-4)
+    assert found.loss == pytest.approx(value, abs=1e-6)
+
+
+def test_exponential_loss_has_a_closed_form_and_a_right_gradient() -> None:
+    mixture = Mixture(3, 2, (0.6, 0.4), 1.2, (0.8, 1.1))
+    at = pretraining_loss(mixture, "exponential")
+    a = np.array([0.7, 0.4, 0.3])
+    of_shared, of_private = mixture.variances()
+    each = (1 + 2 * of_shared * a[0]) ** -1.5 * (1 + 2 * of_private * a[1:]) ** -1.0
+    value, gradient = at(a)
+    assert value == pytest.approx(float(np.array(mixture.weights) @ each), rel=1e-9)
+    for place in range(3):
+        step = np.eye(3)[place] * 1e-6
+        assert gradient[place] == pytest.approx(
+            (at(a + step)[0] - at(a - step)[0]) / 2e-6, rel=1e-5
+        )
+
+
+@pytest.mark.parametrize("b", [0.05, 0.1, 0.2])
+def test_threshold(b: float) -> None:
+    assert three_states(b, 0.95 * threshold(b)) < 1e-6
+    assert three_states(b, 1.05 * threshold(b)) > 0.05
+    assert threshold(0.1) == pytest.approx(0.9864, abs=1e-4)
+    assert threshold(0.25) == 0
+
+
+def test_square_and_simplex() -> None:
+    assert square_loss() == pytest.approx(0.3616496416598, abs=1e-12)
+    assert simplex_loss() == pytest.approx(0.3487586889, abs=1e-9)
+    random = np.random.default_rng(1)
+    for dimension, wanted in ((2, square_loss()), (3, simplex_loss())):
+        _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
+        assert loss == pytest.approx(wanted, abs=1e-9)
+
+
+def test_gradient_of_points() -> None:
+    random = np.random.default_rng(2)
+    points, p = random.standard_normal((4, 3)), random.dirichlet(np.ones(4))
+    _, slope = pair_loss(points, p)
+    step = np.zeros((4, 3))
+    step[1, 2] = 1e-6
+    numeric = (pair_loss(points + step, p)[0] - pair_loss(points - step, p)[0]) / 2e-6
+    assert slope[1, 2] == pytest.approx(numeric, rel=1e-6)
+
+
+def test_probe_is_the_constrained_optimum() -> None:
+    random = np.random.default_rng(3)
+    x, y = random.standard_normal((12, 5)), random.standard_normal(12)
+    free = constrained_least_squares(x, y, 100.0)
+    assert free == pytest.approx(np.linalg.lstsq(x, y, rcond=None)[0], abs=1e-10)
+    most = np.linalg.norm(free) / 2
+    bound = constrained_least_squares(x, y, most)
+    assert np.linalg.norm(bound) == pytest.approx(most, rel=1e-6)
+    slope = x.T @ (x @ bound - y)  # antiparallel to u where the norm binds
+    assert slope @ bound == pytest.approx(-np.linalg.norm(slope) * most, rel=1e-6)
+
+
+def test_ratio_of_the_bounds() -> None:
+    assert [norm_bound(t) for t in (1, 4, 16, 64)] == pytest.approx([1, 1.25, 2.125, 4.0625])
