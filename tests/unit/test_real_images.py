@@ -155,6 +155,11 @@ def test_a_name_that_is_no_file_name_is_refused():
             "one of voc0712, voc2007, voc2012",
         ),
         (
+            {"data": {"shares": {"test": 0.999999}}},
+            "real_images.own.data.shares.test: 0.999999; expected at most 0.9: the rest is trained "
+            "on",
+        ),
+        (
             {"data": {"shares": {"validation": 0.5}}},
             "real_images.own.data.shares.validation: 0.5; expected none: what is chosen is chosen "
             "on labelled training images",

@@ -7,7 +7,9 @@ from pathlib import Path
 
 # not workflow.basedir: that is another workflow's folder, where this one is used as a module
 ROOT = Path(str(workflow.current_basedir)).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+# in an installed package the workflow lies inside of featlearn
+SOURCES = ROOT / "src" if (ROOT / "src").is_dir() else ROOT.parents[1]
+sys.path.insert(0, str(SOURCES))
 
 from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
@@ -21,7 +23,7 @@ from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))
-run.announce(ROOT / "src", is_main=workflow.is_main_process)
+run.announce(SOURCES, is_main=workflow.is_main_process)
 run.look_once(JobScheduler)
 
 # where another profile was chosen, Snakemake has run the template by now: no job shall

@@ -71,7 +71,7 @@ rule report:
         catalogue=rules.catalogue.output[0],
         figures=FIGURES,
         tables=TABLES,
-        template=asset("src/featlearn/core/templates/report.html.j2"),
+        template=asset(SOURCES / "featlearn/core/templates/report.html.j2"),
     output:
         f"{RESULTS}/report.html",
     log:

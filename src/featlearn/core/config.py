@@ -213,7 +213,7 @@ def read_schema(folder: Path) -> dict[str, Any]:
     for _, _, name, paper in sorted(found):  # papers come before parts
         papers.setdefault(paper, []).append(name)
     for paper, names in papers.items():
-        package = folder.parents[1] / "src" / "featlearn" / paper
+        package = _packages(folder.parents[1]) / paper
         if paper not in names or not package.is_dir():
             raise ConfigError(
                 f"{folder}: {', '.join(names)}: a paper {paper} has a {paper}.schema.yaml and a "
@@ -229,6 +229,11 @@ def read_schema(folder: Path) -> dict[str, Any]:
         for paper, names in papers.items()
     ]
     return schema
+
+
+def _packages(root: Path) -> Path:
+    """Where the papers' packages lie: a workflow that is installed stands inside of featlearn."""
+    return root.parent if root.name == "_workflow" else root / "src" / "featlearn"
 
 
 def refuse(found: Iterable[str], what: str = "the config is") -> None:

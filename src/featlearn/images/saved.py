@@ -95,6 +95,11 @@ class Network(nn.Module):
         """The encoder, without the head."""
         return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
 
+    def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
+        """Files at the network's size: uint8 (N, 3, S, S)."""
+        found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in files]  # type: ignore[arg-type]
+        return torch.from_numpy(np.stack(found))
+
     def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:
         """Files, or uint8 pixels (N, 3, S, S), as inputs of the network: float32 (N, 3, S, S).
 
@@ -106,8 +111,7 @@ class Network(nn.Module):
             If a file is no picture, or pixels have another type or size.
         """
         if not isinstance(pictures, Tensor):
-            found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in pictures]  # type: ignore[arg-type]
-            pictures = torch.from_numpy(np.stack(found))
+            pictures = self.pixels(pictures, resize)
         wanted = (3, self.size, self.size)
         if pictures.dtype != torch.uint8 or pictures.shape[1:] != wanted:
             raise FeatlearnError(

@@ -18,6 +18,8 @@ from featlearn.images.on_disk import is_file, listing_digest, sources
 RANDOM, PRETRAINED, GIVEN = "random", "pretrained", "given"
 #: From left to right in a figure of maps; given weights come last.
 MAP_ORDER = (RANDOM, "simmim", "mae", "data2vec")
+#: Largest share of the images that may be kept for the test.
+MOST_TEST = 0.9
 #: Kinds of data that have boxes.
 WITH_BOXES = ("voc0712", "voc2007", "voc2012")
 
@@ -80,6 +82,9 @@ def faults(real_images: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _role_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
+    test = (data.get("shares") or {}).get("test") or 0
+    if test > MOST_TEST:
+        yield (f"{key}.shares.test: {test!r}; expected at most {MOST_TEST}: the rest is trained on")
     for group in ("shares", "splits"):
         value = (data.get(group) or {}).get("validation")
         if value:

@@ -1,0 +1,207 @@
+"""Commands that start the workflow: everything lands in the folder that they are called in."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from featlearn.core.config import merge
+from featlearn.core.errors import ConfigError, FeatlearnError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+#: Endings of pictures that are counted.
+PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+#: Below so many test images an accuracy says little.
+FEW = 100
+#: Share of the images that is kept for the test, where the folder has no split of its own.
+TEST_SHARE = 0.2
+
+
+def workflow() -> Path:
+    """Folder of the workflow: inside of the package that is installed, or the clone."""
+    installed = PACKAGE / "_workflow"
+    root = installed if installed.is_dir() else PACKAGE.parents[1]
+    if not (root / "Snakefile").is_file():
+        raise FeatlearnError(
+            f"{root}: holds no Snakefile; expected the repository, or an installed featlearn"
+        )
+    return root
+
+
+def settings_of(pairs: Sequence[str]) -> dict[str, Any]:
+    """``a.b=1`` as ``{"a": {"b": 1}}``, values read as YAML."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, text = pair.partition("=")
+        if not sign or not all(key.split(".")):
+            raise ConfigError(f"--set {pair}: expected KEY=VALUE")
+        try:
+            value = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise ConfigError(f"--set {key}: {text!r} is no value of YAML") from error
+        for part in reversed(key.split(".")):
+            value = {part: value}
+        found = merge(found, value)
+    return found
+
+
+def snakemake(
+    targets: Sequence[str],
+    options: argparse.Namespace,
+    files: Sequence[str],
+    settings: Mapping[str, Any],
+) -> int:
+    """Run Snakemake in this folder. ``settings`` win over the config files ``files``."""
+    root = workflow()
+    given = list(files)
+    if settings:
+        text = yaml.safe_dump(dict(settings), allow_unicode=True)
+        name = hashlib.sha256(text.encode()).hexdigest()[:12]
+        own = Path(".snakemake") / f"featlearn-set-{name}.yaml"
+        own.parent.mkdir(exist_ok=True)
+        own.write_text(text, encoding="utf-8")
+        given.append(str(own))
+    command = [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
+        *("--workflow-profile", str(root / "profiles" / "default")),
+        *("--cores", options.cores),
+        *(["--dry-run"] if options.dry_run else []),
+        *targets,
+        *options.rest,
+        *(["--configfile", *given] if given else []),
+    ]
+    return 0 if subprocess.run(command, check=False).returncode == 0 else 1
+
+
+def run(options: argparse.Namespace) -> int:
+    """What ``snakemake`` makes, here."""
+    settings = settings_of(options.set)
+    if options.scale:
+        settings["scale"] = options.scale
+    files = [options.configfile] if options.configfile else []
+    if files and not Path(files[0]).is_file():
+        raise FeatlearnError(f"{files[0]}: no such config file")
+    code = snakemake(options.targets, options, files, settings)
+    if code == 0 and not options.dry_run and not options.targets and not files:
+        name = settings.get("run") or settings.get("scale", "tour")
+        print(f"Open results/{name}/report.html")
+    return code
+
+
+# --------------------------------------------------------------------------- own pictures
+
+
+def fitting(folder: Path, images: int, size: int, replicates: int) -> dict[str, Any]:
+    """The group of ``real_images`` for a folder with so many pictures.
+
+    An epoch has at least four steps, and the trainings are as long as a small set can use: a set
+    of hundreds gets 200 steps of fine-tuning, one of thousands the workflow's own 500.
+    """
+    train = max(1, round(images * (1 - TEST_SHARE)))
+    batch = 64
+    while batch > 4 and train < 4 * batch:
+        batch //= 2
+    small = images < 1000
+    return {
+        "data": {"kind": "folder", "path": str(folder), "size": size},
+        "replicates": replicates,
+        "label_fractions": [1.0, 0.5] if small else [1.0, 0.1],
+        "pretraining": {
+            "training": {"epochs": 30 if small else 50, "warmup": 2, "batch_size": batch}
+        },
+        "finetuning": {
+            "training": {
+                "steps": 200 if small else 500,
+                "warmup": 20 if small else 30,
+                "batch_size": batch,
+            }
+        },
+    }
+
+
+def images(options: argparse.Namespace) -> int:
+    """Everything on a folder of pictures, by a config that is written beside the results."""
+    folder = Path(options.folder)
+    if not folder.is_dir():
+        raise FeatlearnError(f"{folder}: no such folder; expected one with a folder a class in it")
+    count = sum(
+        path.suffix.lower() in PICTURES and not path.name.startswith(".")
+        for path in folder.rglob("*")
+    )
+    if count < 4:
+        raise FeatlearnError(
+            f"{folder}: {count} pictures; expected at least two of each class, in a folder a class"
+        )
+    name = options.name or re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_")
+    name = name[:64] or "own"
+    config = {
+        "run": name,
+        "real_images": {name: fitting(folder, count, options.size, options.replicates)},
+    }
+    config = merge(config, settings_of(options.set))
+    file = Path(f"{name}.yaml")
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    if file.exists() and file.read_text(encoding="utf-8") != text:
+        raise FeatlearnError(
+            f"{file}: is there already and says something else. Run it (featlearn run real_images "
+            f"--configfile {file}), or give this run another --name."
+        )
+    file.write_text(text, encoding="utf-8")
+    _tell(config["real_images"][name], count)
+    print(f"Config: {file}", flush=True)
+    code = snakemake(["real_images"], options, [str(file)], {})
+    if code == 0 and not options.dry_run:
+        made = Path("results") / name / "mrp"
+        print((made / "tables" / "real-images.md").read_text(encoding="utf-8"))
+        print(f"Figures: {made}/figures/real-images.png, real-maps.png")
+        print(f"Networks: {made}/weights/real_images/{name}/")
+    return code
+
+
+def _tell(settings: Mapping[str, Any], count: int) -> None:
+    """What is going to be done, and how much an accuracy of so few images can say."""
+    train, times = round(count * (1 - TEST_SHARE)), settings["replicates"]
+    pretraining, tuning = (settings[part]["training"] for part in ("pretraining", "finetuning"))
+    batch = pretraining["batch_size"]
+    first = pretraining.get("steps") or pretraining["epochs"] * -(-train // batch)
+    second = 2 * len(settings["label_fractions"]) * tuning.get("steps", 0)
+    print(
+        f"{count} pictures, about {count - train} of them for the test unless the folder has a "
+        f"test split. {times} replicates, each of {first} steps of pre-training and {second} of "
+        f"fine-tuning, of {batch} images."
+    )
+    if count - train < FEW:
+        # twice the standard error of a share of one half: the widest that it can be
+        wide = 1.96 * (0.25 / (count - train)) ** 0.5 if count > train else 0.5
+        print(
+            f"Warning: fewer than {FEW} test images. By them alone an accuracy is known to "
+            f"+- {min(wide, 0.5):.2f} at most."
+        )
+
+
+# --------------------------------------------------------------------------- two runs
+
+
+def verify(options: argparse.Namespace) -> int:
+    """See ``scripts/verify.py``."""
+    here = ["--here"] if options.here else []
+    return _script("verify.py", "--scale", options.scale, "--cores", options.cores, *here)
+
+
+def compare(options: argparse.Namespace) -> int:
+    """See ``scripts/compare.py``."""
+    files = ["--files"] if options.files else []
+    return _script("compare.py", options.first, options.second, *files)
+
+
+def _script(name: str, *words: str) -> int:
+    command = [sys.executable, str(workflow() / "scripts" / name), *words]
+    return subprocess.run(command, check=False).returncode

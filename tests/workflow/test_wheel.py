@@ -1,0 +1,134 @@
+"""The wheel in a fresh environment: the command in a folder that is no clone, on own pictures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from .checkout import Ended, environment
+
+pytestmark = pytest.mark.workflow
+
+#: Smallest trainings: whether everything runs.
+SHORT = (
+    "label_fractions=[1.0]",
+    "encoder={small_resnet: {widths: [4, 8], stem_stride: 2}}",
+    "pretraining.training={epochs: 2, batch_size: 8}",
+    "finetuning.training={steps: 4, batch_size: 8}",
+)
+
+
+def photographs(root):
+    """Sixty files of three classes: colour, grey, alpha, CMYK, and two that are no pictures."""
+    for place, name in enumerate(("daisy", "rose", "tulip")):
+        (root / name).mkdir(parents=True)
+        for number in range(20):
+            noise = np.random.default_rng((place, number)).integers(0, 90, (70, 80, 3))
+            noise[..., place] += 120
+            picture = Image.fromarray(noise.astype(np.uint8))
+            mode = {3: "L", 5: "RGBA", 7: "CMYK"}.get(number, "RGB")
+            end = "png" if mode == "RGBA" else "jpg"
+            picture.convert(mode).save(root / name / f"{number}.{end}")
+    (root / "rose" / "0.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
+    whole = (root / "tulip" / "0.jpg").read_bytes()
+    (root / "tulip" / "0.jpg").write_bytes(whole[: len(whole) // 3])
+
+
+class Installed:
+    """An environment with the wheel, and the locked packages behind it."""
+
+    def __init__(self, root, wheel):
+        venv.create(root, with_pip=True, symlinks=True)
+        self.bin = root / "bin"
+        told = subprocess.run(
+            [self.bin / "python", "-m", "pip", "install", "--no-deps", "--no-index", wheel],
+            capture_output=True,
+            text=True,
+        )
+        assert told.returncode == 0, told.stdout + told.stderr
+        (site,) = root.glob("lib/python*/site-packages")
+        # a plain path: what stands in the .pth files there, an editable clone, is not taken over
+        (site / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def __call__(self, folder, *words):
+        told = subprocess.run(
+            [str(self.bin / "featlearn"), *words],
+            cwd=folder,
+            env=environment(OMP_NUM_THREADS="1"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return Ended(told.returncode, told.stdout)
+
+
+@pytest.fixture(scope="module")
+def featlearn(sources, tmp_path_factory):
+    copy = sources.copy(tmp_path_factory.mktemp("wheel-sources"))
+    out = tmp_path_factory.mktemp("wheel")
+    build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+    told = subprocess.run(
+        [sys.executable, "-c", build, str(out)], cwd=copy.root, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    (wheel,) = out.glob("*.whl")
+    return Installed(tmp_path_factory.mktemp("environment") / "venv", wheel)
+
+
+@pytest.fixture(scope="module")
+def mine(featlearn, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mine")
+    photographs(folder / "my flowers")
+    sets = [word for pair in SHORT for word in ("--set", f"real_images.my-flowers.{pair}")]
+    words = ("images", "my flowers", "--replicates", "1", "--size", "32", *sets)
+    return folder, featlearn(folder, *words).well()
+
+
+def test_one_command_makes_everything_in_the_folder_of_the_user(mine):
+    folder, told = mine
+    assert "fewer than 100 test images" in told.text
+    assert "2 of 60 images cannot be used" in told.text
+    assert "| my-flowers" in told.text
+    made = folder / "results/my-flowers/mrp/figures"
+    assert (made / "real-maps.png").is_file()
+    assert (folder / "my-flowers.yaml").is_file()
+
+
+def test_its_networks_predict_map_and_are_exported(featlearn, mine):
+    folder, _ = mine
+    (weights,) = folder.rglob("classifier-pretrained-0.safetensors")
+    pictures = ("my flowers/daisy/1.jpg", "my flowers/rose/1.jpg")
+    lines = featlearn(folder, "predict", str(weights), *pictures).well().text.splitlines()
+    assert [line.split("\t")[0] for line in lines] == list(pictures)
+    assert {line.split("\t")[1] for line in lines} <= {"daisy", "rose", "tulip"}
+    featlearn(folder, "cam", str(weights), *pictures).well()
+    assert (folder / "maps/1-cam.png").is_file()
+    assert (folder / "maps/1-2-cam.png").is_file()
+    assert "differs by" in featlearn(folder, "export", str(weights), "net.pt2").well().text
+    told = featlearn(folder, "predict", str(weights), "nothing.jpg")
+    assert told.code == 2
+    assert told.text == "featlearn predict: nothing.jpg: no such file\n"
+
+
+def test_a_paper_is_planned_and_results_are_verified(featlearn, mine):
+    folder, _ = mine
+    told = featlearn(folder, "run", "looped", "--scale", "smoke", "-n").well()
+    assert told.planned["looped"] == 1
+    told = featlearn(folder, "verify", "--scale", "my-flowers", "--here").well()
+    assert "0 damaged" in told.text
+
+
+def test_a_config_that_holds_code_is_refused_here_too(featlearn, tmp_path):
+    evil = '__use_yte__: true\n__definitions__: [\'open("owned", "w")\']\n'
+    (tmp_path / "evil.yaml").write_text(evil)
+    told = featlearn(tmp_path, "run", "mrp", "-n", "--configfile", "evil.yaml")
+    assert told.code != 0
+    assert "__use_yte__" in told.text
+    assert not list(tmp_path.rglob("owned"))
