@@ -30,7 +30,8 @@ def measure(job: Job) -> Results:
                 f"{corpus}, {name}", documents.shape_of(size, examples), config["training"],
                 examples, inverted, streams(f"start-{name}"), streams(f"documents-{corpus}"),
             )  # fmt: skip
-            key = {"family": corpus, "data": "words", "model": name}
+            parameters = sum(one[0].numel() for one in decoder.weights.values())
+            key = {"family": corpus, "data": "words", "model": name, "parameters": parameters}
             for share in config["shares"]:
                 count = round(share * config["examples"])
                 tokens = documents.flipped(test, count)

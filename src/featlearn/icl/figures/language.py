@@ -17,8 +17,8 @@ LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple"
 
 
 def looks(frame: pd.DataFrame) -> dict[str, Look]:
-    """Of the models, in the order of the frame: from small to large."""
-    names = list(dict.fromkeys(frame["model"]))
+    """Of the models, from small to large: a config does not keep an order."""
+    names = list(dict.fromkeys(frame.sort_values("parameters", kind="stable")["model"]))
     pairs = [LOOKED[place % len(LOOKED)] for place in range(len(names))]
     return {
         name: Look(name, COLOURS[colour], marker)
