@@ -150,11 +150,25 @@ def test_flips_and_garbled_words():
     drawn = documents.draw(50, 5, STREAMS("documents")[0])
     labels = drawn.tokens[:, 2::3] - 3 * documents.FAMILY
     assert torch.equal(labels, drawn.meaning)
-    turned = documents.flipped(drawn, 2)[:, 2::3] - 3 * documents.FAMILY
+    flipped = documents.flipped(drawn, 2, STREAMS("flipped")[0])
+    turned = flipped[:, 2::3] - 3 * documents.FAMILY
     assert torch.equal((turned != labels).sum(1), torch.full((50,), 2))
+    assert torch.equal(turned[:, -1], labels[:, -1])
+    assert len((turned != labels).float().mean(0)[:-1].nonzero()) == 4  # at all places
     other = documents.garbled(drawn, 2, STREAMS("garbled")[0])
-    assert torch.equal(other[:, 6:], drawn.tokens[:, 6:])
+    assert int((other != drawn.tokens).sum(1).max()) <= 2
+    assert torch.equal(other[:, -3:], drawn.tokens[:, -3:])
     assert torch.equal(other[:, 2::3], drawn.tokens[:, 2::3])
+
+
+@pytest.mark.parametrize(
+    ("count", "inverted", "right"),
+    [(0, 0.2, 1), (1, 0.2, 1), (2, 0.2, 1), (2, 0.8, 0), (3, 0.2, 0), (4, 0.2, 0), (4, 0, 1)],
+)
+def test_a_bayesian_follows_the_majority_of_labels(count, inverted, right):
+    drawn = documents.draw(50, 5, STREAMS("documents")[0])
+    tokens = documents.flipped(drawn, count, STREAMS("flipped")[0])
+    assert float(documents.bayes(drawn, tokens, inverted)) == right
 
 
 def test_template_is_the_printed_one(tmp_path):

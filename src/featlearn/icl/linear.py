@@ -79,12 +79,12 @@ def trained(
 
     A row that starts at 0 in both factors has no gradient, so that a rank stays what it is.
     """
-    ranks = len(begun["key"]) // len(streams)
+    ranks, d = len(begun["key"]) // len(streams), begun["key"].shape[-1]
 
     def loss(weights: Weights) -> Tensor:
         drawn = draw(values, basis, batch, examples, streams, dtype=torch.float32)
-        key_query = (weights["key"].mT @ weights["query"]).unflatten(0, (-1, ranks))
-        value = weights["value"].unflatten(0, (-1, ranks))
+        key_query = (weights["key"].mT @ weights["query"]).view(-1, ranks, d, d)
+        value = weights["value"].view(len(key_query), ranks, -1)
         if weights["value"].shape[-1] == 1:
             found = torch.einsum(
                 "rbi,rkij,rbj->rkb", drawn.mean, value[..., None] * key_query, drawn.query
