@@ -177,7 +177,7 @@ def test_template_is_the_printed_one(tmp_path):
                     '{"text": "as dumb and cheesy", "label": 0}\n'
                     '{"text": "it \'s a charming journey", "label": 1}\n')  # fmt: skip
     own = texts.read(file)
-    chosen = texts.Choice(np.array([0, 1]), 2)
+    chosen = texts.Choice(np.array([0, 1]), 2, np.array([0, 1]))
     words = ["negative", "positive"]
     assert texts.prompt(own, chosen, words, 0) == (
         "sentence: show us a good time\nThe answer is positive.\n\n"

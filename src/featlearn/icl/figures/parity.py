@@ -47,7 +47,7 @@ def counter_examples(constructions: pd.DataFrame, trained: pd.DataFrame) -> Figu
     left.minorticks_off()
     right.set(yscale="log", xlabel="heads m", ylabel="norm at margin 1")
     left.legend()
-    right.legend()
+    right.legend(loc="center right")
     return drawn
 
 
