@@ -99,6 +99,6 @@ def trained_heads(trained: pd.DataFrame) -> Figure:
     lines(right, trained, "heads", "rare", looks=found, value="accuracy", errorbar=share_interval)
     left.set(xlabel="heads m", ylabel="hinge loss")
     right.set(xlabel="heads m", ylabel="accuracy, finite prompts")
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, handlelength=3.5)
     right.legend()
     return drawn
