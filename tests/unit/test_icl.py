@@ -11,6 +11,7 @@ from featlearn.core.seeds import Streams
 from featlearn.icl import config as icl_config
 from featlearn.icl import documents, linear, parity, texts
 from featlearn.icl import regression as theory
+from featlearn.icl.experiments import regression
 
 STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
@@ -202,3 +203,15 @@ def test_a_missing_folder_is_named():
     }  # fmt: skip
     told = list(icl_config.faults(own))
     assert any("icl.language.models.base.7B: no folder nowhere/llama" in one for one in told)
+
+
+def test_networks_with_all_blocks_train_and_are_measured():
+    config = {
+        "ranks": [1, 2], "prompts": 20,
+        "training": {"steps": 3, "rate": 0.01, "batch_size": 4, "examples": 5},
+    }  # fmt: skip
+    values = theory.eigenvalues(4, 4, 0.7)
+    basis = theory.rotation(4, STREAMS("basis")[0])
+    rows = list(regression.blocks(config, values, basis, STREAMS))
+    assert [row["rank"] for row in rows] == [1] * len(STREAMS("x")) + [2] * len(STREAMS("x"))
+    assert all(np.isfinite(row["value"]) for row in rows)

@@ -79,11 +79,12 @@ def trained(
 
     A row that starts at 0 in both factors has no gradient, so that a rank stays what it is.
     """
-    ranks, d = len(begun["key"]) // len(streams), begun["key"].shape[-1]
+    ranks = len(begun["key"]) // len(streams)
 
     def loss(weights: Weights) -> Tensor:
         drawn = draw(values, basis, batch, examples, streams, dtype=torch.float32)
-        key_query = (weights["key"].mT @ weights["query"]).view(-1, ranks, d, d)
+        key_query = weights["key"].mT @ weights["query"]
+        key_query = key_query.view(-1, ranks, *key_query.shape[1:])
         value = weights["value"].view(len(key_query), ranks, -1)
         if weights["value"].shape[-1] == 1:
             found = torch.einsum(

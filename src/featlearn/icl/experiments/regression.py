@@ -114,7 +114,8 @@ def blocks(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: St
     )  # fmt: skip
     test = theory.draw(values, basis, config["prompts"], own["examples"], streams("blocks-test"))
     value = weights["value"].double().view(-1, len(ranks), d + 1)
-    key_query = (weights["key"].mT @ weights["query"]).double().view(-1, len(ranks), d + 1, d + 1)
+    key_query = (weights["key"].mT @ weights["query"]).double()
+    key_query = key_query.view(-1, len(ranks), *key_query.shape[1:])
     for k, rank in enumerate(ranks):
         answers = linear.answers(test, value[:, k], key_query[:, k])
         best = theory.optimum(values, basis, rank, own["examples"])
