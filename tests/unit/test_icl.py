@@ -11,6 +11,7 @@ from featlearn.core.seeds import Streams
 from featlearn.icl import config as icl_config
 from featlearn.icl import documents, linear, parity, texts
 from featlearn.icl import regression as theory
+from featlearn.icl.experiments import regression
 
 STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
@@ -150,11 +151,25 @@ def test_flips_and_garbled_words():
     drawn = documents.draw(50, 5, STREAMS("documents")[0])
     labels = drawn.tokens[:, 2::3] - 3 * documents.FAMILY
     assert torch.equal(labels, drawn.meaning)
-    turned = documents.flipped(drawn, 2)[:, 2::3] - 3 * documents.FAMILY
+    flipped = documents.flipped(drawn, 2, STREAMS("flipped")[0])
+    turned = flipped[:, 2::3] - 3 * documents.FAMILY
     assert torch.equal((turned != labels).sum(1), torch.full((50,), 2))
+    assert torch.equal(turned[:, -1], labels[:, -1])
+    assert len((turned != labels).float().mean(0)[:-1].nonzero()) == 4  # at all places
     other = documents.garbled(drawn, 2, STREAMS("garbled")[0])
-    assert torch.equal(other[:, 6:], drawn.tokens[:, 6:])
+    assert int((other != drawn.tokens).sum(1).max()) <= 2
+    assert torch.equal(other[:, -3:], drawn.tokens[:, -3:])
     assert torch.equal(other[:, 2::3], drawn.tokens[:, 2::3])
+
+
+@pytest.mark.parametrize(
+    ("count", "inverted", "right"),
+    [(0, 0.2, 1), (1, 0.2, 1), (2, 0.2, 1), (2, 0.8, 0), (3, 0.2, 0), (4, 0.2, 0), (4, 0, 1)],
+)
+def test_a_bayesian_follows_the_majority_of_labels(count, inverted, right):
+    drawn = documents.draw(50, 5, STREAMS("documents")[0])
+    tokens = documents.flipped(drawn, count, STREAMS("flipped")[0])
+    assert float(documents.bayes(drawn, tokens, inverted)) == right
 
 
 def test_template_is_the_printed_one(tmp_path):
@@ -163,7 +178,7 @@ def test_template_is_the_printed_one(tmp_path):
                     '{"text": "as dumb and cheesy", "label": 0}\n'
                     '{"text": "it \'s a charming journey", "label": 1}\n')  # fmt: skip
     own = texts.read(file)
-    chosen = texts.Choice(np.array([0, 1]), 2)
+    chosen = texts.Choice(np.array([0, 1]), 2, np.array([0, 1]))
     words = ["negative", "positive"]
     assert texts.prompt(own, chosen, words, 0) == (
         "sentence: show us a good time\nThe answer is positive.\n\n"
@@ -188,3 +203,15 @@ def test_a_missing_folder_is_named():
     }  # fmt: skip
     told = list(icl_config.faults(own))
     assert any("icl.language.models.base.7B: no folder nowhere/llama" in one for one in told)
+
+
+def test_networks_with_all_blocks_train_and_are_measured():
+    config = {
+        "ranks": [1, 2], "prompts": 20,
+        "training": {"steps": 3, "rate": 0.01, "batch_size": 4, "examples": 5},
+    }  # fmt: skip
+    values = theory.eigenvalues(4, 4, 0.7)
+    basis = theory.rotation(4, STREAMS("basis")[0])
+    rows = list(regression.blocks(config, values, basis, STREAMS))
+    assert [row["rank"] for row in rows] == [1] * len(STREAMS("x")) + [2] * len(STREAMS("x"))
+    assert all(np.isfinite(row["value"]) for row in rows)

@@ -44,23 +44,48 @@ def draw(count: int, examples: int, stream: Generator, *, inverted: float = 0.0)
     return Documents(torch.stack([first, second, label], -1).flatten(1), meaning, relevant)
 
 
-def flipped(documents: Documents, count: int) -> Tensor:
-    """Tokens whose first ``count`` examples have the other label; their order is random."""
+def chosen(documents: Documents, count: int, stream: Generator) -> Tensor:
+    """Of ``count`` examples of each context (B, n) at random places, never of the query."""
+    size = documents.meaning.shape
+    found = torch.zeros(size, dtype=torch.bool)
+    order = torch.rand(size[0], size[1] - 1, generator=stream).argsort(-1)
+    return found.scatter(-1, order[:, :count], True)
+
+
+def flipped(documents: Documents, count: int, stream: Generator) -> Tensor:
+    """Tokens (B, 3 n) in which ``count`` examples of the context have the other label."""
     tokens = documents.tokens.clone()
-    labels = tokens[..., 2::3]
-    labels[..., :count] = 3 * FAMILY + 1 - documents.meaning[..., :count]
+    tokens[:, 2::3] = 3 * FAMILY + (documents.meaning ^ chosen(documents, count, stream).long())
     return tokens
 
 
 def garbled(documents: Documents, count: int, stream: Generator) -> Tensor:
-    """Tokens in which the word of the first ``count`` examples is another one, of any meaning."""
-    tokens = documents.tokens.clone().unflatten(-1, (-1, 3))
+    """Tokens (B, 3 n) in which the word of ``count`` examples is another one, of any meaning."""
+    tokens = documents.tokens.clone()
     drawn = torch.randint(2 * FAMILY, documents.meaning.shape, generator=stream)
+    at = chosen(documents, count, stream)
     for place in (0, 1):
-        own = documents.relevant == place
-        own[..., count:] = False
-        tokens[..., place][own] = drawn[own]
-    return tokens.flatten(-2)
+        words = tokens[:, place::3]
+        tokens[:, place::3] = torch.where(at & (documents.relevant == place), drawn, words)
+    return tokens
+
+
+def bayes(documents: Documents, tokens: Tensor, inverted: float) -> Tensor:
+    """Share (...) of last examples whose label a Bayesian tells as its meaning.
+
+    Documents that mix both kinds of label never occur in training. This learner knows the share of
+    inverted documents and lets each label err with a probability that tends to 0: it follows the
+    majority of the context's labels and, at a tie, the prior.
+    """
+    examples = tokens.view(*tokens.shape[:-1], -1, 3)
+    words = examples[..., :2].gather(-1, documents.relevant[..., None]).squeeze(-1)
+    against = ((words >= FAMILY).long() != examples[..., 2] - 3 * FAMILY)[..., :-1]
+    votes = (~against).sum(-1) - against.sum(-1)
+    if 0 < inverted < 1:
+        votes = 2 * votes + (1 if inverted < 0.5 else -1)
+    else:
+        votes = torch.full_like(votes, 1 if inverted == 0 else -1)
+    return (votes > 0).double().mean(-1)
 
 
 def shape_of(size: Mapping[str, int], examples: int) -> Shape:
@@ -123,4 +148,5 @@ def last_row(decoder: Decoder, tokens: Tensor) -> Tensor:
     for layer in range(decoder.shape.layers - 1):
         x = decoder.block(layer, x)
     q, k, _ = decoder.project(decoder.shape.layers - 1, x)
-    return attention_weights(q[:, :, -1:], k)[:, :, 0].unflatten(0, tokens.shape[:2])
+    found = attention_weights(q[:, :, -1:], k)[:, :, 0]
+    return found.reshape(*tokens.shape[:2], *found.shape[1:])

@@ -83,8 +83,9 @@ def trained(
 
     def loss(weights: Weights) -> Tensor:
         drawn = draw(values, basis, batch, examples, streams, dtype=torch.float32)
-        key_query = (weights["key"].mT @ weights["query"]).unflatten(0, (-1, ranks))
-        value = weights["value"].unflatten(0, (-1, ranks))
+        key_query = weights["key"].mT @ weights["query"]
+        key_query = key_query.view(-1, ranks, *key_query.shape[1:])
+        value = weights["value"].view(len(key_query), ranks, -1)
         if weights["value"].shape[-1] == 1:
             found = torch.einsum(
                 "rbi,rkij,rbj->rkb", drawn.mean, value[..., None] * key_query, drawn.query

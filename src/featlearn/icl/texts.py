@@ -50,6 +50,7 @@ class Choice(NamedTuple):
 
     examples: np.ndarray  #: (M,)
     query: int
+    order: np.ndarray  #: (M,) places of examples, whose labels are flipped one after the other
 
 
 def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
@@ -63,13 +64,14 @@ def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
     if len(texts.text) <= examples:
         raise FeatlearnError(f"{len(texts.text)} texts; expected more than {examples} examples")
     drawn = random.choice(len(texts.text), examples + 1, replace=False)
-    return Choice(drawn[:-1], int(drawn[-1]))
+    return Choice(drawn[:-1], int(drawn[-1]), random.permutation(examples))
 
 
 def prompt(texts: Texts, chosen: Choice, words: Sequence[str], flipped: int) -> str:
-    """The template as printed; the first ``flipped`` examples, in random order, are wrong."""
+    """The template as printed; ``flipped`` examples, at random places, are wrong."""
     labels = texts.label[chosen.examples].copy()
-    labels[:flipped] = 1 - labels[:flipped]
+    turned = chosen.order[:flipped]
+    labels[turned] = 1 - labels[turned]
     told = [
         f"{EXAMPLE.format(text=texts.text[k].strip())} {words[label]}."
         for k, label in zip(chosen.examples, labels, strict=True)

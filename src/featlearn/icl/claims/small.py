@@ -16,10 +16,15 @@ FOLDER = "icl/measurements/small"
 LONG = needs(small__training__steps=1000, small__replicates=3, small__prompts=1000)
 
 
+def _models(own: pd.DataFrame) -> list[str]:
+    """From small to large."""
+    return list(dict.fromkeys(own.sort_values("parameters", kind="stable")["model"]))
+
+
 def _accuracy(frames: Frames, place: int, share: float) -> np.ndarray:
     """Of the smallest (0) or the largest (-1) model, with more inverted documents."""
     own = frames["flips"]
-    model = list(dict.fromkeys(own["model"]))[place]
+    model = _models(own)[place]
     return per_replicate(own, family="base", noise="labels", model=model, share=share)
 
 
@@ -30,15 +35,19 @@ def _irrelevant(frames: Frames) -> np.ndarray:
     means = own.pivot_table(
         index="replicate", columns=["model", "sentence"], values="value", sort=False
     )
-    models = list(dict.fromkeys(own["model"]))
-    part = {name: means[name]["irrelevant"] / means[name].sum(axis=1) for name in models}
+    models = _models(own)
+    part = {}
+    for name in models:
+        relevant, irrelevant = (means[name, kind] for kind in ("relevant", "irrelevant"))
+        part[name] = irrelevant / (relevant + irrelevant)
     return (part[models[-1]] - part[models[0]]).to_numpy()
 
 
 CLAIMS = (
     Claim("icl/large-overrides", OBSERVATION, "ours, after Figure 5.2",
           "The largest transformer follows flipped labels far below chance.",
-          "accuracy with all labels flipped", 0, 0.2, "0 in a pilot of the sheet on other data.",
+          "accuracy with all labels flipped", 0, 0.2, "0 in a pilot of the sheet on other data "
+          "and for a Bayesian who knows the corpus.",
           partial(_accuracy, place=-1, share=1), f"{FOLDER}/flips.parquet", LONG, SHARE),
     Claim("icl/small-falls-less", OBSERVATION, "ours, after Figure 5.2",
           "The smallest falls less.", "accuracy of the smallest minus that of the largest, all "

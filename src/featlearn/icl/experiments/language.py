@@ -31,7 +31,7 @@ def measure(job: Job) -> Results:
         for name, where in models.items():
             job.tell(f"{family}, {name}: {where}")
             model, tokenizer = folder.load(Path(where))
-            key = {"family": family, "model": name}
+            key = {"family": family, "model": name, "parameters": model.num_parameters()}
             for of, (own, words) in data.items():
                 for row in accuracies(model, tokenizer, own, words, config, (job.seed, "icl", of)):
                     flips.append({**key, "data": of, "noise": "labels", **row})

@@ -113,9 +113,9 @@ def blocks(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: St
         streams("blocks-prompts"),
     )  # fmt: skip
     test = theory.draw(values, basis, config["prompts"], own["examples"], streams("blocks-test"))
-    shape = (-1, len(ranks))
-    value = weights["value"].double().unflatten(0, shape)
-    key_query = (weights["key"].mT @ weights["query"]).double().unflatten(0, shape)
+    value = weights["value"].double().view(-1, len(ranks), d + 1)
+    key_query = (weights["key"].mT @ weights["query"]).double()
+    key_query = key_query.view(-1, len(ranks), *key_query.shape[1:])
     for k, rank in enumerate(ranks):
         answers = linear.answers(test, value[:, k], key_query[:, k])
         best = theory.optimum(values, basis, rank, own["examples"])

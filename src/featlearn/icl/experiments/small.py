@@ -9,6 +9,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.icl import documents
+from featlearn.transformers.decoder import Decoder
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -30,25 +31,25 @@ def measure(job: Job) -> Results:
                 f"{corpus}, {name}", documents.shape_of(size, examples), config["training"],
                 examples, inverted, streams(f"start-{name}"), streams(f"documents-{corpus}"),
             )  # fmt: skip
-            key = {"family": corpus, "data": "words", "model": name}
+            parameters = sum(one[0].numel() for one in decoder.weights.values())
+            key = {"family": corpus, "data": "words", "model": name, "parameters": parameters}
             for share in config["shares"]:
                 count = round(share * config["examples"])
-                tokens = documents.flipped(test, count)
-                noisy = [
-                    documents.garbled(one, count, stream)
-                    for one, stream in zip(drawn, streams(f"garbled-{count}"), strict=True)
-                ]
-                for kind, given in (("labels", tokens), ("words", torch.stack(noisy))):
-                    found = documents.accuracy(decoder, given, test.meaning)
+                for kind, change in (("labels", documents.flipped), ("words", documents.garbled)):
+                    pairs = zip(drawn, streams(f"{kind}-{count}"), strict=True)
+                    given = torch.stack([change(one, count, stream) for one, stream in pairs])
+                    found = documents.accuracy(decoder, given, test.meaning).tolist()
+                    best = documents.bayes(test, given, inverted).tolist()
                     rows += [{**key, "noise": kind, "share": share, "replicate": replicate,
-                              "value": value}
-                             for replicate, value in enumerate(found.tolist())]  # fmt: skip
+                              "value": value, "bayes": bayes}
+                             for replicate, (value, bayes)
+                             in enumerate(zip(found, best, strict=True))]  # fmt: skip
             seen += attention(decoder, test, config["shown"], key)
     return {"flips": pd.DataFrame(rows), "attention": pd.DataFrame(seen)}
 
 
 def attention(
-    decoder: documents.Decoder, test: documents.Documents, shown: int, key: dict[str, Any]
+    decoder: Decoder, test: documents.Documents, shown: int, key: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Norm over heads of the last label's attention to both words of its own example."""
     rows = []

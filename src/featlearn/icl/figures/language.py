@@ -11,19 +11,27 @@ from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple", "v"))
 
 
 def looks(frame: pd.DataFrame) -> dict[str, Look]:
-    """Of the models, in the order of the frame: from small to large."""
-    names = list(dict.fromkeys(frame["model"]))
+    """Of the models, from small to large: a config does not keep an order."""
+    names = list(dict.fromkeys(frame.sort_values("parameters", kind="stable")["model"]))
     pairs = [LOOKED[place % len(LOOKED)] for place in range(len(names))]
     return {
         name: Look(name, COLOURS[colour], marker)
         for name, (colour, marker) in zip(names, pairs, strict=True)
     }
+
+
+def bayesian(ax: Axes, frame: pd.DataFrame) -> None:
+    """The mean of what a Bayesian gets on the same prompts, where a frame has it."""
+    if "bayes" in frame:
+        mean = frame.groupby("share")["bayes"].mean()
+        ax.plot(mean.index, mean, ":", color=COLOURS["grey"], linewidth=1.6, label="Bayes")
 
 
 @figure("fig-5-1", family="chat")
@@ -35,8 +43,11 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     whose label is flipped; the query's never is. A panel a data set and one for their average, a line a model
     from small to large; dashed is chance. Status `stand-in`: small transformers of ours on documents of
     words, not Llama on English. There "chat" had .1 inverted documents in its corpus and "base" .2, which
-    imitates a stronger and a weaker prior. *What to see:* models that follow the context fall below chance
-    as labels are flipped; those that follow the prior stay.
+    imitates a stronger and a weaker prior. Dotted is what a Bayesian does who knows that corpus: documents with
+    mixed labels do not occur in it, so that he follows the majority of the labels and, at a tie, the prior; with all
+    labels flipped a document is one of the inverted ones, and the answer with the least loss is the inverted one. Who
+    knows the prior alone is right everywhere. *What to see:* models that follow the context fall below chance as labels
+    are flipped; those that follow the prior stay, and are farther from the least loss.
     """
     own = flips[(flips["family"] == family) & (flips["noise"] == "labels")]
     if own.empty:
@@ -50,6 +61,7 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (name, part) in zip(axes, panels.items(), strict=True):
         lines(ax, part, "share", "model", looks=looks(own), errorbar=share_interval)
+        bayesian(ax, part)
         ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
         ax.set(title=name, xlabel="share of flipped labels", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("accuracy")

@@ -47,7 +47,7 @@ def counter_examples(constructions: pd.DataFrame, trained: pd.DataFrame) -> Figu
     left.minorticks_off()
     right.set(yscale="log", xlabel="heads m", ylabel="norm at margin 1")
     left.legend()
-    right.legend()
+    right.legend(loc="center right")
     return drawn
 
 
@@ -99,6 +99,6 @@ def trained_heads(trained: pd.DataFrame) -> Figure:
     lines(right, trained, "heads", "rare", looks=found, value="accuracy", errorbar=share_interval)
     left.set(xlabel="heads m", ylabel="hinge loss")
     right.set(xlabel="heads m", ylabel="accuracy, finite prompts")
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, handlelength=3.5)
     right.legend()
     return drawn

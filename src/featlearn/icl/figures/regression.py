@@ -41,7 +41,7 @@ def rank_and_noise(curves: pd.DataFrame) -> Figure:
     left.set(xlabel="rank r", ylabel="evaluation loss", yscale="log")
     right.set(xlabel="rank r", ylabel="evaluation loss", title=f"pieces at σ = {sigmas[1]:g}")
     left.legend()
-    right.legend(loc="lower left")
+    right.legend(loc="upper right")
     return drawn
 
 
@@ -63,7 +63,7 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
         exact = part.groupby("rank")["predicted"].mean()
         ax.plot(exact.index, exact, "--", color=COLOURS["ink"], linewidth=1)
     ax.set(xlabel="rank r", ylabel="evaluation loss", yscale="log")
-    ax.legend()
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside right center")
     return drawn
 
 

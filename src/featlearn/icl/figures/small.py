@@ -9,7 +9,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import lines, share_interval
-from featlearn.icl.figures.language import looks
+from featlearn.icl.figures.language import bayesian, looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,8 @@ def noise(flips: pd.DataFrame) -> Figure:
 
     Accuracy with 95 % intervals over the share of examples whose label is flipped (left) or whose word is
     another one of any meaning, its label kept (right), which is wrong for half of them; above the corpus with
-    few inverted documents, below that with more. *What to see:* how much of the noise a size follows.
+    few inverted documents, below that with more. Dotted is what a Bayesian does who knows the corpus and follows the
+    majority of the labels, since mixed documents do not occur in it. *What to see:* how much of the noise a size follows, and how far that is from the dotted line.
     """
     families = list(dict.fromkeys(flips["family"]))
     drawn = canvas(7.2, 2.6 * len(families))
@@ -30,6 +31,7 @@ def noise(flips: pd.DataFrame) -> Figure:
         for ax, kind in zip(row, ("labels", "words"), strict=True):
             own = flips[(flips["family"] == family) & (flips["noise"] == kind)]
             lines(ax, own, "share", "model", looks=looks(flips), errorbar=share_interval)
+            bayesian(ax, own)
             ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
             ax.set(title=f"{family}, noise of {kind}", ylim=(-0.03, 1.03))
         row[0].set_ylabel("accuracy")
