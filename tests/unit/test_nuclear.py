@@ -146,6 +146,7 @@ def test_penalty_is_added_as_printed_and_as_released():
 
 TRAINING = {
     "steps": 4, "rate": 1e-3, "weight_decay": 0.0, "batch_size": 4, "checkpoint_every": 2,
+    "frozen_norms": False,
     "swad": {"converge": 3, "tolerance": 6, "ratio": 0.3},
 }  # fmt: skip
 
@@ -166,14 +167,17 @@ def test_a_folder_of_domains_is_a_run(tmp_path):
     config = {
         "trials": 2, "validation": 0.2, "domains": {"made": "folders", "data": data},
         "encoder": {"kind": "small_resnet", "widths": [4, 8]},
-        "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}, "Mixup": {"mixup": 0.2}},
+        "arms": {"ERM": {}, "ERM-NU": {"nu": [0.01, 0.1]}, "Mixup": {"mixup": 0.2}},
         "sweep": {"nu_scale": "none", "weights": [0, 0.1]}, "training": TRAINING,
+        "opponents": {"pixels": 4, "features": 8},
     }  # fmt: skip
     job = SimpleNamespace(config=config, seed=0, results=tmp_path, rule="test", device="cpu",
                           params=SimpleNamespace(cache="cache"))  # fmt: skip
     found = domains.measure(job)["accuracies"]
     assert set(found["domain"]) == {"art", "photo", "sketch"}
-    assert len(found) == 3 * 3 * 2 * 2
+    # three arms with two averages each, and three opponents
+    assert len(found) == 3 * (3 * 2 + 3) * 2
+    assert set(found.query("arm == 'ERM-NU'")["weight"]) <= {0.01, 0.1}
     again = domains.measure(job)["accuracies"]
     assert found.equals(again)
 
@@ -201,7 +205,9 @@ def test_digits_are_split_between_domains_and_the_cue_flips(tmp_path):
     assert int(flipped.argmax()) == int(shifted.argmax())
 
 
-CIFAR = sorted(Path(__file__).resolve().parents[3].glob("shared/data/**/*cifar10*/**/*.parquet"))
+CIFAR = sorted(
+    Path(__file__).resolve().parents[3].joinpath("shared/data/cifar10").glob("*.parquet")
+)
 
 
 @pytest.mark.skipif(not CIFAR, reason="no CIFAR-10 file beside the repository")

@@ -33,16 +33,20 @@ class Trained(NamedTuple):
 
 
 class Net(nn.Module):
-    """Encoder and linear head; norms of batches keep what the encoder came with."""
+    """Encoder and linear head.
 
-    def __init__(self, encoder: nn.Module, width: int, classes: int):
+    With ``frozen`` norms over batches keep the statistics that the encoder came with, as in the
+    released code; from a random start they then do nothing.
+    """
+
+    def __init__(self, encoder: nn.Module, width: int, classes: int, frozen: bool = False):
         super().__init__()
-        self.encoder, self.head = encoder, nn.Linear(width, classes)
+        self.encoder, self.head, self.frozen = encoder, nn.Linear(width, classes), frozen
 
     def train(self, mode: bool = True) -> Net:
-        """Norms over batches stay in evaluation mode, as in the released code."""
+        """Training or evaluation mode; frozen norms stay in evaluation mode."""
         super().train(mode)
-        for module in self.modules():
+        for module in self.modules() if self.frozen else ():
             if isinstance(module, nn.modules.batchnorm._BatchNorm):
                 module.eval()
         return self
@@ -125,7 +129,7 @@ def train(
 ) -> Trained:  # fmt: skip
     """Adam with a constant rate; the checkpoint of the best validation accuracy, and SWAD."""
     optimiser = torch.optim.Adam(
-        net.parameters(), training["rate"], weight_decay=training["weight_decay"]
+        net.parameters(), training["rate"], weight_decay=training["weight_decay"], fused=True
     )
     draws = generator(*name, "batches")
     orders: list[Tensor] = [torch.empty(0, dtype=torch.long) for _ in learned]

@@ -7,6 +7,10 @@ import pandas as pd
 #: The same training averaged by SWAD, as it is called.
 SWAD = {"ERM": "SWAD", "ERM-NU": "SWAD-NU", "CORAL": "SWAD-CORAL"}
 PAIRS = {"ERM-NU": "ERM", "ERM-NU released": "ERM", "Mixup-NU": "Mixup", "SWAD-NU": "SWAD"}
+#: At the printed weight and scaling, which may stop a training: not drawn with the others.
+PRINTED = {"ERM-NU printed": "ERM"}
+#: What learns no features.
+OPPONENTS = ("linear on pixels", "random features", "majority")
 AVERAGE = "Avg"
 
 
@@ -33,7 +37,7 @@ def gains(accuracies: pd.DataFrame) -> pd.DataFrame:
     """With the penalty minus without, by pair, domain and replicate."""
     own = with_average(accuracies)
     keys, found = ["domain", "replicate"], []
-    for first, second in PAIRS.items():
+    for first, second in (PAIRS | PRINTED).items():
         both = own[own["algorithm"] == first].merge(
             own[own["algorithm"] == second], on=keys, suffixes=("", "_without")
         )

@@ -21,7 +21,7 @@ from featlearn.nuclear.words import AVERAGE, averaged, gains, with_average
 Frames = Mapping[str, pd.DataFrame]
 FOLDER = "nuclear/measurements/domains"
 ACCURACIES, SWEPT = f"{FOLDER}/accuracies.parquet", f"{FOLDER}/swept.parquet"
-REACH = needs(domains__trials=3, domains__training__steps=150)
+REACH = needs(domains__trials=3, domains__training__steps=300)
 
 
 def _gain(frames: Frames, pair: str) -> np.ndarray:
@@ -37,6 +37,11 @@ def _validation(frames: Frames) -> np.ndarray:
     return averaged(own, ["arm"], ["validation"])["validation"].to_numpy()
 
 
+def _training(frames: Frames) -> np.ndarray:
+    own = frames["accuracies"].query("arm == 'ERM' and averaging == 'best'")
+    return averaged(own, ["arm"], ["training"])["training"].to_numpy()
+
+
 def _gap(frames: Frames) -> np.ndarray:
     own = with_average(frames["accuracies"]).query("algorithm == 'ERM' and domain == @AVERAGE")
     unseen = own.sort_values("replicate")["value"].to_numpy(dtype=np.float64)
@@ -50,12 +55,20 @@ def _fall(frames: Frames, rank: str) -> np.ndarray:
     return np.log((wide[wide.columns.max()] / wide[0.0]).to_numpy(dtype=np.float64))
 
 
-def _gain_claim(pair: str, name: str) -> Claim:
+def _opponents(frames: Frames) -> np.ndarray:
+    """ERM minus the better of linear on pixels and random features."""
+    own = averaged(frames["accuracies"].query("averaging == 'best'"), ["arm"], ["value"])
+    wide = own.pivot_table(index="replicate", columns="arm", values="value")
+    best = wide[["linear on pixels", "random features"]].max(axis=1)
+    return (wide["ERM"] - best).to_numpy(dtype=np.float64)
+
+
+def _gain_claim(pair: str, name: str, statement: str, seen: str) -> Claim:
     return Claim(
-        f"nuclear/gain-{name}", OBSERVATION, "Table 6.1, Figure 6.4",
-        f"At the printed weight and scaling the nuclear norm raises it in unseen domains: {pair}.",
+        f"nuclear/gain-{name}", OBSERVATION, "Table 6.1, Figure 6.4", statement,
         "gain over the same without it, mean over left-out domains", 0, 1,
-        "The thesis prints a gain on every set; on other images its sign is all that carries over.",
+        "The thesis prints a gain on every set; on other images its sign is all that carries "
+        f"over. {seen}",
         partial(_gain, pair=pair), ACCURACIES, possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH,
     )  # fmt: skip
 
@@ -69,16 +82,33 @@ def _fall_claim(rank: str) -> Claim:
     )  # fmt: skip
 
 
+#: Of the weights that validation chooses.
+PILOT = "Pilots on other streams: -.09 to .02 in single domains."
+CHOSEN = (
+    "The nuclear norm, its weight chosen on held-out images of the training domains, raises it: "
+)
+
 CLAIMS = (
     Claim("nuclear/domains-are-learned", CONTROL, "section 6.3.2",
-          "The training domains are learned.", "accuracy of ERM on held-out images of them", 0.8, 1,
-          "Eight of ten: else nothing is generalised.", _validation, ACCURACIES, possible=SHARE,
+          "The training domains are learned.", "training accuracy of ERM", 0.95, 1,
+          "Else nothing is generalised. An earlier run of 150 steps had .81; pilots on other "
+          "streams reach .99 after 300.", _training, ACCURACIES, possible=SHARE,
           out_of_reach=REACH),
     Claim("nuclear/domains-differ", CONTROL, "section 6.3.2",
           "The left-out domain is harder.",
           "accuracy of ERM on held-out images minus there",
           0.05, 1, "Five points: else there is nothing to win.", _gap, ACCURACIES,
           possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
-    *(_gain_claim(pair, name) for pair, name in (("ERM-NU", "erm"), ("SWAD-NU", "swad"))),
+    Claim("nuclear/network-beats-opponents", CONTROL, "section 6.3.2",
+          "In unseen domains the network is better than what learns no features.",
+          "ERM minus the better of linear on pixels and random features, mean over domains", 0, 1,
+          "Else what is compared is no feature learning.", _opponents, ACCURACIES,
+          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
+    _gain_claim("ERM-NU", "erm", CHOSEN + "ERM-NU.", PILOT),
+    _gain_claim("SWAD-NU", "swad", CHOSEN + "SWAD-NU.", PILOT),
+    _gain_claim("Mixup-NU", "mixup", CHOSEN + "Mixup-NU.", PILOT),
+    _gain_claim("ERM-NU printed", "printed",
+                "At the printed weight .01 of the printed sum it raises it: ERM-NU.",
+                "An earlier run, in which it stopped the training, failed."),
     *(_fall_claim(rank) for rank in ("printed", "standard", "centred")),
 )  # fmt: skip

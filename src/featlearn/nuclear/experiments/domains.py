@@ -13,6 +13,7 @@ from featlearn.images.datasets import Labelled
 from featlearn.images.domains import Domains, open_domains, training_parts
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import stable_ranks
+from featlearn.nuclear.opponents import opponents
 from featlearn.nuclear.training import Net, evaluate, train
 
 if TYPE_CHECKING:
@@ -37,30 +38,20 @@ def measure(job: Job) -> Results:
         )
         for left_out in found.images:
             own = _Split(found, left_out, config, name)
-            # a weight that some arm has is not trained twice: best checkpoints by settings
-            known: dict[tuple[float, str], dict[str, Any]] = {}
-            for arm, settings in (*arms.items(), *sweep.items()):
-                kept, same = {"domain": left_out, "replicate": trial}, _penalty(settings)
-                if arm in arms:
-                    own_rows = own.run(settings, job.device, True)
-                    rows += [{"arm": arm, **kept, **row} for row in own_rows]
-                    if same is not None:
-                        known[same] = own_rows[0]
-                else:
-                    assert same is not None
-                    row = known.get(same) or own.run(settings, job.device, False)[0]
-                    swept.append({"weight": float(arm), **kept, **row})
+            kept = {"domain": left_out, "replicate": trial}
+            for arm, settings in arms.items():
+                rows += [{"arm": arm, **kept, **row} for row in own.best(settings, job.device)]
                 done += 1
                 progress.report(done, lambda: {})
+            for weight, settings in sweep.items():
+                row = own.run(settings, job.device)[0]
+                swept.append({"weight": float(weight), **kept, **row})
+                done += 1
+                progress.report(done, lambda: {})
+            for arm, found_row in opponents(own.learned, own.chosen, own.unseen, own.classes,
+                                            config["opponents"], own.name).items():  # fmt: skip
+                rows.append({"arm": arm, **kept, **found_row})
     return {"accuracies": pd.DataFrame(rows), "swept": pd.DataFrame(swept)}
-
-
-def _penalty(arm: Any) -> tuple[float, str] | None:
-    """Weight and scale of an arm that is ERM or ERM with the penalty alone; None for others."""
-    if set(arm) - {"nu", "nu_scale"}:
-        return None
-    theta = float(arm.get("nu", 0.0))
-    return theta, arm.get("nu_scale", "none") if theta else "none"
 
 
 class _Split:
@@ -78,15 +69,38 @@ class _Split:
         held_out = [one[1] for one in parts.values()]
         self.chosen = Labelled(*(torch.cat([one[i] for one in held_out]) for i in (0, 1)))
         self.size = int(self.unseen.images.shape[-1])
+        self.known: dict[str, list[dict[str, Any]]] = {}
 
-    def run(self, arm: Any, device: Any, swad_too: bool) -> list[dict[str, Any]]:
+    def best(self, arm: Any, device: Any) -> list[dict[str, Any]]:
+        """An arm's rows; of several weights those that are best on held-out training images.
+
+        The best checkpoint and the dense average choose each for itself, at ties the smaller.
+        """
+        weights = arm.get("nu", 0.0)
+        if not isinstance(weights, list):
+            return self.run(arm, device)
+        tried = [self.run({**arm, "nu": weight}, device) for weight in sorted(weights)]
+        return [max(rows, key=lambda row: row["validation"]) for rows in zip(*tried, strict=True)]
+
+    def run(self, arm: Any, device: Any) -> list[dict[str, Any]]:
+        """Of the best checkpoint and of the dense average; settings are trained once."""
+        weight = float(arm.get("nu", 0.0))
+        penalised = {"nu_scale": "none", **arm, "nu": weight} if weight else {}
+        rest = {key: value for key, value in arm.items() if key not in ("nu", "nu_scale")}
+        key = str(sorted((rest | penalised).items()))
+        if key not in self.known:
+            self.known[key] = [{"weight": weight, **row} for row in self._train(arm, device)]
+        return self.known[key]
+
+    def _train(self, arm: Any, device: Any) -> list[dict[str, Any]]:
         with seeded(*self.name, "start"):
             encoder = build_encoder(self.config["encoder"], self.size)
-            net = Net(encoder, encoder.width, self.classes).to(device)
+            frozen = self.config["training"]["frozen_norms"]
+            net = Net(encoder, encoder.width, self.classes, frozen).to(device)
         training = self.config["training"]
         done = train(net, self.learned, self.chosen, arm, training, (*self.name, "train"), device)
         rows = []
-        for averaging, state in (("best", done.best), ("swad", done.swad))[: 1 + swad_too]:
+        for averaging, state in (("best", done.best), ("swad", done.swad)):
             net.load_state_dict(state)
             unseen, _, features = evaluate(net, self.unseen, device)
             seen, _, _ = evaluate(net, self.chosen, device)

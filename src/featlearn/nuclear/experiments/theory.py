@@ -86,6 +86,7 @@ def _featuriser(own: Any, name: tuple[object, ...], replicate: int) -> list[dict
     return [
         {"arm": kind, "penalty": weight, "replicate": replicate,
          "ratio": float(one[:r].mean() / one[r:].mean()),
+         "whitened": model.whitened_ratio(gamma),
          **{key: float((z @ one > 0).double().mean()) for key, z in test.items()}}
         for (kind, weight), one in zip(arms, w, strict=True)
     ]  # fmt: skip

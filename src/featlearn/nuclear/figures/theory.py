@@ -32,8 +32,10 @@ def threshold(sweep: pd.DataFrame) -> Figure:
         own = sweep[sweep["arm"] == arm].groupby("share")["predicted"].mean()
         ax.plot(own.index, own, "--", color=look.colour, linewidth=0.9)
     lines(ax, sweep, "share", "arm", looks=LOOKS)
-    ax.axvline(1, color=COLOURS["grey"], linewidth=0.8)
-    ax.axvline(4, color=COLOURS["grey"], linewidth=0.8)
+    for place, words in ((1, r"$r / 4\gamma^2$"), (4, "Proposition 6.3")):
+        ax.axvline(place, color=COLOURS["grey"], linewidth=0.8)
+        ax.annotate(words, (place, 0.7), (-3 if place == 4 else 3, 0), fontsize=8, va="center",
+                    textcoords="offset points", ha="right" if place == 4 else "left")  # fmt: skip
     ax.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
     ax.set(xlabel=r"$(d - r)\; /\; (r / 4\gamma^2)$", ylabel="accuracy, unseen domain",
            ylim=(-0.03, 1.03))  # fmt: skip

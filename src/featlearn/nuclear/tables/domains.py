@@ -10,7 +10,7 @@ import pandas as pd
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.quoted import quoted_table
 from featlearn.core.stats import plus_minus, summary
-from featlearn.nuclear.words import AVERAGE, with_average
+from featlearn.nuclear.words import AVERAGE, OPPONENTS, with_average
 
 CHOSEN = {
     "table-6-3": ("SWAD", "SWAD-CORAL", "SWAD-NU"),
@@ -51,7 +51,7 @@ def printed_and_measured(
     )  # fmt: skip
     own = with_average(accuracies)
     if which in CHOSEN:
-        own = own[own["algorithm"].isin(CHOSEN[which])]
+        own = own[own["algorithm"].isin((*CHOSEN[which], *OPPONENTS))]
     own = own.assign(value=own["value"] * 100)
     means = summary(own, ["algorithm", "domain"])
     told = means.assign(cell=[plus_minus(m, h) for m, h in
@@ -78,9 +78,25 @@ def rates(accuracies: pd.DataFrame) -> Table:
 
     Means over trials and left-out domains.
     """
-    keys = ["training", "validation", "value", "printed", "standard", "centred", "segments"]
+    keys = [
+        "training",
+        "validation",
+        "value",
+        "weight",
+        "printed",
+        "standard",
+        "centred",
+        "segments",
+    ]
     frame = accuracies.groupby(["arm", "averaging"], sort=False)[keys].mean().reset_index()
-    return Table(frame, frame.round(3), "Stable ranks are those of features of the unseen domain.")
+    words = {"value": "unseen", "weight": "lambda", "printed": "rank as printed",
+             "standard": "standard rank", "centred": "centred rank"}  # fmt: skip
+    shown = frame.round({key: 3 if key != "weight" else 5 for key in keys}).rename(columns=words)
+    notes = (
+        "Stable ranks are those of features of the unseen domain. lambda: mean of the weights that "
+        "were chosen on held-out images of the training domains. segments: of SWAD's average."
+    )
+    return Table(frame, shown.fillna("-"), notes)
 
 
 @table("misprints", contains="quoted")

@@ -38,4 +38,4 @@ def penalties(penalised: pd.DataFrame) -> Table:
                                zip(frame["mean"], frame["half_width"], strict=True)])  # fmt: skip
     shown = cells.pivot_table(index=by, columns="quantity", values="cell", aggfunc="first",
                               sort=False)  # fmt: skip
-    return Table(frame, shown.reset_index().rename_axis(columns=None))
+    return Table(frame, shown.sort_index().reset_index().rename_axis(columns=None))
