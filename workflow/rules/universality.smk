@@ -7,4 +7,3 @@ checked(universality_config.faults(config["universality"]))
 
 include: "universality/theory.smk"
 include: "universality/ladders.smk"
-include: "universality/pictures.smk"
