@@ -57,7 +57,8 @@ def cells(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
 def headlines(rows: Sequence[Row], first: Sequence[str] = ()) -> list[Row]:
     """At most :data:`HEADLINES` claims of a paper.
 
-    Those that the findings name come first (picked by hand, with results in view), then by rule theorems, observations, controls and identities;
+    Those that the findings name come first (picked by hand, with results in view), then by rule
+    theorems, observations, controls and identities;
     within a kind the first claim on each file of raw numbers, then the second on each, in the order
     of the paper's package: so each experiment has its word.
     """
