@@ -407,9 +407,9 @@ def test_a_verdict_chip_shows_its_claims_alone_and_all_again(browser, page):
 
 @browser_test
 def test_filter_and_search_of_claims_stand_in_the_address(browser, page):
-    browser.find_element("css selector", "#claim-q").send_keys("no claim says this")
+    browser.find_element("css selector", "#claim-q").send_keys("xyzzy plugh")
     assert shown(browser, "li[data-verdict]") == []
-    assert run(browser, "location.hash") == "#claims?q=no+claim+says+this"
+    assert run(browser, "location.hash") == "#claims?q=xyzzy+plugh"
     browser.execute_script("location.hash = '#claims?paper=mrp&kind=theorem'")
     browser.execute_async_script("setTimeout(arguments[0], 100)")
     wanted = shown(browser, "li[data-paper='mrp'][data-kind='theorem']")

@@ -6,7 +6,7 @@ RESULTS_FILES = [
 ]
 FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
-# a wrong entry is refused now; whether its claim exists shows when the ledger does
+# a wrong entry is refused now; a claim that the run does not have, the page names
 in_words(read_findings, ROOT / "config/findings.yaml")
 
 

@@ -20,23 +20,24 @@ def answer(ledger: Sequence[Row]) -> list[str]:
     papers = list(dict.fromkeys(row["paper"] for row in ledger))
     printed = [row for row in ledger if row["kind"] == THEOREM]
     open_ = count(ledger, NOT_SHOWN) + count(ledger, UNDECIDED)
-    failing = [paper for paper in papers if _fails(ledger, paper)]
+    failing = [
+        f"{paper} ({number})"
+        for paper in papers
+        if (number := count([row for row in ledger if row["paper"] == paper], FAILS))
+    ]
     return [
         f"Of {len(printed)} statements that {_papers(len(papers))} prove or print, "
-        f"{count(printed, HOLDS)} hold here and {count(printed, FAILS)} fail.",
+        f"{count(printed, HOLDS)} hold here, {count(printed, FAILS)} fail, and "
+        f"{count(printed, NOT_SHOWN) + count(printed, UNDECIDED)} are left open.",
         f"Of all {len(ledger)} claims, with the controls, identities and observations of this "
         f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {open_} are "
         "undecided or need a larger run.",
-        f"Something fails in {', '.join(failing)}." if failing else "Nothing fails.",
+        f"Claims that fail: {', '.join(failing)}." if failing else "Nothing fails.",
     ]
 
 
 def _papers(number: int) -> str:
     return f"{number} paper" if number == 1 else f"{number} papers"
-
-
-def _fails(ledger: Sequence[Row], paper: str) -> bool:
-    return any(row["paper"] == paper and row["verdict"] == FAILS for row in ledger)
 
 
 def count(rows: Sequence[Row], verdict: str) -> int:

@@ -1,32 +1,35 @@
 """Findings: what the report shows first, ranked by hand in ``config/findings.yaml``.
 
-An entry names a claim; number, interval and verdict are those of the ledger. ``sentence`` may ask
-for numbers as captions do (see :mod:`featlearn.core.prose`).
+An entry names a claim; number, interval and verdict are those of the ledger, and the verdict picks
+the sentence: what is said is true whatever a run measures. A sentence may ask for numbers as
+captions do (see :mod:`featlearn.core.prose`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.claims import FAILS, HOLDS, IDENTITY
 from featlearn.core.config import faults, read_own_yaml, refuse
-from featlearn.core.errors import FeatlearnError
 
-#: What a finding is to its paper: it bears it out, speaks against it, or corrects what is printed.
-KINDS = ("confirms", "contradicts", "misprint")
+#: What a finding is to its paper: it bears it out, speaks against it, shows that a printed formula
+#: is another than that of what it is to be, or leaves the question open.
+CONFIRMS, CONTRADICTS, CORRECTS, OPEN = "confirms", "contradicts", "corrects", "open"
 
 _TEXT = {"type": "string", "minLength": 1}
 _NAME = {"type": "string", "pattern": "^[^/]+/[^/]+$", "description": "<paper>/<name>"}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["id", "claim", "kind", "sentence"],
+    "required": ["id", "claim", "question", "holds", "fails"],
     "properties": {
         "id": _TEXT,
         "claim": _NAME,
-        "kind": {"enum": list(KINDS)},
-        "sentence": _TEXT,
+        "question": _TEXT,
+        "holds": _TEXT,
+        "fails": _TEXT,
         "paper_says": _TEXT,
         "figure": _NAME,
     },
@@ -59,23 +62,34 @@ def _faults(entries: Sequence[Any]) -> Iterator[str]:
             seen.add(name)
 
 
-def of_run(
-    entries: Sequence[Mapping[str, Any]],
-    claims: Collection[str],
-    figures: Collection[str],
-    papers: Collection[str],
-) -> list[Mapping[str, Any]]:
-    """The entries of papers that are in the run.
+def kind_of(row: Mapping[str, Any]) -> str:
+    """What a finding on this row of the ledger is to its paper."""
+    if row["verdict"] == FAILS:
+        return CORRECTS if row["kind"] == IDENTITY else CONTRADICTS
+    return CONFIRMS if row["verdict"] == HOLDS else OPEN
 
-    Raises
-    ------
-    FeatlearnError
-        Naming an entry whose claim or figure its paper does not have.
+
+def sentence_of(entry: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The sentence of an entry that the verdict of its claim calls for."""
+    key = {HOLDS: "holds", FAILS: "fails"}.get(row["verdict"], "question")
+    return str(entry[key])
+
+
+def of_run(
+    entries: Sequence[Mapping[str, Any]], rows: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """The entries whose claims are in the run, and those whose papers are but not their claims.
+
+    Parameters
+    ----------
+    rows
+        Of each claim of the run its row of the ledger.
     """
-    own = [entry for entry in entries if entry["claim"].partition("/")[0] in papers]
-    for entry in own:
-        if entry["claim"] not in claims:
-            raise FeatlearnError(f"finding {entry['id']}: no claim {entry['claim']!r} in the run")
-        if "figure" in entry and entry["figure"] not in figures:
-            raise FeatlearnError(f"finding {entry['id']}: no figure {entry['figure']!r} in the run")
-    return own
+    papers = {row["paper"] for row in rows.values()}
+    own = [entry for entry in entries if entry["claim"] in rows]
+    absent = [
+        entry
+        for entry in entries
+        if entry["claim"] not in rows and entry["claim"].partition("/")[0] in papers
+    ]
+    return own, absent

@@ -29,7 +29,7 @@ from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
-from featlearn.core.findings import of_run
+from featlearn.core.findings import kind_of, of_run, sentence_of
 from featlearn.core.prose import Page, fill_in, filled_page, parse_page, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
@@ -176,9 +176,10 @@ class Paper:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding with the claim that it rests on; ``shown`` is its picture."""
+    """A finding with the claim that it rests on; ``shown`` is its picture, where the run has it."""
 
     entry: Mapping[str, Any]
+    kind: str
     sentence: Markup
     row: Mapping[str, Any]
     shown: Exhibit | None
@@ -245,15 +246,14 @@ def render(
         What makes a file of this run when the file is added: ``snakemake --cores 2``.
     findings
         As :func:`featlearn.core.findings.read_findings` gives them; those of papers that are not
-        in the run are left out.
+        in the run are left out, and of those whose claim is not in it the page says so.
     unfinished
         What is missing, for a run that failed; a text that asks for a missing number then says so.
 
     Raises
     ------
     FeatlearnError
-        If a text has no title, or asks for a number that is not there, or a finding names a claim
-        or figure that is not there.
+        If a text has no title, or asks for a number that is not there.
     """
     files = {
         (kind, paper, name): results / paper / f"{kind}s" / f"{name}.{ENDS[kind][0]}"
@@ -316,13 +316,14 @@ def render(
         if page[0] == "figure"
     }
     row_of = {row["claim"]: row for row in ledger}
-    own = of_run(findings, row_of, pictures, {row["paper"] for row in ledger})
+    own, absent = of_run(findings, row_of)
     told = [
         Finding(
             entry=one,
+            kind=kind_of(row_of[one["claim"]]),
             sentence=maths(
                 fill_in(
-                    one["sentence"],
+                    sentence_of(one, row_of[one["claim"]]),
                     f"finding {one['id']}",
                     reader(frames, one["claim"].partition("/")[0]),
                 )
@@ -369,6 +370,7 @@ def render(
         papers=papers,
         answer=answer(ledger),
         findings=told,
+        absent=absent,
         gallery=gallery,
         exhibits_of=exhibits_of,
         ledger=ledger,
