@@ -273,12 +273,10 @@ def render(
                 raise
             return Page(source, Markup.escape(f"The text is not shown: {error}"))
 
-    def drawn_from(file: Path) -> Iterable[str]:
-        return (read_record(results, file) or {}).get("inputs", {})
-
     def exhibit(kind: str, paper: str, name: str, text: str) -> Exhibit:
         file = files[kind, paper, name]
         records = lineage(results, [file])
+        drawn_from = records.get(file, {}).get("inputs", {})
         page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
         twin = image = size = table = None
@@ -302,7 +300,7 @@ def render(
             twin=twin,
             image=image,
             size=size,
-            claims=[row for row in ledger if str(results / row["artefact"]) in drawn_from(file)],
+            claims=[row for row in ledger if str(results / row["artefact"]) in drawn_from],
             table=table,
         )
 
