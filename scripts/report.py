@@ -3,6 +3,9 @@
 from featlearn.core.job import Job
 
 with Job(snakemake) as job:
+    from pathlib import Path
+
+    from featlearn.core.findings import read_findings
     from featlearn.core.report import render
 
     page = render(
@@ -13,5 +16,6 @@ with Job(snakemake) as job:
         results=job.results,
         config=job.config,
         command=job.params.command,
+        findings=read_findings(Path(job.input.findings)),
     )
     job.output[0].write_text(page, encoding="utf-8")

@@ -160,7 +160,8 @@ def test_what_a_file_says_is_escaped_and_nothing_is_loaded(inputs):
     assert len(outline.of("script")) == 1
     assert outline.text.count("alert(1)") >= 10
     images = outline.of("img")
-    assert len(images) == 4  # three figures, and the first once more beside the story
+    assert len(images) == 3  # each figure once
+    assert all(image["loading"] == "lazy" for image in images)
     assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
     assert all(image["alt"] for image in images)
     assert not outline.of("iframe", "object", "embed", "form", "base", "audio", "video")
@@ -173,7 +174,9 @@ def test_links_within_the_page_lead_somewhere_and_names_are_unique(inputs):
     names = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
     assert len(set(names)) == len(names)
     inner = {link["href"][1:] for link in outline.of("a") if link["href"].startswith("#")}
-    assert inner <= set(names)
+    # what follows a question mark is a choice of claims
+    assert {name.partition("?")[0] for name in inner} <= set(names)
+    assert {"claims?paper=mrp&kind=theorem", "claim-mrp-one", "figure-mrp-headline"} <= inner
     assert {"figure-mrp-fig-2", "item-mrp-fig-2", "rule-mrp_evaluate"} <= inner
 
 
@@ -319,6 +322,12 @@ def run(browser, script: str, *arguments):
     return browser.execute_script(f"return {script};", *arguments)
 
 
+def unfold(browser) -> None:
+    browser.execute_script(
+        "document.querySelectorAll('details').forEach((part) => { part.open = true; });"
+    )
+
+
 def shown(browser, selector: str) -> list[str]:
     """Text of the elements that take up room on the page."""
     return run(
@@ -344,6 +353,11 @@ def test_no_script_error_and_no_hostile_script(browser, page):
 
 @browser_test
 def test_every_picture_is_drawn(browser, page):
+    unfold(browser)
+    browser.execute_async_script(
+        "Promise.all([...document.images].map((i) => { i.loading = 'eager'; return i.decode(); }))"
+        ".then(arguments[0], arguments[0])"
+    )
     widths = run(browser, "[...document.images].map((i) => [i.complete, i.naturalWidth, i.width])")
     assert len(widths) >= 2
     assert all(complete and natural > 0 and width > 100 for complete, natural, width in widths)
@@ -383,19 +397,41 @@ def test_a_verdict_chip_shows_its_claims_alone_and_all_again(browser, page):
         chip = browser.find_element("css selector", f"a[data-verdict='{verdict}']")
         wanted = run(browser, f"document.querySelectorAll(\"li[data-verdict='{verdict}']\").length")
         assert chip.text.endswith(f"{verdict}: {wanted}")
-        browser.execute_script("window.scrollTo(0, 0)")
         chip.send_keys(Keys.ENTER)
         assert len(shown(browser, "li[data-verdict]")) == wanted
         assert len(shown(browser, f"li[data-verdict='{verdict}']")) == wanted
-        assert shown(browser, "#filtered-text") == [f"{wanted} of {every} claims: {verdict}"]
-        assert chip.get_attribute("aria-current") == "true"
-    browser.find_element("css selector", "#filtered button").click()
+        assert shown(browser, "#claims-shown") == [f"{wanted} of {every} shown"]
+    browser.find_element("css selector", "#claim-verdict option[value='']").click()
     assert len(shown(browser, "li[data-verdict]")) == every
-    assert shown(browser, "#filtered") == []
+
+
+@browser_test
+def test_filter_and_search_of_claims_stand_in_the_address(browser, page):
+    browser.find_element("css selector", "#claim-q").send_keys("xyzzy plugh")
+    assert shown(browser, "li[data-verdict]") == []
+    assert run(browser, "location.hash") == "#claims?q=xyzzy+plugh"
+    browser.execute_script("location.hash = '#claims?paper=mrp&kind=theorem'")
+    browser.execute_async_script("setTimeout(arguments[0], 100)")
+    wanted = shown(browser, "li[data-paper='mrp'][data-kind='theorem']")
+    assert shown(browser, "li[data-verdict]") == wanted
+
+
+@browser_test
+def test_links_lead_from_a_claim_to_its_figure_and_back(browser, page):
+    link = "document.querySelector('li[data-verdict] a[href^=\"#figure-\"]')"
+    figure = run(browser, f"{link}.hash")
+    claim = run(browser, f"'#' + {link}.closest('li').id")
+    for target, back in ((figure, claim), (claim, figure)):
+        browser.execute_script("location.hash = arguments[0]", target)
+        browser.execute_async_script("setTimeout(arguments[0], 100)")
+        assert shown(browser, target)
+        assert run(browser, "document.querySelector(arguments[0]).querySelector('a[href=\"' + "
+                   "arguments[1] + '\"]') !== null", target, back)  # fmt: skip
 
 
 @browser_test
 def test_the_catalogue_is_filtered_by_paper_status_and_text(browser, page):
+    unfold(browser)
     rows = "#catalogue tbody tr"
     every = len(read_catalogue(CATALOGUE))
     assert len(shown(browser, rows)) == every
@@ -408,7 +444,7 @@ def test_the_catalogue_is_filtered_by_paper_status_and_text(browser, page):
     assert shown(browser, "#shown") == [f"{len(wanted)} of {every} shown"]
     browser.find_element("css selector", "#by-text").send_keys("TEACHER drawing")
     assert len(shown(browser, rows)) == 1
-    assert "See it in the gallery" in shown(browser, rows)[0]
+    assert "See it" in shown(browser, rows)[0]
     status.click()
     browser.find_element("css selector", "#by-paper option[value='']").click()
     browser.find_element("css selector", "#by-text").clear()
@@ -418,6 +454,7 @@ def test_the_catalogue_is_filtered_by_paper_status_and_text(browser, page):
 
 @browser_test
 def test_a_link_to_a_filtered_row_brings_it_back(browser, page):
+    unfold(browser)
     browser.find_element("css selector", "#by-text").send_keys("no item says this")
     browser.execute_script("location.hash = 'item-mrp-fig-2'")
     assert any("Figure 2" in text for text in shown(browser, "#item-mrp-fig-2"))

@@ -20,6 +20,7 @@ from featlearn.core import display, guard, lifeline, run, warm
 from featlearn.core.config import load, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
+from featlearn.core.findings import read_findings
 from featlearn.core.provenance import fingerprint, keep_notes, remember
 
 remember(Path(".snakemake/featlearn-sources.json"))

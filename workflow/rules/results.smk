@@ -6,6 +6,8 @@ RESULTS_FILES = [
 ]
 FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
+# a wrong entry is refused now; a claim that the run does not have, the page names
+in_words(read_findings, ROOT / "config/findings.yaml")
 
 
 use rule gather as claims with:
@@ -71,7 +73,10 @@ rule report:
         catalogue=rules.catalogue.output[0],
         figures=FIGURES,
         tables=TABLES,
-        template=asset(SOURCES / "featlearn/core/templates/report.html.j2"),
+        templates=[
+            asset(file) for file in sorted((SOURCES / "featlearn/core/templates").rglob("*.j2"))
+        ],
+        findings=asset("config/findings.yaml"),
     output:
         f"{RESULTS}/report.html",
     log:
@@ -83,7 +88,7 @@ rule report:
     resources:
         **SHORT,
     params:
-        code=code("core.report"),
+        code=code("core.report", "core.findings"),
         config=config,
         run=config["run"],
         command=COMMAND,

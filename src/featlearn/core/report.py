@@ -24,10 +24,13 @@ from markupsafe import Markup
 
 from featlearn.core.catalogue import STATUS_OF
 from featlearn.core.claims import KINDS, VERDICTS
+from featlearn.core.digest import answer, cells, headlines
+from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
-from featlearn.core.prose import Page, filled_page, parse_page, reader
+from featlearn.core.findings import kind_of, of_run, sentence_of
+from featlearn.core.prose import Page, fill_in, filled_page, parse_page, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
 from featlearn.core.stats import number, plus_minus
@@ -142,7 +145,7 @@ def bar(low: float, high: float, measured: float, interval_low: float, interval_
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of the gallery; ``twin`` is the figure behind which its numbers stand."""
+    """A figure or table; ``twin`` is the figure behind which its numbers stand."""
 
     key: str
     paper: str
@@ -154,17 +157,32 @@ class Exhibit:
     item: Mapping[str, Any] | None
     twin: str | None
     image: str | None = field(default=None, repr=False)
+    size: tuple[int, int] | None = None
+    #: claims on the numbers that it shows
+    claims: Sequence[Mapping[str, Any]] = ()
     table: Markup | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What the page says about one paper: its story, its claims and its first figure."""
+    """What the page says about one paper: its story, its claims, figures and tables."""
 
     name: str
     story: Page
     claims: Sequence[Mapping[str, Any]]
-    lead: Exhibit | None
+    headlines: Sequence[Mapping[str, Any]]
+    exhibits: Sequence[Exhibit]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding with the claim that it rests on; ``shown`` is its picture, where the run has it."""
+
+    entry: Mapping[str, Any]
+    kind: str
+    sentence: Markup
+    row: Mapping[str, Any]
+    shown: Exhibit | None
 
 
 @dataclass(frozen=True)
@@ -205,6 +223,7 @@ def render(
     results: Path,
     config: Mapping[str, Any],
     command: str,
+    findings: Sequence[Mapping[str, Any]] = (),
     unfinished: Unfinished | None = None,
 ) -> str:
     """The HTML of the report.
@@ -215,7 +234,7 @@ def render(
         The two Parquet files of the run.
     pages
         Of each figure and table its kind, paper, name and caption (Markdown), in the order of the
-        gallery. Its files are ``<results>/<paper>/figures/<name>.svg`` and
+        page. Its files are ``<results>/<paper>/figures/<name>.svg`` and
         ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it).
     stories
         Of each paper its story: Markdown.
@@ -225,6 +244,9 @@ def render(
         The whole config of the run, with ``scale``, ``run`` and ``seed``.
     command
         What makes a file of this run when the file is added: ``snakemake --cores 2``.
+    findings
+        As :func:`featlearn.core.findings.read_findings` gives them; those of papers that are not
+        in the run are left out, and of those whose claim is not in it the page says so.
     unfinished
         What is missing, for a run that failed; a text that asks for a missing number then says so.
 
@@ -244,7 +266,8 @@ def render(
 
     def page_of(text: str, source: str, paper: str, level: int) -> Page:
         try:
-            return filled_page(text, source, reader(frames, paper), level)
+            page = filled_page(text, source, reader(frames, paper), level)
+            return Page(page.title, maths(page.body))
         except FeatlearnError as error:
             if unfinished is None:
                 raise
@@ -253,12 +276,12 @@ def render(
     def exhibit(kind: str, paper: str, name: str, text: str) -> Exhibit:
         file = files[kind, paper, name]
         records = lineage(results, [file])
+        drawn_from = records.get(file, {}).get("inputs", {})
         page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
-        twin = image = table = None
+        twin = image = size = table = None
         if kind == "figure":
-            content = base64.b64encode(file.read_bytes()).decode()
-            image = f"data:image/svg+xml;base64,{content}"
+            image, size = picture(file)
         else:
             own = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
             table = own.body
@@ -276,6 +299,8 @@ def render(
             item=item_of.get(below[0]),
             twin=twin,
             image=image,
+            size=size,
+            claims=[row for row in ledger if str(results / row["artefact"]) in drawn_from],
             table=table,
         )
 
@@ -283,17 +308,44 @@ def render(
     names = dict.fromkeys(
         [*stories, *(row["paper"] for row in ledger), *(e.paper for e in gallery)]
     )
-    papers = [
-        Paper(
-            name=name,
-            story=page_of(stories[name], f"story of {name}", name, 2)
-            if name in stories
-            else Page(name, Markup()),
-            claims=[row for row in ledger if row["paper"] == name],
-            lead=next((e for e in gallery if e.paper == name and e.image), None),
+    pictures = {
+        f"{page[1]}/{page[2]}": one
+        for page, one in zip(pages, gallery, strict=True)
+        if page[0] == "figure"
+    }
+    row_of = {row["claim"]: row for row in ledger}
+    own, absent = of_run(findings, row_of)
+    told = [
+        Finding(
+            entry=one,
+            kind=kind_of(row_of[one["claim"]]),
+            sentence=maths(
+                fill_in(
+                    sentence_of(one, row_of[one["claim"]]),
+                    f"finding {one['id']}",
+                    reader(frames, one["claim"].partition("/")[0]),
+                )
+            ),
+            row=row_of[one["claim"]],
+            shown=pictures.get(one.get("figure", "")),
         )
-        for name in names
+        for one in own
     ]
+    papers = []
+    for name in names:
+        rows = [row for row in ledger if row["paper"] == name]
+        story = (
+            page_of(stories[name], f"story of {name}", name, 2)
+            if name in stories
+            else Page(name, Markup())
+        )
+        first = [one.entry["claim"] for one in told]
+        shown = [one for one in gallery if one.paper == name]
+        papers.append(Paper(name, story, rows, headlines(rows, first), shown))
+    exhibits_of: dict[str, list[Exhibit]] = {}
+    for one in gallery:
+        for row in one.claims:
+            exhibits_of.setdefault(row["claim"], []).append(one)
     records = lineage(results, [claims, catalogue, *files.values()])
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -307,13 +359,18 @@ def render(
         "yaml": plain_yaml,
         "hash": _hash,
         "link": quote,
+        "maths": maths,
     }.items():
         environment.filters[filter_name] = act
-    for function in (bar, by_rule, configs, plus_minus, math.isnan):
+    for function in (bar, by_rule, cells, configs, plus_minus, math.isnan):
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
+        answer=answer(ledger),
+        findings=told,
+        absent=absent,
         gallery=gallery,
+        exhibits_of=exhibits_of,
         ledger=ledger,
         verdicts={name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
         kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],

@@ -1,0 +1,114 @@
+"""Findings: what is wrong is refused by name; and pictures and maths of the report."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
+from featlearn.core.digest import HEADLINES, answer, cells, headlines
+from featlearn.core.embedding import maths, picture
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.findings import kind_of, of_run, read_findings, sentence_of
+from featlearn.core.publish import PACKAGE, exhibits
+
+FILE = Path(__file__).parents[2] / "config" / "findings.yaml"
+ENTRY = {
+    "id": "one",
+    "claim": "mrp/a",
+    "question": "Is it so?",
+    "holds": "It is so.",
+    "fails": "It is not so.",
+}
+
+
+def rows(number: int, kind: str = "theorem") -> list[dict]:
+    return [
+        {"claim": f"mrp/{n}", "paper": "mrp", "kind": kind, "artefact": "x", "verdict": "holds"}
+        for n in range(number)
+    ]
+
+
+def test_the_findings_of_the_repository_are_valid():
+    assert len(read_findings(FILE)) >= 8
+
+
+def test_figures_of_the_repository_are_known_to_their_papers():
+    for entry in read_findings(FILE):
+        if "figure" in entry:
+            paper, _, figure = entry["figure"].partition("/")
+            rooms = (PACKAGE / paper).glob("figures/*.py")
+            names = {one.name for room in rooms for one in exhibits(paper, room.stem)}
+            assert figure in names, entry["figure"]
+
+
+def test_a_wrong_entry_is_named(tmp_path):
+    file = tmp_path / "findings.yaml"
+    file.write_text("findings:\n- {id: one, claim: a/b, question: x?, holds: 3, fails: x}\n")
+    with pytest.raises(FeatlearnError, match="finding one: holds: 3"):
+        read_findings(file)
+
+
+def test_entries_without_their_claim_are_told_and_another_papers_are_left_out():
+    assert of_run([ENTRY], {"mrp/b": {"paper": "mrp"}}) == ([], [ENTRY])
+    assert of_run([ENTRY], {"looped/b": {"paper": "looped"}}) == ([], [])
+    assert of_run([ENTRY], {"mrp/a": {"paper": "mrp"}}) == ([ENTRY], [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "is_", "says"),
+    [
+        ("theorem", HOLDS, "confirms", "It is so."),
+        ("theorem", FAILS, "contradicts", "It is not so."),
+        ("identity", FAILS, "corrects", "It is not so."),
+        ("identity", UNDECIDED, "open", "Is it so?"),
+        ("theorem", NOT_SHOWN, "open", "Is it so?"),
+    ],
+)
+def test_what_a_finding_says_follows_the_verdict(kind, verdict, is_, says):
+    row = {"kind": kind, "verdict": verdict}
+    assert kind_of(row) == is_
+    assert sentence_of(ENTRY, row) == says
+
+
+def drawn(folder: Path, svg: str) -> Path:
+    """A figure of 300 x 200 pixels, and the given text as its SVG."""
+    pixels = np.full((200, 300, 4), 255, dtype=np.uint8)
+    pixels[50:150, 50:250, :3] = (0, 114, 178)
+    Image.fromarray(pixels).save(folder / "figure.png")
+    (folder / "figure.svg").write_text(svg, encoding="utf-8")
+    return folder / "figure.svg"
+
+
+def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
+    uri, size = picture(drawn(tmp_path, "<svg/>" + " " * 10_000))
+    assert size == (300, 200)
+    kind, _, content = uri.partition(";base64,")
+    assert kind == "data:image/webp"
+    assert picture(tmp_path / "figure.svg") == (uri, size)
+    with (
+        Image.open(io.BytesIO(base64.b64decode(content))) as back,
+        Image.open(tmp_path / "figure.png") as drawing,
+    ):
+        assert np.array_equal(np.asarray(back), np.asarray(drawing.convert("RGB")))
+    assert picture(drawn(tmp_path, "<svg/>"))[0].startswith("data:image/svg+xml;")
+    (tmp_path / "figure.png").unlink()
+    assert picture(tmp_path / "figure.svg")[1] is None
+
+
+def test_headlines_are_few_and_those_of_findings_come_first():
+    found = headlines(rows(20), ["mrp/15"])
+    assert len(found) == HEADLINES
+    assert found[0]["claim"] == "mrp/15"
+    assert cells(rows(3)) == {"theorem": {"holds": 3}}
+    assert answer(rows(3))[0].startswith("Of 3 statements that 1 paper")
+
+
+def test_maths_is_mathml_and_hostile_text_stays_text():
+    assert "<math" in maths("a $x_1$ b")
+    assert maths("<b> costs $") == "&lt;b&gt; costs $"
