@@ -1,9 +1,9 @@
 """Greedy generation after a prompt that a method made shorter.
 
-A prompt is read layer by layer. SnapKV and H2O drop a layer's keys and values as soon as it has read
-the prompt, so that no two layers hold all of them; the first token of these methods, of a window and
-of the single run comes from the whole prompt. GemFilter's first run stores nothing but the tokens
-it selects, and its second is an ordinary generation.
+A prompt is read layer by layer. SnapKV and H2O drop keys and values of a layer as soon as it has
+read the prompt, so that no two layers hold all of them; the first token of these methods, of a
+window and of the single run comes from the whole prompt. GemFilter's first run stores nothing but
+the tokens it selects, and its second is an ordinary generation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from featlearn.gemfilter.networks import Network
 from featlearn.gemfilter.selection import (
@@ -29,6 +29,14 @@ from featlearn.gemfilter.selection import (
 )
 from featlearn.transformers.attention import grouped
 from featlearn.transformers.cache import Cache
+
+
+def _attention(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
+    return int(sdpa_flop_count(q, k, v))
+
+
+#: Attention on a processor, which the counter of PyTorch does not know.
+OF_PROCESSORS = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention}
 
 
 @dataclass
@@ -48,7 +56,7 @@ class Meter:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         self._phase = name
-        with FlopCounterMode(display=False) as counter:
+        with FlopCounterMode(display=False, custom_mapping=OF_PROCESSORS) as counter:
             yield
         self.flops[name] = self.flops.get(name, 0) + counter.get_total_flops()
 

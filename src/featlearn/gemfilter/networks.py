@@ -65,7 +65,7 @@ class Network(ABC):
         """The last tokens of x."""
         return x[..., -last:, :]
 
-    def reside(self, layers: int) -> None:
+    def reside(self, layers: int) -> None:  # noqa: B027 (most have one memory)
         """Keep only so many layers on the device. Nothing to do where all memory is one."""
 
 

@@ -1,5 +1,7 @@
 """What the theorem on costs says, of counted operations and bytes."""
 
+# ruff: noqa: E501 (claims are prose)
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ def _prompt(frames: Frames) -> pd.DataFrame:
     """Operations until the first token, longest prompt: a row a model, a column a method."""
     own = frames["costs"]
     own = own[(own["n"] == own["n"].max()) & (own["phase"] != "generation")]
-    return own.groupby(["model", "arm"])["flops"].sum().unstack()
+    return own.pivot_table(index="model", columns="arm", values="flops", aggfunc="sum")
 
 
 def _law(frames: Frames) -> np.ndarray:
@@ -38,7 +40,9 @@ def _memory(frames: Frames, phases: tuple[str, ...]) -> np.ndarray:
     """GemFilter's peak over SnapKV's, by model, longest prompt."""
     own = frames["costs"]
     own = own[(own["n"] == own["n"].max()) & own["phase"].isin(phases)]
-    peak = (own["weights"] + own["cache"]).groupby([own["model"], own["arm"]]).max().unstack()
+    peak = own.assign(peak=own["weights"] + own["cache"]).pivot_table(
+        index="model", columns="arm", values="peak", aggfunc="max"
+    )
     return (peak["gemfilter"] / peak["snapkv"]).to_numpy()
 
 

@@ -1,5 +1,7 @@
 """Needles: bands from the sheet's pilots, which ran on other streams, and from what is built in."""
 
+# ruff: noqa: E501 (claims are prose)
+
 from __future__ import annotations
 
 import math

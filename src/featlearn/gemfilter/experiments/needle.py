@@ -1,9 +1,9 @@
 """Needles in haystacks of tokens, for one stand-in.
 
-``scores``: shares of the answer's tokens and exact matches, by method, length and depth. ``layers``:
-what each layer selects as the filter. ``maps``: of one prompt a length, the places that GemFilter
-selects in each layer and SnapKV in each head. ``rows``: the products of its last token. ``texts``:
-that prompt and what the filter layer keeps of it.
+``scores``: shares of the answer's tokens and exact matches, by method, length and depth.
+``layers``: what each layer selects as the filter. ``maps``: of one prompt a length, the places that
+GemFilter selects in each layer and SnapKV in each head. ``rows``: the products of its last token.
+``texts``: that prompt and what the filter layer keeps of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from featlearn.core.seeds import Streams
@@ -33,10 +32,7 @@ def measure(job: Job) -> Results:
     """Of the network that the rule's wildcard names; ``job.config`` has its section as ``own``."""
     name, config = job.wildcards["network"], job.config
     own = config["own"]
-    if name == "wired":
-        stand = wired(own, job.seed)
-    else:
-        stand = trained(own, job.tensors("weights"))
+    stand = wired(own, job.seed) if name == "wired" else trained(own, job.tensors("weights"))
     rows: dict[str, list[dict[str, Any]]] = {"scores": [], "layers": []}
     shown: dict[str, list[pd.DataFrame]] = {"maps": [], "rows": [], "texts": []}
     window, layer = own["window"], own["filter_layer"]

@@ -17,7 +17,9 @@ from featlearn.gemfilter.words import MODELS
 def speed(costs: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     """Operations of the prompt: full attention over GemFilter"""
     prompt = costs[costs["phase"] != "generation"]
-    totals = prompt.groupby(["model", "n", "arm"])["flops"].sum().unstack().reset_index()
+    totals = prompt.pivot_table(
+        index=["model", "n"], columns="arm", values="flops", aggfunc="sum"
+    ).reset_index()
     sizes = costs.groupby("model")[["layers", "filter_layer"]].first()
     printed = quoted_table(quoted, "speed")[0].set_index("model")["paper_value"]
     frame = totals.merge(sizes, on="model")
