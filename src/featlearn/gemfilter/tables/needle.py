@@ -9,7 +9,7 @@ import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, number, plus_minus, summary
+from featlearn.core.stats import SPREAD_KIND, number, readable, summary
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
 
@@ -23,9 +23,10 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
             for arm, rows in printed}  # fmt: skip
     rows = []
     for (network, arm), group in means.groupby(["network", "arm"], sort=False):
-        cells = {f"n = {row.n}": plus_minus(row.mean, row.spread)
-                 for row in group.rename(columns={"mean": "mean_"}).rename(columns={"mean_": "mean"})
-                 .sort_values("n").itertuples()}  # fmt: skip
+        cells = {
+            f"n = {n}": value
+            for n, value in zip(group["n"], readable(group, "exact")["exact"], strict=True)
+        }
         rows.append({"network": NETWORKS[network], "method": ARMS[arm], **cells,
                      "printed, other score": told.get(arm, "-")})  # fmt: skip
     shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
