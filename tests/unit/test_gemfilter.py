@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams, generator
+from featlearn.gemfilter.experiments.costs import counted, scaled
 from featlearn.gemfilter.generation import Meter, answer, filtered, read
 from featlearn.gemfilter.longbench import CLASSES, TASKS, score, write
 from featlearn.gemfilter.methods import arms
@@ -139,6 +140,17 @@ def test_costs_are_those_of_the_formulas():
     assert meters["gemfilter"].flops["prompt"] == pytest.approx(
         whole + last + 2 * SHAPE.shared * SHAPE.head_width * n, rel=1e-9
     )
+
+
+@pytest.mark.parametrize("layer", [0, 4])
+@pytest.mark.parametrize("kind", ["full", "snapkv", "gemfilter"])
+def test_costs_of_many_layers_are_on_the_line_through_few(kind, layer):
+    sizes = {"words": 50, "width": 16, "layers": 6, "heads": 4, "key_value_heads": 2,
+             "head_width": 6, "hidden": 20}  # fmt: skip
+    method = Method(kind, 16, layer, window=8, by_group=kind == "snapkv")
+    whole = counted(sizes, method, 60, 4)
+    assert scaled(sizes, method, 60, 4) == whole
+    assert set(whole) >= {"prompt", "generation"}
 
 
 def test_each_head_of_snapkv_chooses_its_own():
