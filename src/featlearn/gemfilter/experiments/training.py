@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from torch import Tensor
 
-from featlearn.core.schedules import Schedule
+from featlearn.core.schedules import Part, Schedule
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter.stand_in import Lessons
 from featlearn.transformers.decoder import Weights, start
@@ -24,7 +24,9 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "gemfilter", "training", range(config["replicates"]))
     draws, looked = streams("batches"), config["looked_at"]
     rows, step = [], 0
-    total = sum(stage["steps"] for stage in config["stages"])
+    # one warm-up and one cosine, of which a stage is a part
+    total, rate = sum(stage["steps"] for stage in config["stages"]), config["rate"]
+    whole = Schedule("cosine", total, rate, warmup=min(100, total // 2), end=0.05 * rate)
     for place, stage in enumerate(config["stages"]):
         lengths = generator(job.seed, "gemfilter", "training", "lengths", place)
         lessons = Lessons(config | {"longest": stage["longest"]}, draws, lengths)
@@ -42,13 +44,8 @@ def measure(job: Job) -> Results:
                 seen[str(body)] = right
             return seen
 
-        # the whole training is one cosine, of which a stage is a part
-        peak = config["rate"] * (1 - step / total)
-        schedule = Schedule(
-            "cosine", stage["steps"], peak, warmup=100 if place == 0 else 0,
-            end=config["rate"] * max(0.05, 1 - (step + stage["steps"]) / total),
-        )  # fmt: skip
-        recipe = Recipe(schedule, config["weight_decay"], look_every=50)
+        part = Part(whole, step, stage["steps"])
+        recipe = Recipe(part, config["weight_decay"], look_every=50, clip=config["clip"])
         label = f"{job.rule}, stage {place + 1}"
         learned, looks = train(
             label, weights, lessons.loss, recipe, streams=[*draws, lengths], see=see

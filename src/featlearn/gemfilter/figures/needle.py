@@ -35,8 +35,8 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figure:
     text = shown[shown["arm"] == "gemfilter"].iloc[0]
     layer = config[text["network"]]["filter_layer"]
     own = own[(own["method"] == "gemfilter") & (own["layer"] == layer)]
-    drawn = canvas(8, 3.4)
-    top, below = drawn.subplots(2, 1, height_ratios=[1, 3.2])
+    drawn = canvas(8, 2.6)
+    top, below = drawn.subplots(2, 1, height_ratios=[1, 1.8])
     top.vlines(own["place"], 0, 1, color=COLOURS["blue"], linewidth=1)
     top.axvspan(text["start"], text["end"], color=COLOURS["orange"], alpha=0.8)
     top.set(xlim=(0, text["n"]), yticks=[], xlabel="place in the prompt",
@@ -74,33 +74,42 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 
 @figure(
     "fig-9-4",
-    arms="full,snapkv,gemfilter",
-    what="9.4: needles by all keys and values, SnapKV and GemFilter",
+    arms="full,snapkv,gemfilter,sinks",
+    what="Figure 9.4: needles by all keys and values, SnapKV and GemFilter, and by a window",
 )
-@figure("fig-g-1", arms="next layer,safe next layer", what="G.1: the next layer as the filter")
-@figure("fig-g-2", arms="full,snapkv,safe", what="G.2: needles by our safe variant of GemFilter")
+@figure(
+    "fig-g-1", arms="next layer,safe next layer", what="Figure G.1: the next layer as the filter"
+)
+@figure(
+    "fig-g-2",
+    arms="full,snapkv,safe",
+    what="Figure G.2: needles by our safe variant of GemFilter",
+)
 @figure(
     "fig-g-3",
     arms="gemfilter middle row,gemfilter largest row,safe middle row",
-    what="G.3: other rows than the last",
+    what="Figure G.3: other rows than the last",
 )
 @figure(
-    "fig-g-4", arms="gemfilter,gemfilter one run,safe,safe one run", what="G.4: two runs and one"
+    "fig-g-4",
+    arms="gemfilter,gemfilter one run,safe,safe one run",
+    what="Figure G.4: two runs and one",
 )
 @figure(
     "short-prompts",
     arms="h2o,sinks,forced,safe no pooling",
-    what="more: H2O, a window, forced tokens, no pooling",
+    what="Needles by H2O, a window, forced tokens and no pooling",
 )
 def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
-    """Figure {{ what }}
+    """{{ what }}
 
     Share of the answer's three tokens that are generated, by length and depth of the needle, mean over
     prompts (and trained networks); the title has the mean over all cells. Rows are stand-ins, as the thesis'
     models are not at hand: in the hand-wired one, which layer finds the needle is built in, and full
     attention cannot fail at any length; what happens beyond the training's length (281 tokens) only the
     trained one shows. *Safe* is ours: attention in place of products, and BOS and the last two tokens are
-    kept in any case; the plain rule may drop the question itself. Empty cells were not run (H2O needs all of
+    kept in any case; the plain rule may drop the question itself. *Window with sinks* keeps as many tokens,
+    the first and the last ones, and shows which cells are free. Empty cells were not run (H2O needs all of
     the attention).
     """
     shown = arms.split(",")
@@ -148,16 +157,17 @@ def layers(layers: pd.DataFrame) -> Figure:
             lines(ax, means, "layer", "n", looks=looks, value=value)
             ax.set_xticks(sorted(own["layer"].unique()))
         grid[0, column].set(yscale="symlog", title=NETWORKS[name], ylabel="distance (tokens)")
+        grid[0, column].set_ylim(bottom=-0.5)
         grid[1, column].set(xlabel="filter layer", ylabel="exact answers", ylim=(-0.03, 1.03))
         grid[0, column].legend()
     return drawn
 
 
-@figure("fig-g-5", place=0)
-@figure("fig-g-6", place=1)
-@figure("fig-g-7", place=2)
-def index_maps(maps: pd.DataFrame, place: int) -> Figure:
-    """Figure G: places that each layer selects under GemFilter, and each head under SnapKV
+@figure("fig-g-5", place=0, label="G.5")
+@figure("fig-g-6", place=1, label="G.6")
+@figure("fig-g-7", place=2, label="G.7")
+def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
+    """Figure {{ label }}: places that each layer selects under GemFilter, and each head under SnapKV
 
     One prompt a stand-in, its needle (orange) in the middle; the three figures of the thesis are three
     models, here three lengths. SnapKV has a row for each layer with the places of all its heads. *What to
@@ -174,9 +184,9 @@ def index_maps(maps: pd.DataFrame, place: int) -> Figure:
         for ax, method in zip(row, ("gemfilter", "snapkv"), strict=True):
             seen = own[own["method"] == method]
             ax.axvspan(own["start"].iloc[0], own["end"].iloc[0], color=COLOURS["orange"], alpha=0.5)
-            ax.scatter(seen["place"], seen["layer"], s=4, color=COLOURS["red"], linewidth=0)
+            ax.scatter(seen["place"], seen["layer"], s=5, color=COLOURS["blue"], linewidth=0)
             ax.set(xlabel="place in the prompt", xlim=(0, own["n"].iloc[0]),
-                   title=f"{ARMS[method]}, {NETWORKS[name]}")  # fmt: skip
+                   title=f"{ARMS[method]}, {NETWORKS[name]}, n = {own['n'].iloc[0]}")  # fmt: skip
         row[0].set_ylabel("layer")
         row[0].set_yticks(sorted(own["layer"].unique()))
     return drawn

@@ -10,7 +10,7 @@ import pandas as pd
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
 from featlearn.core.stats import number
-from featlearn.gemfilter.words import MODELS
+from featlearn.gemfilter.words import ARMS, MODELS, PHASES
 
 
 @table()
@@ -45,8 +45,9 @@ def memory(costs: pd.DataFrame) -> Table:
     wide = frame.pivot_table(
         index=["model", "n", "arm"], columns="phase", values="value", sort=False
     )
-    shown = wide.map(lambda value: number(value)).reset_index()
+    wide = wide[[phase for phase in PHASES if phase in wide.columns]].rename(columns=PHASES)
+    shown = wide.map(lambda value: "-" if pd.isna(value) else number(value)).reset_index()
     shown["model"] = shown["model"].map(lambda name: MODELS.get(name, name))
-    return Table(
-        frame, shown.fillna("-"), "16 bits; layers only, without embeddings and activations."
-    )
+    shown["arm"] = shown["arm"].map(ARMS)
+    shown = shown.rename(columns={"n": "tokens n", "arm": "method"})
+    return Table(frame, shown, "16 bits; layers only, without embeddings and activations.")
