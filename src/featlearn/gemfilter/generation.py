@@ -32,7 +32,7 @@ from featlearn.transformers.cache import Cache
 
 
 def _attention(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-    return int(sdpa_flop_count(q, k, v))
+    return int(sdpa_flop_count(q, k, v))  # type: ignore[no-untyped-call]
 
 
 #: Attention on a processor, which the counter of PyTorch does not know.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
 from torch import Generator
 
 ROUGE = RougeScorer(["rougeL"])

@@ -125,7 +125,7 @@ class OfTransformers(Network):
                     "Llama, Mistral or Phi 3"
                 )
         self.core: Any = core
-        first = self.core.layers[0].self_attn
+        first: Any = core.layers[0].self_attn  # type: ignore[union-attr]
         fused = hasattr(first, "qkv_proj")
         for part in (("qkv_proj",) if fused else ("q_proj", "k_proj", "v_proj")) + ("o_proj",):
             if not hasattr(first, part):

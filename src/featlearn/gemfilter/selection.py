@@ -104,7 +104,7 @@ def products(q: Tensor, k: Tensor) -> Tensor:
     Queries that share keys are summed first.
     """
     shared = k.shape[1]
-    own = q.float().unflatten(1, (shared, -1)).sum(2)  # (S, g, 1, d)
+    own = q.float().unflatten(1, (shared, -1)).sum(2)  # type: ignore[no-untyped-call]
     return (own @ k.float().mT).sum((1, 2))
 
 
@@ -118,7 +118,7 @@ def row_of(q: Tensor, k: Tensor, row: Row) -> tuple[Tensor, Tensor | int]:
     if row == "query":
         norms = q.float().square().sum((1, 3))
     else:  # |S_i|^2 = q_i^T (K^T K) q_i, of the heads side by side: no n x n matrix
-        own = q.float().unflatten(1, (k.shape[1], -1)).sum(2).transpose(1, 2).flatten(2)
+        own = q.float().unflatten(1, (k.shape[1], -1)).sum(2).transpose(1, 2).flatten(2)  # type: ignore[no-untyped-call]
         keys = k.float().transpose(1, 2).flatten(2)
         norms = ((own @ (keys.mT @ keys)) * own).sum(-1)
     place = largest(norms, 1)[:, 0]
@@ -181,7 +181,7 @@ def per_head(mass: Tensor, method: Method, shared: int) -> Tensor:
     """
     n = mass.shape[-1]
     if method.by_group:
-        mass = mass.unflatten(1, (shared, -1)).sum(2)
+        mass = mass.unflatten(1, (shared, -1)).sum(2)  # type: ignore[no-untyped-call]
     if n <= method.kept:
         return torch.arange(n, device=mass.device).expand(*mass.shape[:2], n)
     past = mass[..., : n - method.window]

@@ -48,10 +48,12 @@ def load(folder: Path) -> tuple[Any, Any]:
         raise FeatlearnError(
             f"{folder}: needs the library transformers; install featlearn[language]"
         ) from error
-    local = {"local_files_only": True, "trust_remote_code": False}
+    local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    # with loading info a pair, of which the library's types know nothing
+    read: Any = transformers.AutoModelForCausalLM.from_pretrained
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
-        model, told = transformers.AutoModelForCausalLM.from_pretrained(
+        model, told = read(
             folder, **local, use_safetensors=True, dtype=torch.float32, output_loading_info=True
         )
     except Exception as error:  # each kind of model has its own ways to fail

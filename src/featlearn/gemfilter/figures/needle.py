@@ -159,7 +159,7 @@ def layers(layers: pd.DataFrame) -> Figure:
         grid[0, column].set(yscale="symlog", title=NETWORKS[name], ylabel="distance (tokens)")
         grid[0, column].set_ylim(bottom=-0.5)
         grid[1, column].set(xlabel="filter layer", ylabel="exact answers", ylim=(-0.03, 1.03))
-        grid[0, column].legend()
+        grid[0, column].legend(loc="upper center")
     return drawn
 
 

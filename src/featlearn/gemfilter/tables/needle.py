@@ -19,7 +19,7 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     own = scores.groupby(["network", "arm", "n", "replicate"])["exact"].mean().reset_index()
     means = summary(own, ["network", "arm", "n"], "exact")
     printed = quoted_table(quoted, "needles")[0].groupby("arm")
-    told = {arm: "; ".join(f"{row.paper_value:g} ({row.model})" for row in rows.itertuples())
+    told = {str(arm): "; ".join(f"{row.paper_value:g} ({row.model})" for row in rows.itertuples())
             for arm, rows in printed}  # fmt: skip
     rows = []
     for (network, arm), group in means.groupby(["network", "arm"], sort=False):
@@ -27,8 +27,8 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
             f"n = {n}": value
             for n, value in zip(group["n"], readable(group, "exact")["exact"], strict=True)
         }
-        rows.append({"network": NETWORKS[network], "method": ARMS[arm], **cells,
-                     "printed, other score": told.get(arm, "-")})  # fmt: skip
+        rows.append({"network": NETWORKS[str(network)], "method": ARMS[str(arm)], **cells,
+                     "printed, other score": told.get(str(arm), "-")})  # fmt: skip
     shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
     return Table(means, shown, f"After the sign: {SPREAD_KIND}; replicates are prompts (hand-wired) or "
                  "networks (trained). Printed: means of heat maps of language models, by a score whose "
