@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from featlearn.core.schedules import Schedule, scaled
+from featlearn.core.schedules import Part, Schedule, scaled
 from featlearn.images.plan import Plan, Training
 
 
@@ -52,6 +52,13 @@ def test_a_constant_rate_stays_and_a_step_falls_at_its_milestones():
 
 def test_a_warm_up_as_long_as_the_training_is_no_error():
     assert Schedule("cosine", steps=3, peak=1.0, warmup=3).rate(2) == pytest.approx(0.75)
+
+
+def test_parts_of_a_training_follow_one_schedule():
+    whole = Schedule("cosine", 10, 0.1, warmup=2)
+    parts = [Part(whole, 0, 4), Part(whole, 4, 6)]
+    rates = [part.rate(step) for part in parts for step in range(part.steps)]
+    assert rates == [whole.rate(step) for step in range(10)]
 
 
 def test_rates_scale_with_the_batch():

@@ -19,7 +19,7 @@ from featlearn.transformers.cache import Cache
 from featlearn.transformers.decoder import Decoder, Shape, start
 from featlearn.transformers.llama import llama_weights
 from featlearn.transformers.positions import rotary_table, rotated
-from featlearn.transformers.train import Recipe, train
+from featlearn.transformers.train import Recipe, shorten, train
 
 GPT = Shape(words=11, width=12, layers=2, heads=3, head_width=4, hidden=20, length=9)
 LLAMA = Shape(words=11, width=12, layers=3, heads=4, key_value_heads=2, head_width=6, hidden=20,
@@ -288,3 +288,12 @@ def test_a_training_learns_and_a_replicate_more_moves_no_other():
 def test_a_training_ends_when_it_is_enough():
     _, looks = copying(2, enough=lambda looks: len(looks) == 3)
     assert [look.step for look in looks] == [0, 10, 20]
+
+
+def test_gradients_are_shortened_network_by_network():
+    weights = [torch.zeros(2, 3, requires_grad=True), torch.zeros(2, 1, 2, requires_grad=True)]
+    weights[0].grad = torch.tensor([[3.0, 0, 0], [0.3, 0, 0]])
+    weights[1].grad = torch.tensor([[[0, 4.0]], [[0, 0.4]]])
+    shorten(weights, 1)
+    assert torch.allclose(weights[0].grad, torch.tensor([[0.6, 0, 0], [0.3, 0, 0]]))
+    assert torch.allclose(weights[1].grad, torch.tensor([[[0, 0.8]], [[0, 0.4]]]))

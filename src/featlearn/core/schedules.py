@@ -58,6 +58,19 @@ class Schedule:
         return self.end + (self.peak - self.end) * (1 + math.cos(math.pi * over)) / 2
 
 
+@dataclass(frozen=True)
+class Part:
+    """``steps`` of the steps of a whole schedule, from ``first`` on: one stage of a training."""
+
+    whole: Schedule
+    first: int
+    steps: int
+
+    def rate(self, step: int) -> float:
+        """Learning rate of ``step``, counted from the part's first."""
+        return self.whole.rate(self.first + step)
+
+
 def scaled(rate: float, batch_size: int, scale_from: int | None) -> float:
     """The linear scaling rule: ``rate * batch_size / scale_from`` (Goyal et al. 2017).
 

@@ -26,9 +26,35 @@ class Cache:
         self._held: list[Tensor | None] = [None] * layers  # (2, B, g, room, d)
         self._lengths = [0] * layers
 
+    def copy(self) -> Cache:
+        """Another of the same tokens. No memory is copied until one of both takes more in."""
+        other = Cache(len(self._held))
+        other.position, other._lengths = self.position, list(self._lengths)
+        other._held = [
+            None if held is None else held[:, :, :, :length]
+            for held, length in zip(self._held, self._lengths, strict=True)
+        ]
+        return other
+
+    def bytes(self) -> int:
+        """Memory of what is kept, without the room that is held for more."""
+        return sum(
+            held[:, :, :, :length].numel() * held.element_size()
+            for held, length in zip(self._held, self._lengths, strict=True)
+            if held is not None
+        )
+
     def length(self, layer: int = 0) -> int:
         """How many tokens a layer keeps (m)."""
         return self._lengths[layer]
+
+    def heads(self, layer: int = 0) -> int:
+        """Of which a layer keeps keys and values (g)."""
+        return self.keys_and_values(layer)[0].shape[1]
+
+    def replace(self, layer: int, k: Tensor, v: Tensor) -> None:
+        """Keep these, (B, g, m, d), and nothing else; the place of the next token stays."""
+        self._held[layer], self._lengths[layer] = torch.stack([k, v]), k.shape[2]
 
     def keys_and_values(self, layer: int) -> tuple[Tensor, Tensor]:
         """What a layer keeps."""

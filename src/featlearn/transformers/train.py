@@ -14,7 +14,7 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop, State
 from featlearn.core.optimisers import build, load_state_tensors, set_rate, state_tensors
 from featlearn.core.progress import Progress
-from featlearn.core.schedules import Schedule
+from featlearn.core.schedules import Part, Schedule
 from featlearn.transformers.decoder import Weights
 
 
@@ -32,12 +32,15 @@ class Recipe:
         Of AdamW.
     look_every
         Steps between two looks; the start and the last step are looked at, too.
+    clip
+        Largest norm of a network's gradient; a longer one is shortened to it. None: of any length.
     """
 
-    schedule: Schedule
+    schedule: Schedule | Part
     weight_decay: float = 0.0
     betas: tuple[float, float] = (0.9, 0.98)
     look_every: int = 100
+    clip: float | None = None
 
 
 class Look(NamedTuple):
@@ -125,6 +128,8 @@ def train(
             optimiser.zero_grad()
             losses = loss(current)
             losses.sum().backward()  # type: ignore[no-untyped-call]
+            if recipe.clip is not None:
+                shorten(list(current.values()), recipe.clip)
             optimiser.step()
             step += 1
             progress.report(step, partial(_mean, losses.detach()))
@@ -132,6 +137,15 @@ def train(
                 done = look()
             loop.after(step, state)
     return {name: w.detach() for name, w in current.items()}, looks
+
+
+def shorten(weights: Sequence[Tensor], most: float) -> None:
+    """Scale gradients of networks along the first axis: of each, its norm is at most ``most``."""
+    grads = [w.grad for w in weights if w.grad is not None]
+    norms = torch.stack([g.flatten(1).square().sum(1) for g in grads]).sum(0).sqrt()
+    scale = (most / norms.clamp_min(1e-12)).clamp_max(1)
+    for g in grads:
+        g *= scale.view(-1, *[1] * (g.ndim - 1))
 
 
 def _mean(losses: Tensor) -> dict[str, str]:

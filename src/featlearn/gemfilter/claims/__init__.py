@@ -1,0 +1,1 @@
+"""What must hold, each with a band fixed before it was measured."""

@@ -1,0 +1,1 @@
+"""How the measurements are drawn."""

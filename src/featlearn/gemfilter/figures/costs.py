@@ -1,0 +1,61 @@
+"""Operations and memory by phase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.gemfilter.words import ARMS, MODELS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = {"full": ("ink", "o", "-"), "snapkv": ("blue", "s", "--"), "gemfilter": ("red", "^", "-")}
+
+
+@figure("fig-9-3", models="llama-3.1-8b", label="9.3")
+@figure("fig-9-6", models="mistral-nemo-12b,phi-3.5-mini", label="9.6")
+def costs(costs: pd.DataFrame, models: str, label: str) -> Figure:
+    """Figure {{ label }}: operations and memory of the prompt and of generation
+
+    Over the length of the prompt, at the sizes of the thesis' models in 16 bits: left the floating-point
+    operations of the matrix products while the prompt is read, GemFilter's second run included; middle and
+    right the peak of weights of layers plus keys and values, in the prompt (of GemFilter with the layers
+    beyond r not resident) and in generation. Counted on the code that generates, and not timed: the thesis
+    has seconds and gigabytes of a GPU, which hold activations as well. Lines on each other: all keys and
+    values and SnapKV in the operations, SnapKV and GemFilter in generation. *What to see:* GemFilter's prompt
+    costs about (r + 1) / m of the operations once n is far above k; in generation it holds what SnapKV holds,
+    so that over both phases its peak is that of the whole model's weights.
+    """
+    shown = [name for name in models.split(",") if name in set(costs["model"])]
+    shown = shown or sorted(costs["model"].unique())[:1]
+    drawn = canvas(8.4, 2.9 * len(shown) + 0.2)
+    grid = drawn.subplots(len(shown), 3, squeeze=False)
+    for row, name in zip(grid, shown, strict=True):
+        own = costs[costs["model"] == name]
+        for arm, (colour, marker, dash) in LOOKS.items():
+            seen = own[own["arm"] == arm]
+            prompt = seen[seen["phase"] != "generation"].groupby("n")["flops"].sum()
+            style = {"color": COLOURS[colour], "marker": marker, "linestyle": dash,
+                     "label": ARMS[arm], "markersize": 5}  # fmt: skip
+            row[0].plot(prompt.index, prompt / 1e15, **style)
+            for ax, phase in zip(row[1:], ("prompt", "generation"), strict=True):
+                part = seen[seen["phase"] == phase].set_index("n")
+                ax.plot(part.index, (part["weights"] + part["cache"]) / 1e9, **style)
+        row[0].set(title=f"{MODELS.get(name, name)}\nprompt, operations", yscale="log",
+                   ylabel="10¹⁵ operations")  # fmt: skip
+        row[1].set(title="\nprompt, memory", ylabel="GB")
+        row[2].set(title="\ngeneration, memory")
+        for ax in row:
+            ax.set(xscale="log", xlabel="tokens n")
+            ax.set_xticks(
+                sorted(own["n"].unique()), [f"{n // 1024}K" for n in sorted(own["n"].unique())]
+            )
+            ax.minorticks_off()
+        for ax in row[1:]:
+            ax.set_ylim(bottom=0)
+    grid[0, 1].legend()
+    return drawn

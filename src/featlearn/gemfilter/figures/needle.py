@@ -1,0 +1,192 @@
+"""Needles in haystacks: heat maps, layers, and which tokens are selected."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines
+from featlearn.gemfilter.words import ARMS, NETWORKS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@figure("fig-9-1")
+def pipeline(texts: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figure:
+    """Figure 9.1: a long prompt, what the filter layer keeps of it, and the answer
+
+    The longest prompt with its needle in the middle, of the hand-wired network: places that the filter layer
+    keeps (blue) on the whole prompt, with the needle (orange), and the kept tokens as text. K and v are keys
+    and values, dots fillers, brackets the needle, bars gaps. That an early layer points at the needle is
+    built in by hand. *What to see:* the needle and the question are kept, neighbours by the pooling, and the
+    answer is found in {{ value("kept-tokens", "share", network="wired") | percent(1) }} of the tokens.
+    """
+    own, shown = (frame[(frame["network"] == "wired") & (frame["n"] == frame["n"].max())]
+                  for frame in (maps, texts))  # fmt: skip
+    if own.empty:  # a run of the trained stand-in alone
+        own, shown = (frame[frame["n"] == frame["n"].max()] for frame in (maps, texts))
+    text = shown[shown["arm"] == "gemfilter"].iloc[0]
+    layer = config[text["network"]]["filter_layer"]
+    own = own[(own["method"] == "gemfilter") & (own["layer"] == layer)]
+    drawn = canvas(8, 2.6)
+    top, below = drawn.subplots(2, 1, height_ratios=[1, 1.8])
+    top.vlines(own["place"], 0, 1, color=COLOURS["blue"], linewidth=1)
+    top.axvspan(text["start"], text["end"], color=COLOURS["orange"], alpha=0.8)
+    top.set(xlim=(0, text["n"]), yticks=[], xlabel="place in the prompt",
+            title=f"{text['n']} tokens, of which {len(own)} are kept by layer {layer}")  # fmt: skip
+    below.axis("off")
+    told = textwrap.fill(text["text"], 105)
+    below.text(0, 0.98, told, family="monospace", fontsize=8, va="top", transform=below.transAxes)
+    below.text(0, 0, f"generated: {text['answer']}      wanted: {text['wanted']}", fontsize=9,
+               transform=below.transAxes, weight="bold")  # fmt: skip
+    return drawn
+
+
+@figure("fig-9-2")
+def last_rows(rows: pd.DataFrame) -> Figure:
+    """Figure 9.2: what the last token points at, layer by layer
+
+    Products of the last query with all keys, summed over heads and divided by the largest of the layer, of
+    one prompt a network; the vertical line is the needle. *What to see:* in the hand-wired network layers 3
+    to 5 point at the needle by construction. In the trained one, where it is shown, the row was learned.
+    """
+    names = list(dict.fromkeys(rows["network"]))
+    drawn = canvas(8, 2.3 * len(names) + 0.4)
+    for ax, name in zip(np.ravel(drawn.subplots(len(names), 1, squeeze=False)), names, strict=True):
+        own = rows[rows["network"] == name]
+        own = own[own["n"] == own["n"].min()]
+        wide = own.pivot_table(index="layer", columns="place", values="value")
+        wide = wide.div(wide.abs().max(axis=1), axis=0)
+        sns.heatmap(wide, cmap="vlag", center=0, ax=ax, xticklabels=20, rasterized=True,
+                    cbar_kws={"label": "product"})  # fmt: skip
+        ax.axvline(own["start"].iloc[0], color=COLOURS["orange"], linewidth=1)
+        ax.set(xlabel="place in the prompt", ylabel="layer", title=NETWORKS[name])
+        ax.tick_params(rotation=0)
+    return drawn
+
+
+@figure(
+    "fig-9-4",
+    arms="full,snapkv,gemfilter,sinks",
+    what="Figure 9.4: needles by all keys and values, SnapKV and GemFilter, and by a window",
+)
+@figure(
+    "fig-g-1", arms="next layer,safe next layer", what="Figure G.1: the next layer as the filter"
+)
+@figure(
+    "fig-g-2",
+    arms="full,snapkv,safe",
+    what="Figure G.2: needles by our safe variant of GemFilter",
+)
+@figure(
+    "fig-g-3",
+    arms="gemfilter middle row,gemfilter largest row,safe middle row",
+    what="Figure G.3: other rows than the last",
+)
+@figure(
+    "fig-g-4",
+    arms="gemfilter,gemfilter one run,safe,safe one run",
+    what="Figure G.4: two runs and one",
+)
+@figure(
+    "short-prompts",
+    arms="h2o,sinks,forced,safe no pooling",
+    what="Needles by H2O, a window, forced tokens and no pooling",
+)
+def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
+    """{{ what }}
+
+    Share of the answer's three tokens that are generated, by length and depth of the needle, mean over
+    prompts (and trained networks); the title has the mean over all cells. Rows are stand-ins, as the thesis'
+    models are not at hand: in the hand-wired one, which layer finds the needle is built in, and full
+    attention cannot fail at any length; what happens beyond the training's length (281 tokens) only the
+    trained one shows. *Safe* is ours: attention in place of products, and BOS and the last two tokens are
+    kept in any case; the plain rule may drop the question itself. *Window with sinks* keeps as many tokens,
+    the first and the last ones, and shows which cells are free. Empty cells were not run (H2O needs all of
+    the attention).
+    """
+    shown = arms.split(",")
+    names = list(dict.fromkeys(scores["network"]))
+    drawn = canvas(2.5 * len(shown) + 0.6, 2.5 * len(names) + 0.3)
+    grid = drawn.subplots(len(names), len(shown), squeeze=False)
+    for row, name in zip(grid, names, strict=True):
+        for place, (ax, arm) in enumerate(zip(row, shown, strict=True)):
+            own = scores[(scores["network"] == name) & (scores["arm"] == arm)]
+            ax.set_title(f"{ARMS[arm]}\n", fontsize=9)
+            if own.empty:  # two layers have no next one
+                ax.axis("off")
+                ax.text(0.5, 0.5, "there is no\nsuch layer", ha="center", fontsize=9)
+                continue
+            wide = own.assign(depth=(100 * own["depth"]).round().astype(int)).pivot_table(
+                index="depth", columns="n", values="value"
+            )
+            sns.heatmap(wide, vmin=0, vmax=1, cmap="RdYlGn", ax=ax, cbar=place == len(shown) - 1)
+            ax.set_title(f"{ARMS[arm]}\n{NETWORKS[name]}: {own['value'].mean():.2f}", fontsize=9)
+            ax.set(xlabel="tokens n", ylabel="depth (%)" if place == 0 else None)
+            ax.tick_params(axis="y", rotation=0)
+            ax.tick_params(axis="x", rotation=45)
+    return drawn
+
+
+@figure("fig-9-5")
+def layers(layers: pd.DataFrame) -> Figure:
+    """Figure 9.5: distance between the needle and what each layer selects
+
+    Above, tokens between the needle's key and the nearest selected token (0 is on it); below, the share of
+    exact answers with that layer as the filter (Table 9.2 for needles). Means over depths, with 95 %
+    intervals over prompts (hand-wired) or networks (trained). *What to see:* the hand-wired network is at 0
+    in layers 3 to 5, where its weights look for the needle; there is no such choice in the trained one.
+    """
+    names = list(dict.fromkeys(layers["network"]))
+    drawn = canvas(4 * len(names) + 0.4, 5)
+    grid = drawn.subplots(2, len(names), squeeze=False, sharex="col")
+    colours = ("blue", "orange", "green", "red", "purple")
+    for column, name in enumerate(names):
+        own = layers[(layers["network"] == name) & (layers["arm"] == "gemfilter")]
+        looks = {n: Look(f"n = {n}", COLOURS[colours[place % 5]])
+                 for place, n in enumerate(sorted(own["n"].unique()))}  # fmt: skip
+        means = own.groupby(["n", "layer", "replicate"])[["distance", "exact"]].mean().reset_index()
+        for ax, value in zip(grid[:, column], ("distance", "exact"), strict=True):
+            lines(ax, means, "layer", "n", looks=looks, value=value)
+            ax.set_xticks(sorted(own["layer"].unique()))
+        grid[0, column].set(yscale="symlog", title=NETWORKS[name], ylabel="distance (tokens)")
+        grid[0, column].set_ylim(bottom=-0.5)
+        grid[1, column].set(xlabel="filter layer", ylabel="exact answers", ylim=(-0.03, 1.03))
+        grid[0, column].legend(loc="upper center")
+    return drawn
+
+
+@figure("fig-g-5", place=0, label="G.5")
+@figure("fig-g-6", place=1, label="G.6")
+@figure("fig-g-7", place=2, label="G.7")
+def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
+    """Figure {{ label }}: places that each layer selects under GemFilter, and each head under SnapKV
+
+    One prompt a stand-in, its needle (orange) in the middle; the three figures of the thesis are three
+    models, here three lengths. SnapKV has a row for each layer with the places of all its heads. *What to
+    see:* GemFilter has one set a layer, which a reader can look at. In the hand-wired network layers 3 to 5
+    gather at the needle because they are written so; SnapKV's heads without a task keep what noise favours.
+    """
+    names = list(dict.fromkeys(maps["network"]))
+    drawn = canvas(8, 2.4 * len(names) + 0.2)
+    grid = drawn.subplots(len(names), 2, squeeze=False, sharey="row")
+    for row, name in zip(grid, names, strict=True):
+        own = maps[maps["network"] == name]
+        lengths = sorted(own["n"].unique())
+        own = own[own["n"] == lengths[min(place, len(lengths) - 1)]]
+        for ax, method in zip(row, ("gemfilter", "snapkv"), strict=True):
+            seen = own[own["method"] == method]
+            ax.axvspan(own["start"].iloc[0], own["end"].iloc[0], color=COLOURS["orange"], alpha=0.5)
+            ax.scatter(seen["place"], seen["layer"], s=5, color=COLOURS["blue"], linewidth=0)
+            ax.set(xlabel="place in the prompt", xlim=(0, own["n"].iloc[0]),
+                   title=f"{ARMS[method]}, {NETWORKS[name]}, n = {own['n'].iloc[0]}")  # fmt: skip
+        row[0].set_ylabel("layer")
+        row[0].set_yticks(sorted(own["layer"].unique()))
+    return drawn

@@ -1,0 +1,72 @@
+"""Tables 9.1, 9.2 and G.1: fourteen tasks by a stand-in, beside the printed averages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.publish import Config, Table, table
+from featlearn.core.quoted import quoted_table
+from featlearn.gemfilter.words import ARMS, TASKS
+
+NOTE = ("Measured rows are the hand-wired stand-in on small generated texts of the same metrics, not the "
+        "models and data of the thesis: only an order of methods can be read off, not a quality. It looks up "
+        "and copies, and can neither count (PCount) nor answer in two hops. Rows in italics are printed in "
+        "the thesis. ")  # fmt: skip
+
+
+def _table(
+    tasks: pd.DataFrame, by: list[str], name: Callable[..., str], printed: pd.DataFrame, note: str
+) -> Table:
+    """``name`` says what a row is called, from its values of ``by``."""
+    means = tasks.groupby([*by, "task"], sort=False)["value"].mean().reset_index()
+    wide = means.pivot_table(index=by, columns="task", values="value", sort=False)
+    columns = [task for task in TASKS if task in wide.columns]
+    wide = wide[columns].assign(average=wide[columns].mean(axis=1)).reset_index()
+    frame = wide.melt(by, [*columns, "average"], "task", "measured")
+    frame["paper_value"] = float("nan")
+    frame["model"] = "stand-in"
+    old = printed[["model", "arm", "task", "paper_value"]].assign(measured=float("nan"))
+    frame = pd.concat([frame, old], ignore_index=True)
+    heads = {task: TASKS[task] for task in [*columns, "average"]}
+    shown = wide.rename(columns=heads)
+    shown.insert(0, "", [name(*row) for row in wide[by].itertuples(index=False)])
+    shown = shown.drop(columns=by)
+    theirs = printed.pivot_table(
+        index=["model", "arm"], columns="task", values="paper_value", sort=False
+    )
+    theirs = theirs[list(heads)].rename(columns=heads).reset_index()
+    theirs.insert(
+        0, "", [f"*{m}, {a}*" for m, a in zip(theirs["model"], theirs["arm"], strict=True)]
+    )
+    both = pd.concat([shown, theirs.drop(columns=["model", "arm"])], ignore_index=True)
+    both[list(heads.values())] = both[list(heads.values())].map(lambda value: f"{value:.1f}")
+    return Table(frame, both, NOTE + note)
+
+
+def _method(arm: str, kept: int) -> str:
+    return ARMS[arm] + (f"-{kept}" if kept else "")
+
+
+@table("table-9-1", printed="table-9-1", label="Table 9.1")
+@table("table-g-1", printed="table-g-1", label="Table G.1")
+def methods(
+    tasks: pd.DataFrame, config: Config, quoted: Mapping[str, Any], printed: str, label: str
+) -> Table:
+    """{{ label }}: small tasks of LongBench's metrics, by method"""
+    framed = printed == "table-g-1"
+    own = tasks[(tasks["framed"] == framed) & tasks["layer"].isin([-1, config["filter_layer"]])]
+    note = "The frame has four tokens before the text, as a chat template would." if framed else ""
+    return _table(own, ["arm", "kept"], _method, quoted_table(quoted, printed)[0],
+                  f"{note} {own['replicate'].nunique()} prompts a task.")  # fmt: skip
+
+
+@table("table-9-2")
+def filter_layers(tasks: pd.DataFrame, config: Config, quoted: Mapping[str, Any]) -> Table:
+    """Table 9.2: small tasks of LongBench's metrics, by filter layer"""
+    own = tasks[(tasks["arm"] == "gemfilter") & ~tasks["framed"]
+                & (tasks["kept"] == config["kept"][0])].sort_values("layer", kind="stable")  # fmt: skip
+    return _table(own, ["layer"], lambda layer: f"layer {layer}", quoted_table(quoted, "table-9-2")[0],
+                  "Layers 3 to 5 find cues by construction.")  # fmt: skip

@@ -1,0 +1,134 @@
+"""A network of hand-written weights that finds needles: eight layers, no training, no MLP.
+
+The residual stream holds a token's random unit vector, that of the token before it, and an answer;
+BOS and a constant 1 besides. Four heads a layer:
+
+``find``     layer 0: reads the token before (rotary). Layers 3 to 5: without positions, looks for
+             what followed the present token, and adds it to the answer.
+``recent``   favours late tokens. Without it the question itself would not be selected.
+``sink``     favours BOS.
+``noise``    random products.
+
+The last three read nothing, so that they count for what is selected and not for what is answered.
+By construction an early layer points at the needle and a late one does not: it shows how a method
+works, and is no evidence that trained networks are so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import generator
+from featlearn.gemfilter.needles import BOS
+from featlearn.gemfilter.networks import Network
+from featlearn.transformers.attention import softmax_attention
+from featlearn.transformers.positions import rotary_table, rotated
+
+LAYERS, BEFORE, FIND = 8, 0, (3, 4, 5)
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Of the products of the heads."""
+
+    before: float = 400.0
+    find: float = 12.0
+    recent: float = 2.5
+    sink: float = 10.0
+    noise: float = 0.05
+
+
+class Wired(Network):
+    """Parameters
+    ----------
+    words
+        Of the vocabulary.
+    width
+        Of a token's vector and of a head.
+    seed
+        Name of the stream of random vectors.
+    """
+
+    def __init__(
+        self,
+        words: int,
+        seed: tuple[object, ...],
+        width: int = 128,
+        strengths: Strengths | None = None,
+    ):
+        self.layers, self.heads, self.shared, self.head_width = LAYERS, 4, 4, width
+        self.scale, self.strengths = width**-0.5, strengths or Strengths()
+        stream = generator(*seed)
+        table = torch.randn(words, width, generator=stream)
+        self.table = table / table.norm(dim=1, keepdim=True)
+        self.noise = torch.randn(LAYERS, 2, width, width, generator=stream) * width**-0.5
+        half = width // 2
+        self.even = torch.zeros(width)
+        self.even[:half] = half**-0.5
+        self.fast = torch.zeros(width)  # the faster half of the planes
+        self.fast[: half // 2] = (half // 2) ** -0.5
+
+    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
+        """Token, token before, answer, BOS: (S, n, 3 width + 1)."""
+        x = self.table[tokens]
+        empty = x.new_zeros(*tokens.shape, 2 * self.head_width)
+        return torch.cat([x, empty, (tokens == BOS)[..., None].to(x.dtype)], -1)
+
+    def project(
+        self, layer: int, x: Tensor, first: int = 0, last: int | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        width, root, own = self.head_width, self.head_width**0.5, self.strengths
+        sequences, n = x.shape[:2]
+        rows = n if last is None else min(last, n)
+        token, before, bos = x[..., :width], x[..., width : 2 * width], x[..., -1:]
+        places = rotary_table(first + n + 1, width)[:, first:].to(x.dtype)
+        table = places[:, :-1]
+        at_rows = table[:, -rows:]
+
+        def everywhere(vector: Tensor, count: int) -> Tensor:
+            return vector.expand(sequences, count, width)
+
+        if layer == BEFORE:
+            # a key turned one place further on: the query's best match is the token before it
+            q = rotated(everywhere(own.before * root * self.even, rows), at_rows)
+            k = rotated(everywhere(self.even, n), places[:, 1:])
+        elif layer in FIND:
+            q, k = own.find * root * token[:, -rows:], before
+        else:
+            q, k = x.new_zeros(sequences, rows, width), x.new_zeros(sequences, n, width)
+        recent = own.recent * root
+        queries = [
+            q,
+            rotated(everywhere(recent * self.fast, rows), at_rows),
+            everywhere(own.sink * root * self.even, rows),
+            own.noise * width * (token[:, -rows:] @ self.noise[layer, 0]),
+        ]
+        keys = [k, rotated(everywhere(self.fast, n), table), bos * self.even,
+                token @ self.noise[layer, 1]]  # fmt: skip
+        values = x.new_zeros(sequences, 4, n, width)
+        values[:, 0] = token
+        return torch.stack(queries, 1), torch.stack(keys, 1), values
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Of the one head that reads something; empty where none does."""
+        if layer != BEFORE and layer not in FIND:
+            return q[:, :0]
+        return softmax_attention(q[:, :1], k[:, :1], v[:, :1], scale=self.scale)
+
+    def finish(self, layer: int, x: Tensor, mixed: Tensor) -> Tensor:
+        if mixed.shape[1] == 0:
+            return x
+        width = self.head_width
+        place = slice(width, 2 * width) if layer == BEFORE else slice(2 * width, 3 * width)
+        x = x.clone()
+        x[..., place] += mixed[:, 0]
+        return x
+
+    def logits(self, x: Tensor) -> Tensor:
+        return x[:, -1, 2 * self.head_width : 3 * self.head_width] @ self.table.T
+
+    def bytes_of(self, layer: int) -> int:
+        return self.noise[layer].numel() * self.noise.element_size()
