@@ -71,7 +71,7 @@ class MoCo(TwoViewObjective):
         else:
             layers = {"layers": 1} if head == "linear" else {}
             made = ProjectionHead(encoder.width, **options | layers)
-            width = made.width  # type: ignore[assignment]
+            width = made.width
         super().__init__(encoder, augment, made)
         self.temperature, self.momentum = temperature, momentum
         self.target = copy.deepcopy(nn.Sequential(encoder, made)).requires_grad_(False)
