@@ -17,7 +17,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgrou
 	--no-loadscope-reorder
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
-.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-cluster check \
+.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-emulated test-cluster check \
 	bench verify check-results seeds lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
@@ -45,6 +45,9 @@ test-portable: $(READY) ## unit and property tests that compute, with the arithm
 smoke-portable: $(READY) ## smoke as a processor without AVX-512 runs it: results/smoke-portable/
 	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
 		--configfile config/scale/smoke.yaml --config run=smoke-portable
+
+test-emulated: $(READY) ## portable bytes natively and on two emulated processors (needs qemu-user)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/emulated
 
 test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm and munge)
 	$(BIN)/python -m pytest tests/cluster
