@@ -49,7 +49,7 @@ if config["run"] != plain_run(config):
 elif config["scale"] != "tour":
     COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
 if config["portable"] and config["run"] == plain_run(config):
-    COMMAND += " --config portable=true"
+    COMMAND += " --config portable=True"
 COMMAND += " --cores 2"
 
 if workflow.is_main_process:
