@@ -42,9 +42,9 @@ test-all: test test-long test-cluster ## every test
 test-portable: $(READY) ## unit and property tests that compute, with the arithmetic of another processor
 	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property --ignore-glob '*/test_fuzzed_*'
 
-smoke-portable: $(READY) ## smoke as a processor without AVX-512 runs it: results/smoke-portable/
+smoke-portable: $(READY) ## smoke as oneDNN runs it without AVX-512: results/smoke-without-avx512/
 	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
-		--configfile config/scale/smoke.yaml --config run=smoke-portable
+		--configfile config/scale/smoke.yaml --config run=smoke-without-avx512
 
 test-emulated: $(READY) ## portable bytes natively and on two emulated processors (needs qemu-user)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/emulated

@@ -72,7 +72,8 @@ def eigen():
     a = numbers(60, 60).double()
     each = scipy.linalg.eigh((a @ a.T).numpy())
     special = [erf(a.numpy()), gammaln(np.abs(a.numpy()) + 1)]
-    return [eigen_cam(numbers(3, 64, 7, 7).relu()), torch.linalg.svdvals(a),
+    cam = eigen_cam(numbers(3, 64, 7, 7).relu())
+    return [cam.maps, cam.found, cam.share, cam.gap, torch.linalg.svdvals(a),
             *torch.linalg.eigh(a + a.T), *each, *special]  # fmt: skip
 
 
@@ -91,6 +92,22 @@ def decoder():
         torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[..., 0].flatten()).backward()
         optimiser.step()
     return list(weights.values())
+
+
+def functions():
+    """Elementary functions and powers, in both precisions; MKL has others by processor."""
+    found = []
+    for x in (numbers(20_000), numbers(20_000).double()):
+        positive, share = x.abs() + 1e-3, x.sigmoid()
+        for name in ("sqrt", "exp", "log", "log1p", "log10", "sin", "cos", "tan", "atan", "tanh",
+                     "erf", "erfc", "lgamma", "rsqrt", "softmax"):  # fmt: skip
+            found.append(getattr(torch, name)(positive, *([0] if name == "softmax" else [])))
+        found += [share.asin(), share.acos(), share.logit(), share.erfinv()]
+        found += [positive**power for power in (-1, -0.5, 0.3, 0.5, 1.5, 2, 3, 4)]
+        found += [torch._foreach_sqrt([positive])[0], positive.clone().sqrt_()]
+        table = x.view(100, 200)
+        found += [torch.cdist(table, table), table.std(0), table.norm(dim=1)]
+    return found
 
 
 def loops():
@@ -123,11 +140,12 @@ def digest(parts):
     for part in parts:
         if isinstance(part, torch.Tensor):
             part = part.detach().contiguous().numpy()
+        assert part.dtype != object, "pointers are not a result"
         total.update(np.ascontiguousarray(part).tobytes())
     return total.hexdigest()
 
 
 if __name__ == "__main__":
     prepare("cpu", 1)
-    kinds = (theory, images, probe, eigen, decoder, loops, drawn)
+    kinds = (theory, images, probe, eigen, decoder, functions, loops, drawn)
     print(json.dumps({kind.__name__: digest(kind()) for kind in kinds}))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,42 @@ def test_a_job_looks_whether_all_is_pinned():
     environment["MKL_CBWR"] = "AVX2"
     with pytest.raises(FeatlearnError, match=r"MKL_CBWR is .AVX2.*COMPATIBLE"):
         portable.check(environment)
+
+
+FUNCTIONS = """
+import numpy as np, torch
+from featlearn.core.devices import prepare
+prepare("cpu", 1)
+x = torch.linspace(0.01, 0.99, 40_000)
+for own in (x, x.double(), x.view(200, 200).T):
+    wanted = np.sqrt(own.numpy())
+    assert np.array_equal(own.sqrt().numpy(), wanted)
+    assert np.array_equal((own**0.5).numpy(), wanted)
+    assert np.array_equal(own.clone().sqrt_().numpy(), wanted)
+    assert np.array_equal(torch.sqrt(own, out=torch.empty(0, dtype=own.dtype)).numpy(), wanted)
+    assert np.array_equal(torch._foreach_sqrt([own])[0].numpy(), wanted)
+few = x[::4_000].double().requires_grad_()
+for function in (torch.sqrt, torch.log, torch.tan, torch.asin, torch.logit, torch.erfinv,
+                 lambda t: t**0.5, lambda t: t**1.5, lambda t: t**2, lambda t: t**-1):
+    assert torch.autograd.gradcheck(function, (few,))
+assert torch.arange(4).sqrt().dtype == torch.float32
+assert torch.arange(4).square().equal(torch.arange(4) ** 2)
+assert x.half().sqrt().dtype == torch.float16
+assert torch.func.vmap(torch.log)(x.view(200, 200)).equal(x.view(200, 200).log())
+image = x.view(20, 20, 10, 10).contiguous(memory_format=torch.channels_last)
+assert image.sqrt().is_contiguous(memory_format=torch.channels_last)
+"""
+
+
+def test_functions_are_numpys_in_every_form_and_have_their_gradients():
+    environment = dict(os.environ)
+    portable.pin(environment)
+    environment["PYTHONPATH"] = str(ROOT / "src")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", FUNCTIONS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr

@@ -4,7 +4,8 @@ Libraries take other instructions, another order of a sum and other block sizes 
 that they find. What is pinned here has to stand in the environment before they load: :func:`pin`
 sets it in the process of the run, from which every job and the warm process have it, and
 :func:`check` looks in the job. Compiled loops are left out (``compile: never``): a compiler is
-told ``-march=native``.
+told ``-march=native``. No variable governs MKL's vector mathematics (square roots, logarithms):
+:mod:`featlearn.core.portable_functions` stands in for it.
 
 Not pinned, because every processor with AVX2 takes the same: the C library's functions (variants
 with FMA), Matplotlib's rasteriser and FreeType (no dispatch). Another version of the C library, of
@@ -28,6 +29,8 @@ VARIABLES: Mapping[str, str] = {
     # NumPy's loops: SVML with AVX-512 rounds otherwise. Names of NumPy 2.4; a processor without
     # them has nothing to disable
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    # ours: devices.prepare puts core.portable_functions in place of MKL's vector mathematics
+    "FEATLEARN_PORTABLE": "1",
 }
 #: What a portable run asks of the config, and why.
 FIXED: Mapping[str, tuple[Any, str]] = {
@@ -66,6 +69,11 @@ def _compiled_trainings(value: Any, key: str = "") -> Iterator[str]:
 def pin(environment: MutableMapping[str, str] | None = None) -> None:
     """Set :data:`VARIABLES`, for the processes that this one starts."""
     (os.environ if environment is None else environment).update(VARIABLES)
+
+
+def pinned() -> bool:
+    """Whether this process belongs to a portable run."""
+    return os.environ.get("FEATLEARN_PORTABLE") == VARIABLES["FEATLEARN_PORTABLE"]
 
 
 def check(environment: Mapping[str, str] | None = None) -> None:
