@@ -17,7 +17,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgrou
 	--no-loadscope-reorder
 RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
 
-.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-cluster check \
+.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-emulated test-cluster check \
 	bench verify check-results seeds lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
@@ -42,9 +42,12 @@ test-all: test test-long test-cluster ## every test
 test-portable: $(READY) ## unit and property tests that compute, with the arithmetic of another processor
 	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property --ignore-glob '*/test_fuzzed_*'
 
-smoke-portable: $(READY) ## smoke as a processor without AVX-512 runs it: results/smoke-portable/
+smoke-portable: $(READY) ## smoke as oneDNN runs it without AVX-512: results/smoke-without-avx512/
 	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
-		--configfile config/scale/smoke.yaml --config run=smoke-portable
+		--configfile config/scale/smoke.yaml --config run=smoke-without-avx512
+
+test-emulated: $(READY) ## portable bytes natively and on two emulated processors (needs qemu-user)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/emulated
 
 test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm and munge)
 	$(BIN)/python -m pytest tests/cluster

@@ -42,7 +42,7 @@ def _snakemake(*arguments: str, folder: str) -> float:
 
 def smoke_overhead() -> pd.DataFrame:
     """Wall time of the smoke run on two cores against the seconds that its jobs computed."""
-    profile = str(ROOT / "workflow" / "profiles" / "default")
+    profile = str(ROOT / "profiles" / "default")
     arguments = ("--snakefile", str(ROOT / "workflow" / "Snakefile"), "--workflow-profile", profile)
     with tempfile.TemporaryDirectory(prefix="featlearn-bench-") as folder:
         run = ("--cores", "2", "--config", "scale=smoke")

@@ -12,6 +12,7 @@ rule compute:
     resources:
         **request(mem_mb=3000, runtime=60, gpu=GPU),
     params:
+        **PORTABLE,
         code="of the rule that inherits",
         seed=config["seed"],
         device=config["device"],
@@ -30,6 +31,7 @@ rule calculate:
     resources:
         **request(mem_mb=2000, runtime=30),
     params:
+        **PORTABLE,
         code="of the rule that inherits",
         seed=config["seed"],
         threads=config["threads"],

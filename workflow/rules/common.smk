@@ -16,8 +16,8 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from featlearn.core import display, guard, lifeline, run, warm
-from featlearn.core.config import load, refuse
+from featlearn.core import display, guard, lifeline, portable, run, warm
+from featlearn.core.config import load, plain_run, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.findings import read_findings
@@ -37,16 +37,22 @@ try:
 except FeatlearnError as error:
     raise WorkflowError(str(error))
 
+# before any job, and the warm process, starts; a plan loads none of the libraries
+if config["portable"]:
+    portable.pin()
+
 RESULTS = config["results"]
 LOGS = f"{RESULTS}/logs"
 # How a user makes one file of this run again: follows from the config alone, so that the same
 # config gives the same catalogue. A run with a name of its own is made from a config file of that
 # name, as the report says. (The file stands last: --configfile would take it for a config.)
 COMMAND = "snakemake"
-if config["run"] != config["scale"]:
+if config["run"] != plain_run(config):
     COMMAND += f" --configfile {config['run']}.yaml"
 elif config["scale"] != "tour":
     COMMAND += f" --configfile config/scale/{config['scale']}.yaml"
+if config["portable"] and config["run"] == plain_run(config):
+    COMMAND += " --config portable=True"
 COMMAND += " --cores 2"
 
 if workflow.is_main_process:
@@ -97,6 +103,8 @@ def request(mem_mb, runtime, gpu=0):
     return {"mem_mb": growing(mem_mb), "runtime": growing(runtime), "gpu": gpu}
 
 
+# a param of all that computes, only where it is so: a plain run's rules stay as they are
+PORTABLE = {"portable": True} if config["portable"] else {}
 # GPUs of a rule that computes on the device of the config
 GPU = 0 if config["device"] == "cpu" else 1
 # Of a rule that shows, judges or collects; none was seen to take 15 seconds or 250 MB. A cluster

@@ -16,6 +16,7 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
+from featlearn.core import portable
 from featlearn.core.errors import ConfigError
 from featlearn.core.guard import size_fault
 
@@ -158,10 +159,18 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     merged["run"] = "" if merged["run"] is None else str(merged["run"])
     filled = fill_defaults(merged, schema, schema)
     refuse(faults(filled, with_ends(schema)))
-    filled["run"] = filled["run"] or scale
+    filled["run"] = filled["run"] or plain_run(filled)
+    refuse(portable.faults(filled))
+    if filled.get("portable"):
+        filled["compile"] = "never"
     filled["results"] = f"results/{filled['run']}"
     filled["papers"] = [paper for paper in schema["papers"] if paper in filled["papers"]]
     return in_order(filled)
+
+
+def plain_run(config: Mapping[str, Any]) -> str:
+    """Folder below ``results/`` of a run without a name of its own: portable bytes lie apart."""
+    return f"{config['scale']}-portable" if config.get("portable") else str(config["scale"])
 
 
 def _layers(scale: Any, folder: Path) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     import torch
 
-    from featlearn.core import compiling
+    from featlearn.core import compiling, portable
     from featlearn.core.gpus import free_device
 
     kind, _, freely = wanted.partition("-")
@@ -69,6 +69,10 @@ def prepare(wanted: str = "auto", threads: int = 1, compile: str = "never") -> t
     # powers of small activations would fall into denormal numbers, a hundred times slower
     torch.set_flush_denormal(True)
     compiling.configure(compile)
+    if portable.pinned():
+        from featlearn.core import portable_functions
+
+        portable_functions.install()
     if kind == "auto":
         kind = "cuda" if torch.cuda.is_available() else "cpu"
     if kind == "cuda" and not torch.cuda.is_available():

@@ -32,7 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from featlearn.core import interruption, lifeline, machine_faults, provenance
+from featlearn.core import interruption, lifeline, machine_faults, portable, provenance
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
 from featlearn.core.warm import delegate
@@ -148,6 +148,7 @@ class Job:
         self.config: Any = snakemake.params.get("config", {})
         self.threads = int(snakemake.params.get("threads", 1))
         self.results = Path(snakemake.config["results"])
+        self.portable = bool(snakemake.config.get("portable", False))
         self._checkpoint_seconds = float(snakemake.config.get("checkpoint_seconds", 60))
         self.input = Paths(_paths(snakemake.input), _names(snakemake.input))
         self.input.groups = tuple(name for name, _ in snakemake.input.items())
@@ -170,6 +171,7 @@ class Job:
         another config, code, seed or input gets another one. To be used inside of the block.
         """
         params = {name: self.params.get(name) for name in ("code", "seed", "device", "compile")}
+        params |= {"portable": True} if self.portable else {}
         given = [self.config, params, self.threads, self.digests]
         folder = self._kept / _short_hash(given)
         folder.mkdir(parents=True, exist_ok=True)
@@ -242,6 +244,8 @@ class Job:
         # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
         signal.signal(signal.SIGTERM, self._terminated)
         try:
+            if self.portable:
+                portable.check()
             self._check_inputs()
         except BaseException:
             self.__exit__(*sys.exc_info())
@@ -367,6 +371,7 @@ class Job:
             "contains": contains,
             "inputs": self.digests,
             "threads": self.threads,
+            "portable": self.portable,
             "seconds": round(time.monotonic() - self._started, 3),
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "versions": versions(),

@@ -47,8 +47,8 @@ FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
         "config", "display", "environment", "errors", "experiments", "gpus", "guard",
-        "interruption", "job", "lifeline", "machine_faults", "outputs", "progress", "provenance",
-        "publish", "run", "software", "unfinished", "warm",
+        "interruption", "job", "lifeline", "machine_faults", "outputs", "portable", "progress",
+        "provenance", "publish", "run", "software", "unfinished", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1
