@@ -30,6 +30,7 @@ if TRAINED:
         curves=rules.gemfilter_training.output.curves,
     )
 
+
 # ---------------------------------------------------------------------------------------- needle
 # Needles in haystacks, a cell a stand-in.
 
