@@ -35,13 +35,13 @@ if TRAINED:
 # Needles in haystacks, a cell a stand-in.
 
 
-def gemfilter_weights(wildcards):
-    return rules.gemfilter_training.output.weights if wildcards.network == "trained" else []
-
-
 use rule calculate as gemfilter_needle with:
     input:
-        weights=gemfilter_weights,
+        weights=lambda wildcards: (
+            rules.gemfilter_training.output.weights
+            if wildcards.network == "trained"
+            else []
+        ),
     output:
         scores=f"{GEMFILTER}/needle/{{network}}-scores.parquet",
         layers=f"{GEMFILTER}/needle/{{network}}-layers.parquet",
