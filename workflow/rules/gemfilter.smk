@@ -38,9 +38,7 @@ if TRAINED:
 use rule calculate as gemfilter_needle with:
     input:
         weights=lambda wildcards: (
-            rules.gemfilter_training.output.weights
-            if wildcards.network == "trained"
-            else []
+            rules.gemfilter_training.output.weights if wildcards.network == "trained" else []
         ),
     output:
         scores=f"{GEMFILTER}/needle/{{network}}-scores.parquet",
