@@ -16,7 +16,7 @@ FRAME = (
     "Snakefile", "environment.yml", "profiles/**/*", "scripts/*.py",
     *(f"workflow/rules/{name}.smk" for name in ("common", "base", "exhibits", "results")),
     "workflow/schemas/config.schema.yaml",
-    "config/config.yaml", "config/catalogue.yaml",
+    "config/config.yaml", "config/catalogue.yaml", "config/findings.yaml",
     "src/featlearn/__init__.py", "src/featlearn/core/**/*",
 )  # fmt: skip
 #: The scales, which say nothing of a paper whose sizes stand in its schema.
