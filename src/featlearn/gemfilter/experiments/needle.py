@@ -117,10 +117,13 @@ def _drawn(
     for layer in range(network.layers):
         k, _ = reading.cache.keys_and_values(layer)
         kept = reading.select(methods["gemfilter"], layer, network.scale)[0]
-        maps.append(pd.DataFrame({"method": "gemfilter", "layer": layer, "place": kept.tolist()}))
+        # one selection for all heads
+        maps.append(pd.DataFrame({"method": "gemfilter", "layer": layer, "head": -1,
+                                  "place": kept.tolist()}))  # fmt: skip
         mass = observed(reading.recent[layer][:1], k[:1], network.scale)
-        for head in per_head(mass, methods["snapkv"], network.shared)[0].tolist():
-            maps.append(pd.DataFrame({"method": "snapkv", "layer": layer, "place": head}))
+        for head, places in enumerate(per_head(mass, methods["snapkv"], network.shared)[0].tolist()):
+            maps.append(pd.DataFrame({"method": "snapkv", "layer": layer, "head": head,
+                                      "place": places}))  # fmt: skip
         own = products(reading.recent[layer][:1, :, -1:], k[:1])[0]
         rows.append(pd.DataFrame({
             "layer": layer, "place": range(length), "value": own.tolist(),
