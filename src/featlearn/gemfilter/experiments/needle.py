@@ -121,7 +121,9 @@ def _drawn(
         maps.append(pd.DataFrame({"method": "gemfilter", "layer": layer, "head": -1,
                                   "place": kept.tolist()}))  # fmt: skip
         mass = observed(reading.recent[layer][:1], k[:1], network.scale)
-        for head, places in enumerate(per_head(mass, methods["snapkv"], network.shared)[0].tolist()):
+        for head, places in enumerate(
+            per_head(mass, methods["snapkv"], network.shared)[0].tolist()
+        ):
             maps.append(pd.DataFrame({"method": "snapkv", "layer": layer, "head": head,
                                       "place": places}))  # fmt: skip
         own = products(reading.recent[layer][:1, :, -1:], k[:1])[0]
