@@ -70,9 +70,8 @@ def train(
     kept = arguments.get("checkpoints")
     folder = Path(kept) if kept else None
     encoder, history = experiment.pretrain(folder, reporter if tells else None)
-    settings = experiment.settings
-    method = settings["pretraining"]["objective"]["kind"]
-    weights = described(encoder, experiment.augment, method, settings)
+    method = experiment.settings["pretraining"]["objective"]["kind"]
+    weights = described(encoder, experiment.augment, method, experiment.origin)
     return weights, history.assign(data_set=name, replicate=replicate)
 
 

@@ -276,10 +276,16 @@ class RealExperiment(Replicate):
             trained[max(trained)],
             self.augment,
             f"{FINE_TUNED} on {len(self.labelled_rows[max(trained)])} labels",
-            self.settings,
+            self.origin,
             self.train.classes,
         )
         return frame.assign(quantity=quantity), weights
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """The settings that numbers follow from: over how many machines they came takes no part."""
+        pretraining = {k: v for k, v in self.settings["pretraining"].items() if k != "nodes"}
+        return {**self.settings, "pretraining": pretraining}
 
     def frozen(self, encoder: Encoder) -> Frozen[float]:
         """Features of the test images, and of those whose labels are used at the largest share."""
