@@ -31,6 +31,8 @@ CONFIG = load({"scale": "smoke"}, ROOT)
 #: Long enough that most kills come within the training.
 SIMMIM = CONFIG["images"]["pretraining"]["simmim"]
 SIMMIM = SIMMIM | {"training": SIMMIM["training"] | {"epochs": 20}}
+TRAINED = CONFIG["gemfilter"]["trained"]
+TRAINED = TRAINED | {"stages": [stage | {"steps": 60} for stage in TRAINED["stages"]]}
 
 #: Function of the rule, below featlearn, the part of the config that it reads, and wildcards.
 KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
@@ -51,9 +53,11 @@ KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
         CONFIG["noncontrastive"]["algorithm"],
         {},
     ),
+    "transformer": ("gemfilter.experiments.training:measure", TRAINED, {}),
 }
-OUTPUTS = ("weights", "history", "learning", "flow")
+OUTPUTS = ("weights", "history", "learning", "flow", "curves")
 NEEDED = {
+    "transformer": ("weights", "curves"),
     "mrp-supervised": ("weights", "history", "learning"),
     "noncontrastive": ("history", "flow"),
 }

@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).with_name("killed_jobs.py")
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "kind", ["images", "mrp", "mrp-supervised", "contrastive", "noncontrastive"]
+    "kind", ["images", "mrp", "mrp-supervised", "contrastive", "noncontrastive", "transformer"]
 )
 def test_fifty_random_kills_change_no_byte(kind, tmp_path):
     done = subprocess.run(
