@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import estimate
 
@@ -36,11 +36,11 @@ def closed_forms(sampled: pd.DataFrame) -> Figure:
     _check(atom, sampled, "dense_pull", COLOURS["orange"], "along noise")
     atom.set(title="One active atom, b > 0", xlabel=r"$\alpha=\langle w,M_j\rangle$",
              ylabel="pull of the positive", yscale="log")  # fmt: skip
-    _check(noise, sampled, "noise_pull", COLOURS["red"], "no augmentation")
-    _check(noise, sampled, "masked_noise_pull", COLOURS["blue"], "RandomMask")
+    _check(noise, sampled, "noise_pull", PALETTE["contrastive, no augmentation"], "no augmentation")
+    _check(noise, sampled, "masked_noise_pull", PALETTE["contrastive"], "RandomMask")
     noise.set(title="Noise alone", xlabel=r"$b$ over its value at T1", ylabel="pull along w")
     for ax in axes:
-        ax.legend(fontsize=7.5)
+        ax.legend(fontsize=8)
     return drawn
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
 from featlearn.contrastive.tables.images import numbers
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.images.figures.mosaic import bare, mosaic
 
@@ -33,13 +33,13 @@ TITLES = {
     START: "random start",
 }
 ARM_COLOURS = {
-    "contrastive-none": COLOURS["grey"],
-    "contrastive-crop": COLOURS["sky"],
-    "contrastive-colour": COLOURS["blue"],
-    "supervised-crop": COLOURS["orange"],
-    "supervised-colour": COLOURS["red"],
-    "adversarial-colour": COLOURS["purple"],
-    START: COLOURS["ink"],
+    "contrastive-none": PALETTE["contrastive, no augmentation"],
+    "contrastive-crop": PALETTE["contrastive, weak augmentation"],
+    "contrastive-colour": PALETTE["contrastive"],
+    "supervised-crop": PALETTE["supervised"],
+    "supervised-colour": PALETTE["supervised, more"],
+    "adversarial-colour": PALETTE["contrastive, adversarial"],
+    START: PALETTE["untrained"],
 }
 CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
 from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import per_replicate
 
@@ -71,16 +71,16 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
-    axes[1, 0].legend(fontsize=7.5, loc="lower right")
-    axes[0, 1].legend(fontsize=7.5, loc="lower right")
-    axes[0, 2].legend(fontsize=7.5, loc="lower right")
-    axes[1, 3].legend(fontsize=7.5, loc="upper right")
+    axes[1, 0].legend(fontsize=8, loc="lower right")
+    axes[0, 1].legend(fontsize=8, loc="lower right")
+    axes[0, 2].legend(fontsize=8, loc="lower right")
+    axes[1, 3].legend(fontsize=8, loc="upper right")
     floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
     for row, ax in enumerate(axes[:, 3]):
         ax.axhline(floor, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
         if row == 0:
             ax.annotate("floor of a code of z", (1, floor), xycoords=("axes fraction", "data"),
-                        ha="right", va="bottom", fontsize=7.5)  # fmt: skip
+                        ha="right", va="bottom", fontsize=8)  # fmt: skip
     return drawn
 
 
@@ -98,7 +98,7 @@ def _mark(ax: Axes, times: dict[str, float], *, named: bool) -> None:
         ax.axvline(step, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
         if named:
             ax.annotate(MOMENTS[name], (step, 0.02), xycoords=("data", "axes fraction"),
-                        xytext=(2, 0), textcoords="offset points", fontsize=7.5)  # fmt: skip
+                        xytext=(2, 0), textcoords="offset points", fontsize=8)  # fmt: skip
 
 
 @figure()
@@ -202,13 +202,13 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 
 MODELS = {
-    "raw": ("raw\nsamples", COLOURS["grey"]),
-    "random-features": ("random\nfeatures", COLOURS["grey"]),
-    "unmasked-zero": ("no mask\nb = 0", COLOURS["purple"]),
-    "masked-zero": ("mask\nb = 0", COLOURS["sky"]),
-    "unmasked": ("no mask\nb raised", COLOURS["orange"]),
-    "masked": ("mask\nb raised", COLOURS["blue"]),
-    "bayes": ("Bayes\nestimate", COLOURS["green"]),
+    "raw": ("raw\nsamples", PALETTE["raw input"]),
+    "random-features": ("random\nfeatures", PALETTE["random features"]),
+    "unmasked-zero": ("no mask\nb = 0", PALETTE["contrastive, no threshold"]),
+    "masked-zero": ("mask\nb = 0", PALETTE["contrastive, weak augmentation"]),
+    "unmasked": ("no mask\nb raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("mask\nb raised", PALETTE["contrastive"]),
+    "bayes": ("Bayes\nestimate", PALETTE["bayes"]),
 }
 
 
@@ -238,7 +238,7 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     ):
         for x, (model, (_, colour)) in enumerate(MODELS.items()):
             bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
-        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=6.5)
+        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
         ax.grid(axis="x", visible=False)
         ax.set_title(title)
     for name in ("linear", "bayes"):
@@ -257,9 +257,9 @@ def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
 
 
 LABEL_MODELS = {
-    "unmasked-zero": ("no mask, thresholds at zero", COLOURS["purple"]),
-    "unmasked": ("no mask, thresholds raised", COLOURS["orange"]),
-    "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
+    "unmasked-zero": ("no mask, thresholds at zero", PALETTE["contrastive, no threshold"]),
+    "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("RandomMask, thresholds raised", PALETTE["contrastive"]),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 #: The four products: colour by feature (blue strong, orange weak), line by neuron.
 PRODUCTS = {
-    "b11": (COLOURS["blue"], "-", "neuron 1, strong feature"),
-    "b21": (COLOURS["blue"], "--", "neuron 2, strong feature"),
-    "b12": (COLOURS["orange"], "-", "neuron 1, weak feature"),
-    "b22": (COLOURS["orange"], "--", "neuron 2, weak feature"),
+    "b11": (PALETTE["strong feature"], "-", "neuron 1, strong feature"),
+    "b21": (PALETTE["strong feature"], "--", "neuron 2, strong feature"),
+    "b12": (PALETTE["weak feature"], "-", "neuron 1, weak feature"),
+    "b22": (PALETTE["weak feature"], "--", "neuron 2, weak feature"),
 }
 HEAD = {
     "e21": (COLOURS["green"], "-", r"head, $E_{2,1}$"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import seaborn
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, cells, trajectory
 from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, ordered, set_name
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEAD_COLOURS = {
-    "none": COLOURS["grey"],
-    "identity": COLOURS["blue"],
-    "linear": COLOURS["green"],
-    "mlp": COLOURS["orange"],
+    "none": PALETTE["no head"],
+    "identity": PALETTE["identity head"],
+    "linear": PALETTE["linear head"],
+    "mlp": PALETTE["mlp head"],
 }
 #: The head's two norms: colour, line, label.
 HEAD_NORMS = {
@@ -30,9 +30,9 @@ HEAD_NORMS = {
 }
 #: How pairs of neurons are drawn, without a head and with one.
 PAIRS: dict[str, dict[str, Any]] = {
-    "none-batch-self": {"color": COLOURS["grey"], "alpha": 0.75, "label": "no head"},
+    "none-batch-self": {"color": PALETTE["no head"], "alpha": 0.75, "label": "no head"},
     LONG_CELL: {
-        "color": COLOURS["blue"], "histtype": "step", "linewidth": 1.6,
+        "color": PALETTE["identity head"], "histtype": "step", "linewidth": 1.6,
         "label": "identity-initialised head",
     },
 }  # fmt: skip

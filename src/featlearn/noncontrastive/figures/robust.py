@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.images.figures.mosaic import bare, mosaic
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ARM_COLOURS = dict(
-    zip(ROBUST_ARMS, (COLOURS["blue"], COLOURS["grey"], COLOURS["ink"]), strict=True)
+    zip(
+        ROBUST_ARMS,
+        (PALETTE["identity head"], PALETTE["no head"], PALETTE["untrained"]),
+        strict=True,
+    )
 )
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OUTCOMES = {
-    "diverse": (COLOURS["green"], "both features"),
-    "strong": (COLOURS["blue"], "strong only: collapse"),
-    "weak": (COLOURS["orange"], "weak only"),
-    "undecided": (COLOURS["grey"], "a neuron holds a mixture"),
+    "diverse": (PALETTE["both features"], "both features"),
+    "strong": (PALETTE["strong feature"], "strong only: collapse"),
+    "weak": (PALETTE["weak feature"], "weak only"),
+    "undecided": (PALETTE["mixture"], "a neuron holds a mixture"),
 }
 MODES = {
     "head": "trained head",
@@ -127,7 +127,7 @@ def phase_diagram(diagram: pd.DataFrame) -> Figure:
         share = hit.pivot_table(index="ratio", columns="kappa", values="value")
         ax.imshow(share, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
         for (row, column), value in np.ndenumerate(share.to_numpy()):
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5,
+            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8,
                     color="white" if value < 0.55 else "black")  # fmt: skip
         ax.set_xticks(range(len(share.columns)), [f"{k:g}" for k in share.columns])
         ax.set_yticks(range(len(share.index)), [f"{r:g}" for r in share.index])
