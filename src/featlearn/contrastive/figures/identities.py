@@ -8,6 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -52,5 +53,4 @@ def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str)
     for number, setting in enumerate(predicted.index.to_numpy()):
         seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())
         first = None if number else label
-        ax.errorbar(float(setting), seen.mean, seen.half_width, fmt="o", color=colour, markersize=4,
-                    label=first)  # fmt: skip
+        whiskers(ax, float(setting), seen.mean, seen.half_width, colour, label=first)

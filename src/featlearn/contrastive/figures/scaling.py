@@ -19,7 +19,7 @@ ERRORS = {
     "linear-exact": ("best linear predictor", PALETTE["raw input"]),
     "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
     "masked": ("RandomMask, thresholds raised", PALETTE["contrastive"]),
-    "bayes-exact": ("Bayes floor", PALETTE["bayes"]),
+    "bayes-exact": ("best possible (Bayes)", PALETTE["bayes"]),
 }
 #: The same of the accuracy, which is known from trained probes alone.
 ACCURACIES = {
@@ -43,7 +43,7 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     intervals. *What to see:* the error of linear predictors hardly moves, while that of the network with
     RandomMask falls from
     {{ value("scaling", place="least", model="masked", quantity="nmse") | number }} to
-    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor.
+    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the least error that is possible.
     The same training without a mask lies between: it goes from
     {{ value("scaling", place="least", model="unmasked", quantity="nmse") | number }} to
     {{ value("scaling", place="most", model="unmasked", quantity="nmse") | number }}. Stage II takes about as

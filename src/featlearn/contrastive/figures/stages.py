@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
-from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
+from featlearn.contrastive.figures.shared import level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, rows
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -106,8 +107,9 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     """Neurons become singletons
 
     The share of each neuron (row) along each atom (column), in one replicate: the absolute cosine of the angle
-    between weight and atom. Neurons are sorted by the atom that they are closest to at the end. *What to see:*
-    with RandomMask the picture is diffuse until T1 and nearly a permutation at the end:
+    between weight and atom. Neurons are sorted by the atom that they are closest to at the end. The order of the rows makes a diagonal
+    of any matrix: to be judged is how dark it is and how light the rest. *What to see:*
+    with RandomMask the picture is diffuse until T1; at the end
     {{ value("moments", arm="masked", moment="end", quantity="singletons") | percent }} of the neurons hold one
     atom. Of the pairs that were lucky at the start
     {{ value("moments", arm="masked", moment="end", quantity="lucky_came_true") | percent }} came true: the
@@ -218,7 +220,7 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
 
     Linear probes on each representation (*mask*: RandomMask; b: the thresholds; *random features*: the weights
     of the start with the thresholds of T1), for the regression of a linear function of the sparse code and for
-    its sign; dots are replicates, bars means, lines 95 % intervals. The four trainings share start, length and
+    its sign; dots are replicates, a tick is their mean with its 95 % interval. The four trainings share start, length and
     samples. Dashed: the exact error of the best linear predictor, and the Bayes floor that no estimator can
     pass. *What to see:* with thresholds at zero the network is linear, with the mask
     ({{ value("downstream", model="masked-zero", quantity="nmse") | number }}) and without
@@ -230,21 +232,26 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
     zero have no class and are left out of the accuracy.
     """
-    drawn = canvas(8.2, 3.4)
+    drawn = canvas(8.6, 3.3)
     left, right = drawn.subplots(1, 2)
-    for ax, quantity, title in (
-        (left, "nmse", "Regression: NMSE, lower is better"),
-        (right, "accuracy", "Classification: accuracy"),
+    looks = {
+        model: Look(words.replace("\n", " "), colour) for model, (words, colour) in MODELS.items()
+    }
+    for ax, quantity in ((left, "nmse"), (right, "accuracy")):
+        rows(ax, evaluation[evaluation["quantity"] == quantity], "model", looks=looks)
+    for name, words, height in (
+        ("linear", "best linear\npredictor", 0.2),
+        ("bayes", "Bayes\nfloor", 1),
     ):
-        for x, (model, (_, colour)) in enumerate(MODELS.items()):
-            bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
-        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=8)
-        ax.grid(axis="x", visible=False)
-        ax.set_title(title)
-    for name in ("linear", "bayes"):
-        _exact(left, evaluation, name)
-    left.set_ylabel("error / mean square of the response")
-    right.set(ylim=(0.5, 1.0), ylabel="share of samples that are right")
+        at = float(per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean())
+        left.axvline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=2)
+        left.annotate(words, (at, height), (4, 0), xycoords=("data", "axes fraction"), va="top",
+                      textcoords="offset points", fontsize=8)  # fmt: skip
+    left.set(title="Regression: lower is better", xlim=(0, None))
+    left.set_xlabel("error / mean square of the response")
+    right.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    right.set(title="Classification", xlim=(0.45, 1), xlabel="accuracy (dotted: chance)")
+    right.tick_params(labelleft=False)
     return drawn
 
 
