@@ -65,9 +65,8 @@ def fig_7(history: pd.DataFrame) -> Figure:
     with the weak feature; solid: neuron 1, dashed: neuron 2; green: the head's entry that lends neuron
     1 to output 2. Thin lines: all replicates, bold: the first one. *What to see:* in (a) neuron 1 learns
     the strong feature, the head rises, neuron 2 then learns the weak feature and the head falls back to
-    zero, earlier or later from replicate to replicate:
-    {{ said("noncontrastive/fig-7a-both-features", holds="so end the replicates, of which a late one may not be there yet,",
-            fails="so end only some of the replicates") }}; in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
+    zero, earlier or later from replicate to replicate (a late one may not be there yet at the end):
+    {{ said("noncontrastive/fig-7a-both-features", holds="most end so", fails="not most end so") }}; in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
     parameters for this figure; those here are ours.
     """
     drawn = canvas(8.2, 3.5)

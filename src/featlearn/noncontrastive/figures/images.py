@@ -188,7 +188,7 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
 
     Left: the norms of Figure 3 as the mean of all replicates, with the band of its 95 % intervals. Right: mean
     absolute correlation of the projection's neurons within a batch, over the same steps. *What to see:* the
-    last value over the largest one, {{ said("noncontrastive/images-digits-head-rises-and-falls",
+    last value over the largest one {{ said("noncontrastive/images-digits-head-rises-and-falls",
     holds="tells of rise and fall", fails="tells of no fall",
     left="tells of the rise alone: the fall takes thousands of steps") }}. On the right the neurons come to
     correlate while the head grows.

@@ -81,8 +81,8 @@ def winner_rule(outcomes: pd.DataFrame, config: Config) -> Figure:
 
     Share of neurons on the weak feature when the head is frozen, a dot a setting, with 95 % t-intervals over
     starts, and the closed form of its ratio of strengths for Gaussian starts (line). *What to see:* without a head a neuron's fate is decided by its own start: the strong feature
-    wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4
-    ({{ said("noncontrastive/starts-no-head-rule", holds="exactly", fails="not exactly") }}).
+    wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4,
+    {{ said("noncontrastive/starts-no-head-rule", holds="exactly", fails="but not always") }}.
     Collapse of *all* neurons needs a ratio of strengths near zero.
     """
     frozen = outcomes[outcomes["mode"] == "frozen"]
