@@ -10,12 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from featlearn.core.asked import (
+    asked_for,
+    is_known,
+    refuse_unknown,
+    refuse_unknown_findings,
+)
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.digest import HEADLINES, answer, cells, headlines
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.findings import kind_of, of_run, read_findings, sentence_of
-from featlearn.core.publish import PACKAGE, exhibits
+from featlearn.core.publish import KINDS, PACKAGE, exhibits, story
 
 FILE = Path(__file__).parents[2] / "config" / "findings.yaml"
 ENTRY = {
@@ -45,6 +51,46 @@ def test_figures_of_the_repository_are_known_to_their_papers():
             rooms = (PACKAGE / paper).glob("figures/*.py")
             names = {one.name for room in rooms for one in exhibits(paper, room.stem)}
             assert figure in names, entry["figure"]
+
+
+def papers():
+    return sorted(file.parent.name for file in PACKAGE.glob("*/claims"))
+
+
+def test_claims_that_findings_captions_and_stories_ask_for_are_declared():
+    refuse_unknown_findings(read_findings(FILE), papers())
+    for paper in papers():
+        rooms = {
+            file.stem for kind in KINDS for file in (PACKAGE / paper / f"{kind}s").glob("*.py")
+        }
+        refuse_unknown((one.code, one.page) for room in rooms for one in exhibits(paper, room))
+        refuse_unknown([(paper, story(paper))])
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "mrp/headline-captured",
+        "mrp/t14-noise-background-mae",
+        "contrastive/shapes-fig-1-shape-adversarial",
+        "noncontrastive/images-digits-collapse",
+        "looped/tight-as-printed",
+    ],
+)
+def test_a_claim_is_known_by_what_its_paper_spells(claim):
+    assert is_known(claim)
+    assert not is_known(f"{claim}y")
+    assert not is_known(f"nuclear/{claim.partition('/')[2]}")
+
+
+def test_a_text_that_asks_for_no_claim_is_refused_by_name():
+    text = 'so {{ verdict("mrp/no-such-claim") }}, {{ said("mrp/images-transfer", holds="") }}'
+    assert asked_for(text) == ["mrp/no-such-claim", "mrp/images-transfer"]
+    with pytest.raises(FeatlearnError, match="figure x: asks for the claim mrp/no-such-claim"):
+        refuse_unknown([("figure x", text)])
+    with pytest.raises(FeatlearnError, match="finding one: no claims module declares mrp/none"):
+        refuse_unknown_findings([{**ENTRY, "claim": "mrp/none-such"}], ["mrp"])
+    refuse_unknown_findings([ENTRY], ["looped"])
 
 
 def test_a_wrong_entry_is_named(tmp_path):

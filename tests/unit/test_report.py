@@ -11,7 +11,7 @@ import pytest
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.prose import fill_in, parse_page, percent, reader
 from featlearn.core.provenance import write_record
-from featlearn.core.report import bar, by_rule, configs, distinct, lineage
+from featlearn.core.report import bar, by_rule, distinct, lineage
 from featlearn.core.stats import number, plus_minus
 
 STORY = Path("workflow/report/mrp/story.md")
@@ -29,6 +29,31 @@ def value():
     )
     other = pd.DataFrame({"mean": [12345.678]})
     return reader({("mrp", "headline"): headline, ("icl", "sizes"): other}, "mrp")
+
+
+ROW = {"measured": 0.31, "spread": 0.072, "low": 0.05, "high": math.inf}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        ("holds", "It is so (0.310 ± 0.072)"),
+        ("fails", "It is not so (0.310 ± 0.072)"),
+        ("undecided", "It is so: this run leaves it open (0.310 ± 0.072)"),
+        ("not shown at this scale", "It is so: not shown at this scale (0.310 ± 0.072)"),
+        (None, "It is so: not part of this run"),
+    ],
+)
+def test_a_text_says_what_was_concluded(value, verdict, text):
+    ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
+    asked = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
+    assert fill_in(asked, STORY, value, ledger) == text
+    other = '{{ said("mrp/a", holds="Yes", fails="No", left="Who knows") }}'
+    if verdict not in ("holds", "fails"):
+        assert fill_in(other, STORY, value, ledger).startswith("Who knows")
+    said = fill_in('{{ verdict("mrp/a") }}', STORY, value, ledger)
+    band = f"**{verdict}** (0.310 ± 0.072; band at least 0.05)"
+    assert said == (band if verdict else "not part of this run")
 
 
 # --------------------------------------------------------------------------- numbers in words
@@ -208,7 +233,7 @@ def test_a_lineage_holds_the_makers_first_and_nothing_else(tmp_path):
     assert list(found)[-1] == drawn
 
 
-def test_rules_configs_and_versions_are_named_once(tmp_path):
+def test_rules_and_versions_are_named_once(tmp_path):
     parts = [
         record(tmp_path, "a", "train", config={"k": 2}, versions={"torch": "2.1"}),
         record(tmp_path, "b", "train", config={"k": 2}, versions={"torch": "2.1"}),
@@ -223,5 +248,4 @@ def test_rules_configs_and_versions_are_named_once(tmp_path):
         "draw": 1,
         "probe": 1,
     }
-    assert configs(found) == [("train, evaluate", "k: 2\n"), ("probe", "k: 3\n")]
     assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from featlearn.core.plots import canvas, save
-from featlearn.core.statistical import Look, bars, history, interval, lines, share_interval
+from featlearn.core.statistical import (
+    FEW,
+    Look,
+    bars,
+    differences,
+    history,
+    interval,
+    lines,
+    share_interval,
+)
 from featlearn.core.stats import estimate
 
 FRAME = pd.DataFrame(
@@ -46,7 +55,8 @@ def test_an_interval_is_drawn_from_three_replicates_on(kind, replicates):
     ax = canvas(3, 2).subplots()
     if kind == "bars":
         bars(ax, frame, "quantity", "model", groups={"seen": "S", "kept": "K"}, looks=LOOKS)
-        ends = [line.get_ydata() for line in ax.lines]
+        ends = [path[:, 1] for one in ax.collections if hasattr(one, "get_segments")
+                for path in one.get_segments() if np.ptp(path[:, 1]) > 0]  # fmt: skip
     elif kind == "lines":
         lines(ax, seen, "step", "model", looks=LOOKS)
         ends = [np.reshape(path, (-1, 2))[:, 1] for one in ax.collections
@@ -80,6 +90,35 @@ def test_bars_have_the_height_of_the_means_in_the_order_asked_for():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["S", "K"]
     assert ax.get_legend_handles_labels()[1] == ["the new one", "the old one"]
     assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize(("replicates", "heights"), [(FEW, 0), (FEW + 1, 2)])
+def test_few_replicates_are_points_and_more_a_bar_from_zero(replicates, heights):
+    frame = pd.DataFrame(
+        [(model, "seen", one, 0.5 + 0.01 * one) for model in LOOKS for one in range(replicates)],
+        columns=["model", "quantity", "replicate", "value"],
+    )
+    ax = canvas(3, 2).subplots()
+    bars(ax, frame, "quantity", "model", groups={"seen": "S"}, looks=LOOKS)
+    drawn = [bar for bar in ax.patches if bar.get_height() > 0]
+    assert len(drawn) == heights
+    assert all(bar.get_y() == 0 for bar in drawn)
+    dots = [dot for one in ax.collections if not hasattr(one, "get_segments")
+            for dot in one.get_offsets()]  # fmt: skip
+    assert len(dots) == 2 * replicates
+    assert ax.get_legend_handles_labels()[1] == ["the new one", "the old one"]
+
+
+def test_differences_stand_beside_each_other_around_zero():
+    gains = pd.DataFrame(
+        {"labels": [60, 960, 60, 960], "model": ["new", "new", "old", "old"],
+         "difference": [0.1, -0.2, 0.3, 0.0], "difference_half_width": [0.05, 0.1, np.nan, 0.1]}
+    )  # fmt: skip
+    ax = canvas(3, 2).subplots()
+    differences(ax, gains, "labels", "model", looks=LOOKS)
+    places = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2][:2]
+    assert np.concatenate(places) == pytest.approx([-0.2, 0.8, 0.2, 1.2])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["60", "960"]
 
 
 def test_a_group_may_be_its_own_bar():

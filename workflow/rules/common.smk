@@ -17,6 +17,7 @@ from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from featlearn.core import display, guard, lifeline, portable, run, warm
+from featlearn.core.asked import refuse_unknown_findings
 from featlearn.core.config import load, plain_run, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults

@@ -6,8 +6,13 @@ RESULTS_FILES = [
 ]
 FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
-# a wrong entry is refused now; a claim that the run does not have, the page names
-in_words(read_findings, ROOT / "config/findings.yaml")
+# a wrong entry, or a claim that nobody declares, is refused now; one that only this run does not
+# have, the page names
+in_words(
+    refuse_unknown_findings,
+    in_words(read_findings, ROOT / "config/findings.yaml"),
+    config["papers"],
+)
 
 
 use rule gather as claims with:

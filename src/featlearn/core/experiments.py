@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from featlearn.core import publish
+from featlearn.core.asked import refuse_unknown
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.publish import CONFIG, Exhibit
 
@@ -229,11 +230,18 @@ class Published:
                     self.add(paper, [], [file], f"rule {rule.name}")
 
     def close(self) -> None:
-        """Nothing is published from now on; a paper that published nothing is refused."""
+        """Nothing is published from now on.
+
+        Refused is a paper that published nothing, and a text that asks for an unknown claim.
+        """
         if silent := [paper for paper in self.stories if not self.targets[paper]]:
             raise FeatlearnError(
                 f"{silent[0]}: its rules publish nothing; expected experiment(...)"
             )
+        refuse_unknown(
+            [(f"story of {paper}", text) for paper, text in self.stories.items()]
+            + [(f"{kind} {paper}/{name}", text) for kind, paper, name, text in self.pages]
+        )
         self.closed = True
 
     def nothing(self, target: str, _: object = None) -> list[str]:

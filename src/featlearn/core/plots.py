@@ -13,21 +13,18 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, NullFormatter
 
+from featlearn.core.palette import COLOURS, FILLS, PALETTE
+
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.legend import Legend
 
-#: Okabe-Ito colours: told apart by colour-blind readers and in grey print.
-COLOURS = {
-    "blue": "#0072B2",
-    "orange": "#E69F00",
-    "green": "#009E73",
-    "red": "#D55E00",
-    "purple": "#CC79A7",
-    "sky": "#56B4E9",
-    "grey": "#7F7F7F",
-    "ink": "#222222",
-}
+__all__ = ["COLOURS", "FILLS", "PALETTE", "canvas", "save", "use_style"]
+
+#: Inches of text on a page of the report: a wider figure is shown smaller, and its text with it.
+PAGE = 8.6
+#: Points of the smallest text, at the width of the page.
+LEAST_TEXT = 8.0
 
 STYLE: dict[Any, Any] = {
     "figure.dpi": 100,

@@ -7,12 +7,21 @@ hold::
 
 ``value(table, column="mean", **filters)`` reads the cell of ``column`` in the one row of the
 paper's ``tables/<table>.parquet`` that the filters choose (``"mrp/headline"`` names the table of
-another paper). ``| percent(digits)`` and ``| number(digits)`` format it. Raw HTML and pictures are
+another paper). ``| percent(digits)`` and ``| number(digits)`` format it.
+
+What was concluded is asked for as well, from the ledger, by the id of a claim::
+
+    {{ verdict("mrp/headline-captured") }}
+    {{ said("mrp/headline-captured", holds="Every feature is captured", fails="Some are lost") }}
+
+The first gives verdict, number and band; the second the sentence that the verdict calls for, with
+the number behind it. So a text says what was seen, whatever a run sees. Raw HTML and pictures are
 switched off, so that no text can bring a script, or a request to elsewhere, into the report.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +32,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.stats import number
+from featlearn.core.stats import number, plus_minus
 
 #: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
 Value = Callable[..., Any]
+#: Rows of ``claims.parquet``, by their claim.
+Ledger = Mapping[str, Mapping[str, Any]]
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -80,8 +92,51 @@ def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
     return value
 
 
-def fill_in(text: str, source: str, value: Value) -> str:
-    """Put the numbers that ``text`` asks for in their places.
+def band(row: Mapping[str, Any]) -> str:
+    """The band of a row of the ledger in words."""
+    low, high = row["low"], row["high"]
+    if math.isinf(low):
+        return f"at most {number(high)}"
+    if math.isinf(high):
+        return f"at least {number(low)}"
+    return f"{number(low)} to {number(high)}"
+
+
+def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
+    """The functions ``verdict`` and ``said`` of the texts; see the top of this module.
+
+    A claim that is not in the ledger belongs to what the config left out: the texts say so. (That
+    it exists at all is checked while the plan is made, see :mod:`featlearn.core.asked`.)
+    """
+
+    def measured(row: Mapping[str, Any]) -> str:
+        return plus_minus(row["measured"], row["spread"])
+
+    def verdict(claim: str, /) -> str:
+        if claim not in ledger:
+            return "not part of this run"
+        row = ledger[claim]
+        return f"**{row['verdict']}** ({measured(row)}; band {band(row)})"
+
+    def said(claim: str, /, *, holds: str, fails: str, left: str = "") -> str:
+        """``left`` is said where the verdict is another, or the claim no part of the run."""
+        if claim not in ledger:
+            return left or f"{holds}: not part of this run"
+        row = ledger[claim]
+        if row["verdict"] in (HOLDS, FAILS):
+            text = holds if row["verdict"] == HOLDS else fails
+        elif left:
+            text = left
+        else:
+            leaves = "this run leaves it open" if row["verdict"] == UNDECIDED else row["verdict"]
+            text = f"{holds}: {leaves}"
+        return f"{text} ({measured(row)})"
+
+    return {"verdict": verdict, "said": said}
+
+
+def fill_in(text: str, source: str, value: Value, ledger: Ledger | None = None) -> str:
+    """Put the numbers and verdicts that ``text`` asks for in their places.
 
     Raises
     ------
@@ -94,14 +149,16 @@ def fill_in(text: str, source: str, value: Value) -> str:
         finalize=lambda cell: number(cell) if isinstance(cell, float) else cell,
     )
     environment.filters = {"number": number, "percent": percent}
-    environment.globals = {"value": value}
+    environment.globals = {"value": value, **concluded(ledger or {})}
     try:
         return environment.from_string(text).render()
     except Exception as error:  # whatever a text may do wrong, its author must see where
         raise FeatlearnError(f"{source}: {error}") from error
 
 
-def filled_page(text: str, source: str, value: Value, level: int) -> Page:
+def filled_page(
+    text: str, source: str, value: Value, level: int, ledger: Ledger | None = None
+) -> Page:
     """Markdown with its numbers, as HTML; see :func:`parse_page`.
 
     Parameters
@@ -110,13 +167,15 @@ def filled_page(text: str, source: str, value: Value, level: int) -> Page:
         Whose text it is, for errors.
     value
         Answers ``{{ value(...) }}`` in the text; see :func:`reader`.
+    ledger
+        Answers ``verdict`` and ``said``.
 
     Raises
     ------
     FeatlearnError
         If the text does not begin with ``# Title``, or asks for a number that is not there.
     """
-    return parse_page(fill_in(text, source, value), source, level)
+    return parse_page(fill_in(text, source, value, ledger), source, level)
 
 
 def parse_page(text: str, source: str, level: int) -> Page:

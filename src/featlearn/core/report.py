@@ -100,17 +100,6 @@ def distinct(records: Iterable[Record], *keys: str) -> dict[str, list[str]]:
     return {name: found[name] for name in sorted(found)}
 
 
-def configs(records: Records) -> list[tuple[str, str]]:
-    """The different configs of the rules, as (names of the rules, YAML)."""
-    users: dict[str, list[str]] = {}
-    for rule, made in by_rule(records).items():
-        for record in made:
-            if record.get("config"):
-                rules = users.setdefault(plain_yaml(record["config"]), [])
-                rules += [] if rule in rules else [rule]
-    return [(", ".join(rules), text) for text, rules in users.items()]
-
-
 # --------------------------------------------------------------------------- parts of the page
 
 
@@ -261,12 +250,13 @@ def render(
     }
     frames = {key[1:]: read_parquet(file) for key, file in files.items() if key[0] == "table"}
     ledger, items = _rows(read_parquet(claims)), _rows(read_parquet(catalogue))
+    row_of = {row["claim"]: row for row in ledger}
     pictured = {key[1:] for key in files if key[0] == "figure"}
     item_of = {file: item for item in items for file in item["files"]}
 
     def page_of(text: str, source: str, paper: str, level: int) -> Page:
         try:
-            page = filled_page(text, source, reader(frames, paper), level)
+            page = filled_page(text, source, reader(frames, paper), level, row_of)
             return Page(page.title, maths(page.body))
         except FeatlearnError as error:
             if unfinished is None:
@@ -313,7 +303,6 @@ def render(
         for page, one in zip(pages, gallery, strict=True)
         if page[0] == "figure"
     }
-    row_of = {row["claim"]: row for row in ledger}
     own, absent = of_run(findings, row_of)
     told = [
         Finding(
@@ -324,6 +313,7 @@ def render(
                     sentence_of(one, row_of[one["claim"]]),
                     f"finding {one['id']}",
                     reader(frames, one["claim"].partition("/")[0]),
+                    row_of,
                 )
             ),
             row=row_of[one["claim"]],
@@ -362,7 +352,7 @@ def render(
         "maths": maths,
     }.items():
         environment.filters[filter_name] = act
-    for function in (bar, by_rule, cells, configs, plus_minus, math.isnan):
+    for function in (bar, by_rule, cells, plus_minus, math.isnan):
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,

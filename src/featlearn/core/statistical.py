@@ -1,20 +1,26 @@
 """Means with intervals over replicates, drawn by seaborn straight from a tidy frame.
 
-One rule for the figures of all papers: an interval is drawn from :data:`LEAST` replicates on. That
-of two is 12.7 times as long as they lie apart: it leaves the axes, covers what stands beside it and
-says less than both values do. Tables and the ledger tell it all the same.
+One rule for the figures of all papers:
+
+- A whisker or band is the 95 % t-interval over replicates (Wilson's for the share of random starts
+  in which something happens), and nothing else; it is drawn from :data:`LEAST` replicates on. That
+  of two is 12.7 times as long as they lie apart: it leaves the axes, covers what stands beside it
+  and says less than both values do. Tables and the ledger tell it all the same.
+- Up to :data:`FEW` replicates are shown as points, with a short line at their mean; a bar, from
+  zero, stands for more of them.
+- What is compared replicate by replicate is drawn as differences (:func:`differences`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS
+from featlearn.core.plots import COLOURS, FILLS
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Replicates from which on figures draw an interval.
 LEAST = 3
+#: Replicates up to which points stand where bars would.
+FEW = 5
 
 
 class Look(NamedTuple):
@@ -48,6 +56,117 @@ def share_interval(values: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def column(
+    ax: Axes, at: float, values: Any, colour: str, *, width: float = 0.8, label: str | None = None
+) -> None:
+    """One group of replicates, at ``at``: dots and their mean with its interval.
+
+    The mean of many is a bar, that of a few a short line; see the top of this module.
+    """
+    seen = np.asarray(values, dtype=np.float64)
+    few = seen.size <= FEW
+    if few:
+        ax.hlines(seen.mean(), at - width / 2, at + width / 2, color=colour, linewidth=2.5)
+    else:
+        ax.bar(at, seen.mean(), width, color=colour, label=label)
+    low, high = interval(seen)
+    if np.isfinite(low):
+        ax.vlines(at, low, high, color=COLOURS["ink"], linewidth=1.2)
+    ax.scatter(
+        at + np.linspace(-0.28, 0.28, seen.size) * width if seen.size > 1 else [at], seen,
+        s=16 if few else 7, color=colour if few else COLOURS["ink"], alpha=0.8 if few else 0.55,
+        linewidths=0, zorder=3, label=label if few else None,
+    )  # fmt: skip
+
+
+def rows(
+    ax: Axes,
+    frame: pd.DataFrame,
+    by: str,
+    *,
+    looks: Mapping[Any, Look],
+    value: str = "value",
+    first: int = 0,
+) -> None:
+    """A row a value of ``by``, named at the left: dots are replicates, a tick is their mean.
+
+    For many arms beside each other, of which bars would hide that they lie near a limit. The rows
+    begin at ``first``.
+    """
+    shown = {key: look for key, look in looks.items() if (frame[by] == key).any()}
+    for place, (key, look) in enumerate(shown.items(), first):
+        seen = frame[frame[by] == key][value].to_numpy(dtype=np.float64)
+        spread = np.linspace(-0.22, 0.22, seen.size) if seen.size > 1 else np.zeros(1)
+        ax.scatter(seen, place + spread, s=11, color=look.colour, alpha=0.5, linewidths=0)
+        ax.vlines(seen.mean(), place - 0.34, place + 0.34, color=look.colour, linewidth=2.2)
+        low, high = interval(seen)
+        if np.isfinite(low):
+            ax.hlines(place, low, high, color=COLOURS["ink"], linewidth=1.2, zorder=3)
+    ax.set_yticks(range(first, first + len(shown)), [look.words for look in shown.values()])
+    ax.set_ylim(first + len(shown) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+
+
+def whiskers(
+    ax: Axes,
+    x: Any,
+    mean: Any,
+    half_width: Any,
+    colour: str,
+    *,
+    marker: str = "o",
+    line: str = "",
+    filled: bool = True,
+    across: bool = False,
+    label: str | None = None,
+) -> None:
+    """Points with the intervals of a summary, joined by a ``line`` or not.
+
+    With ``across`` the intervals lie along x: ``x`` are the means, and ``mean`` the places along y.
+    """
+    ends = {"xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))}
+    ax.errorbar(
+        x, mean, **ends, color=colour,
+        fmt=f"{marker}", linestyle=line or "none", markersize=4.5, linewidth=1.4, elinewidth=1.2,
+        markerfacecolor=colour if filled else FILLS["white"], label=label,
+    )  # fmt: skip
+
+
+def differences(
+    ax: Axes,
+    gains: pd.DataFrame,
+    x: str,
+    hue: str,
+    *,
+    looks: Mapping[Any, Look],
+    groups: Sequence[Any] | None = None,
+) -> None:
+    """Paired differences beside each other, a group a value of ``x``, with a line at zero.
+
+    Parameters
+    ----------
+    gains
+        Columns ``x``, ``hue``, difference, difference_half_width; see
+        :func:`featlearn.core.stats.paired`.
+    groups
+        Values of ``x`` from left to right; all of the frame, sorted, if left out.
+    """
+    at = list(groups) if groups is not None else sorted(gains[x].unique())
+    shown = [key for key in looks if key in set(gains[hue])]
+    step = 0.8 / max(1, len(shown))
+    for number, key in enumerate(shown):
+        own = gains[(gains[hue] == key) & gains[x].isin(at)]
+        places = [at.index(value) + step * (number - (len(shown) - 1) / 2) for value in own[x]]
+        look = looks[key]
+        whiskers(ax, places, own["difference"], own["difference_half_width"], look.colour,
+                 marker=look.marker, label=look.words)  # fmt: skip
+    ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
+    ax.set_xticks(range(len(at)), [f"{value:g}" if not isinstance(value, str) else value
+                                   for value in at])  # fmt: skip
+    ax.set_xlim(-0.6, len(at) - 0.4)
+    ax.grid(axis="x", visible=False)
+
+
 def bars(
     ax: Axes,
     frame: pd.DataFrame,
@@ -57,7 +176,7 @@ def bars(
     groups: Mapping[Any, str],
     looks: Mapping[Any, Look],
 ) -> None:
-    """Bars of the mean ``value`` in groups, with 95 % intervals and a dot a replicate.
+    """The mean ``value`` in groups, with 95 % intervals and a dot a replicate: bars, or points.
 
     Parameters
     ----------
@@ -70,6 +189,9 @@ def bars(
     """
     shown = frame[frame[x].isin(list(groups)) & frame[hue].isin(list(looks))]
     words = {key: look.words for key, look in looks.items()}
+    if shown.groupby(list({x, hue})).size().max() <= FEW:
+        _columns(ax, shown, x, hue, groups, looks)
+        return
     shared: dict[str, Any] = {
         "data": shown.assign(group=shown[x].map(groups), bar=shown[hue].map(words)),
         "x": "group", "y": "value", "hue": "bar", "order": list(groups.values()),
@@ -93,6 +215,29 @@ def bars(
     ax.grid(axis="x", visible=False)
     if legend := ax.get_legend():
         legend.remove()
+
+
+def _columns(
+    ax: Axes,
+    shown: pd.DataFrame,
+    x: str,
+    hue: str,
+    groups: Mapping[Any, str],
+    looks: Mapping[Any, Look],
+) -> None:
+    """The same groups where replicates are few."""
+    room = 0.8 / (1 if x == hue else len(looks))
+    for number, (key, look) in enumerate(looks.items()):
+        label: str | None = look.words
+        for place, group in enumerate(groups):
+            own = shown[(shown[hue] == key) & (shown[x] == group)]["value"]
+            if len(own):
+                at = place if x == hue else place + room * (number - (len(looks) - 1) / 2)
+                column(ax, at, own, look.colour, width=0.84 * room, label=label)
+                label = None
+    ax.set_xticks(range(len(groups)), list(groups.values()))
+    ax.set_xlim(-0.5, len(groups) - 0.5)
+    ax.grid(axis="x", visible=False)
 
 
 def lines(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.figures.shared import bar, level, lines, wide
 from featlearn.contrastive.tables.ablations import ARMS
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.stats import estimate, per_replicate
+from featlearn.core.statistical import Look, rows
+from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+#: Share of living neurons below which a network is dead.
+DEAD = 0.02
 
 
 @figure()
@@ -23,42 +26,57 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
     """One change at a time
 
     Every arm changes one thing in the reference and sees the same draws. Left, the probe's error over that of
-    the best linear predictor of the arm's data; green marks are its Bayes floors. Right, the share of atoms
-    with a singleton. Black: the reference; orange: no better than 5 % below linear. *What to see:* without the
-    mask, or with two independent ones, the error is higher, and without thresholds nothing is gained.
-    Thresholds that rise by themselves kill all neurons; thresholds that only follow the norm (kb = 0) do as well
-    as the reference. The theory's decay is too strong at this size, thrice the noise too much for as many steps,
-    the paper's width too small, and descent along the printed gradient ends with a dead network. A dictionary of
-    spikes, which the masks hide from one view, is not learned at all.
+    the best linear predictor of the arm's data: dots are replicates, a tick is their mean with its 95 %
+    interval, green is the Bayes floor of the arm's data. A network of which no neuron fires is called dead: its
+    probe predicts the mean. Right, the share of atoms with a singleton. Black: the reference; blue: better than
+    linear by 5 %; red: not. *What to see:*
+    {{ said("contrastive/ablation-no-mask", holds="the mask lowers the error", fails="the mask does not lower the error") }};
+    {{ said("contrastive/ablation-independent-masks", holds="two independent masks do no better than none",
+            fails="two independent masks do better than none") }};
+    {{ said("contrastive/ablation-zero-thresholds", holds="without thresholds nothing is gained over linear",
+            fails="without thresholds the error is another than that of linear") }};
+    {{ said("contrastive/printed-schedule", holds="thresholds that grow as printed leave neurons alive",
+            fails="thresholds that grow as printed kill every neuron") }}, where
+    {{ said("contrastive/schedule-growth-not-needed", holds="thresholds that only follow the norm do as well as the reference",
+            fails="thresholds that only follow the norm do not do as well as the reference") }}. The paper's width
+    {{ said("contrastive/paper-width", holds="suffices", fails="is too small here") }}, and a dictionary of spikes,
+    which the masks hide from one view, {{ said("contrastive/dictionary-spiky", holds="is not learned", fails="is learned") }}.
     """
     arms = [arm for arm in ARMS if (evaluation["model"] == arm).any()]
-    drawn = canvas(8.2, 0.6 + 0.27 * len(arms))
+    drawn = canvas(8.6, 0.8 + 0.27 * len(arms))
     left, right = drawn.subplots(1, 2, sharey=True, width_ratios=[1.6, 1])
+    own = evaluation[evaluation["quantity"].isin(["nmse", "covered", "alive"])]
+    linear = {
+        arm: per_replicate(evaluation, model=f"{arm}/linear-exact", quantity="nmse").mean()
+        for arm in arms
+    }
+    own = own[own["model"].isin(arms)]
+    relative = own[own["quantity"] == "nmse"]
+    relative = relative.assign(value=relative["value"] / relative["model"].map(linear))
+    gained = relative.groupby("model")["value"].mean() < 0.95
+    looks = {arm: Look(ARMS[arm], _colour(arm, bool(gained[arm]))) for arm in arms}
+    rows(left, relative, "model", looks=looks)
+    rows(right, own[own["quantity"] == "covered"], "model", looks=looks)
+    alive = own[own["quantity"] == "alive"].groupby("model")["value"].mean()
     for row, arm in enumerate(arms):
-        linear = per_replicate(evaluation, model=f"{arm}/linear-exact", quantity="nmse").mean()
         bayes = per_replicate(evaluation, model=f"{arm}/bayes-exact", quantity="nmse").mean()
-        relative = per_replicate(evaluation, model=arm, quantity="nmse") / linear
-        colour = COLOURS["blue"] if relative.mean() < 0.95 else COLOURS["orange"]
-        if arm == "reference":
-            colour = COLOURS["ink"]
-        _row(left, row, relative, colour)
-        left.plot([bayes / linear] * 2, [row - 0.4, row + 0.4], color=COLOURS["green"], linewidth=2)
-        _row(right, row, per_replicate(evaluation, model=arm, quantity="covered"), colour)
+        left.vlines(bayes / linear[arm], row - 0.4, row + 0.4, color=COLOURS["green"], linewidth=2)
+        if alive.get(arm, 1.0) < DEAD:
+            at = relative[relative["model"] == arm]["value"].min()
+            left.annotate("dead", (at, row), (-6, 0), textcoords="offset points", ha="right",
+                          va="center", fontsize=8)  # fmt: skip
     left.axvline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-    left.set_yticks(range(len(arms)), [ARMS[arm] for arm in arms])
-    left.invert_yaxis()
-    left.set(title="Probe: NMSE over the best linear one", xlim=(0, None))
+    left.set(title="Error of the probe over the best linear one", xlim=(0, None))
     left.set_xlabel("1: no better than linear; green: Bayes floor of the arm's data")
-    right.set(title="Atoms covered", xlim=(-0.03, 1.03))
-    right.set_xlabel("share with a singleton")
+    right.tick_params(labelleft=False)
+    right.set(title="Atoms covered", xlim=(-0.03, 1.03), xlabel="share with a singleton")
     return drawn
 
 
-def _row(ax: Axes, row: int, seen: np.ndarray, colour: str) -> None:
-    mean = estimate(seen)
-    ax.barh(row, mean.mean, 0.7, color=colour, alpha=0.85)
-    spread = row + np.linspace(-0.2, 0.2, seen.size)
-    ax.scatter(seen, spread, s=6, color=COLOURS["ink"], alpha=0.6, linewidths=0, zorder=3)
+def _colour(arm: str, gained: bool) -> str:
+    if arm == "reference":
+        return COLOURS["ink"]
+    return COLOURS["blue" if gained else "red"]
 
 
 #: Arms that differ in the growth of the thresholds alone, and their colours.
@@ -99,7 +117,7 @@ def threshold_growth(history: pd.DataFrame, evaluation: pd.DataFrame, config: Co
     for x, arm in enumerate(rates):
         bar(axes[2], x, per_replicate(evaluation, model=arm, quantity="nmse"), GROWTH[arm])
     linear = level(axes[2], evaluation, "reference/linear-exact")
-    axes[2].annotate("best linear", (-0.45, linear), ha="left", va="bottom", fontsize=7.5)
+    axes[2].annotate("best linear", (-0.45, linear), ha="left", va="bottom", fontsize=8)
     axes[2].set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates.values()])
     axes[2].set(title="Probe at the end", xlabel="kb", ylabel="NMSE")
     axes[2].grid(axis="x", visible=False)

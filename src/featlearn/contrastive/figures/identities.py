@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ def closed_forms(sampled: pd.DataFrame) -> Figure:
     _check(atom, sampled, "dense_pull", COLOURS["orange"], "along noise")
     atom.set(title="One active atom, b > 0", xlabel=r"$\alpha=\langle w,M_j\rangle$",
              ylabel="pull of the positive", yscale="log")  # fmt: skip
-    _check(noise, sampled, "noise_pull", COLOURS["red"], "no augmentation")
-    _check(noise, sampled, "masked_noise_pull", COLOURS["blue"], "RandomMask")
+    _check(noise, sampled, "noise_pull", PALETTE["contrastive, no augmentation"], "no augmentation")
+    _check(noise, sampled, "masked_noise_pull", PALETTE["contrastive"], "RandomMask")
     noise.set(title="Noise alone", xlabel=r"$b$ over its value at T1", ylabel="pull along w")
     for ax in axes:
-        ax.legend(fontsize=7.5)
+        ax.legend(fontsize=8)
     return drawn
 
 
@@ -52,5 +53,4 @@ def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str)
     for number, setting in enumerate(predicted.index.to_numpy()):
         seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())
         first = None if number else label
-        ax.errorbar(float(setting), seen.mean, seen.half_width, fmt="o", color=colour, markersize=4,
-                    label=first)  # fmt: skip
+        whiskers(ax, float(setting), seen.mean, seen.half_width, colour, label=first)

@@ -14,8 +14,9 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
 from featlearn.contrastive.tables.images import numbers
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import column, whiskers
 from featlearn.images.figures.mosaic import bare, mosaic
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ TITLES = {
     START: "random start",
 }
 ARM_COLOURS = {
-    "contrastive-none": COLOURS["grey"],
-    "contrastive-crop": COLOURS["sky"],
-    "contrastive-colour": COLOURS["blue"],
-    "supervised-crop": COLOURS["orange"],
-    "supervised-colour": COLOURS["red"],
-    "adversarial-colour": COLOURS["purple"],
-    START: COLOURS["ink"],
+    "contrastive-none": PALETTE["contrastive, no augmentation"],
+    "contrastive-crop": PALETTE["contrastive, weak augmentation"],
+    "contrastive-colour": PALETTE["contrastive"],
+    "supervised-crop": PALETTE["supervised"],
+    "supervised-colour": PALETTE["supervised, more"],
+    "adversarial-colour": PALETTE["contrastive, adversarial"],
+    START: PALETTE["untrained"],
 }
 CLASS_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
 
@@ -64,17 +65,19 @@ def told(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -
     return f"{row['mean']:.2f}{spread}"
 
 
-def bars(
-    ax: Axes, found: pd.DataFrame, panel: int, shown: str, quantity: str, arms: Sequence[str]
+def groups(
+    ax: Axes,
+    values: pd.DataFrame,
+    found: pd.DataFrame,
+    panel: int,
+    quantity: str,
+    arms: Sequence[str],
 ) -> None:
-    """A bar an arm with its interval; the random start as a dashed line."""
+    """The replicates of each arm; the random start, of the table ``found``, as a dashed line."""
+    shown = str(found.loc[found["panel"] == panel, "figure"].iloc[0])
     for place, arm in enumerate(arms):
-        row = rows_of(found, panel, shown, arm, quantity).iloc[0]
-        ax.bar(place, row["mean"], 0.8, color=ARM_COLOURS[arm])
-        if not np.isnan(row["half_width"]):
-            ax.errorbar(
-                place, row["mean"], row["half_width"], color=COLOURS["ink"], capsize=2, lw=1
-            )
+        own = values[(values["arm"] == arm) & (values["quantity"] == quantity)]
+        column(ax, place, own["value"], ARM_COLOURS[arm])
     start = rows_of(found, panel, shown, START, quantity).iloc[0]["mean"]
     ax.axhline(start, color=COLOURS["ink"], linestyle="--", linewidth=0.9)
     ax.set_xticks([])
@@ -103,6 +106,23 @@ def by_arm(frame: pd.DataFrame, config: Config, shown: str) -> dict[tuple[str, s
     }
 
 
+def measured(frame: pd.DataFrame, config: Config, name: str, shown: str) -> pd.DataFrame:
+    """The replicates of a data set, with the encoder that a figure shows of it."""
+    encoder = encoder_of(config[name], shown)
+    return frame[(frame["data_set"] == name) & (frame["encoder"] == encoder)]
+
+
+def change(pictures: pd.DataFrame, start: pd.DataFrame) -> pd.DataFrame:
+    """Kernels less those of the start, on middle grey."""
+    place = ["channel", "row", "column"]
+    both = [one[one["kind"] == "filter"].sort_values(place) for one in (pictures, start)]
+    colours = ["red", "green", "blue"]
+    after, before = (one[colours].to_numpy(np.int16) for one in both)
+    return both[0].assign(
+        **dict(zip(colours, np.clip(128 + after - before, 0, 255).T, strict=True))
+    )
+
+
 @figure()
 def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
     """Figure 1: what the last layer responds to
@@ -112,10 +132,15 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     contrastive training with it, and adversarial contrastive training. It finds shapes in all three, and
     more colour in the supervised one. That comparison changes two things at once, so the second panel,
     supervised with colour distortion, was added. *Chroma* is the share of a picture's energy that is colour
-    and not brightness: 0 for a grey picture, 0.67 for noise. Bars are means over replicates with 95 %
-    intervals; dashed: the untrained network. *What to see:* the chroma is
+    and not brightness: 0 for a grey picture, 0.67 for noise. On the right means over replicates with 95 %
+    intervals and a dot a replicate; dashed: the untrained network. *What to see:*
+    {{ said("contrastive/shapes-fig-1-colour-of-supervised",
+            holds="the supervised pictures are more colourful than the contrastive ones, as the paper says",
+            fails="the supervised pictures are not more colourful than the contrastive ones, against the paper",
+            left="that the supervised pictures are the more colourful, as the paper says, is not seen") }}. The
+    chroma is
     {{ value("images", panel=1, figure="fig-1", arm="supervised-crop", quantity="chroma of pictures") | number }}
-    after supervised training as in the paper,
+    after supervised training with crops,
     {{ value("images", panel=1, figure="fig-1", arm="supervised-colour", quantity="chroma of pictures") | number }}
     after supervised training with colour distortion, and
     {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="chroma of pictures") | number }}
@@ -136,22 +161,32 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
                 f"class accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
             )
         row[0].set_ylabel(name)
-        bars(row[-1], found, panel, "fig-1", "chroma of pictures", arms)
+        own = measured(evaluations, config, name, "fig-1")
+        groups(row[-1], own, found[found["figure"] == "fig-1"], panel, "chroma of pictures", arms)
         row[-1].set_ylim(0, 1)
     arm_legend(drawn, arms)
     return drawn
 
 
 @figure()
-def fig_2(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
+def fig_2(
+    evaluations: pd.DataFrame, pictures: pd.DataFrame, patterns: pd.DataFrame, config: Config
+) -> Figure:
     """Figure 2: features under three augmentations
 
-    Contrastive training without augmentation, with crops, and with crops and colour distortion. Above, the
-    kernels of the first layer; below, images that make channels of the last layer answer strongly. Right:
+    Contrastive training without augmentation, with crops, and with crops and colour distortion. Above, how the
+    kernels of the first layer changed since the start that all share (grey: not at all; each kernel is taken
+    from its least to its largest value); below, images that make channels of the last layer answer strongly. Right:
     accuracy of a linear probe for the class; share of the variance of the image's mean colour that is linear
     in the features (R²); and the share of energy that is colour in kernels and pictures (*chroma*).
-    Dashed: the untrained network. *Roughness* is the share of a picture's energy that a mean over 2 x 2 pixels removes: 0.75 for white noise.
-    *What to see:* without augmentation and with crops alone the features hold the colour
+    Dashed: the untrained network; dotted: chance. *Roughness* is the share of a picture's energy that a mean over 2 x 2 pixels removes: 0.75 for white noise.
+    *What to see:*
+    {{ said("contrastive/shapes-fig-2-none-meaningless",
+            holds="what is learned without augmentation is no better for the class than a random start, as the paper says",
+            fails="what is learned without augmentation is better for the class than a random start, against the paper") }};
+    {{ said("contrastive/shapes-fig-2-full-over-crop", holds="colour distortion makes the features better than crops alone",
+            fails="colour distortion does not make the features better than crops alone") }}.
+    Without augmentation and with crops alone the features hold the colour
     ({{ value("images", panel=1, figure="fig-2", arm="contrastive-none", quantity="colour explained") | number }} and
     {{ value("images", panel=1, figure="fig-2", arm="contrastive-crop", quantity="colour explained") | number }}), and the
     class is told with an accuracy of
@@ -168,8 +203,10 @@ def fig_2(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     for panel, name in enumerate(names, 1):
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
         for place, arm in enumerate(arms):
-            for ax, kind in ((upper[place], "filter"), (lower[place], "feature")):
-                ax.imshow(mosaic(shown[name, arm], kind), interpolation="nearest")
+            changed = change(shown[name, arm], shown[name, START])
+            for ax, own in ((upper[place], changed), (lower[place], shown[name, arm])):
+                kind = "filter" if ax is upper[place] else "feature"
+                ax.imshow(mosaic(own, kind), interpolation="nearest")
                 bare(ax)
             upper[place].set_title(TITLES[arm], fontsize=8.5)
             upper[place].set_xlabel(
@@ -179,12 +216,15 @@ def fig_2(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
                 f"chroma {told(found, panel, 'fig-2', arm, 'chroma of pictures')}\n"
                 f"roughness {told(found, panel, 'fig-2', arm, 'roughness of pictures')}"
             )
-        upper[0].set_ylabel(f"{name}\nfirst filters")
+        upper[0].set_ylabel(f"{name}\nchange of the first filters")
         lower[0].set_ylabel("pictures of the last layer")
         wanted = ("class accuracy", "colour explained", "chroma of filters", "chroma of pictures")
+        own = measured(evaluations, config, name, "fig-2")
         for ax, quantity in zip((*upper[3:], *lower[3:]), wanted, strict=True):
-            bars(ax, found, panel, "fig-2", quantity, arms)
+            groups(ax, own, found[found["figure"] == "fig-2"], panel, quantity, arms)
             ax.set_ylim(0, 1.03)
+        classes = patterns.loc[patterns["data_set"] == name, "label"].nunique()
+        upper[3].axhline(1 / classes, color=COLOURS["ink"], linestyle=":", linewidth=0.9)
     arm_legend(drawn, arms)
     return drawn
 
@@ -198,14 +238,16 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     classes lie in the map (1: tight classes far apart, 0 and below: mixed), *purity* how many of a point's ten
     nearest neighbours share its class; after the sign stands the 95 % interval over replicates. *What to see:*
     the lower row is sorted by colour where nothing distorts it. The paper's claim is that classes lie together
-    in the column on the right alone; the purity there is
+    in the column on the right alone:
+    {{ said("contrastive/shapes-fig-3-purity-over-crop", holds="they lie together more than with crops alone",
+            fails="they do not lie together more than with crops alone") }}. The purity there is
     {{ value("images", panel=1, figure="fig-3", arm="contrastive-colour", quantity="purity of the map") | number }}, against
     {{ value("images", panel=1, figure="fig-3", arm="contrastive-crop", quantity="purity of the map") | number }} and
     {{ value("images", panel=1, figure="fig-3", arm="contrastive-none", quantity="purity of the map") | number }} in the others.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(maps, config, "fig-3")
-    from matplotlib import colormaps
+    from matplotlib.lines import Line2D
 
     arms = FIGURE_ARMS["fig-3"]
     drawn = canvas(8.6, 5.6 * len(names) + 0.2)
@@ -216,9 +258,7 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
             points = shown[name, arm]
             for label in sorted(int(each) for each in points["label"].unique()):
                 own = points[points["label"] == label]
-                colour = colormaps["tab10"](label % 10)
-                marker = CLASS_MARKERS[label % len(CLASS_MARKERS)]
-                upper[place].scatter(own["x"], own["y"], s=7, color=colour, marker=marker, lw=0)
+                upper[place].scatter(own["x"], own["y"], s=9, lw=0, **_mark(label))
             lower[place].scatter(
                 points["x"], points["y"], s=9, c=points[["red", "green", "blue"]].to_numpy(), lw=0
             )
@@ -235,19 +275,39 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
             )
         upper[0].set_ylabel(f"{name}\ncoloured by class")
         lower[0].set_ylabel("coloured as the image")
+    labels = sorted(int(each) for each in maps["label"].unique())
+    key = [
+        Line2D([], [], linestyle="", markersize=5, label=f"class {label + 1}", **_mark(label))
+        for label in labels
+    ]
+    drawn.legend(handles=key, loc="outside lower center", ncols=min(10, len(key)))
     return drawn
+
+
+def _mark(label: int) -> dict[str, Any]:
+    """Colour and marker of a class."""
+    colours = [*COLOURS.values()]
+    return {
+        "color": colours[label % len(colours)],
+        "marker": CLASS_MARKERS[label % len(CLASS_MARKERS)],
+    }
 
 
 @figure()
 def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> Figure:
     """Figure 4: which neurons fire
 
-    Each panel is one layer of one network: a row an image, sorted by class, a column a channel, the darker the
-    more places of its map fire, that is, are above zero after the rectifier. Below each panel the firing rate
+    Each panel is one layer of one network: a row an image, sorted by class (blue lines part the classes), a column
+    a channel, the darker the more places of its map fire, that is, are above zero after the rectifier. Below each panel the firing rate
     over all images, places and channels; on the right these rates by layer, with 95 % intervals over
     replicates. The paper shows layers 2 to 5 and says that colour distortion makes contrastive firing
-    sparser, and that supervised firing is sparse with it and without. *What to see:* where the two blue lines
-    part, and whether the dark one joins the supervised ones.
+    sparser, and that supervised firing is sparse with it and without. *What to see:*
+    {{ said("contrastive/shapes-fig-4-sparser", holds="over the layers contrastive firing is sparser with colour distortion",
+            fails="over the layers contrastive firing is not sparser with colour distortion") }};
+    {{ said("contrastive/shapes-fig-4-supervised-sparser", holds="supervised firing is sparser still",
+            fails="supervised firing is not sparser than contrastive firing") }};
+    {{ said("contrastive/shapes-fig-4-towards-supervised", holds="colour distortion brings the two profiles together",
+            fails="colour distortion does not bring the two profiles together") }}.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(patterns, config, "fig-4")
@@ -265,8 +325,11 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
                 own = shown[name, arm]
                 own = own[own["layer"] == layer]
                 shares = own.pivot_table(index="image", columns="channel", values="share")
-                ax.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+                image = ax.imshow(shares, cmap="Greys", vmin=0, vmax=1, aspect="auto")
                 bare(ax)
+                labels = own.groupby("image")["label"].first().to_numpy()
+                for edge in np.flatnonzero(np.diff(labels)):
+                    ax.axhline(edge + 0.5, color=COLOURS["sky"], linewidth=0.5)
                 ax.set_xlabel(f"fires {rates[layer]:.2f}", labelpad=2)
                 if arm == arms[0]:
                     ax.set_title(f"layer {layers[name].index(layer) + 2}", fontsize=8.5)
@@ -275,6 +338,10 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
             row[0].set_ylabel(TITLES[arm].replace(" + ", " +\n"), fontsize=8)
         _profiles(block[0][-1].get_gridspec(), drawn, block, found, panel, arms)
         block[0][0].set_title(f"{name}: layer 2", fontsize=8.5)
+    scale = drawn.colorbar(
+        image, ax=list(grid[:, :-1].flat), location="left", shrink=0.35, pad=0.02
+    )
+    scale.set_label("share of places that fire", fontsize=8)
     arm_legend(drawn, arms)
     return drawn
 
@@ -294,16 +361,8 @@ def _profiles(
     ax = drawn.add_subplot(spec[first : first + len(arms), -1])
     for arm in (*arms, START):
         own = rows_of(found, panel, "fig-4", arm, "firing rate")
-        ax.errorbar(
-            range(1, len(own) + 1),
-            own["mean"],
-            yerr=own["half_width"].fillna(0),
-            color=ARM_COLOURS[arm],
-            linestyle="--" if arm == START else "-",
-            marker="o",
-            markersize=3,
-            capsize=2,
-        )
+        whiskers(ax, range(1, len(own) + 1), own["mean"], own["half_width"], ARM_COLOURS[arm],
+                 line="--" if arm == START else "-")  # fmt: skip
     ax.set(xlabel="layer", ylim=(0, 1), xticks=range(1, len(own) + 1))
     ax.set_title("firing rate", fontsize=8.5)
 
@@ -316,7 +375,11 @@ def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config)
     share of the training that is over. A line is a replicate; the dot marks where, on average, half of the way
     is done. All trainings have the same number of steps, batch size and schedule of the rate. The paper
     remarks that features of the first layer emerge more slowly in contrastive than in supervised training.
-    *What to see:* whether each blue dot lies to the right of the red or yellow one of the same augmentation.
+    *What to see:* contrastive dots to the right of supervised ones. By halfway marks, with crop and colour
+    distortion, {{ said("contrastive/shapes-slow-first-layer-colour", holds="contrastive training is the slower",
+    fails="contrastive training is not the slower") }}; with crops alone
+    {{ said("contrastive/shapes-slow-first-layer-same-crop", holds="it is the slower as well",
+            fails="it is not the slower") }}.
     """
     names, found = ordered(config), numbers(evaluations, config)
     arms = FIGURE_ARMS["fig-4"]

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.figures.shared import over_sizes
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ERRORS = {
-    "linear-exact": ("best linear predictor", COLOURS["grey"]),
-    "unmasked": ("no mask, thresholds raised", COLOURS["orange"]),
-    "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
-    "bayes-exact": ("Bayes floor", COLOURS["green"]),
+    "linear-exact": ("best linear predictor", PALETTE["raw input"]),
+    "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("RandomMask, thresholds raised", PALETTE["contrastive"]),
+    "bayes-exact": ("best possible (Bayes)", PALETTE["bayes"]),
 }
 #: The same of the accuracy, which is known from trained probes alone.
 ACCURACIES = {
@@ -43,7 +43,7 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     intervals. *What to see:* the error of linear predictors hardly moves, while that of the network with
     RandomMask falls from
     {{ value("scaling", place="least", model="masked", quantity="nmse") | number }} to
-    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the Bayes floor.
+    {{ value("scaling", place="most", model="masked", quantity="nmse") | number }}, following the least error that is possible.
     The same training without a mask lies between: it goes from
     {{ value("scaling", place="least", model="unmasked", quantity="nmse") | number }} to
     {{ value("scaling", place="most", model="unmasked", quantity="nmse") | number }}. Stage II takes about as
@@ -56,12 +56,14 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     masked = sizes[sizes["model"] == "masked"]
     came = masked[(masked["quantity"] == "stage_two") & (masked["value"] >= 0)]
     if len(came):
-        over_sizes(third, came, "atoms", "stage_two", {"masked": ("measured", COLOURS["blue"])})
+        over_sizes(
+            third, came, "atoms", "stage_two", {"masked": ("measured", PALETTE["contrastive"])}
+        )
         length = came.groupby("atoms")["value"].mean()
         units = np.array([stage_two_unit(atoms) for atoms in length.index])
         third.plot(length.index, length.iloc[0] / units[0] * units, "--", color=COLOURS["ink"],
                    linewidth=0.9, label=r"$\propto d\,\log d\,/\log\log d$")  # fmt: skip
-        third.legend(loc="upper left", fontsize=7.5)
+        third.legend(loc="upper left", fontsize=8)
     first.set(title="Regression", ylabel="NMSE", ylim=(0, None))
     second.set(title="Classification", ylabel="accuracy", ylim=(None, 1.0))
     third.set(title="Length of stage II", ylabel=r"$\eta\,(T_2-T_1)$", yscale="log")

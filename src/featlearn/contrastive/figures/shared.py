@@ -9,20 +9,17 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS
-from featlearn.core.stats import estimate, per_replicate
+from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def bar(ax: Axes, x: float, seen: np.ndarray, colour: str, width: float = 0.7) -> None:
-    """Mean as a bar, 95 % interval as a line, replicates as dots spread over the bar."""
-    mean = estimate(seen)
-    ax.bar(x, mean.mean, width, color=colour)
-    if seen.size > 1:
-        ax.errorbar(x, mean.mean, mean.half_width, color=COLOURS["ink"], linewidth=1.2)
-    spread = x + np.linspace(-0.28, 0.28, seen.size) * width
-    ax.scatter(spread, seen, s=6, color=COLOURS["ink"], alpha=0.55, linewidths=0, zorder=3)
+def bar(ax: Axes, x: float, seen: np.ndarray, colour: str) -> None:
+    """The group of one model; see :func:`featlearn.core.statistical.column`."""
+    from featlearn.core.statistical import column  # slow to import
+
+    column(ax, x, seen, colour, width=0.7)
 
 
 def wide(frame: pd.DataFrame, index: str, **where: str) -> pd.DataFrame:

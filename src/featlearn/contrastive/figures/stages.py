@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import TwoSlopeNorm
 
-from featlearn.contrastive.figures.shared import bar, level, lines, over_sizes, wide
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.contrastive.figures.shared import level, lines, over_sizes, wide
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, rows
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -71,16 +72,16 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
-    axes[1, 0].legend(fontsize=7.5, loc="lower right")
-    axes[0, 1].legend(fontsize=7.5, loc="lower right")
-    axes[0, 2].legend(fontsize=7.5, loc="lower right")
-    axes[1, 3].legend(fontsize=7.5, loc="upper right")
+    axes[1, 0].legend(fontsize=8, loc="lower right")
+    axes[0, 1].legend(fontsize=8, loc="lower right")
+    axes[0, 2].legend(fontsize=8, loc="lower right")
+    axes[1, 3].legend(fontsize=8, loc="upper right")
     floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
     for row, ax in enumerate(axes[:, 3]):
         ax.axhline(floor, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
         if row == 0:
             ax.annotate("floor of a code of z", (1, floor), xycoords=("axes fraction", "data"),
-                        ha="right", va="bottom", fontsize=7.5)  # fmt: skip
+                        ha="right", va="bottom", fontsize=8)  # fmt: skip
     return drawn
 
 
@@ -98,7 +99,7 @@ def _mark(ax: Axes, times: dict[str, float], *, named: bool) -> None:
         ax.axvline(step, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
         if named:
             ax.annotate(MOMENTS[name], (step, 0.02), xycoords=("data", "axes fraction"),
-                        xytext=(2, 0), textcoords="offset points", fontsize=7.5)  # fmt: skip
+                        xytext=(2, 0), textcoords="offset points", fontsize=8)  # fmt: skip
 
 
 @figure()
@@ -106,8 +107,9 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     """Neurons become singletons
 
     The share of each neuron (row) along each atom (column), in one replicate: the absolute cosine of the angle
-    between weight and atom. Neurons are sorted by the atom that they are closest to at the end. *What to see:*
-    with RandomMask the picture is diffuse until T1 and nearly a permutation at the end:
+    between weight and atom. Neurons are sorted by the atom that they are closest to at the end. The order of the rows makes a diagonal
+    of any matrix: to be judged is how dark it is and how light the rest. *What to see:*
+    with RandomMask the picture is diffuse until T1; at the end
     {{ value("moments", arm="masked", moment="end", quantity="singletons") | percent }} of the neurons hold one
     atom. Of the pairs that were lucky at the start
     {{ value("moments", arm="masked", moment="end", quantity="lucky_came_true") | percent }} came true: the
@@ -202,13 +204,13 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 
 MODELS = {
-    "raw": ("raw\nsamples", COLOURS["grey"]),
-    "random-features": ("random\nfeatures", COLOURS["grey"]),
-    "unmasked-zero": ("no mask\nb = 0", COLOURS["purple"]),
-    "masked-zero": ("mask\nb = 0", COLOURS["sky"]),
-    "unmasked": ("no mask\nb raised", COLOURS["orange"]),
-    "masked": ("mask\nb raised", COLOURS["blue"]),
-    "bayes": ("Bayes\nestimate", COLOURS["green"]),
+    "raw": ("raw\nsamples", PALETTE["raw input"]),
+    "random-features": ("random\nfeatures", PALETTE["random features"]),
+    "unmasked-zero": ("no mask\nb = 0", PALETTE["contrastive, no threshold"]),
+    "masked-zero": ("mask\nb = 0", PALETTE["contrastive, weak augmentation"]),
+    "unmasked": ("no mask\nb raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("mask\nb raised", PALETTE["contrastive"]),
+    "bayes": ("Bayes\nestimate", PALETTE["bayes"]),
 }
 
 
@@ -218,7 +220,7 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
 
     Linear probes on each representation (*mask*: RandomMask; b: the thresholds; *random features*: the weights
     of the start with the thresholds of T1), for the regression of a linear function of the sparse code and for
-    its sign; dots are replicates, bars means, lines 95 % intervals. The four trainings share start, length and
+    its sign; dots are replicates, a tick is their mean with its 95 % interval. The four trainings share start, length and
     samples. Dashed: the exact error of the best linear predictor, and the Bayes floor that no estimator can
     pass. *What to see:* with thresholds at zero the network is linear, with the mask
     ({{ value("downstream", model="masked-zero", quantity="nmse") | number }}) and without
@@ -230,21 +232,26 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
     zero have no class and are left out of the accuracy.
     """
-    drawn = canvas(8.2, 3.4)
+    drawn = canvas(8.6, 3.3)
     left, right = drawn.subplots(1, 2)
-    for ax, quantity, title in (
-        (left, "nmse", "Regression: NMSE, lower is better"),
-        (right, "accuracy", "Classification: accuracy"),
+    looks = {
+        model: Look(words.replace("\n", " "), colour) for model, (words, colour) in MODELS.items()
+    }
+    for ax, quantity in ((left, "nmse"), (right, "accuracy")):
+        rows(ax, evaluation[evaluation["quantity"] == quantity], "model", looks=looks)
+    for name, words, height in (
+        ("linear", "best linear\npredictor", 0.2),
+        ("bayes", "Bayes\nfloor", 1),
     ):
-        for x, (model, (_, colour)) in enumerate(MODELS.items()):
-            bar(ax, x, per_replicate(evaluation, model=model, quantity=quantity), colour)
-        ax.set_xticks(range(len(MODELS)), [label for label, _ in MODELS.values()], fontsize=6.5)
-        ax.grid(axis="x", visible=False)
-        ax.set_title(title)
-    for name in ("linear", "bayes"):
-        _exact(left, evaluation, name)
-    left.set_ylabel("error / mean square of the response")
-    right.set(ylim=(0.5, 1.0), ylabel="share of samples that are right")
+        at = float(per_replicate(evaluation, model=f"{name}-exact", quantity="nmse").mean())
+        left.axvline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=2)
+        left.annotate(words, (at, height), (4, 0), xycoords=("data", "axes fraction"), va="top",
+                      textcoords="offset points", fontsize=8)  # fmt: skip
+    left.set(title="Regression: lower is better", xlim=(0, None))
+    left.set_xlabel("error / mean square of the response")
+    right.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    right.set(title="Classification", xlim=(0.45, 1), xlabel="accuracy (dotted: chance)")
+    right.tick_params(labelleft=False)
     return drawn
 
 
@@ -257,9 +264,9 @@ def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
 
 
 LABEL_MODELS = {
-    "unmasked-zero": ("no mask, thresholds at zero", COLOURS["purple"]),
-    "unmasked": ("no mask, thresholds raised", COLOURS["orange"]),
-    "masked": ("RandomMask, thresholds raised", COLOURS["blue"]),
+    "unmasked-zero": ("no mask, thresholds at zero", PALETTE["contrastive, no threshold"]),
+    "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("RandomMask, thresholds raised", PALETTE["contrastive"]),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.contrastive.figures.shared import bar, level, lines, wide
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import per_replicate
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TRAINED = {
-    "masked": ("RandomMask", COLOURS["blue"]),
-    "unmasked": ("no augmentation", COLOURS["orange"]),
+    "masked": ("RandomMask", PALETTE["contrastive"]),
+    "unmasked": ("no augmentation", PALETTE["contrastive, no augmentation"]),
 }
 
 
@@ -42,7 +42,7 @@ def trained_thresholds(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figur
     for name, label in (("linear", "best linear"), ("bayes", "Bayes floor")):
         at = level(third, evaluation, f"{name}-exact")
         third.annotate(label, (0.99, at), xycoords=("axes fraction", "data"), ha="right",
-                       va="bottom", fontsize=7.5, zorder=5)  # fmt: skip
+                       va="bottom", fontsize=8, zorder=5)  # fmt: skip
     third.set_xticks([])
     third.set(title="Probe", ylabel="NMSE")
     third.grid(axis="x", visible=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
 from featlearn.core.statistical import Look, bars, history
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: How the three trained arms are drawn.
 ARMS = {
-    "network": ("network", COLOURS["blue"]),
-    "ntk": ("tangent kernel (NTK)", COLOURS["orange"]),
-    "rf": ("random features", COLOURS["green"]),
+    "network": ("network", PALETTE["network"]),
+    "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
+    "rf": ("random features", PALETTE["random features"]),
 }
 #: Cells in words.
 CELLS = {
@@ -179,7 +179,7 @@ def one_step_cosine(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Figure:
     printed = pd.concat([quoted_table(quoted, name)[0] for name in ("table-a-1", "table-a-3")])
     printed = rows(printed, cell="parity", arm="one_step", quantity="cosine")
     ax.plot(
-        printed["dimension"], printed["paper_value"], "X", color=COLOURS["ink"], label="printed"
+        printed["dimension"], printed["paper_value"], "X", color=PALETTE["printed"], label="printed"
     )
     ax.set(
         xscale="log", xlabel="dimension of the input (d)", ylabel="largest cosine", ylim=(0, 1.05)

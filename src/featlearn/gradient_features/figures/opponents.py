@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOOKS = {
-    "bayes": Look("Bayes", COLOURS["ink"], "D", (4, 2)),
-    "network": Look("network", COLOURS["green"]),
-    "RBF kernel": Look("RBF kernel", COLOURS["orange"], "s"),
-    "tangent kernel": Look("tangent kernel", COLOURS["blue"], "^"),
-    "random features": Look("random features", COLOURS["sky"], "v"),
-    "linear": Look("linear", COLOURS["grey"], "X"),
+    "bayes": Look("Bayes", PALETTE["bayes"], "D", (4, 2)),
+    "network": Look("network", PALETTE["network"]),
+    "RBF kernel": Look("RBF kernel", PALETTE["kernel"], "s"),
+    "tangent kernel": Look("tangent kernel", PALETTE["tangent kernel"], "^"),
+    "random features": Look("random features", PALETTE["random features"], "v"),
+    "linear": Look("linear", PALETTE["raw input"], "X"),
 }
 
 

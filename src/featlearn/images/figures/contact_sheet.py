@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,13 +52,13 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
                 picture.set_title("image", fontsize=8, weight="normal")
                 outline.set_title("its parts", fontsize=8, weight="normal")
             if pictures.single_view[number]:
-                picture.set_xlabel("single-view", fontsize=7.5, labelpad=2)
+                picture.set_xlabel("single-view", fontsize=8, labelpad=2)
         for column in range(2 * len(numbers), 2 * columns):
             axes[label, column].set_axis_off()
         names = [pictures.part_names[part] for part in pictures.parts_of_class[label]]
         axes[label, 0].set_ylabel(
             "\n".join([f"class {label + 1}", *names]),
-            fontsize=7,
+            fontsize=8,
             rotation=0,
             ha="right",
             va="center",
@@ -106,7 +106,7 @@ def _outlined(ax: Axes, pictures: Pictures, number: int) -> None:
     size = image.shape[0]
     ax.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
     ax.add_patch(
-        Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor="#BBBBBB", linewidth=0.8)
+        Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor=FILLS["frame"], linewidth=0.8)
     )
 
 
@@ -133,7 +133,7 @@ def part_alphabet(world: World, classes: int | None = None) -> Figure:
             ax = axes[view, label]
             part = int(world.parts_of_class[label, view])
             _part(ax, world, part)
-            ax.set_xlabel(world.names[part].replace(" ", "\n"), fontsize=7, labelpad=2)
+            ax.set_xlabel(world.names[part].replace(" ", "\n"), fontsize=8, labelpad=2)
             if view == 0:
                 ax.set_title(f"class {label + 1}", fontsize=8)
     for view in range(views):
@@ -175,6 +175,6 @@ def _boxed(ax: Axes, box: list[float], text: str) -> None:
         Rectangle((x0, y0), x1 - x0, y1 - y0, fill=False, edgecolor="white", linewidth=1.4)
     )
     ax.text(
-        x0, y0, text, fontsize=6.5, color="white", va="bottom", ha="left",
+        x0, y0, text, fontsize=8, color="white", va="bottom", ha="left",
         bbox={"facecolor": COLOURS["ink"], "edgecolor": "none", "pad": 0.8, "alpha": 0.8},
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
 from featlearn.core.statistical import Look, lines
@@ -91,7 +91,7 @@ def gaps(prompts: pd.DataFrame) -> Figure:
     long = prompts.melt(["examples", "replicate"], ["gap", "run_gap"], "line")
     looks = {
         "gap": Look("exact", COLOURS["blue"]),
-        "run_gap": Look("as printed, in float64", COLOURS["red"], "s", (4, 2)),
+        "run_gap": Look("as printed, in float64", PALETTE["printed"], "s", (4, 2)),
     }
     lines(ax, long, "examples", "line", looks=looks)
     ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)

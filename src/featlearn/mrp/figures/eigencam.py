@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.stats import estimate, paired
+from featlearn.core.statistical import column, whiskers
+from featlearn.core.stats import paired
 from featlearn.mrp.figures.images_comparison import ENCODERS, START_COLOURS
 from featlearn.mrp.tables.eigencam import PANELS, part_use_gains
 from featlearn.mrp.tables.images_comparison import STARTS
@@ -39,9 +40,13 @@ def part_use(values: pd.DataFrame) -> Figure:
     erased from the picture, everything else left to the bit; and how often the hottest part is the one
     whose erasure costs most, where the dotted line is chance. Bottom: the difference from supervised
     training of the same network, replicate by replicate, for every number of labels, on which the
-    difference depends. Bars and whiskers are 95 % intervals, dots are replicates. *What to see:* whether
-    pre-training raises the first two and lowers the fourth, as the paper reads off its pictures; and in
-    the last panel whether a map may be read as what a prediction rests on at all.
+    difference depends. Whiskers are 95 % intervals, dots above are replicates. The paper reads off its
+    pictures that pre-training raises the first two and lowers the fourth. *What to see:*
+    {{ said("mrp/cam-more-parts", holds="the maps hit more parts", fails="the maps do not hit more parts") }};
+    {{ said("mrp/cam-heat-more-even", holds="their heat is more even", fails="their heat is not more even") }};
+    {{ said("mrp/cam-stands-erasure", holds="fewer answers turn wrong by erasing a part",
+            fails="no fewer answers turn wrong by erasing a part") }}. The last panel tells whether a map may be
+    read as what a prediction rests on at all.
     """
     frame = values[values["test_set"] == "multi_view"]
     gains = part_use_gains(frame)
@@ -51,23 +56,36 @@ def part_use(values: pd.DataFrame) -> Figure:
     axes = drawn.subplots(2, len(panels), squeeze=False, height_ratios=[1.15, 1])
     most = frame[frame["labels"] == frame["labels"].max()]
     places = _places(starts)
-    for column, (quantity, (title, chance)) in enumerate(panels.items()):
-        top, bottom = axes[:, column]
+    counts = sorted(frame["labels"].unique())
+    for number, (quantity, (title, chance)) in enumerate(panels.items()):
+        top, bottom = axes[:, number]
         _bars(top, most[most["quantity"] == quantity], places)
         if chance is not None:
             top.axhline(chance, color=COLOURS["ink"], linestyle=":", linewidth=1)
         top.set_title(title, fontsize=8.5)
-        _differences(bottom, gains[gains["quantity"] == quantity], places)
+        _differences(bottom, gains[gains["quantity"] == quantity], places, counts)
         top.tick_params(labelbottom=False)
-        bottom.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=7.5)
+        bottom.set_xticks(list(places.values()), [SHORT[start] for start in places], fontsize=8)
         bottom.tick_params(axis="x", rotation=90, length=0)
         top.set_xlim(-0.7, max(places.values()) + 0.7)
         bottom.set_xlim(top.get_xlim())
     axes[0, 0].set_ylabel("most labels")
     axes[1, 0].set_ylabel("difference from\nsupervised, paired")
-    handles, labels = axes[1, 0].get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    handles = [
+        Line2D([], [], linestyle="", marker=marker, color=COLOURS["ink"], label=f"{count} labels",
+               markerfacecolor=_face(COLOURS["ink"], count, counts))
+        for count, marker in zip(counts, MARKS, strict=False)
+    ]  # fmt: skip
+    drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return drawn
+
+
+#: Marks of the numbers of labels, from the fewest on; the most are filled.
+MARKS = ("s", "^", "o", "D", "v")
+
+
+def _face(colour: str, count: int, counts: Sequence[int]) -> str:
+    return colour if count == counts[-1] else FILLS["white"]
 
 
 def _places(starts: list[str]) -> dict[str, float]:
@@ -78,35 +96,23 @@ def _places(starts: list[str]) -> dict[str, float]:
 
 def _bars(ax: Axes, frame: pd.DataFrame, places: Mapping[str, float]) -> None:
     for start, x in places.items():
-        values = frame[frame["start"] == start]["value"].to_numpy()
-        seen = estimate(values)
-        ax.bar(x, seen.mean, 0.8, color=START_COLOURS[start])
-        ax.errorbar(x, seen.mean, seen.half_width, color=COLOURS["ink"], capsize=2, lw=1)
-        ax.plot(np.full(len(values), x), values, ".", color=COLOURS["ink"], ms=3, alpha=0.6)
+        column(ax, x, frame[frame["start"] == start]["value"], START_COLOURS[start])
     ax.set_ylim(0, None)
     ax.set_xticks(list(places.values()))
     ax.grid(axis="x", visible=False)
 
 
-def _differences(ax: Axes, gains: pd.DataFrame, places: Mapping[str, float]) -> None:
+def _differences(
+    ax: Axes, gains: pd.DataFrame, places: Mapping[str, float], counts: Sequence[int]
+) -> None:
     ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
-    counts = sorted(gains["labels"].unique())
-    for number, labels in enumerate(counts):
-        shift, most = 0.24 * (number - (len(counts) - 1) / 2), labels == counts[-1]
-        own = gains[gains["labels"] == labels].set_index("start")
-        for row, start in enumerate(start for start in places if start in own.index):
-            seen = own.loc[start]
-            ax.errorbar(
-                places[start] + shift,
-                seen["difference"],
-                seen["difference_half_width"],
-                fmt="o" if most else "s",
-                color=START_COLOURS[start],
-                markerfacecolor=START_COLOURS[start] if most else "white",
-                markersize=4,
-                capsize=2,
-                label=None if row else f"{labels} labels",
-            )
+    for number, (count, marker) in enumerate(zip(counts, MARKS, strict=False)):
+        shift = 0.26 * (number - (len(counts) - 1) / 2)
+        own = gains[gains["labels"] == count].set_index("start")
+        for start in (start for start in places if start in own.index):
+            seen, colour = own.loc[start], START_COLOURS[start]
+            whiskers(ax, places[start] + shift, seen["difference"], seen["difference_half_width"],
+                     colour, marker=marker, filled=count == counts[-1])  # fmt: skip
     ax.grid(axis="x", visible=False)
 
 
@@ -149,9 +155,9 @@ def ways_to_read(readings: pd.DataFrame) -> Figure:
     labels, replicate by replicate with 95 % intervals. From left to right the layer that the map is read
     from; along the axis the share of the picture's largest heat from which on a part counts as hit (0.5
     elsewhere); solid lines take each channel's mean off before the leading direction is found, as elsewhere
-    here and in common implementations, dotted ones do not, as in the paper on Eigen-CAM. *What to see:*
-    whether the sign of a difference survives these choices. Where it does not, a map's count says more about
-    the reading than about the network.
+    here and in common implementations, dotted ones do not, as in the paper on Eigen-CAM. *What to see:* where
+    lines of one network cross zero, the sign of the difference follows from the reading: a map's count then
+    says more about the reading than about the network.
     """
     keys = ["encoder", "layer", "centred", "hit_share"]
     starts = dict(zip(readings["start"], readings["encoder"], strict=True))
@@ -159,23 +165,21 @@ def ways_to_read(readings: pd.DataFrame) -> Figure:
     gains = paired(readings, keys, "start", others)
     networks = [network for network in ENCODERS if network in set(gains["encoder"])]
     layers = sorted(gains["layer"].unique())
-    drawn = canvas(8.2, 2.3 * len(networks) + 0.6)
-    axes = drawn.subplots(len(networks), len(layers), squeeze=False, sharey=True, sharex=True)
-    for row, network in zip(axes, networks, strict=True):
-        for ax, layer in zip(row, layers, strict=True):
-            own = gains[(gains["encoder"] == network) & (gains["layer"] == layer)]
-            if own.empty:
-                ax.set_axis_off()
-                continue
-            _reading(ax, own)
-            ax.set_title("last layer" if layer == 0 else f"{-layer} before the last", fontsize=8.5)
-        row[-1].set_title(f"{ENCODERS[network]}\nlast layer", fontsize=8.5)
-        next(ax for ax in row if ax.axison).set_ylabel("more parts hit than\nsupervised, paired")
-    for ax in axes[-1]:
-        ax.set_xlabel("share of the largest heat\nfrom which a part is hit")
+    drawn = canvas(8.2, 2.6 * len(networks) + 0.6)
+    # each network by itself: they have not as many layers
+    blocks = drawn.subfigures(len(networks), 1, squeeze=False)[:, 0]
     entries: dict[str, Artist] = {}
-    for ax in axes[:, -1]:
-        handles, labels = ax.get_legend_handles_labels()
+    for block, network in zip(blocks, networks, strict=True):
+        block.suptitle(ENCODERS[network], x=0.01, ha="left", fontsize=9, weight="bold")
+        own = gains[gains["encoder"] == network]
+        shown = [layer for layer in layers if layer in set(own["layer"])]
+        row = block.subplots(1, len(shown), squeeze=False, sharey=True)[0]
+        for ax, layer in zip(row, shown, strict=True):
+            _reading(ax, own[own["layer"] == layer])
+            ax.set_title("last layer" if layer == 0 else f"{-layer} before the last", fontsize=8.5)
+            ax.set_xlabel("share of the largest heat\nfrom which a part is hit", fontsize=8)
+        row[0].set_ylabel("more parts hit than\nsupervised, paired")
+        handles, labels = row[-1].get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
     drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
     return drawn
@@ -185,15 +189,10 @@ def _reading(ax: Axes, gains: pd.DataFrame) -> None:
     ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
     for number, (key, own) in enumerate(gains.groupby(["start", "centred"])):
         start, centred = str(key[0]), bool(key[1])
-        ax.errorbar(
-            own["hit_share"] + 0.012 * (number - 1),
-            own["difference"],
-            own["difference_half_width"],
-            color=START_COLOURS[start],
-            linestyle="-" if centred else ":",
-            marker="o",
-            markersize=3,
-            capsize=2,
-            label=f"{SHORT[start]}, {'' if centred else 'not '}centred",
-        )
-    ax.set_xticks(sorted(gains["hit_share"].unique()))
+        whiskers(
+            ax, own["hit_share"] + 0.014 * (number - 1), own["difference"],
+            own["difference_half_width"], START_COLOURS[start], line="-" if centred else ":",
+            filled=centred, label=f"{SHORT[start]}, {'' if centred else 'not '}centred",
+        )  # fmt: skip
+    shares = sorted(gains["hit_share"].unique())
+    ax.set_xticks(shares, [f"{share:g}" for share in shares])

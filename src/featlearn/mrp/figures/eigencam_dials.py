@@ -24,12 +24,13 @@ DIAL_QUANTITIES = {
 def cam_phase_diagram(phase_diagram: pd.DataFrame) -> Figure:
     """On what the use of parts depends
 
-    Each column turns one dial of the pictures or of the pre-training and leaves the others; rows of a panel
-    are its positions, columns the numbers of labelled pictures. A cell gives the value of supervised
-    training, then that of SimMIM with fine-tuning; blue means more after pre-training, red less. From top to
-    bottom: parts that the map hits a multi-view picture, how evenly its heat lies over the parts, and the
-    share of right answers that turn wrong when one part is erased (here red is what the theory predicts).
-    The replicates are those of the other phase diagram, and are used for nothing else. *What to see:* at
-    which positions maps and erasure tell the same story.
+    SimMIM and fine-tuning less supervised training of the same replicate: means with 95 % intervals, for each
+    number of labelled pictures. A row is a setting: one dial of the pictures or of the pre-training is turned,
+    the others stay; behind its name stands the value of supervised training in the first column. From left to
+    right: parts that the map hits a multi-view picture, how evenly its heat lies over the parts, and the share
+    of right answers that turn wrong when one part is erased. The replicates are those of the other phase
+    diagram, and are used for nothing else. *What to see:* the theory predicts points to the right of the line
+    in the first two panels and to the left of it in the third; only a row that has all three has maps and
+    erasure tell the same story.
     """
     return phase_diagrams(phase_diagram, DIAL_QUANTITIES)

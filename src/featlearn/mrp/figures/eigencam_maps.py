@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from torch import Tensor
 
 from featlearn.core.files import read_tensors
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.images.classifier import Classifier
 from featlearn.images.overlay import overlay
 from featlearn.images.part_use import part_use
@@ -33,7 +33,7 @@ Classifiers = Mapping[str, Classifier]
 #: Pictures are drawn with at least so many pixels a side, so that their heat is smooth.
 PIXELS = 128
 #: Outline of a part that is hit, and of one that is not.
-HIT, MISSED = "#FFFFFF", COLOURS["sky"]
+HIT, MISSED = FILLS["white"], COLOURS["sky"]
 #: Cells of a picture and its maps, and the gap to the next, in widths of a cell.
 GAP = 0.25
 
@@ -223,7 +223,7 @@ def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> 
         _slot(cells, shown, number)
         if named:
             cells[0].set_xlabel(
-                f"class {int(shown.pictures.labels[number]) + 1}", fontsize=7, labelpad=2
+                f"class {int(shown.pictures.labels[number]) + 1}", fontsize=8, labelpad=2
             )
 
 
@@ -242,7 +242,7 @@ def slots(part: FigureBase, count: int, names: Sequence[str], across: int) -> li
         found.append(list(axes[row, slot * (width + 1) : slot * (width + 1) + width]))
         if row == 0:
             for ax, name in zip(found[-1], ["picture", *names], strict=True):
-                ax.set_title(name, fontsize=7.5, weight="normal", loc="center", pad=3)
+                ax.set_title(name, fontsize=8, weight="normal", loc="center", pad=3)
     return found
 
 
@@ -259,7 +259,7 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
         right = said == int(shown.pictures.labels[number])
         ax.set_xlabel(
             f"{sum(hit)} of {len(hit)}" + ("" if right else f", says {said + 1}"),
-            fontsize=7,
+            fontsize=8,
             color=COLOURS["ink"] if right else COLOURS["red"],
             labelpad=2,
         )
@@ -293,12 +293,12 @@ def _counts(ax: Axes, every: Sheet) -> None:
     places = range(len(kinds))
     ax.barh(places, shares, 0.6, color=COLOURS["orange"])
     for place, share in zip(places, shares, strict=True):
-        ax.text(share + 0.02, place, f"{100 * share:.0f} %", va="center", fontsize=7.5)
-    ax.set_yticks(places, list(kinds), fontsize=7.5)
+        ax.text(share + 0.02, place, f"{100 * share:.0f} %", va="center", fontsize=8)
+    ax.set_yticks(places, list(kinds), fontsize=8)
     ax.invert_yaxis()
     ax.set(xlim=(0, 1.18), xticks=[0, 0.5, 1])
-    ax.set_xlabel("share of pictures", fontsize=7.5)
-    ax.set_title(f"parts hit, all {len(hit)} pictures", fontsize=7.5, weight="normal", loc="right")
+    ax.set_xlabel("share of pictures", fontsize=8)
+    ax.set_title(f"parts hit, all {len(hit)} pictures", fontsize=8, weight="normal", loc="right")
     ax.grid(axis="y", visible=False)
 
 
@@ -313,7 +313,7 @@ def _key(drawn: Figure) -> None:
         Line2D([], [], color=COLOURS["grey"], label="outline of a part that the map hits"),
         Line2D([], [], color=MISSED, linestyle=":", label="of one that it does not hit"),
     ]
-    drawn.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=7.5)
+    drawn.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8)
 
 
 # --------------------------------------------------------------------------- the paper's figures

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 DOTTED, DASHED = (1, 1.65), (3.7, 1.6)
 MODELS = {
-    "supervised": Look("supervised, as trained", COLOURS["orange"]),
-    "supervised_head": Look("supervised, new head", "#F2C46D", "P", DASHED),
-    "half_masked": Look("teacher-student", COLOURS["blue"], "s"),
-    "mostly_masked": Look("teacher-student", COLOURS["sky"], "D", DASHED),
-    "mae": Look("MAE", COLOURS["green"], "^"),
-    "random": Look("random kernels", COLOURS["grey"], "v", DOTTED),
+    "supervised": Look("supervised, as trained", PALETTE["supervised"]),
+    "supervised_head": Look("supervised, new head", PALETTE["supervised, new head"], "P", DASHED),
+    "half_masked": Look("teacher-student", PALETTE["teacher-student"], "s"),
+    "mostly_masked": Look("teacher-student", PALETTE["teacher-student"], "D", DASHED),
+    "mae": Look("MAE", PALETTE["MAE"], "^"),
+    "random": Look("random kernels", PALETTE["random features"], "v", DOTTED),
 }
 PRETRAINED = ("half_masked", "mostly_masked", "mae")
 
@@ -33,11 +33,17 @@ def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
     of a feature's best kernel, in units of the threshold. One row for each number of kernels a class; means
     over replicates with 95 % intervals. Left: accuracy on single-view test data of a new head, trained to
     its optimum (supervised: also as it was trained). Middle: share of the kernels with a feature that hold
-    several. Right: largest correlation when the last feature was captured. *What to see:* as it was trained
-    the supervised network plays its lottery from a small start. Teacher-student kernels are mixed and huge
-    by the time the last feature is captured, and at no start is their capture clean. What they are good for
-    is told by the grey line, the same head on the random kernels of the start: only above it was
-    something learned that serves. (These data have hardly any noise; a linear classifier solves them.)
+    several. Right: largest correlation when the last feature was captured. *What to see:*
+    {{ said("mrp/t16-equal-start-lottery", holds="from a small start the supervised network plays its lottery",
+            fails="from a small start the supervised network does not play its lottery") }}.
+    {{ said("mrp/t8-lottery-excludes-clean-capture",
+            holds="At no start do a lottery and a clean capture by teacher-student training go together",
+            fails="At some start a lottery and a clean capture by teacher-student training go together") }}.
+    What its kernels are good for is told by the grey line, the same head on the random kernels of the start:
+    {{ said("mrp/t15-equal-start-against-random", holds="they are better than that",
+            fails="they are not better than that") }};
+    {{ said("mrp/t15-equal-start-mae-against-random", holds="those of MAE are better",
+            fails="those of MAE are not better") }}. (These data have hardly any noise; a linear classifier solves them.)
     """
     looks = dict(MODELS)
     for model, options in config["teacher_student"].items():

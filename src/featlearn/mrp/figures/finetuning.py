@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import whiskers
 from featlearn.core.stats import estimate
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
             spans.append(seen.half_width)
     order = np.argsort(multiples)
     at, mean, span = (np.asarray(v, dtype=float)[order] for v in (multiples, means, spans))
-    right.errorbar(at, mean, span, color=COLOURS["blue"], marker="o", markersize=4)
+    whiskers(right, at, mean, span, COLOURS["blue"], line="-")
     right.axhline(1 / classes, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
     right.annotate(f"$1/k$ = {1 / classes:g}", (at[0], 1 / classes), va="bottom", fontsize=8)
     right.set(
@@ -116,20 +117,20 @@ def balance(balance: pd.DataFrame) -> Figure:
     damps distractors more than the proof's linear responses do.
     """
     panels = {
-        "supervised": ("Supervised", "orange"),
-        "at_capture": ("Mask rec., ended at capture", "sky"),
-        "pretrained": ("Mask rec., run to the end", "blue"),
+        "supervised": ("Supervised", "supervised"),
+        "at_capture": ("Mask rec., ended at capture", "mask reconstruction, frozen"),
+        "pretrained": ("Mask rec., run to the end", "mask reconstruction"),
     }
     drawn = canvas(8.2, 3.0)
     axes = drawn.subplots(1, len(panels), sharex=True, sharey=True)
     top = float(balance["balance"].max())
     for ax, (model, (title, colour)) in zip(axes, panels.items(), strict=True):
         own = balance[balance["model"] == model].dropna()
-        ax.axvspan(FLOOR * 0.8, 1, color="#F1F1F1", linewidth=0, zorder=0)
+        ax.axvspan(FLOOR * 0.8, 1, color=FILLS["shade"], linewidth=0, zorder=0)
         ax.axvline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
         ax.scatter(
             own["balance"].clip(lower=FLOOR), own["accuracy"], s=9, alpha=0.5, linewidths=0,
-            color=COLOURS[colour], clip_on=False, zorder=3,
+            color=PALETTE[colour], clip_on=False, zorder=3,
         )  # fmt: skip
         enough = own["balance"] > 1
         for part, x, ha in ((~enough, 0.9, "right"), (enough, 1.15, "left")):

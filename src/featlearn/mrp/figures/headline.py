@@ -8,35 +8,41 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, bars
+from featlearn.core.statistical import Look, rows
 from featlearn.mrp.tables.headline import LABELS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MODEL_COLOURS = {
-    "raw_linear": "#C8C8C8",
-    "random": COLOURS["grey"],
-    "supervised": COLOURS["orange"],
-    "supervised_head": "#F2C46D",
-    "supervised_all_head": COLOURS["red"],
-    "pretrained": COLOURS["blue"],
+    "raw_linear": PALETTE["raw input"],
+    "random": PALETTE["random features"],
+    "supervised": PALETTE["supervised"],
+    "supervised_head": PALETTE["supervised, new head"],
+    "supervised_all_head": PALETTE["supervised, more"],
+    "pretrained": PALETTE["mask reconstruction"],
     "finetuned": COLOURS["sky"],
 }
+ACCURACIES = {
+    "accuracy_multi_view": "Multi-view images",
+    "accuracy_single_view": "Single-view images",
+}
+#: Networks whose kernels are counted; the others are heads on top of them.
+CAPTURING = ("random", "supervised", "pretrained")
 #: Marks a feature that no kernel captured.
 LOST = "x"
-VIEW_COLOURS = (COLOURS["blue"], COLOURS["red"])
+VIEW_COLOURS = (PALETTE["strong feature"], PALETTE["weak feature"])
 
 
 @figure()
 def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     """The headline: pre-training keeps what supervised training loses
 
-    Left: accuracy on fresh test images that show both features of their class (multi-view), and on
-    images that show only one of them strongly (single-view). Bars are means over replicates, lines 95 %
-    t-intervals, dots single replicates. All models start from the same kernels and see the same training
+    Left and middle: accuracy on fresh test images that show both features of their class (multi-view), and on
+    images that show only one of them strongly (single-view), dotted is chance. Dots are replicates, a tick is
+    their mean with its 95 % interval. All models start from the same kernels and see the same training
     images, all of them multi-view; every *new head* is trained to its optimum on standardised features.
     Every patch carries some of every feature (feature noise), and there are many patches. Right: how many
     of the features a kernel captured. *What to see:* the data need features: a linear classifier on the
@@ -50,31 +56,37 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     kernels of the start the same head reaches
     {{ value("headline", "mean", model="random", quantity="accuracy_single_view") | percent }}.
     """
-    drawn = canvas(8.2, 3.9)
-    left, right = drawn.subplots(1, 2, width_ratios=[2.2, 1])
-    groups = {
-        "accuracy_multi_view": "multi-view test data",
-        "accuracy_single_view": "single-view test data",
-    }
-    looks = {model: Look(LABELS[model], colour) for model, colour in MODEL_COLOURS.items()}
-    bars(left, evaluation, "quantity", "model", groups=groups, looks=looks)
-    chance = 1 / config["data"]["classes"]
-    left.axhline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
-    left.annotate("chance", (-0.45, chance), ha="left", va="bottom", fontsize=8)
-    left.set(ylim=(0, 1.05), ylabel="share of test samples that are right", title="Accuracy")
-    names = {
-        "random": "random\nkernels",
-        "supervised": "supervised",
-        "pretrained": "mask\nreconstruction",
-    }
+    looks = {model: Look(_folded(LABELS[model]), colour) for model, colour in MODEL_COLOURS.items()}
+    drawn = canvas(8.6, 3.7)
+    *panels, right = drawn.subplots(1, 3, sharey=True)
+    for ax, (quantity, title) in zip(panels, ACCURACIES.items(), strict=True):
+        rows(ax, evaluation[evaluation["quantity"] == quantity], "model", looks=looks)
+        ax.axvline(
+            1 / config["data"]["classes"], color=COLOURS["ink"], linewidth=0.8, linestyle=":"
+        )
+        ax.set(xlim=(0, 1.04), title=title, xlabel="share that is right")
     captured = evaluation[evaluation["quantity"] == "captured"]
-    looks = {model: Look(words, MODEL_COLOURS[model]) for model, words in names.items()}
-    bars(right, captured, "model", "model", groups=names, looks=looks)
-    right.axhline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
-    right.annotate("one of two", (-0.4, 0.5), ha="left", va="bottom", fontsize=8)
-    right.set(ylim=(0, 1.05), ylabel="share of features captured", title="Features captured")
-    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    # heads capture nothing: a row a network
+    kept = {model: look for model, look in looks.items() if model in CAPTURING}
+    for place, model in enumerate(looks):
+        if model in kept:
+            own = captured[captured["model"] == model]
+            rows(right, own, "model", looks={model: kept[model]}, first=place)
+    right.set_ylim(panels[0].get_ylim())
+    right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
+    for ax in (panels[1], right):
+        ax.tick_params(labelleft=False)
+    right.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+    right.annotate("one of two", (0.5, 0), ha="center", va="bottom", fontsize=8,
+                   xytext=(0.49, 1.5), rotation=90)  # fmt: skip
+    right.set(xlim=(0, 1.04), title="Features captured", xlabel="share of features")
     return drawn
+
+
+def _folded(words: str) -> str:
+    """On two lines, broken where it is long."""
+    return words.replace(" + ", "\n+ ").replace(", fixed blocks", ",\nfixed blocks", 1).replace(
+        ", head trained too", ",\nhead trained too", 1).replace("classifier on", "classifier\non")  # fmt: skip
 
 
 @figure(replicates=4)
@@ -83,9 +95,12 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
 
     Every square is one feature of one class in one replicate; its colour is the largest correlation of
     a kernel with that feature. Blue is at or above the threshold of the activation (captured); a red x
-    is a feature that was lost. *What to see:* the supervised network loses one of the two features of
-    many classes, a different one in each replicate (a lottery of the initial kernels); after mask
-    reconstruction none is lost.
+    is a feature that was lost. *What to see:* a class of the supervised network with an x lost one of
+    its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates:
+    {{ said("mrp/headline-supervised-captured", holds="the supervised network captures about as many as the lottery leaves",
+            fails="the supervised network captures more or fewer than the lottery leaves") }};
+    {{ said("mrp/headline-captured", holds="mask reconstruction captures nearly all",
+            fails="mask reconstruction does not capture nearly all") }}.
     """
     varrho = config["network"]["varrho"]
     shown = sorted(features["replicate"].unique())[:replicates]
@@ -102,7 +117,7 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
             image = ax.imshow(grid, vmin=0, vmax=top, cmap=colours, aspect="auto")
             for view, cls in zip(*np.nonzero(grid < varrho), strict=True):
                 ax.text(cls, view, LOST, ha="center", va="center", fontsize=8, color=COLOURS["red"])
-            ax.set_xticks(range(grid.shape[1]), range(1, grid.shape[1] + 1), fontsize=7)
+            ax.set_xticks(range(grid.shape[1]), range(1, grid.shape[1] + 1), fontsize=8)
             ax.set_yticks(range(grid.shape[0]), [f"feature {v + 1}" for v in range(len(grid))])
             ax.tick_params(length=0)
             ax.grid(visible=False)
@@ -119,7 +134,8 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
 
 def _lit_above(threshold: float) -> LinearSegmentedColormap:
     """White to light grey below the threshold, blue above: captured features stand out."""
-    stops = [(0.0, "#FFFFFF"), (threshold, "#D9D9D9"), (threshold, "#9CC9E8"), (1.0, "#08519C")]
+    stops = [(0.0, FILLS["white"]), (threshold, FILLS["light"]), (threshold, FILLS["captured"]),
+             (1.0, FILLS["captured, strongest"])]  # fmt: skip
     return LinearSegmentedColormap.from_list("captured", stops)
 
 
@@ -131,7 +147,7 @@ def feature_growth(
 
     One line a feature: the largest correlation of a kernel with it, over the steps of full-batch
     gradient descent, in the first replicate. The dashed line is the threshold of the activation; above
-    it a feature counts as captured. *What to see:* under supervision, once the stronger feature of a
+    it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, once the stronger feature of a
     class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
     feature could use up: every feature follows, one after the other.
     """
@@ -155,7 +171,9 @@ def feature_growth(
                 else "its feature that ends stronger",
             )
         ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
-        ax.set(title=title, xscale="log", xlabel="1 + step of gradient descent (full batch)")
+        # a feature that is lost stays small: on a linear axis it is a line at the bottom
+        ax.set(title=title, xscale="log", yscale="log")
+        ax.set_xlabel("1 + step of gradient descent (full batch)")
         ax.set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
     axes[0].annotate(
         r"captured: $\Lambda\geq\varrho$", (0.02, varrho), xycoords=("axes fraction", "data"),

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.mrp.tables.images_comparison import STARTS, means
+from featlearn.core.statistical import Look, differences
+from featlearn.core.stats import paired
+from featlearn.mrp.tables.images_comparison import STARTS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 START_COLOURS = {
-    "random-cnn": COLOURS["orange"],
-    "simmim": COLOURS["blue"],
-    "random-vit": COLOURS["orange"],
-    "mae": COLOURS["green"],
-    "data2vec": COLOURS["purple"],
-    "beit": COLOURS["sky"],
+    "random-cnn": PALETTE["supervised"],
+    "simmim": PALETTE["mask reconstruction"],
+    "random-vit": PALETTE["supervised"],
+    "mae": PALETTE["MAE"],
+    "data2vec": PALETTE["teacher-student"],
+    "beit": PALETTE["token prediction"],
 }
 ENCODERS = {"cnn": "convolutional network", "vit": "vision transformer"}
 PANELS = {
@@ -31,67 +33,71 @@ PANELS = {
 }
 
 
+#: How a trained network and a linear head on frozen features are marked.
+MARKERS = {"fine-tuned": "o", "linear probe": "s"}
+
+
 @figure()
 def images_comparison(comparison: pd.DataFrame) -> Figure:
     """Supervised training against pre-training without labels
 
-    Accuracy on fresh pictures by the number of labelled training pictures; every bar is a 95 % interval
-    over replicates, which differ in their parts, pictures and initial weights. From left to right: all
-    parts of the class are shown; one part is shown and the others are faint; the part that the network
-    recognises worse. Solid lines are networks trained with labels to the end, from a random start or
-    from the weights that a method without labels gave; dotted lines are linear probes on frozen
-    features. Both kinds of start see the same labelled pictures in the same order for the same number of
-    steps. The paper's claim is that the blue line lies above the orange one where one part is shown.
-    *What to see:* how far apart the middle panel is from the left one, which is the supervised lottery
-    on pictures, and which starts close that gap.
+    How much more accurate than supervised training of the same network, on fresh pictures: differences
+    within a replicate, which shares parts, pictures and order of the labels, as means with 95 % intervals.
+    Below each number of labelled pictures stands the accuracy of supervised training itself. From left to
+    right: all parts of the class are shown; one part is shown and the others are faint; the part that the
+    network recognises worse. Circles are networks trained with labels to the end, from the weights that a
+    method without labels gave; squares are linear heads on frozen features, grey on those of a random
+    start. All see the same labelled pictures for the same number of steps. *What to see:*
+    {{ said("mrp/images-supervised-lottery",
+            holds="supervised training errs where one part is shown, which is the lottery on pictures",
+            fails="supervised training does not err where one part is shown: there is no lottery to mend") }}.
+    The paper's claim is that the blue circles of the middle column lie above zero.
+    {{ said("mrp/images-simmim-single-view-few-labels",
+            holds="With few labels SimMIM gains there", fails="With few labels SimMIM gains nothing there") }};
+    {{ said("mrp/images-simmim-single-view-all-labels",
+            holds="with all labels it gains as well", fails="with all labels it does not") }}. On the worse part:
+    {{ said("mrp/images-simmim-worse-part", holds="a gain", fails="no gain") }}.
     """
     encoders = [kind for kind in ENCODERS if kind in set(comparison["encoder"])]
     drawn = canvas(8.2, 2.9 * len(encoders) + 0.4)
-    axes = drawn.subplots(len(encoders), len(PANELS), squeeze=False, sharey=True, sharex=True)
+    axes = drawn.subplots(len(encoders), len(PANELS), squeeze=False, sharey="row")
     entries: dict[str, Artist] = {}
     for row, kind in zip(axes, encoders, strict=True):
         own = comparison[comparison["encoder"] == kind]
         for ax, quantity in zip(row, PANELS, strict=True):
-            _accuracies(ax, own[own["quantity"] == quantity])
-        row[0].set_ylabel(f"{ENCODERS[kind]}\naccuracy on fresh images")
+            _gains(ax, own[own["quantity"] == quantity], f"random-{kind}")
+        row[0].set_ylabel(f"{ENCODERS[kind]}\nmore accurate than supervised")
         handles, labels = row[0].get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
     for ax, title in zip(axes[0], PANELS.values(), strict=True):
         ax.set_title(title)
     for ax in axes[-1]:
-        ax.set_xlabel("labelled training images")
+        ax.set_xlabel("labelled training images\n(supervised accuracy)")
     drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
     return drawn
 
 
-def _accuracies(ax: Axes, frame: pd.DataFrame) -> None:
-    """Lines with 95 % intervals: fine-tuned solid, linear probe dashed."""
-    for evaluation, style in (("fine-tuned", "-"), ("linear probe", ":")):
-        for start, name in STARTS.items():
-            own = frame[(frame["start"] == start) & (frame["evaluation"] == evaluation)]
-            random_probe = start.startswith("random-") and evaluation != "fine-tuned"
-            if own.empty:
-                continue
-            seen = means(own, ["labels", "quantity"]).sort_values("labels")
-            label = name.partition(" (")[0]
-            if random_probe:
-                label = "random"
-            ax.errorbar(
-                seen["labels"],
-                seen["mean"],
-                yerr=seen["half_width"],
-                color=COLOURS["grey"] if random_probe else START_COLOURS[start],
-                linestyle=style,
-                marker="o",
-                markersize=3,
-                capsize=2,
-                label=f"{label}, probe" if evaluation == "linear probe" else label,
-            )
-    labels = sorted(frame["labels"].unique())
-    ax.set_xscale("log")
-    ax.set_xticks(labels, [str(count) for count in labels])
-    ax.set_xticks([], minor=True)
-    ax.set_ylim(0, 1.03)
+def _gains(ax: Axes, frame: pd.DataFrame, reference: str) -> None:
+    """Paired differences from supervised training, and its accuracy below the numbers of labels."""
+    frame = frame.assign(arm=list(zip(frame["start"], frame["evaluation"], strict=True)))
+    supervised = (reference, "fine-tuned")
+    arms = [(start, way) for way in MARKERS for start in STARTS]
+    others = {arm: supervised for arm in arms if arm != supervised}
+    gains = paired(frame[frame["arm"].isin(arms)], ["labels"], "arm", others)
+    looks = {
+        (start, way): Look(
+            f"{'random' if start == reference else STARTS[start]}"
+            f"{', linear head' if way != 'fine-tuned' else ''}",
+            PALETTE["random features"] if start == reference else START_COLOURS[start],
+            MARKERS[way],
+        )
+        for start, way in others
+    }
+    differences(ax, gains, "labels", "arm", looks=looks)
+    levels = frame[frame["arm"] == supervised].groupby("labels")["value"].mean()
+    ax.set_xticks(
+        range(len(levels)), [f"{int(count)}\n({level:.2f})" for count, level in levels.items()]
+    )
 
 
 @figure()
@@ -99,9 +105,10 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
     """Pre-training without labels: the loss
 
     Training loss over the epochs, one line a replicate, of each method on its own scale: SimMIM's mean
-    absolute error of the masked pixels, MAE's squared error on normalised patches, data2vec's smooth
-    absolute error against its teacher. *What to see:* losses that are still falling: on two cores these
-    trainings are short.
+    absolute error of the masked pixels, MAE's squared error on normalised patches (dotted: what predicting
+    each patch by its mean would cost), data2vec's smooth absolute error against its teacher. *What to see:*
+    the number in a panel tells how much of the fall lies in the first half of the epochs: near 100 % the
+    loss stands still, and more of the same would bring little.
     """
     methods = [start for start in STARTS if start in set(histories["method"])]
     drawn = canvas(2.7 * len(methods), 2.7)
@@ -110,7 +117,20 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
         own = histories[histories["method"] == method]
         for _, one in own.groupby("replicate"):
             ax.plot(one["epoch"], one["loss"], color=START_COLOURS[method], linewidth=1)
+        if method == "mae":
+            ax.axhline(1, color=COLOURS["ink"], linestyle=":", linewidth=1)
         ax.set(title=STARTS[method], xlabel="epochs without labels")
         ax.set_ylim(0, None)
+        ax.text(0.97, 0.05, f"{_first_half(own):.0%} of the fall\nin the first half", ha="right",
+                transform=ax.transAxes, fontsize=8)  # fmt: skip
     axes[0].set_ylabel("training loss")
     return drawn
+
+
+def _first_half(history: pd.DataFrame) -> float:
+    """Share of the loss's fall, from its first record to its last, in the first half of the epochs."""
+    mean = history.groupby("epoch")["loss"].mean()
+    middle = mean[mean.index <= mean.index[-1] / 2]
+    if middle.empty or mean.iloc[0] == mean.iloc[-1]:
+        return 0.0
+    return float((mean.iloc[0] - middle.iloc[-1]) / (mean.iloc[0] - mean.iloc[-1]))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, bars, lines
+from featlearn.core.statistical import Look, lines, rows
 from featlearn.mrp.images.arms import (
     AUGMENTED,
     FROZEN,
@@ -23,45 +23,52 @@ from featlearn.mrp.images.arms import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Of what stands for itself; trained networks from light to dark, in the order in which they come.
-COLOURS_OF = {PIXELS: "#C8C8C8", RANDOM: COLOURS["grey"], FROZEN: COLOURS["green"]}
-SHADES = {
-    SUPERVISED: (COLOURS["orange"], "#F2C46D", COLOURS["red"], "#B5651D"),
-    PRETRAINED: (COLOURS["sky"], COLOURS["blue"], "#9FC5E8", "#1F4E79", COLOURS["purple"]),
+#: By what was done before the labels.
+COLOURS_OF = {
+    PIXELS: PALETTE["raw input"],
+    RANDOM: PALETTE["random features"],
+    FROZEN: PALETTE["mask reconstruction, frozen"],
+    SUPERVISED: PALETTE["supervised"],
+    PRETRAINED: PALETTE["mask reconstruction"],
 }
+GROUPS = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}
 
 
 @figure()
 def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     """What pre-training brings over every supervised opponent
 
-    The same few labelled pictures, all of them multi-view, for every bar and line; replicates differ in
-    parts, pictures and initial weights. Left: accuracy on fresh pictures with all parts of the class, and
-    on those that show only that part which the network recognises worse. *Equal steps* is supervised
-    training for as many steps as the longest pre-training and fine-tuning together; *augmented* mirrors
-    the labelled pictures at random, in fine-tuning as well. Right: the worse part by the length of the
-    pre-training; zero is supervised training of the length of fine-tuning. *What to see:* with all parts
-    shown supervised training, augmented, is right on
+    The same few labelled pictures, all of them multi-view, for every row and line; replicates differ in
+    parts, pictures and initial weights. Left and middle: accuracy on fresh pictures with all parts of the
+    class, and on those that show only that part which the network recognises worse; dots are replicates, a
+    tick is their mean with its 95 % interval, dotted is chance. *Equal steps* is supervised training for as
+    many steps as the longest pre-training and fine-tuning together; *augmented* mirrors the labelled pictures
+    at random, in fine-tuning as well. Right: the worse part by the length of the pre-training; zero is
+    supervised training of the length of fine-tuning. *What to see:* with all parts shown supervised training,
+    augmented, is right on
     {{ value("images-gain", "mean", arm="supervised, augmented", quantity="multi_view") | percent }}, on its worse part alone on
-    {{ value("images-gain", "mean", arm="supervised, augmented", quantity="worst_view") | percent }}; whether any other orange bar does
-    better, and how long the pre-training must be for the blue ones to.
+    {{ value("images-gain", "mean", arm="supervised, augmented", quantity="worst_view") | percent }}.
+    {{ said("mrp/images-gain-worse-part",
+            holds="Pre-training is better on the worse part than the best supervised opponent",
+            fails="Pre-training is not better on the worse part than the best supervised opponent") }};
+    {{ said("mrp/images-gain-length", holds="longer pre-training brings more",
+            fails="longer pre-training does not bring more") }}.
     """
     seen = named(gain)
-    drawn = canvas(8.2, 4.3)
-    left, right = drawn.subplots(1, 2, width_ratios=[2.2, 1], sharey=True)
-    shades = {start: iter(colours * len(seen)) for start, colours in SHADES.items()}
-    looks = {
-        str(arm): Look(str(arm), COLOURS_OF.get(start) or next(shades[start]))
-        for arm, start in seen.drop_duplicates("arm").set_index("arm")["start"].items()
-    }
-    groups = {"multi_view": "all parts shown", "worst_view": "the worse part alone"}
-    bars(left, seen, "quantity", "arm", groups=groups, looks=looks)
+    arms = seen.drop_duplicates("arm").set_index("arm")["start"]
+    looks = {str(arm): Look(str(arm), COLOURS_OF[start]) for arm, start in arms.items()}
+    drawn = canvas(8.6, 1.0 + 0.27 * len(looks))
+    *both, right = drawn.subplots(1, 3, width_ratios=[1.1, 1.1, 1])
     chance = 1 / config["world"]["classes"]
-    left.axhline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
-    left.annotate("chance", (-0.45, chance), ha="left", va="bottom", fontsize=8)
-    left.set(ylim=(0, 1.05), ylabel="accuracy on fresh pictures")
+    for ax, (quantity, words) in zip(both, GROUPS.items(), strict=True):
+        rows(ax, seen[seen["quantity"] == quantity], "arm", looks=looks)
+        ax.axvline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
+        ax.set(xlim=(0, 1.03), title=words, xlabel="accuracy on fresh pictures")
+    both[1].tick_params(labelleft=False)
 
-    trained = seen[seen["start"].isin(SHADES) & (seen["quantity"] == "worst_view")]
+    trained = seen[
+        seen["start"].isin([SUPERVISED, PRETRAINED]) & (seen["quantity"] == "worst_view")
+    ]
     by_length = trained[trained["steps"] == trained["steps"].min()]
     lines(
         right,
@@ -69,11 +76,10 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
         "epochs",
         "augmentation",
         looks={
-            PLAIN: Look("labelled pictures as they are", COLOURS["blue"]),
+            PLAIN: Look("pictures as they are", PALETTE["mask reconstruction"]),
             AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
         },
     )
-    right.set(xlabel="epochs of pre-training", title="the worse part alone")
-    right.legend(*right.get_legend_handles_labels(), fontsize=7.5, loc="lower right")
-    drawn.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    right.set(xlabel="epochs of pre-training", title="the worse part alone", ylim=(0, 1.03))
+    right.legend(*right.get_legend_handles_labels(), fontsize=8, loc="upper center")
     return drawn

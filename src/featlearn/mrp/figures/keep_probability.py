@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.mrp.claims.keep_probability import ALONE
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FRAMEWORKS = {
-    "teacher_student": ("teacher-student", COLOURS["red"], -0.006),
-    "mae": ("MAE", COLOURS["blue"], 0.006),
+    "teacher_student": ("teacher-student", PALETTE["teacher-student"], -0.006),
+    "mae": ("MAE", PALETTE["MAE"], 0.006),
 }
 
 

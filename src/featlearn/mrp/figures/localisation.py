@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import ListedColormap
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MODELS = {
-    "supervised": Look("supervised", COLOURS["orange"]),
-    "finetuned": Look("mask rec. + fine-tuning", COLOURS["blue"]),
+    "supervised": Look("supervised", PALETTE["supervised"]),
+    "finetuned": Look("mask rec. + fine-tuning", PALETTE["mask reconstruction"]),
 }
 QUANTITIES = {
     "seen": "own features\nthat are seen",
@@ -26,7 +26,7 @@ QUANTITIES = {
     "precision": "own among\ntop patches",
 }
 #: Kinds of patches: none, distractor, first and second feature of the own class.
-KINDS = ("#FFFFFF", "#BDBDBD", COLOURS["green"], COLOURS["purple"])
+KINDS = (FILLS["white"], FILLS["frame"], COLOURS["green"], COLOURS["purple"])
 
 
 @figure(replicates=4)

@@ -24,10 +24,13 @@ def noise_alignment(teacher_student: pd.DataFrame, noise: pd.DataFrame, config: 
     of patch, for both ways of pre-training. A winner's own patches are those of the feature that it
     holds most. Dashed: the orders that Lemma F.6 gives, below the upper line on feature patches and
     near the lower one on patches without a feature; the largest of many Gaussian values exceeds its
-    order by about sqrt(2 ln n). *What to see:* pre-training leaves the alignment where the initial
-    kernels had it, up to the growth of their norm (more of it in MAE training here, which begins from
-    smaller kernels), and noise of fresh samples gives the same as that of the training samples: nothing
-    is memorised.
+    order by about sqrt(2 ln n). *What to see:* for teacher-student pre-training and for MAE, {{ said("mrp/t14-noise-own-patches",
+    holds="a winner's own patches stay below the upper line", fails="a winner's own patches pass the upper line") }}
+    and {{ said("mrp/t14-noise-own-patches-mae", holds="they do", fails="they do not") }}; on patches without a
+    feature, in units of the lower line, {{ said("mrp/t14-noise-background", holds="the order is met", fails="the order is not met") }}
+    and {{ said("mrp/t14-noise-background-mae", holds="it is met", fails="it is not met") }}. Training and fresh noise:
+    {{ said("mrp/t14-noise-not-memorised", holds="nothing is memorised", fails="training noise stands out") }}
+    and {{ said("mrp/t14-noise-not-memorised-mae", holds="nothing is memorised", fails="training noise stands out") }}.
     """
     panels = {
         "teacher-student": (teacher_student, config["teacher_student"]),

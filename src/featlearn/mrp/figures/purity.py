@@ -20,13 +20,13 @@ MOMENTS = {
 }
 #: Quantity: words, and whether its scale is sigma_0 (True) or sigma_0 gamma k.
 QUANTITIES = {
-    "a": ("(a) members,\nown patches:\noff $\\Lambda z$ by", True),
-    "b": ("(b) members,\npatches of\nothers", True),
-    "d": ("(d) no set:\npatches with\na feature", True),
-    "h": ("(h) not in the\nset: corre-\nlation", True),
-    "g": ("(g) members:\nnegative\ncorrelation", True),
-    "c": ("(c) members,\nbackground\npatches", False),
-    "e": ("(e) no set,\nbackground\npatches", False),
+    "a": ("(a) may win:\nresponse to\nits feature\nis off by", True),
+    "b": ("(b) may win:\nresponse to\nother\nfeatures", True),
+    "d": ("(d) may win\nnothing:\nresponse to\nfeatures", True),
+    "h": ("(h) may not\nwin it:\ncorrelation\nwith it", True),
+    "g": ("(g) may win:\nnegative\ncorrelation\nwith it", True),
+    "c": ("(c) may win:\nresponse\nto the\nbackground", False),
+    "e": ("(e) may win\nnothing:\nresponse to\nbackground", False),
 }
 
 
@@ -35,7 +35,8 @@ def induction(purity: pd.DataFrame, config: Config) -> Figure:
     """The induction hypothesis, in numbers
 
     The proof of Theorem 1 rests on bounds that must hold throughout pre-training: on the responses of
-    kernels that may win a feature (members of its lottery set) and of those that may not. Each mark is
+    kernels that may win a feature (members of its lottery set) and of those that may not; letters are the
+    paper's. Each mark is
     the largest value in one replicate, divided by the scale that the paper gives it; above the dashed
     line are only logarithms and constants. Zeros are left out. Two widths of the lottery sets. *What to
     see:* with wide sets (below) nothing grows in most replicates but the responses of members to the

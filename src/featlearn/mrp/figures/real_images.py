@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import whiskers
 from featlearn.mrp.images.real_config import GIVEN, RANDOM
 from featlearn.mrp.tables.real_images import real_table
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 LOOKS = {"fine-tuned": "-", "linear probe": ":", "nearest neighbours": "--"}
 START_COLOURS = {
-    "from scratch": COLOURS["orange"],
-    "random": COLOURS["grey"],
-    "pretrained": COLOURS["blue"],
+    "from scratch": PALETTE["supervised"],
+    "random": PALETTE["untrained"],
+    "pretrained": PALETTE["mask reconstruction"],
 }
 #: Of weights that the config names.
 GIVEN_COLOURS = [COLOURS["green"], COLOURS["purple"], COLOURS["red"], COLOURS["sky"]]
@@ -63,17 +64,11 @@ def _panel(ax: Axes, table: pd.DataFrame) -> None:
         ["start", "evaluation", "method"], sort=False
     ):
         seen = own.sort_values("labels")
-        ax.errorbar(
-            seen["labels"],
-            seen["mean"],
-            yerr=seen["half_width"].fillna(0),
-            color=colours[str(method if start == RANDOM else start)],
-            linestyle=LOOKS[str(evaluation)],
-            marker="o",
-            markersize=3,
-            capsize=2,
+        whiskers(
+            ax, seen["labels"], seen["mean"], seen["half_width"],
+            colours[str(method if start == RANDOM else start)], line=LOOKS[str(evaluation)],
             label=f"{method}, {evaluation}" if method != "from scratch" else method,
-        )
+        )  # fmt: skip
     counts = sorted(table["labels"].unique())
     ax.set_xscale("log")
     ax.set_xticks(counts, [str(count) for count in counts])

@@ -128,7 +128,7 @@ def maps_figure(panels: Sequence[Panel]) -> Figure:
 
 def _below(ax: Axes, words: str, colour: str) -> None:
     text = words if len(words) <= LETTERS else f"{words[: LETTERS - 1]}…"
-    ax.set_xlabel(text.replace("$", r"\$"), fontsize=7, color=colour, labelpad=2)
+    ax.set_xlabel(text.replace("$", r"\$"), fontsize=8, color=colour, labelpad=2)
 
 
 def real_maps(job: Job) -> Figure:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SCHEDULES = {
     "constant": (COLOURS["ink"], ":", r"$\delta_t=0$"),
     "one": (COLOURS["red"], "-", r"$\tau=1$, an ordinary copy"),
 }
-PLACES = {"first": COLOURS["blue"], "second": COLOURS["orange"]}
+PLACES = {"first": PALETTE["strong feature"], "second": PALETTE["weak feature"]}
 
 
 @figure(replicate=0)
@@ -92,8 +92,8 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
     """Four schedules of the teacher factor
 
     Teacher-student training from the same kernels with the teacher factor of the main text, that of the
-    appendix, its constant part alone, and 1. Thin lines are replicates, thick ones medians while all
-    replicates run; a line ends when a kernel entry reaches 1000. *What to see:* the schedules
+    appendix, its constant part alone, and 1. Lines are medians over replicates, bands go from the least to the
+    most, while all replicates run; a run ends when a kernel entry reaches 1000. *What to see:* the schedules
     differ in speed only; in all three every feature is captured, a part of the winners is impure, and
     kernels run away. A teacher that is just a copy of the student (red) teaches nothing: the variance of
     the masks makes every kernel shrink.
@@ -113,11 +113,12 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
         own = history[history["schedule"] == schedule]
         for ax, quantity in zip(axes, panels, strict=True):
             shown = own[own["share_known"]] if quantity == "share" else own
-            for _, line in shown.groupby("replicate"):
-                ax.plot(line["step"], line[quantity], color=colour, linewidth=0.7, alpha=0.25)
             ax.plot([], [], style, color=colour, label=label)
-            middle = _median(shown, quantity)
-            ax.plot(middle.index, middle.to_numpy(), style, color=colour, linewidth=2)
+            if not (running := _running(shown)).empty:
+                steps = running.groupby("step")[quantity]
+                ax.plot(steps.median().index, steps.median(), style, color=colour, linewidth=2)
+                ax.fill_between(steps.min().index, steps.min(), steps.max(), color=colour,
+                                alpha=0.15, linewidth=0)  # fmt: skip
     for ax, (label, title) in zip(axes, panels.values(), strict=True):
         ax.set(xlabel="step of gradient descent", ylabel=label, title=title)
     for ax in axes[:2]:
@@ -130,10 +131,10 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
     return drawn
 
 
-def _median(frame: pd.DataFrame, quantity: str) -> pd.Series[float]:
-    """Median over replicates at each step at which all of them still run."""
+def _running(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the steps at which all replicates run."""
     if frame.empty:
-        return pd.Series(dtype=float)
+        return frame
     first = frame.groupby("replicate")["step"].min().max()
     last = frame.groupby("replicate")["step"].max().min()
-    return frame[frame["step"].between(first, last)].groupby("step")[quantity].median()
+    return frame[frame["step"].between(first, last)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
 
@@ -22,9 +22,11 @@ PARAMETERS = {
     "theta": "probability that a\npatch is kept, $\\theta$",
     "sigma_0": "size of the initial\nkernels, $\\sigma_0$",
 }
-SUPERVISED = Look("supervised", COLOURS["orange"])
-PRETRAINED = Look("mask reconstruction (+ new head)", COLOURS["blue"], "s")
-AT_CAPTURE = Look("the same, when the last feature is captured", COLOURS["blue"], "^", (1, 1.65))
+SUPERVISED = Look("supervised", PALETTE["supervised"])
+PRETRAINED = Look("mask reconstruction (+ new head)", PALETTE["mask reconstruction"], "s")
+AT_CAPTURE = Look(
+    "the same, when the last feature is captured", PALETTE["mask reconstruction"], "^", (1, 1.65)
+)
 #: Rows of the figure: the quantity, its name, and which models have a line.
 ROWS = {
     "captured": ("features\ncaptured", {"supervised": SUPERVISED, "pretrained": PRETRAINED}),
@@ -37,8 +39,10 @@ ROWS = {
         {
             "supervised": SUPERVISED,
             "pretrained": PRETRAINED,
-            "random": Look("random kernels + new head", COLOURS["grey"], "v"),
-            "raw_linear": Look("linear classifier on the summed patches", "#C8C8C8", "D"),
+            "random": Look("random kernels + new head", PALETTE["random features"], "v"),
+            "raw_linear": Look(
+                "linear classifier on the summed patches", PALETTE["raw input"], "D"
+            ),
         },
     ),
 }

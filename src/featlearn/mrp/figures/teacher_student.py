@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _feature_axis(ax: Axes, features: int, views: int = 2) -> None:
     ax.set_xticks([views * c + (views - 1) / 2 for c in shown], [str(c + 1) for c in shown])
     ax.set_xticks(np.arange(-0.5, features, views), minor=True)
     ax.grid(visible=False)
-    ax.grid(which="minor", axis="x", color="#D0D0D0", linewidth=0.4)
+    ax.grid(which="minor", axis="x", color=FILLS["rule"], linewidth=0.4)
     ax.tick_params(which="both", length=0)
     ax.set_xlabel("class")
 
@@ -83,10 +83,11 @@ def _feature_axis(ax: Axes, features: int, views: int = 2) -> None:
 def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Config) -> Figure:
     """Winners and losers of teacher-student pre-training
 
-    Left: for every feature of one replicate, its largest correlation with a kernel (blue) and the largest
-    |correlation| with a kernel whose strongest feature is another one (orange). Right: numbers of kernels
-    in all replicates: that hold a feature, two features of one class, features of two classes; a line ends
-    when the last feature is captured. *What to see:* losers hardly move while winners grow, as the proof
+    Left: over the features of one replicate, the median, with a band from the least to the most, of the
+    largest correlation with a kernel (blue) and of the largest |correlation| with a kernel whose strongest
+    feature is another one (orange). Right: numbers of kernels that hold a feature, two features of one
+    class, features of two classes: medians over replicates, with a band from the least to the most, as long
+    as all replicates run: a run ends when its last feature is captured. *What to see:* losers hardly move while winners grow, as the proof
     says, but as soon as kernels hold a feature some of them are lifted over the threshold for a second
     one. In the mean
     {{ value("teacher-student", "mean", model="pretrained", quantity="sibling") | number(2) }} kernels hold both features of a class and
@@ -97,30 +98,37 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Confi
     left, right = drawn.subplots(1, 2, width_ratios=[1.35, 1])
     ends = {replicate: _last_change(line) for replicate, line in purity.groupby("replicate")}
     own = growth[(growth["replicate"] == 0) & (growth["step"] <= ends[0])]
-    for number, (_, line) in enumerate(own.groupby(["class", "view"])):
-        left.plot(line["step"], line["strength"], color=COLOURS["blue"], linewidth=1, alpha=0.8,
-                  label=None if number else r"winner, $\Lambda_{i,l}$")  # fmt: skip
-        left.plot(line["step"], line["off_diagonal"], color=COLOURS["orange"], linewidth=1,
-                  alpha=0.8, label=None if number else "best other kernel")  # fmt: skip
+    for quantity, colour, label in (
+        ("strength", COLOURS["blue"], r"winner, $\Lambda_{i,l}$"),
+        ("off_diagonal", COLOURS["orange"], "best other kernel"),
+    ):
+        _middle(left, own, quantity, colour, label)
     _threshold(left, config["network"]["varrho"])
-    left.set(xlabel="step of gradient descent (full batch)", title="One replicate, every feature")
+    left.set(xlabel="step of gradient descent (full batch)", title="One replicate, its features")
     left.set_ylabel("correlation with the feature")
     left.set_ylim(bottom=0)
     left.legend(loc="upper left", fontsize=8)
+    running = purity[purity["step"] <= min(ends.values())]
     for kind, colour, label in (
         ("winners", COLOURS["grey"], "hold a feature"),
         ("sibling", COLOURS["red"], "two of a class"),
         ("cross", COLOURS["purple"], "of two classes"),
     ):
-        for replicate, line in purity.groupby("replicate"):
-            ended = line[line["step"] <= ends[replicate]]
-            right.plot(ended["step"], ended[kind], color=colour, linewidth=1, alpha=0.75,
-                       label=None if replicate else label)  # fmt: skip
+        _middle(right, running, kind, colour, label)
     right.set(xlabel="step of gradient descent (full batch)", ylabel="number of kernels")
-    right.set(title="What kernels hold, all replicates", yscale="symlog")
+    right.set(title="What kernels hold", yscale="symlog")
     right.set_yticks([0, 1, 2, 5, 10, 20, 50, 100], ["0", "1", "2", "5", "10", "20", "50", "100"])
     right.legend(loc="upper left", fontsize=8)
     return drawn
+
+
+def _middle(ax: Axes, frame: pd.DataFrame, quantity: str, colour: str, label: str) -> None:
+    """Median along the steps, and a band from the least to the most."""
+    steps = frame.groupby("step")[quantity]
+    ax.plot(steps.median().index, steps.median(), color=colour, label=label)
+    ax.fill_between(
+        steps.min().index, steps.min(), steps.max(), color=colour, alpha=0.2, linewidth=0
+    )
 
 
 def _last_change(line: pd.DataFrame) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, bars, lines
 from featlearn.mrp.tables.transfer import RECIPES, reported
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RECIPE_COLOURS = {
-    "probe": COLOURS["sky"],
-    "finetuned": COLOURS["blue"],
-    "continued": COLOURS["green"],
-    "random": COLOURS["grey"],
-    "supervised": COLOURS["orange"],
-    "supervised_head": "#F2C46D",
+    "probe": PALETTE["mask reconstruction, frozen"],
+    "finetuned": PALETTE["mask reconstruction"],
+    "continued": PALETTE["mask reconstruction, continued"],
+    "random": PALETTE["random features"],
+    "supervised": PALETTE["supervised"],
+    "supervised_head": PALETTE["supervised, new head"],
 }
 KINDS = {"accuracy_multi_view": "multi-view", "accuracy_single_view": "single-view"}
 LINES = {
@@ -38,44 +38,53 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
 
     The pre-trained encoder meets a new task: the same classes with single-view samples among the labels
     (case 1), some of them (2a), all of them and new ones (2b), some of them and new
-    ones (3). Bars are means over replicates of the accuracy on fresh samples, lines 95 % t-intervals,
-    dots replicates; the rate of fine-tuning is chosen for each replicate on the others. Below: the same
-    networks at every rate tried. All heads are new and trained to their optimum, but for the orange bars
+    ones (3). Means over replicates of the accuracy on fresh samples with 95 % intervals, dots are
+    replicates; the rate of fine-tuning is chosen for each replicate on the others. All heads are new and trained to their optimum, but for the orange ones
     (supervised as trained). *What to see:* where all features were seen in pre-training, the frozen encoder
     is enough. At the chosen rate the fine-tuned encoder is right on
     {{ value("transfer", "mean", case="2b-more-features", recipe="finetuned", classes="new", quantity="accuracy_single_view") | percent }}
     of the single-view samples of new classes in case 2b. Random kernels (grey) are right on
     {{ value("transfer", "mean", case="2b-more-features", recipe="random", classes="new", quantity="accuracy_single_view") | percent }}:
     on data with so little noise they need no features. The free kernels do pick up new features when
-    mask reconstruction continues on the unlabelled samples of the new task (green; ours, not in the paper).
+    mask reconstruction continues on the unlabelled samples of the new task (teal; ours, not in the paper).
     """
     cases = config["cases"]
     accuracy = accuracy.assign(kind=accuracy["classes"] + " " + accuracy["quantity"])
     shown = reported(accuracy)
-    drawn = canvas(8.2, 2.6 + 2.0 * ((len(cases) + 1) // 2))
-    rows = (len(cases) + 1) // 2
-    grid = drawn.add_gridspec(rows + 1, 2)
-    for number, (name, case) in enumerate(cases.items()):
-        ax = drawn.add_subplot(grid[number // 2, number % 2])
+    drawn = canvas(8.2, 0.8 + 2.3 * ((len(cases) + 1) // 2))
+    axes = drawn.subplots((len(cases) + 1) // 2, 2, squeeze=False, sharey=True)
+    for ax, (name, case) in zip(axes.flat, cases.items(), strict=False):
         _bars(ax, shown[shown["case"] == name], ("old", "new") if case["new_classes"] else ("old",))
         ax.set_title(_title(name, case), fontsize=9)
-        if number % 2 == 0:
-            ax.set_ylabel("accuracy")
+    for ax in axes.flat[len(cases) :]:
+        ax.set_axis_off()
+    for row in axes:
+        row[0].set_ylabel("accuracy")
     handles: dict[str, Any] = {}
-    for ax in drawn.axes:
+    for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    swept = [name for name, case in cases.items() if case["new_classes"]]
-    for number, name in enumerate(swept[:2]):
-        ax = drawn.add_subplot(grid[rows, number])
+    drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2)
+    return drawn
+
+
+@figure()
+def transfer_rates(accuracy: pd.DataFrame, config: Config) -> Figure:
+    """Transfer: fine-tuning at other rates
+
+    The fine-tuned encoders of the cases with new classes at every learning rate that was tried, with 95 %
+    intervals over replicates. *What to see:* which rate is best on new classes, and what it costs on the old
+    ones: where the lines of the single-view samples are level, the encoder needs no fine-tuning.
+    """
+    accuracy = accuracy.assign(kind=accuracy["classes"] + " " + accuracy["quantity"])
+    swept = [name for name, case in config["cases"].items() if case["new_classes"]]
+    drawn = canvas(8.2, 3.2)
+    axes = drawn.subplots(1, len(swept), squeeze=False, sharey=True)[0]
+    for ax, name in zip(axes, swept, strict=True):
         _sweep(ax, accuracy, name)
-        ax.set_title(f"Case {_words(name)}: fine-tuning at other rates", fontsize=9)
-        if number == 0:
-            ax.set_ylabel("accuracy")
-            drawn.legend(
-                *ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8
-            )
-    drawn.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=2, fontsize=8)
+        ax.set_title(f"Case {_words(name)}")
+    axes[0].set_ylabel("accuracy")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 

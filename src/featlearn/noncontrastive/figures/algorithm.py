@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 #: The four products: colour by feature (blue strong, orange weak), line by neuron.
 PRODUCTS = {
-    "b11": (COLOURS["blue"], "-", "neuron 1, strong feature"),
-    "b21": (COLOURS["blue"], "--", "neuron 2, strong feature"),
-    "b12": (COLOURS["orange"], "-", "neuron 1, weak feature"),
-    "b22": (COLOURS["orange"], "--", "neuron 2, weak feature"),
+    "b11": (PALETTE["strong feature"], "-", "neuron 1, strong feature"),
+    "b21": (PALETTE["strong feature"], "--", "neuron 2, strong feature"),
+    "b12": (PALETTE["weak feature"], "-", "neuron 1, weak feature"),
+    "b22": (PALETTE["weak feature"], "--", "neuron 2, weak feature"),
 }
 HEAD = {
     "e21": (COLOURS["green"], "-", r"head, $E_{2,1}$"),
@@ -31,6 +31,16 @@ TITLES = {
     "live-target": "Head, but no StopGrad",
     "l2": r"Head, $\ell_2$ instead of batch norm.",
     "squared": "Head, no normalisation",
+}
+
+
+#: The same where panels are narrow.
+SHORT = {
+    "head": "With the head",
+    "frozen": "Head frozen\nat identity",
+    "live-target": "Head, but\nno StopGrad",
+    "l2": "Head, $\\ell_2$ for\nbatch norm.",
+    "squared": "Head, no\nnormalisation",
 }
 
 
@@ -55,8 +65,8 @@ def fig_7(history: pd.DataFrame) -> Figure:
     with the weak feature; solid: neuron 1, dashed: neuron 2; green: the head's entry that lends neuron
     1 to output 2. Thin lines: all replicates, bold: the first one. *What to see:* in (a) neuron 1 learns
     the strong feature, the head rises, neuron 2 then learns the weak feature and the head falls back to
-    zero, earlier or later from replicate to replicate (a late one may not be there yet at the end);
-    in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
+    zero, earlier or later from replicate to replicate (a late one may not be there yet at the end):
+    {{ said("noncontrastive/fig-7a-both-features", holds="most end so", fails="not most end so") }}; in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
     parameters for this figure; those here are ours.
     """
     drawn = canvas(8.2, 3.5)
@@ -107,17 +117,22 @@ def ablations(history: pd.DataFrame) -> Figure:
 
     Share of each neuron along each feature during SGD, in five variants of training on the same samples
     and from the same start; colours and lines as in Figure 7, dotted grey: mean norm of the neurons.
-    *What to see:* only the head with StopGrad and batch normalisation ends with one feature a neuron.
-    Without a head, or without StopGrad, both neurons take the strong feature (blue). Without
-    normalisation the plain squared error shrinks all weights (grey). With l2 normalisation of each
+    *What to see:* the head with StopGrad and batch normalisation:
+    {{ said("noncontrastive/fig-7a-both-features", holds="one feature a neuron",
+            fails="not one feature a neuron") }}. Without a head:
+    {{ said("noncontrastive/fig-7b-collapse", holds="both neurons take the strong feature (blue)",
+            fails="not both neurons take the strong feature") }}; without StopGrad:
+    {{ said("noncontrastive/no-stop-gradient-collapses-sgd", holds="the same", fails="not the same") }}. Without
+    normalisation the plain squared error {{ said("noncontrastive/no-normalisation-collapses-sgd",
+    holds="shrinks all weights (grey)", fails="does not shrink all weights") }}. With l2 normalisation of each
     sample, which the paper leaves open, the result differs from replicate to replicate, and neurons mix
     the features.
     """
     runs = ["variant", "replicate", "step"]
     wide = history.pivot_table(index=runs, columns="quantity", values="value")
-    drawn = canvas(9.6, 3.0)
-    axes = drawn.subplots(1, len(TITLES), sharey=True)
-    for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
+    drawn = canvas(8.6, 3.2)
+    axes = drawn.subplots(1, len(SHORT), sharey=True)
+    for ax, (name, title) in zip(axes, SHORT.items(), strict=True):
         own = wide.loc[name].reset_index()
         parts = []
         for quantity in PRODUCTS:
@@ -126,7 +141,7 @@ def ablations(history: pd.DataFrame) -> Figure:
         _curves(ax, pd.concat(parts), PRODUCTS)
         norms = own.assign(quantity="norm", value=own[["norm1", "norm2"]].mean(axis=1) ** 0.5)
         _curves(ax, norms, {"norm": (COLOURS["grey"], ":", r"mean norm $\|w_j\|$")})
-        ax.set_title(title.replace(", ", ",\n").replace(" (", "\n("), fontsize=8.5)
+        ax.set_title(title, fontsize=8.5)
         ax.set(xlabel="step", ylim=(0, 1.25))
     axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle| \, / \, \|w_j\|$")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import seaborn
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, bars, interval, share_interval
 from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, cells, trajectory
 from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, ordered, set_name
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEAD_COLOURS = {
-    "none": COLOURS["grey"],
-    "identity": COLOURS["blue"],
-    "linear": COLOURS["green"],
-    "mlp": COLOURS["orange"],
+    "none": PALETTE["no head"],
+    "identity": PALETTE["identity head"],
+    "linear": PALETTE["linear head"],
+    "mlp": PALETTE["mlp head"],
 }
 #: The head's two norms: colour, line, label.
 HEAD_NORMS = {
@@ -30,9 +31,9 @@ HEAD_NORMS = {
 }
 #: How pairs of neurons are drawn, without a head and with one.
 PAIRS: dict[str, dict[str, Any]] = {
-    "none-batch-self": {"color": COLOURS["grey"], "alpha": 0.75, "label": "no head"},
+    "none-batch-self": {"color": PALETTE["no head"], "alpha": 0.75, "label": "no head"},
     LONG_CELL: {
-        "color": COLOURS["blue"], "histtype": "step", "linewidth": 1.6,
+        "color": PALETTE["identity head"], "histtype": "step", "linewidth": 1.6,
         "label": "identity-initialised head",
     },
 }  # fmt: skip
@@ -51,9 +52,12 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
 
     Correlations of all pairs of different neurons over fresh images, all replicates together: of the
     projection (a) and of the encoder (b). Grey: trained without a prediction head, the paper's figure;
-    blue: trained with the identity-initialised head, for comparison. *What to see:* whether without a head
-    the pairs of the projection lie at minus or plus one, so that its many outputs are in effect one, and
-    the encoder is affected less. Mean absolute correlation in the projection: without a head
+    violet: trained with the identity-initialised head, for comparison. *What to see:*
+    {{ said("noncontrastive/images-digits-collapse",
+            holds="without a head the pairs of the projection lie at minus or plus one: its many outputs are in effect one",
+            fails="without a head the pairs of the projection do not all lie at minus or plus one") }};
+    {{ said("noncontrastive/images-digits-collapse-milder-in-encoder", holds="the encoder is affected less",
+            fails="the encoder is affected as much") }}. Mean absolute correlation in the projection: without a head
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection correlation") | number }}, with it
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="projection correlation") | number }};
     in the encoder without a head
@@ -87,10 +91,10 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     """Figure 2: heads, output norms and targets
 
     Accuracy of a linear probe on the frozen encoder, for each prediction head (colour), each output norm
-    and each target (groups). Whiskers go from the smallest to the largest replicate; the dotted line is
-    the encoder before any training. Within a replicate all bars share images, initial weights and views.
-    *What to see:* whether the identity-initialised head (blue) does as well as the random linear head
-    (green) and the MLP (orange), and whether all of them beat no head (grey). With batch normalisation
+    and each target (groups): means with 95 % intervals, a dot a replicate; the dotted line is the encoder
+    before any training. Within a replicate all groups share images, initial weights and views. The paper's
+    bars say that the identity-initialised head (violet) does as well as the random linear head (green) and
+    the MLP (brown), and that all of them beat no head (grey). *What to see:* with batch normalisation
     and the network itself as target the identity head reaches
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="accuracy") | percent }}, no head
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="accuracy") | percent }}, the untrained encoder
@@ -103,38 +107,29 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     values = values[values["quantity"] == "accuracy"]
     for (name, settings), (ax,) in rows:
         own = values[values["data_set"] == name]
-        _bars(ax, own, settings, "{} output,\ntarget: {}".format)
+        _groups(ax, own, settings, "{} output,\ntarget: {}".format)
         start = own[own["run"] == UNTRAINED]["value"].mean()
         ax.axhline(start, color=COLOURS["ink"], linestyle=":", linewidth=1.1,
                    label="untrained encoder")  # fmt: skip
-        ax.set_ylabel("linear-probe accuracy")
-        ax.set_title(set_name(name))
-        low = own["value"].min()
-        ax.set_ylim(max(0.0, low - 0.15), min(1.0, own["value"].max() + 0.05))
+        ax.set(ylim=(0, 1.02), ylabel="linear-probe accuracy", title=set_name(name))
     _legend(drawn, axes[:, 0], 5)
     return drawn
 
 
-def _bars(
+def _groups(
     ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any], words: Callable[[str, str], str]
 ) -> None:
-    """Means of all cells, a group for each norm and target; whiskers from smallest to largest.
+    """The replicates of all cells, a group for each norm and target.
 
     ``words`` calls a group by what its norm and its target are called.
     """
     named = values["run"].str.split("-", n=1, expand=True).rename(columns={0: "head", 1: "group"})
     groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    seaborn.barplot(
-        values.join(named), x="group", y="value", order=["-".join(group) for group in groups],
-        hue="head", hue_order=settings["heads"], palette=HEAD_COLOURS, saturation=1, gap=0.08,
-        errorbar=("pi", 100), capsize=0.06, err_kws={"color": COLOURS["ink"], "linewidth": 0.9},
-        ax=ax,
+    bars(
+        ax, values.join(named), "group", "head",
+        groups={"-".join(group): words(NORMS[group[0]], TARGETS[group[1]]) for group in groups},
+        looks={head: Look(head, HEAD_COLOURS[head]) for head in settings["heads"]},
     )  # fmt: skip
-    if legend := ax.get_legend():
-        legend.remove()  # there is one for all panels
-    ax.set_xticks(range(len(groups)), [words(NORMS[norm], TARGETS[to]) for norm, to in groups])
-    ax.set_xlabel("")
-    ax.grid(axis="x", visible=False)
 
 
 def _legend(drawn: Figure, panels: Iterable[Axes], columns: int) -> None:
@@ -161,8 +156,11 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     The identity-initialised head during one training: Frobenius norm of its off-diagonal part `E` and of
     `E - E^T` (a), and the second over the first (b). A ratio of 0 is a symmetric head, 1.41 one whose
     entries have no relation to each other. Each point is the mean over the steps since the one before.
-    *What to see:* does the off-diagonal part rise and then fall, and does the head stay asymmetric? The
-    paper sees both on CIFAR-10 and CIFAR-100, over hundreds of epochs of a ResNet-18.
+    The paper sees the off-diagonal part rise and then fall, and the head stay asymmetric, on CIFAR-10 and
+    CIFAR-100, over hundreds of epochs of a ResNet-18. *What to see:*
+    {{ said("noncontrastive/images-digits-head-rises-and-falls", holds="here it rises and falls",
+            fails="here it does not fall", left="here it rises; the fall takes more steps than this run has") }}.
+    A ratio well above 0 is an asymmetric head.
     """
     drawn, _, rows = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in rows:
@@ -188,11 +186,12 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
 def fig_4(history: pd.DataFrame, config: Config) -> Figure:
     """Figure 4: the head in all replicates
 
-    Left: the norms of Figure 3 as the mean of all replicates, with a band from the smallest to the
-    largest. Right: mean absolute correlation of the projection's neurons within a batch, over the same
-    steps. *What to see:* left, whether rise and fall repeat; right, how
-    the neurons correlate while the head grows. At the desk scale a training has some hundred steps,
-    which can show the rise; the fall takes thousands.
+    Left: the norms of Figure 3 as the mean of all replicates, with the band of its 95 % intervals. Right: mean
+    absolute correlation of the projection's neurons within a batch, over the same steps. *What to see:* the
+    last value over the largest one {{ said("noncontrastive/images-digits-head-rises-and-falls",
+    holds="tells of rise and fall", fails="tells of no fall",
+    left="tells of the rise alone: the fall takes thousands of steps") }}. On the right the neurons come to
+    correlate while the head grows.
     """
     drawn, _, rows = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in rows:
@@ -201,7 +200,7 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
         for ax, styles in panels:
             for quantity, (colour, line, label) in styles.items():
                 seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, ax=ax,
-                                 label=label or None, errorbar=("pi", 100))  # fmt: skip
+                                 label=label or None, errorbar=share_interval if ax is row[1] else interval)  # fmt: skip
             ax.set(xlabel="step", ylim=(0, None))
         row[0].set_title(f"{set_name(name)}: size of the head")
         row[0].set_ylabel("Frobenius norm")
@@ -218,9 +217,13 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
 
     Left: effective rank of the projection for each head, norm and target, the exponential of the entropy
     of the spectrum of its correlation matrix: 1 if all neurons say the same, the number of neurons if
-    they say independent things. Whiskers go from the smallest to the largest replicate. Right: the
-    spectra themselves for batch normalisation with the network itself as target. *What to see:* whether
-    heads keep more than one dimension alive. The random start has a rank of
+    they say independent things; means with 95 % intervals, a dot a replicate. Right: the spectra themselves
+    for batch normalisation with the network itself as target. *What to see:*
+    {{ said("noncontrastive/images-digits-head-raises-rank", holds="the identity head keeps more dimensions than none",
+            fails="the identity head keeps no more dimensions than none") }};
+    {{ said("noncontrastive/images-digits-head-prevents-collapse",
+            holds="it keeps half of those of the random start", fails="it keeps fewer than half of those of the random start") }}.
+    The random start has a rank of
     {{ value("image-heads", data_set="digits", run="untrained", what="projection effective_rank") | number }}. Without a head it is
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection effective_rank") | number }};
     with the identity-initialised head
@@ -231,7 +234,7 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
     spectrum = spectrum[spectrum["layer"] == "projection"]
     for (name, settings), row in rows:
         # the panel is too narrow for the words of Figure 2
-        _bars(row[0], ranks[ranks["data_set"] == name], settings,
+        _groups(row[0], ranks[ranks["data_set"] == name], settings,
               lambda norm, target: "\n".join((norm, *target.split())))  # fmt: skip
         row[0].set_ylabel("effective rank of the projection")
         row[0].set_title(set_name(name))

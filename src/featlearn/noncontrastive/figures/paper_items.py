@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyBboxPatch
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 FEATURE_PATCHES = (2, 5, 11, 14)
 FIRST_VIEW = (0, 2, 3, 6, 8, 9, 14, 15)
 PATCHES = 16
-FILL = {"feature": COLOURS["blue"], "noise": "#C9C9C9", "masked": "white"}
+FILL = {"feature": COLOURS["blue"], "noise": FILLS["noise"], "masked": FILLS["white"]}
 #: Figure 8, rows of the two branches.
 ONLINE, TARGET = 2.0, 0.4
-SHARED = "#E8EEF4"
+SHARED = FILLS["shared"]
 
 
 def _strip(ax: Axes, row: float, kept: tuple[int, ...], title: str) -> None:
@@ -35,7 +35,7 @@ def _strip(ax: Axes, row: float, kept: tuple[int, ...], title: str) -> None:
         ax.add_patch(box)
         text = {"feature": r"$r\alpha_1 v_1$", "noise": rf"$\xi_{{{place + 1}}}$", "masked": "0"}
         colour = {"feature": "white", "noise": COLOURS["ink"], "masked": COLOURS["grey"]}
-        ax.text(place + 0.5, row + 0.42, text[kind], ha="center", va="center", fontsize=7,
+        ax.text(place + 0.5, row + 0.42, text[kind], ha="center", va="center", fontsize=8,
                 color=colour[kind])  # fmt: skip
     ax.text(-0.25, row + 0.42, title, ha="right", va="center", fontsize=9)
 
@@ -102,10 +102,10 @@ def framework() -> Figure:
         _block(ax, 4.65, row, "projection head\n(MLP)", SHARED)
         _arrow(ax, (2.4, row + 0.45), (2.75, row + 0.45))
         _arrow(ax, (4.3, row + 0.45), (4.65, row + 0.45))
-    _block(ax, 6.55, ONLINE, "prediction head\n$z + E z$", "#FBE3C0")
+    _block(ax, 6.55, ONLINE, "prediction head\n$z + E z$", FILLS["online"])
     _block(ax, 8.45, ONLINE, "output norm\n(batch or l2)", "white")
     _block(ax, 6.55, TARGET, "output norm\n(batch or l2)", "white")
-    _block(ax, 8.45, TARGET, "StopGrad", "#F6D5C8")
+    _block(ax, 8.45, TARGET, "StopGrad", FILLS["target"])
     for row in (ONLINE, TARGET):
         _arrow(ax, (6.2, row + 0.45), (6.55, row + 0.45))
         _arrow(ax, (8.1, row + 0.45), (8.45, row + 0.45))

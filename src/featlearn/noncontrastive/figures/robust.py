@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.images.figures.mosaic import bare, mosaic
 from featlearn.noncontrastive.images.cells import ROBUST_ARMS
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ARM_COLOURS = dict(
-    zip(ROBUST_ARMS, (COLOURS["blue"], COLOURS["grey"], COLOURS["ink"]), strict=True)
+    zip(
+        ROBUST_ARMS,
+        (PALETTE["identity head"], PALETTE["no head"], PALETTE["untrained"]),
+        strict=True,
+    )
 )
 
 
@@ -28,8 +32,13 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
     Networks trained as BYOL against an attack (BYORL) with a prediction head (a) and without (b), and the
     same network before training (c): images that maximise one channel each of the last layer, all from
     the same grey start. Right: the mean absolute cosine of the pictures of two channels, a point a
-    replicate. *What to see:* whether (a) is more varied than (b), by eye and by the number, in a network
-    that has learned something: the random start (c), which has not, is varied as well. The measure
+    replicate. *What to see:*
+    {{ said("noncontrastive/robust-digits-more-varied", holds="(a) is more varied than (b)", fails="(a) is no more varied than (b)",
+            left="that (a) is more varied than (b) is not seen here") }}. It would count in a network that has
+    learned something: the probe of the features, below the pictures, is
+    {{ said("noncontrastive/robust-digits-training-helps", holds="better than that of the random start",
+            fails="worse than that of the random start", left="no better than that of the random start") }},
+    and the random start (c), which has learned nothing, is varied as well. The measure
     takes a picture and the same one moved by some pixels for different.
     """
     names = list(ordered(config))

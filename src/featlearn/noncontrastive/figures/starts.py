@@ -8,33 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import whiskers
+from featlearn.core.stats import estimate, estimate_share
+from featlearn.noncontrastive.tables.starts import MODES, NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OUTCOMES = {
-    "diverse": (COLOURS["green"], "both features"),
-    "strong": (COLOURS["blue"], "strong only: collapse"),
-    "weak": (COLOURS["orange"], "weak only"),
-    "undecided": (COLOURS["grey"], "a neuron holds a mixture"),
-}
-MODES = {
-    "head": "trained head",
-    "frozen": "no head",
-    "live-target": "head, no StopGrad",
-}
-NAMES = {
-    "base": "base",
-    "small-dimension": "d = 30",
-    "large-dimension": "d = 10,000",
-    "stronger": "strengths 3 : 1",
-    "slow-head": r"slow head, $\kappa$ = 0.01",
-    "fast-head": r"fast head, $\kappa$ = 1",
-    "frequency": "equal strengths,\n9 of 10 show the first",
-    "together": "both in each sample",
-    "wide": "more neurons",
+    "diverse": (PALETTE["both features"], "both features"),
+    "strong": (PALETTE["strong feature"], "strong only: collapse"),
+    "weak": (PALETTE["weak feature"], "weak only"),
+    "undecided": (PALETTE["mixture"], "a neuron holds a mixture"),
 }
 
 
@@ -43,14 +30,21 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     """What becomes of random starts
 
     Shares of random starts by which features the neurons hold in the end, a row a setting, for three
-    ways of training from the same starts. *What to see:* with the head most starts end with both
-    features (green), without it most collapse onto the strong one (blue), and so they do with the head
-    when StopGrad is left out. It is most starts and not all: the theorem speaks of large dimensions and
-    of a weak feature that is weaker than any constant. With imbalance by frequency or features that
-    occur together the picture is the same.
+    ways of training from the same starts; n tells how many starts, and a white whisker is Wilson's 95 %
+    interval of the share with both features. *What to see:*
+    {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both features (green)",
+            fails="with the head it is not most starts that end with both features (green)") }},
+    {{ said("noncontrastive/starts-head-advantage", holds="far more than without it",
+            fails="not far more than without it") }}; when StopGrad is left out
+    {{ said("noncontrastive/starts-no-stop-gradient-collapse", holds="most collapse onto the strong one (blue)",
+            fails="it is not most that collapse onto the strong one") }}. It is most starts and not all: the
+    theorem speaks of large dimensions and of a weak feature that is weaker than any constant. Imbalance by
+    frequency: {{ said("noncontrastive/starts-frequency", holds="the same picture", fails="another picture") }}.
+    Where there are more neurons than features, what is green without a head comes of their number alone.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
     cases += [name for name in outcomes["case"].unique() if name not in NAMES]
+    starts = outcomes[outcomes["mode"] == "head"]["case"].value_counts()
     drawn = canvas(8.6, 0.36 * len(cases) + 1.5)
     axes = drawn.subplots(1, len(MODES), sharey=True)
     for ax, (mode, title) in zip(axes, MODES.items(), strict=True):
@@ -62,10 +56,20 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
             width = share.get(outcome, pd.Series(0.0, index=cases)).to_numpy()
             ax.barh(range(len(cases)), width, left=left, color=colour, label=label, height=0.72)
             left += width
+        # the share with both features begins at zero, so its interval can stand at its end
+        for row, case in enumerate(cases):
+            seen = estimate_share(
+                (own[own["case"] == case]["outcome"] == "diverse").to_numpy(float)
+            )
+            ax.hlines(row, seen.low, seen.high, color=FILLS["white"], linewidth=3.2)
+            ax.hlines(row, seen.low, seen.high, color=COLOURS["ink"], linewidth=1.2)
         ax.set(xlim=(0, 1), xlabel="share of starts")
         ax.set_title(title)
         ax.grid(axis="y", visible=False)
-    axes[0].set_yticks(range(len(cases)), [NAMES.get(name, name) for name in cases])
+    axes[0].set_yticks(
+        range(len(cases)),
+        [f"{NAMES.get(name, name)}, n = {starts[name]}" for name in cases],
+    )
     axes[0].invert_yaxis()
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
@@ -75,29 +79,33 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
 def winner_rule(outcomes: pd.DataFrame, config: Config) -> Figure:
     """Which feature a neuron takes without a head
 
-    Share of neurons on the weak feature when the head is frozen, a dot a setting (95 % intervals over
-    replicates), and the closed form for Gaussian starts. *What to see:* without a head a neuron's fate is
-    decided by its own start, exactly: the strong feature wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4.
+    Share of neurons on the weak feature when the head is frozen, a dot a setting, with 95 % t-intervals over
+    starts, and the closed form of its ratio of strengths for Gaussian starts (line). *What to see:* without a head a neuron's fate is decided by its own start: the strong feature
+    wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4,
+    {{ said("noncontrastive/starts-no-head-rule", holds="exactly", fails="but not always") }}.
     Collapse of *all* neurons needs a ratio of strengths near zero.
     """
     frozen = outcomes[outcomes["mode"] == "frozen"]
-    drawn = canvas(4.6, 3.6)
+    cases = sorted(frozen["case"].unique(), key=lambda name: effective_ratio(config["cases"][name]))
+    drawn = canvas(6.6, 0.8 + 0.34 * len(cases))
     ax = drawn.subplots()
-    ratio = np.linspace(0.2, 1, 200)
-    ax.plot(ratio, 2 / np.pi * np.arctan(ratio**1.5), color=COLOURS["ink"],
-            label=r"$(2/\pi)\,\arctan\,(\alpha_2/\alpha_1)^{3/2}$")  # fmt: skip
-    for place, (name, own) in enumerate(frozen.groupby("case", sort=False)):
-        ratio_of = effective_ratio(config["cases"][name])
-        neurons = config["cases"][name].get("neurons", 2)
-        share = own.groupby("replicate")["weak"].mean() / neurons
-        error = 1.96 * share.std(ddof=1) / np.sqrt(len(share))
-        at = ratio_of + 0.006 * (place % 5 - 2)  # cases of one ratio side by side
-        ax.errorbar(at, share.mean(), error, fmt="o", markersize=4, color=COLOURS["blue"],
-                    elinewidth=1, label="simulated, 95 %" if place == 0 else None)  # fmt: skip
-    ax.set(xlabel=r"effective ratio of strengths $\alpha_2/\alpha_1$", ylim=(0, 0.55))
-    ax.set_ylabel("share of neurons on the weak feature")
-    ax.set_title("Without a head")
-    ax.legend(loc="upper left")
+    names = []
+    for place, name in enumerate(cases):
+        ratio = effective_ratio(config["cases"][name])
+        own = frozen[frozen["case"] == name]
+        share = own.groupby("replicate")["weak"].mean() / config["cases"][name].get("neurons", 2)
+        seen = estimate(share.to_numpy())
+        whiskers(ax, seen.mean, place, seen.half_width, COLOURS["blue"], across=True,
+                 label=None if place else "simulated, 95 %")  # fmt: skip
+        ax.vlines(2 / np.pi * np.arctan(ratio**1.5), place - 0.35, place + 0.35,
+                  color=PALETTE["theory"], linewidth=2,
+                  label=None if place else r"$(2/\pi)\,\arctan\,(\alpha_2/\alpha_1)^{3/2}$")  # fmt: skip
+        words = NAMES.get(name, name).replace("\n", " ")
+        names.append(rf"{words} ($\alpha_2/\alpha_1$ = {ratio:.2f})")
+    ax.set_yticks(range(len(cases)), names)
+    ax.set(xlabel="share of neurons on the weak feature", xlim=(0, 0.55), title="Without a head")
+    ax.grid(axis="y", visible=False)
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 
@@ -112,27 +120,32 @@ def effective_ratio(case: Mapping[str, Any]) -> float:
 def phase_diagram(diagram: pd.DataFrame) -> Figure:
     """Phase diagram of collapse
 
-    Shares of random starts with the head that end with both features, that collapse onto the strong one,
-    and in which a neuron holds a mixture, over the speed of the head relative to the encoder and the
-    ratio of strengths. *What to see:* the head works over three orders of magnitude of its speed; where
-    the weak feature is much weaker, more starts collapse or end as mixtures, and the slowest head
-    collapses most.
+    How many of the random starts of a cell, with the head, end with both features, collapse onto the strong
+    one, take the weak one alone, or leave a neuron with a mixture, over the speed of the head relative to the
+    encoder and the ratio of strengths. A cell has few starts, so that neighbours differ by chance. *What to
+    see:* the head works over three orders of magnitude of its speed; where the weak feature is much weaker,
+    {{ said("noncontrastive/imbalance", holds="more starts collapse", fails="no more starts collapse") }}.
     """
     split = diagram["case"].str.split("/", expand=True).astype(float)
     frame = diagram.assign(ratio=split[0], kappa=split[1])
-    drawn = canvas(8.6, 3.3)
-    axes = drawn.subplots(1, 3, sharey=True)
-    for ax, outcome in zip(axes, ("diverse", "strong", "undecided"), strict=True):
-        hit = frame.assign(value=(frame["outcome"] == outcome).astype(float))
-        share = hit.pivot_table(index="ratio", columns="kappa", values="value")
-        ax.imshow(share, cmap="cividis", vmin=0, vmax=1, origin="lower", aspect="auto")
-        for (row, column), value in np.ndenumerate(share.to_numpy()):
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7.5,
-                    color="white" if value < 0.55 else "black")  # fmt: skip
-        ax.set_xticks(range(len(share.columns)), [f"{k:g}" for k in share.columns])
-        ax.set_yticks(range(len(share.index)), [f"{r:g}" for r in share.index])
-        ax.set(xlabel=r"speed of the head $\kappa = \eta_E/\eta$")
-        ax.set_title(OUTCOMES[outcome][1], fontsize=9)
+    starts = int(frame.groupby(["ratio", "kappa"]).size().max())
+    drawn = canvas(8.6, 5.2)
+    axes = drawn.subplots(2, 2, sharey=True, sharex=True)
+    for ax, (outcome, (_, words)) in zip(axes.flat, OUTCOMES.items(), strict=True):
+        hit = frame.assign(value=(frame["outcome"] == outcome).astype(int))
+        count = hit.pivot_table(index="ratio", columns="kappa", values="value", aggfunc="sum")
+        image = ax.imshow(count, cmap="cividis", vmin=0, vmax=starts, origin="lower", aspect="auto")
+        for (row, column), value in np.ndenumerate(count.to_numpy()):
+            ax.text(column, row, f"{value:g}", ha="center", va="center", fontsize=8,
+                    color="white" if value < 0.55 * starts else "black")  # fmt: skip
+        ax.set_xticks(range(len(count.columns)), [f"{k:g}" for k in count.columns])
+        ax.set_yticks(range(len(count.index)), [f"{r:g}" for r in count.index])
+        ax.set_title(words, fontsize=9)
         ax.grid(visible=False)
-    axes[0].set_ylabel(r"strengths $\alpha_2/\alpha_1$")
+    for ax in axes[-1]:
+        ax.set_xlabel(r"speed of the head $\kappa = \eta_E/\eta$")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(r"strengths $\alpha_2/\alpha_1$")
+    bar = drawn.colorbar(image, ax=axes, pad=0.01)
+    bar.set_label(f"starts, of {starts} a cell")
     return drawn

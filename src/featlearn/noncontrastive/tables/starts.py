@@ -14,6 +14,24 @@ OUTCOMES = {
     "undecided": "a mixture",
 }
 
+#: Ways of training, and settings, in words.
+MODES = {
+    "head": "trained head",
+    "frozen": "no head",
+    "live-target": "head, no StopGrad",
+}
+NAMES = {
+    "base": "base",
+    "small-dimension": "d = 30",
+    "large-dimension": "d = 10,000",
+    "stronger": "strengths 3 : 1",
+    "slow-head": "slow head, κ = 0.01",
+    "fast-head": "fast head, κ = 1",
+    "frequency": "equal strengths,\n9 of 10 show the first",
+    "together": "both in each sample",
+    "wide": "more neurons",
+}
+
 
 @table("outcomes")
 def what_becomes(outcomes: pd.DataFrame) -> Table:
@@ -26,8 +44,12 @@ def what_becomes(outcomes: pd.DataFrame) -> Table:
         parts.append(share.reset_index().assign(outcome=outcome))
     shares = summary(pd.concat(parts, ignore_index=True), ["case", "mode", "outcome"])
     starts = int(outcomes.groupby(["case", "mode"]).size().max())
+    named = shares.assign(
+        setting=shares["case"].map(lambda name: NAMES.get(name, name).replace("\n", " ")),
+        training=shares["mode"].map(MODES),
+    )
     return Table(
-        shares, side_by_side(shares, ["case", "mode"], "outcome", OUTCOMES),
+        shares, side_by_side(named, ["setting", "training"], "outcome", OUTCOMES),
         f"Shares of {starts} starts a case, in {int(shares['replicates'].max())} groups; after the "
         f"sign: {SPREAD_KIND}.",
     )  # fmt: skip
