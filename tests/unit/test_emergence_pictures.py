@@ -20,7 +20,7 @@ from featlearn.core.seeds import Streams, generator, seeded
 from featlearn.emergence.config import contents, faults, state, states
 from featlearn.emergence.experiments import descent, filters, neurons, students
 from featlearn.emergence.networks import FC, OneResNet, ResNets
-from featlearn.emergence.pictures import open_pictures
+from featlearn.emergence.pictures import Pictures, open_pictures
 from featlearn.emergence.reading import classical_minimum
 from featlearn.emergence.teachers import (
     Training,
@@ -356,6 +356,32 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
         first, second = (wide[cell, arm, "original"] for cell in ("gaussian", "gaussian-25"))
         assert first.equals(second)
     assert not wide["gaussian", "mixture"].equals(wide["gaussian-25", "mixture"])
+    # other pictures in place of noise
+    config["others"] = {**config["pictures"], "classes": ["2"],
+                        "samples": {"train": 12, "validation": 4, "test": 8}}  # fmt: skip
+    config["pictures"] |= {"samples": {"train": 12, "validation": 4, "test": 8}}
+    config["students"]["cells"] = {
+        "covariance": {"injected": "pictures", "alpha": 0.5, "student": 2}
+    }
+    values = students.measure(job(config, tmp_path, **where, frame=lambda name: curves))["values"]
+    assert set(values["cell"]) == {"covariance"}
+    assert {"original", "injected", "whole"} <= set(values["part"])
+    assert values["value"].between(0, 1).all()
+
+
+def test_other_pictures_are_as_many_and_of_the_same_shape():
+    def pictures(number, size):
+        x = {part: torch.arange(2.0 * number * size**2).reshape(2, number, 1, size, size)
+             for part in ("train", "test")}  # fmt: skip
+        return Pictures(x, {part: torch.zeros(2, number) for part in x}, ("one",))
+
+    found = students.alike(pictures(7, 4), pictures(5, 4), "key")
+    assert {part: x.shape for part, x in found.x.items()} == {
+        "train": (2, 5, 1, 4, 4), "test": (2, 5, 1, 4, 4)
+    }  # fmt: skip
+    for other in (pictures(3, 4), pictures(5, 3)):
+        with pytest.raises(FeatlearnError, match=r"key: \d pictures of .*expected 5 or more of"):
+            students.alike(other, pictures(5, 4), "key")
 
 
 # ------------------------------------------------------------------------------------- configs
@@ -377,6 +403,19 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
         ("injected.mnist.descent.teachers", [], "mnist.descent.teachers: expected some"),
         ("injected.mnist.students.cells.gaussian.alpha", 0.0, "gaussian.alpha: 0.0; expected a"),
         ("injected.mnist.pictures.data.kind", "nothing", "data.kind: 'nothing'; expected one"),
+        (
+            "injected.mnist.students.cells.covariance.injected",
+            "pictures",
+            "injected.mnist.others: missing; students.cells.covariance injects pictures",
+        ),
+        (
+            "injected.mnist.others",
+            {
+                "data": {"kind": "digits", "size": 8},
+                "samples": {"train": 9, "validation": 999, "test": 999},
+            },
+            "injected.mnist.others.samples.train: 9; expected at least",
+        ),
     ],
 )
 def test_a_contradiction_names_its_key(section, place, value, told):

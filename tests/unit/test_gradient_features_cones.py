@@ -162,7 +162,13 @@ def frames(**change):
     replicates = range(10)
     shares = {"linear": 0.5, "uniform_parity": 0.5}
     rows = [
-        {"law": law, "replicate": r, "sampled": 0.99 if i < 100 * share else 0.1, "sampled_size": 1}
+        {
+            "law": law,
+            "replicate": r,
+            "sampled": 0.99 if i < 100 * share else 0.1,
+            "sampled_size": 1,
+            "population": 0.99 if i < 50 else 0.1,
+        }
         for law, share in (shares | change.get("shares", {})).items()
         for r in replicates
         for i in range(100)

@@ -98,9 +98,9 @@ def test_degree_two_features_are_what_they_say():
 
 
 def test_the_scan_measures_the_share_of_the_closed_form():
-    settings = {"dimensions": [20], "ratios": [2.0, 8.0], "neurons": 60,
+    settings = {"replicates": 2, "dimensions": [20], "ratios": [2.0, 8.0], "neurons": 60,
                 "head": {"train": 300, "validation": 100, "test": 100}}  # fmt: skip
-    frame = pd.DataFrame(frozen.scan(settings, STREAMS))
+    frame = pd.DataFrame(frozen.scan(settings, 0))
     means = frame.groupby("samples")["share"].mean()
     # terms of order 1 / d are left out of it
     assert means[800] == pytest.approx(1 / (1 + math.pi / 4), abs=0.1)
@@ -116,7 +116,8 @@ def test_a_polynomial_is_learned_where_its_directions_are_found():
     assert law.coefficients[1].square().sum() / 24 == pytest.approx(4 / 7)
     curve = pd.DataFrame(frozen.multi_index(settings, STREAMS)).groupby("step")["value"].mean()
     assert curve[1] > 0.9
-    assert curve[100_000] < 0.35
+    # what is of degree 4 is more than half
+    assert curve[100_000] < 0.45
 
 
 CONFIG = {"frozen": {"uniform_parity": {"four": {"dimension": 51}}}}

@@ -95,6 +95,13 @@ def test_a_bad_law_of_the_curves_is_named():
         "learning": {"laws": {"parity": {"block": 4, "structured": 0.2, "dimension": 9}}},
         "opponents": {"judged": {"dimension": 5, "noise": 1.0}, "dimensions": [5],
                       "noises": [1.0]},
+        "appendix": {"alternative": {"block": 2, "dimensions": [9]}, "fixed": {"blocks": [3]}},
     }  # fmt: skip
     (fault,) = faults(config)
     assert fault.startswith("gradient_features.learning.laws.parity.block: 4; expected an odd")
+    config["learning"]["laws"]["parity"]["block"] = 3
+    config["appendix"] = {"alternative": {"block": 2, "dimensions": [9, 10]},
+                          "fixed": {"blocks": [4]}}  # fmt: skip
+    even, blocks = faults(config)
+    assert even.startswith("gradient_features.appendix.alternative.dimension: 10; expected an odd")
+    assert blocks == "gradient_features.appendix.fixed.blocks: 4; expected odd numbers"

@@ -473,7 +473,7 @@ def test_short_trainings_do_not_refute_what_they_train():
     found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
     assert found["mrp/images-mae-single-view-few-labels"] == NOT_SHOWN
     assert found["mrp/images-supervised-fits"] == FAILS
-    few_steps = claimed() | {"detection": {"training": {"steps": 400}}}
+    few_steps = claimed() | {"detection": {"training": {"steps": 40}}}
     found = ledger(TRANSFER_CLAIMS, transfer_frames(), few_steps).set_index("claim")["verdict"]
     assert found["mrp/images-detection-ap75"] == NOT_SHOWN
     assert found["mrp/images-transfer"] == FAILS

@@ -168,7 +168,7 @@ use rule compute as emergence_students with:
             "emergence.experiments.students:measure",
             lambda wildcards: parts(
                 INJECTED[wildcards.pictured],
-                *("replicates", "pictures", "network", "training", "students"),
+                *("replicates", "pictures", "others", "network", "training", "students"),
             ),
             cache=".cache/images",
             state=lambda wildcards: PICTURED["injected"][wildcards.pictured],

@@ -108,6 +108,32 @@ experiment(
     scan=rules.gradient_features_frozen.output.scan,
 )
 
+# -------------------------------------------------------------------------------------- appendix
+# Drift of the weights, cones in the infinity norm, features that stay fixed.
+
+APPENDIX = config["gradient_features"]["appendix"]
+
+
+use rule calculate as gradient_features_appendix with:
+    output:
+        drift=f"{GRADIENT_FEATURES}/appendix/drift.parquet",
+        alternative=f"{GRADIENT_FEATURES}/appendix/alternative.parquet",
+        fixed=f"{GRADIENT_FEATURES}/appendix/fixed.parquet",
+    log:
+        f"{LOGS}/gradient_features/appendix.log",
+    params:
+        **by("gradient_features.experiments.appendix:measure", APPENDIX),
+
+
+experiment(
+    "gradient_features",
+    "appendix",
+    APPENDIX,
+    drift=rules.gradient_features_appendix.output.drift,
+    alternative=rules.gradient_features_appendix.output.alternative,
+    fixed=rules.gradient_features_appendix.output.fixed,
+)
+
 # ---------------------------------------------------------------------------------------- lemmas
 # Lemmas on nice neurons, the network built of them, activation; and the printed bounds of all.
 
@@ -136,4 +162,7 @@ experiment(
     tails=rules.gradient_features_lemmas.output.tails,
     smooth=rules.gradient_features_frozen.output.smooth,
     accuracies=rules.gradient_features_opponents.output.accuracies,
+    drift=rules.gradient_features_appendix.output.drift,
+    alternative=rules.gradient_features_appendix.output.alternative,
+    fixed=rules.gradient_features_appendix.output.fixed,
 )

@@ -126,6 +126,14 @@ def _filter_faults(filters: Mapping[str, Any], key: str) -> Iterator[str]:
 
 def _injected_faults(injected: Mapping[str, Any], key: str) -> Iterator[str]:
     yield from _picture_faults(injected["pictures"], f"{key}.pictures")
+    if others := injected.get("others"):
+        yield from _picture_faults(others, f"{key}.others")
+        for part, least in injected["pictures"]["samples"].items():
+            if (number := others["samples"][part]) < least:
+                yield f"{key}.others.samples.{part}: {number}; expected at least {least}"
+    for name, cell in injected["students"]["cells"].items():
+        if cell["injected"] == "pictures" and not others:
+            yield f"{key}.others: missing; students.cells.{name} injects pictures"
     for name in ("sizes", "teachers"):
         values = injected["descent"][name]
         if values != sorted(set(values)):
@@ -139,6 +147,12 @@ def _injected_faults(injected: Mapping[str, Any], key: str) -> Iterator[str]:
                 f"{key}.students.cells.{name}.alpha: {cell['alpha']}; expected a share that leaves "
                 "pictures and takes injected inputs"
             )
+
+
+def _injects_original(one: Mapping[str, Any] | None) -> bool:
+    """Whether the structured inputs of a set are the thesis' own pictures."""
+    cell = one and one["students"]["cells"].get("covariance")
+    return bool(cell and cell["injected"] == "pictures" and one["others"]["original"])  # type: ignore[index]
 
 
 def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
@@ -169,6 +183,10 @@ def states(emergence: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], lis
         }
         for experiment in SETS
     }
+    for name, one in emergence["injected"].items():
+        if others := one.get("others"):
+            own, second = found["injected"][name], state(others)
+            found["injected"][name] = (f"{own[0]} {second[0]}", own[1] or second[1])
     missing = dict.fromkeys(
         line for own in found.values() for _, line in own.values() if line
     )  # each once
@@ -182,6 +200,8 @@ def contents(emergence: Mapping[str, Any], experiment: str) -> dict[str, str]:
     if experiment == "injected":
         own |= {f"{name}/{cell}" for name in own
                 for cell in emergence["injected"][name]["students"]["cells"]}  # fmt: skip
+        if all(_injects_original(emergence["injected"].get(name)) for name in ("cifar10", "svhn")):
+            own.add("tiny-imagenet")
     return {
         name: "measured" if own.issuperset(sets.split()) else "stand-in"
         for name, sets in SETS[experiment].items()

@@ -40,6 +40,14 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
                 f"gradient_features.opponents.judged.{one}: {opponents['judged'][one]}; expected "
                 f"one of {many} ({', '.join(map(str, opponents[many]))})"
             )
+    appendix = gradient_features["appendix"]
+    block = appendix["alternative"]["block"]
+    for dimension in appendix["alternative"]["dimensions"]:
+        own = {"block": block, "dimension": dimension}
+        yield from _law_faults("uniform_parity", own, "gradient_features.appendix.alternative")
+    for block in appendix["fixed"]["blocks"]:
+        if block % 2 == 0:
+            yield f"gradient_features.appendix.fixed.blocks: {block}; expected odd numbers"
 
 
 def _law_faults(name: str, law: Mapping[str, Any], key: str) -> Iterator[str]:

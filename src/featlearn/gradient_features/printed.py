@@ -6,6 +6,7 @@ Most say nothing at any size that can be run; the table ``printed`` tells which.
 from __future__ import annotations
 
 from math import comb, log, sqrt
+from typing import Any, NamedTuple
 
 #: tau of Assumptions 3.15 and 3.19, the least that they allow.
 TAU = 8
@@ -59,3 +60,40 @@ def polynomial_inputs(dimension: int, neurons: int, samples: int) -> float:
 def polynomial_width(dimension: int, neurons: int, samples: int, error: float) -> float:
     """Theorem B.69 at degree 4, kappa sqrt(r) = 1: m."""
     return log(samples * neurons * dimension) ** 25 / error
+
+
+def infinity_cone_error(dimension: int, block: int) -> float:
+    """Theorem B.65: k^2 sqrt(d log d) / (d - k). What is put into Theorem B.62 gives
+    6 sqrt(2) (1 + 1 / k) times as much: r = 3 (k + 1), B_a1 = 2 sqrt(k), sqrt(2 d log d)."""
+    return block**2 * sqrt(dimension * log(dimension)) / (dimension - block)
+
+
+class Drift(NamedTuple):
+    """What Lemma B.9 knows of a neuron; numbers, or arrays that broadcast."""
+
+    x: Any  #: B_x1
+    a: Any  #: |a^(1)|
+    w: Any  #: |w^(1)|
+    b: Any  #: threshold
+    rate: float  #: eta
+
+    @property
+    def pull(self) -> Any:
+        """Z: how fast an output weight can grow, over eta."""
+        return self.x * self.w + self.b
+
+    def as_printed(self, steps: int) -> Any:
+        """|w^(t) - w^(1)| at most (B.61): linear in the number of steps."""
+        return steps * self.rate * self.x * (self.a + self.rate * self.pull)
+
+    def corrected(self, steps: int) -> Any:
+        """What the recursion (B.66), (B.69) gives, exactly: of length t eta B_x1 = s
+
+        |a| sinh(s) + Z / B_x1 (cosh(s) - 1), so that the leading term in Z is quadratic in t. The
+        binomial approximation (B.81) stops before it.
+        """
+        s = self.rate * self.x
+        drift, a = 0 * self.pull, self.a
+        for _ in range(steps):
+            drift, a = drift + s * a, a + s * drift + self.rate * self.pull
+        return drift

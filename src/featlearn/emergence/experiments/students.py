@@ -10,13 +10,14 @@ scored by these. The thesis shows one of the first and the last; which, it does 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import alpha_mixture
@@ -49,7 +50,12 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "emergence", "students", range(config["replicates"]))
     curves = job.frame("curves")
     size = int(curves.loc[curves["quantity"] == "chosen", "size"].iloc[0])
-    world = World(config, size, pictures, streams)
+    others = None
+    if config.get("others") is not None:
+        key = f"emergence.injected.{name}.others"
+        other = {**config, "pictures": config["others"]}
+        others = alike(of_job(job, "injected-others", key, other), pictures, key)
+    world = World(config, size, pictures, streams, others)
     cells = config["students"]["cells"]
     progress = Progress(job.rule, len(cells))
     rows: list[tuple[Any, ...]] = []
@@ -61,6 +67,25 @@ def measure(job: Job) -> Results:
     return {"values": pd.DataFrame(rows, columns=COLUMNS)}
 
 
+def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
+    """Pictures of another set, as many as these and of their shape.
+
+    Raises
+    ------
+    FeatlearnError
+        If their shape is another, or they are too few.
+    """
+    for part, own in pictures.x.items():
+        found = others.x[part]
+        if found.shape[2:] != own.shape[2:] or found.shape[1] < own.shape[1]:
+            raise FeatlearnError(
+                f"{key}: {found.shape[1]} pictures of {tuple(found.shape[2:])} for {part}; "
+                f"expected {own.shape[1]} or more of {tuple(own.shape[2:])}"
+            )
+    x = {part: own[:, : pictures.x[part].shape[1]] for part, own in others.x.items()}
+    return replace(others, x=x)
+
+
 @dataclass
 class World:
     """What the cells share: pictures, injected inputs, teachers, and students that differ in
@@ -70,6 +95,7 @@ class World:
     teacher_size: int
     pictures: Pictures
     streams: Streams
+    others: Pictures | None = None
     kinds: dict[str, tuple[Mapping[str, Tensor], Network]] = field(default_factory=dict)
     shared: dict[tuple[int, str, str], History] = field(default_factory=dict)
 
@@ -78,10 +104,15 @@ class World:
         them."""
         if name not in self.kinds:
             x = self.pictures.x
-            new = {
-                part: injected(name, x["train"], own.shape[1], self.streams(f"{name}-{part}"))
-                for part, own in x.items()
-            }
+            new: Mapping[str, Tensor]
+            if name == "pictures":
+                assert self.others is not None  # a fault of the config else
+                new = self.others.x
+            else:
+                new = {
+                    part: injected(name, x["train"], own.shape[1], self.streams(f"{name}-{part}"))
+                    for part, own in x.items()
+                }
             teacher = trained_teacher(
                 self.config, self.teacher_size, self.pictures, new["train"], self.streams
             )

@@ -24,7 +24,11 @@ CURVES = {
     ("direct", "original"): ("pictures with their own labels", COLOURS["grey"], ":"),
 }
 #: Injected inputs, sets of pictures and networks in words.
-KINDS = {"gaussian": "Gaussian", "covariance": "Gaussian with the pictures' covariance"}
+KINDS = {
+    "gaussian": "Gaussian",
+    "covariance": "Gaussian with the pictures' covariance",
+    "pictures": "other pictures",
+}
 SETS = {"mnist": "MNIST", "cifar10": "CIFAR-10", "svhn": "SVHN"}
 FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 
@@ -51,8 +55,8 @@ def student_curves(
     has inputs, or only those that it holds. Dotted: a student of the pictures' own labels, scored by
     these. Means of the replicates, those of the mixture with 95 % intervals. The thesis shows MNIST,
     CIFAR-10 and SVHN, the latter two with ResNets: where a set is not measured, digits of 8 x 8
-    pixels stand for it, and Gaussian inputs with the covariance of the pictures stand for Tiny
-    ImageNet.
+    pixels stand for it, and where a config names no other pictures, Gaussian inputs with the
+    covariance of the pictures stand for Tiny ImageNet.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]

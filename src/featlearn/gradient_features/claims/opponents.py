@@ -41,18 +41,22 @@ def _growth(frames: Mapping[str, pd.DataFrame], noise: float) -> np.ndarray:
     own = frames["accuracies"]
     own = own[(own["noise"] == noise) & (own["method"] == "RBF kernel")]
     wide = own.pivot_table(index="replicate", columns="dimension", values="value")
-    return (wide[wide.columns.max()] - wide[wide.columns.min()]).to_numpy()
+    # where the claims compare there are more replicates than elsewhere
+    both = wide[[wide.columns.min(), wide.columns.max()]].dropna().to_numpy()
+    return both[:, 1] - both[:, 0]
 
 
 def _linear(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    """Mean accuracy of a linear classifier minus chance, all cells."""
+    """Mean accuracy of a linear classifier minus chance, over the cells; replicates of all."""
     own = frames["accuracies"][frames["accuracies"]["method"] == "linear"]
-    return own.groupby("replicate")["value"].mean().to_numpy() - 0.5
+    wide = own.pivot_table(index="replicate", columns=["dimension", "noise"], values="value")
+    return wide.dropna().mean(axis=1).to_numpy() - 0.5
 
 
 def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     """At the dimension and noise that the config names."""
-    where = config["opponents"]["judged"]
+    judged = config["opponents"]["judged"]
+    where = {key: judged[key] for key in ("dimension", "noise")}
     noise = where["noise"]
     at = f"sigma_B = {noise:g}, d = {where['dimension']}"
     claim = partial(
@@ -62,6 +66,7 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
         out_of_reach=needs(
             opponents__replicates=5, opponents__dimensions=400, opponents__steps=200,
             opponents__judged__dimension=200, opponents__judged__noise=4,
+            opponents__judged__replicates=5,
             opponents__samples__train=1000,
         ),
     )  # fmt: skip
@@ -74,7 +79,9 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
         claim("gradient_features/xor-beats-best-opponent", THEOREM, "Theorem B.42",
               "It also beats the strongest method with fixed features, the RBF kernel.",
               f"test accuracy minus the best of all, {at}", 0.03, 0.5,
-              "Three in a hundred; a pilot gave .09.", _lead(where, *STARTED, "RBF kernel")),
+              "Three in a hundred; a pilot gave .09. Two runs of five replicates gave .07 "
+              "and .04 +- .06, so that twenty are asked, on fresh streams.",
+              _lead(where, *STARTED, "RBF kernel")),
         claim("gradient_features/xor-kernel-gains", OBSERVATION, "ours",
               "At a fixed noise the RBF kernel gets better with the dimension: its gap is not one "
               "of dimension, as centres of norm sqrt(d) make the XOR easier.",

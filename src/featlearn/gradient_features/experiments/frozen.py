@@ -79,7 +79,7 @@ def measure(job: Job) -> Results:
         "smooth": pd.DataFrame(smooth(config["smooth"], streams)),
         "curves": pd.DataFrame(curves),
         "heads": pd.DataFrame(heads),
-        "scan": pd.DataFrame(scan(config["scan"], streams)),
+        "scan": pd.DataFrame(scan(config["scan"], job.seed)),
     }
 
 
@@ -204,11 +204,11 @@ def products(x: Tensor) -> Tensor:
 def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Algorithm 7 with steps of 1 / L."""
     law = _polynomial(settings)
-    sets = _sets("multi_index", law, settings["samples"], streams)
-    start = multi_index_start(streams("multi_index-start"), settings["neurons"], law.dimension)
+    sets = _sets("polynomial", law, settings["samples"], streams)
+    start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
     stripped = strip(sets["train"])
     network = multi_index_network(
-        start, stripped, law.dimension**0.5, streams("multi_index-thresholds")
+        start, stripped, law.dimension**0.5, streams("polynomial-thresholds")
     )
     fitted = fit_square(network, stripped.inputs, looks(settings["steps"]))
     for steps in fitted.looks:
@@ -226,8 +226,8 @@ def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
 def multi_index_heads(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Fixed features by ridge regression on the inputs of Algorithm 7."""
     law = _polynomial(settings)
-    sets = _sets("multi_index", law, settings["samples"], streams)
-    start = multi_index_start(streams("multi_index-start"), settings["neurons"], law.dimension)
+    sets = _sets("polynomial", law, settings["samples"], streams)
+    start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
     for place, replicate in enumerate(streams.replicates):
         parts = [Data(inputs.x[place], inputs.y[place]) for inputs in sets.values()]
         own = Network(*(part[place : place + 1] for part in start))
@@ -253,9 +253,10 @@ def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
 # --------------------------------------------------------------------------- how many inputs
 
 
-def scan(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
     """First step of Algorithm 7 on n inputs, n over d^2 as the config says: where its energy lies,
     and the error of a head on its features that always has the same number of inputs."""
+    streams = Streams(seed, "gradient_features", "scan", range(settings["replicates"]))
     for dimension in settings["dimensions"]:
         law = MultiIndex(dimension)
         name = f"scan-{dimension}"

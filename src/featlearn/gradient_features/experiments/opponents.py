@@ -40,21 +40,22 @@ MIDDLE = 0.5
 def measure(job: Job) -> Results:
     """One row a dimension, noise, method and replicate."""
     config = job.config
-    rows = [
-        row
-        for dimension in config["dimensions"]
-        for noise in config["noises"]
-        for row in cell(dimension, noise, config, job.seed)
-    ]
+    judged = config["judged"]
+    rows: list[dict[str, Any]] = []
+    for dimension in config["dimensions"]:
+        for noise in config["noises"]:
+            here = (dimension, noise) == (judged["dimension"], judged["noise"])
+            replicates = judged["replicates"] if here else config["replicates"]
+            rows += cell(dimension, noise, config, replicates, job.seed)
     return {"accuracies": pd.DataFrame(rows)}
 
 
 def cell(
-    dimension: int, noise: float, config: Mapping[str, Any], seed: int
+    dimension: int, noise: float, config: Mapping[str, Any], replicates: int, seed: int
 ) -> Iterator[dict[str, Any]]:
     """All methods at one dimension and noise."""
-    name = f"opponents-{dimension}-{noise}"
-    streams = Streams(seed, "gradient_features", name, range(config["replicates"]))
+    name = f"fixed-features-{dimension}-{noise}"
+    streams = Streams(seed, "gradient_features", name, range(replicates))
     law = Xor(dimension, noise)
     sets = {
         part: law.sample(config["samples"][part], streams(part))

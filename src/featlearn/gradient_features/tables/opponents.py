@@ -34,6 +34,7 @@ def xor_opponents(accuracies: pd.DataFrame) -> Table:
     return Table(
         whole,
         cells.reset_index(),
-        f"In brackets the accuracy on the training inputs; {int(means['replicates'].max())} "
-        f"replicates, after the sign: {SPREAD_KIND}. Chance, and the more frequent class: 0.5.",
+        f"In brackets the accuracy on the training inputs; {int(means['replicates'].min())} "
+        f"replicates, {int(means['replicates'].max())} where the claims compare; after the sign: "
+        f"{SPREAD_KIND}. Chance, and the more frequent class: 0.5.",
     )

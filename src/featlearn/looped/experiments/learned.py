@@ -44,7 +44,8 @@ def measure(job: Job) -> Results:
     weights: list[dict[str, Any]] = []
     fits: list[dict[str, Any]] = []
     for examples in config["examples"]:
-        streams = Streams(job.seed, "looped", f"learned-{examples}", range(config["replicates"]))
+        name = f"through-loops-{examples}"
+        streams = Streams(job.seed, "looped", name, range(config["replicates"]))
         shape, count = (examples, config["dimension"]), config["prompts"]
         sets = {part: draw(*shape, streams(part), count[part])
                 for part in ("train", "validation", "test")}  # fmt: skip

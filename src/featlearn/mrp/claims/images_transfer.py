@@ -51,6 +51,6 @@ CLAIMS: tuple[Claim, ...] = (
         "gain in AP75, paired",
         "detection",
         {"quantity": "ap75"},
-        detection__training__steps=10_000,
+        detection__training__steps=400,
     ),
 )
