@@ -15,10 +15,11 @@ PORTABLE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AV
 # side by side; what takes longest stands first in testpaths, so that both workers end together
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup \
 	--no-loadscope-reorder
-RUN = $(BIN)/snakemake --cores $(CORES) --configfile config/scale/$(SCALE).yaml
+# by name: Snakemake reads a config file three times, and what follows are more values
+RUN = $(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
 
 .PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-emulated test-cluster check \
-	bench verify check-results seeds lock clean
+	bench verify compare publish verify-published check-results seeds lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
 	$(RUN)
@@ -65,6 +66,15 @@ bench: $(READY) ## speed, measured as ratios within one run: results/bench/
 verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
 	$(BIN)/python scripts/verify.py --scale $(SCALE) --cores $(CORES)
 
+compare: $(READY) ## SCALE here against the published run: verdicts, numbers, files
+	$(BIN)/featlearn compare --files results/published/$(SCALE) results/$(SCALE)
+
+publish: $(READY) ## results/published/ from finished runs of this very commit: RUNS="desk tour-portable"
+	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
+
+verify-published: $(READY) ## the published portable run once more, here; which bytes differ
+	$(BIN)/python scripts/verify.py --published --cores $(CORES)
+
 # uv makes the environment; where there is none it is fetched into a small environment of its own.
 # Bytecode is made once: where PYTHONDONTWRITEBYTECODE is set, each job would compile torch for itself
 $(READY): requirements.lock pyproject.toml
@@ -81,7 +91,7 @@ check-results: $(READY) ## hash every artefact of SCALE against its record; dama
 	$(BIN)/python scripts/verify.py --scale $(SCALE) --here
 
 seeds: $(READY) ## SCALE with a second seed, and the claims whose verdict it changes
-	$(RUN) --config seed=1 run=$(SCALE)-second-seed
+	$(RUN) seed=1 run=$(SCALE)-second-seed
 	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-second-seed
 
 lock: ## resolve the dependencies of pyproject.toml anew

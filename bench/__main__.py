@@ -4,7 +4,9 @@ python -m bench             all
 python -m bench mrp         those of one module
 
 A module of benchmarks holds ``BENCHMARKS``: a function that returns a table, by the table's name;
-and may hold ``FIGURES``: a function that draws a table, by the same name. List it in ``MODULES``.
+and may hold ``FIGURES``: a function that draws a table, by the same name, and ``COMPARED``: one
+that gives its lines of the summary (``what``, ``ratio``, ``wanted``), where its columns are others.
+List it in ``MODULES``. The summary of all tables, ``summary.md`` and ``.parquet``, ends a run.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in a training job
 import pandas as pd
 import torch
 
+from bench.summary import missing, rows_of
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
 from featlearn.core.plots import save
@@ -45,30 +48,47 @@ MODULES = [
 ]
 
 
-def keep(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+def keep(name: str, frame: pd.DataFrame, out: Path) -> pd.DataFrame:
     """Write one table and show it."""
-    write_parquet(frame, OUT / f"{name}.parquet")
+    frame = frame.reset_index(drop=True)
+    write_parquet(frame, out / f"{name}.parquet")
     print(f"\n## {name}\n\n{frame.to_markdown(index=False, floatfmt='.3g')}", flush=True)
     return frame
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"folder for the tables ({OUT})")
     parser.add_argument("modules", nargs="*", choices=[[], *MODULES], metavar="module",
                         help=f"of {', '.join(MODULES)}; all if none is named")  # fmt: skip
-    chosen = parser.parse_args().modules or MODULES
+    options = parser.parse_args()
+    chosen, out = options.modules or MODULES, options.out
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # as in a training job
-    OUT.mkdir(parents=True, exist_ok=True)
-    cores = os.cpu_count()
-    print(f"{processor()}, {cores} cores, torch {torch.__version__}, one thread", flush=True)
+    out.mkdir(parents=True, exist_ok=True)
+    machine = f"{processor()}, {os.cpu_count()} cores, torch {torch.__version__}, one thread"
+    print(machine, flush=True)
     started = time.monotonic()
+    compared = []
     for name in chosen:
-        module = import_module(f"bench.{name}")
+        try:
+            module = import_module(f"bench.{name}")
+        except ModuleNotFoundError as error:
+            compared.append(missing(name, error.name))
+            continue
         for table, benchmark in module.BENCHMARKS.items():
-            frame = keep(table, benchmark())
+            try:
+                frame = keep(table, benchmark(), out)
+            except ModuleNotFoundError as error:
+                compared.append(missing(table, error.name))
+                continue
             if draw := getattr(module, "FIGURES", {}).get(table):
-                save(draw(frame), OUT / f"{table}.svg", OUT / f"{table}.png")
+                save(draw(frame), out / f"{table}.svg", out / f"{table}.png")
+            told = getattr(module, "COMPARED", {}).get(table, lambda frame: frame)(frame)
+            compared.append(rows_of(table, told))
+    summary = keep("summary", pd.concat([one for one in compared if len(one)]), out)
+    text = f"# Speed\n\n{machine}\n\n{summary.to_markdown(index=False, floatfmt='.3g')}\n"
+    (out / "summary.md").write_text(text, encoding="utf-8")
     print(f"\n{time.monotonic() - started:.0f} s in all")
 
 

@@ -149,14 +149,16 @@ def epochs(turns: int = 3) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns what, ratio, wanted, peak_mb, peak_mb_lightly; without lightly one row that says so.
+        Columns what, ratio, wanted, peak_mb, peak_mb_lightly.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Without lightly: ``uv pip install --group bench``.
     """
     columns = ["what", "ratio", "wanted", "peak_mb", "peak_mb_lightly"]
-    try:
-        import lightly
-    except ImportError:
-        told = "lightly is not installed, nothing compared: uv pip install --group bench"
-        return pd.DataFrame([(told, *[float("nan")] * 4)], columns=columns)
+    import lightly
+
     clock = time.perf_counter if device().type == "cuda" else time.process_time
     rows = []
     for method in ("SimCLR", "SimSiam"):

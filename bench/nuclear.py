@@ -27,9 +27,8 @@ def nuclear_norms() -> pd.DataFrame:
             torch.autograd.grad(torch.linalg.svdvals(x).sum(), x)
 
         times = side_by_side({"own": own, "svdvals": library})
-        found.append(
-            {"rows": rows, "width": WIDTH, "svdvals_over_own": ratio(times, "svdvals", "own")}
-        )
+        what = f"nuclear norm and its gradient, {rows} x {WIDTH}: svdvals with autograd / own"
+        found.append({"what": what, "ratio": ratio(times, "svdvals", "own"), "wanted": "> 1"})
     return pd.DataFrame(found)
 
 

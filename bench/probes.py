@@ -160,4 +160,12 @@ def _fewest_seconds(run: Callable[[], Fitted], turns: int) -> tuple[float, Fitte
     return min(seconds), fitted
 
 
+def compared(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rivals as lines of the summary."""
+    rivals = frame[frame["solver"] != "featlearn"]
+    what = "probe of " + rivals["size"] + ", time: " + rivals["solver"] + " / featlearn"
+    return pd.DataFrame({"what": what, "ratio": rivals["to_ours"], "wanted": "> 1"})
+
+
 BENCHMARKS = {"probe-rivals": probe_rivals}
+COMPARED = {"probe-rivals": compared}

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 Clock = Callable[[], float]
+#: Quartiles over the turns of each ratio that was told, by its median.
+SPREADS: dict[float, tuple[float, float]] = {}
 
 
 def side_by_side(
@@ -39,7 +41,10 @@ def side_by_side(
 def ratio(timed: pd.DataFrame, above: str, below: str) -> float:
     """Median over turns of ``above``'s seconds to ``below``'s in the same turn."""
     wide = timed.pivot_table(index="turn", columns="rival", values="seconds")
-    return float((wide[above] / wide[below]).median())
+    of_turns = wide[above] / wide[below]
+    median = float(of_turns.median())
+    SPREADS[median] = float(of_turns.quantile(0.25)), float(of_turns.quantile(0.75))
+    return median
 
 
 #: Said after the code: what it took on the CUDA device, or else in the memory of the process.

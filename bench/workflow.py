@@ -1,4 +1,4 @@
-"""What the workflow itself costs: beside its jobs, and to build a DAG of ten thousand of them."""
+"""What the workflow itself costs: beside its jobs, with nothing to do, and to plan many of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import pandas as pd
+
+from bench.timing import ratio, side_by_side
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -43,24 +45,51 @@ def _snakemake(*arguments: str, folder: str) -> float:
 def smoke_overhead() -> pd.DataFrame:
     """Wall time of the smoke run on two cores against the seconds that its jobs computed."""
     profile = str(ROOT / "profiles" / "default")
-    arguments = ("--snakefile", str(ROOT / "workflow" / "Snakefile"), "--workflow-profile", profile)
+    arguments = ("--snakefile", str(ROOT / "Snakefile"), "--workflow-profile", profile)
     with tempfile.TemporaryDirectory(prefix="featlearn-bench-") as folder:
         run = ("--cores", "2", "--config", "scale=smoke")
         wall = _snakemake(*arguments, *run, folder=folder)
-        idle = _snakemake(*arguments, *run, folder=folder)
+        timed = side_by_side(
+            {
+                "nothing to do": lambda: _snakemake(*arguments, *run, folder=folder),
+                "empty Snakefile": _empty,
+            },
+            turns=3,
+            clock=_children,
+        )
         records = Path(folder, "results", "smoke", "provenance").rglob("*.json")
         seconds = {}
         for file in records:
             record = json.loads(file.read_text(encoding="utf-8"))
-            seconds[record["rule"], record["code"], record["seconds"]] = record["seconds"]
+            # the record of each file of a job tells the same
+            job = json.dumps([record[key] for key in ("rule", "config", "inputs", "seconds")])
+            seconds[job] = record["seconds"]
     computed = sum(seconds.values())
+    idle = timed.groupby("rival")["seconds"].median()
     rows = [
-        ("smoke run, wall (s)", wall),
-        ("smoke run, seconds inside its jobs (s)", computed),
-        ("smoke run, wall / (jobs' seconds / 2 cores)", wall / (computed / 2)),
-        ("smoke run with nothing to do, wall (s)", idle),
+        ("smoke run: seconds of wall / 1", wall, ""),
+        ("smoke run: seconds inside of its jobs / 1", computed, ""),
+        ("smoke run: inside of jobs / (2 cores x wall)", computed / (2 * wall), ">= 0.9"),
+        ("nothing to do: seconds of processor / 1", idle["nothing to do"], "<= 3"),
+        (
+            "nothing to do: eleven papers / empty Snakefile",
+            ratio(timed, "nothing to do", "empty Snakefile"),
+            "",
+        ),
     ]
-    return pd.DataFrame(rows, columns=["what", "value"])
+    return pd.DataFrame(rows, columns=["what", "ratio", "wanted"])
+
+
+def _children() -> float:
+    """Seconds of processor of what this process started and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _empty() -> None:
+    with tempfile.TemporaryDirectory(prefix="featlearn-bench-") as folder:
+        Path(folder, "Snakefile").write_text("rule all:\n    input: []\n", encoding="utf-8")
+        _snakemake("--cores", "2", folder=folder)
 
 
 def many_jobs() -> pd.DataFrame:
@@ -70,10 +99,10 @@ def many_jobs() -> pd.DataFrame:
         seconds = _snakemake("-n", "--quiet", "all", folder=folder)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     rows = [
-        ("DAG of 10,000 jobs, seconds", seconds),
-        ("largest Snakemake process so far (MB)", float(peak)),
+        ("plan of 10,000 jobs: seconds of wall / 1", seconds, ""),
+        ("largest Snakemake process so far: MB / 1", float(peak), ""),
     ]
-    return pd.DataFrame(rows, columns=["what", "value"])
+    return pd.DataFrame(rows, columns=["what", "ratio", "wanted"])
 
 
 BENCHMARKS = {"workflow-overhead": smoke_overhead, "dag-of-10000-jobs": many_jobs}

@@ -16,13 +16,12 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
-sys.path.insert(0, str(ROOT / "scripts"))
 
+from featlearn.core.checksums import differences, read_checksums
 from featlearn.core.claims import FAILS, HOLDS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
 from featlearn.core.stats import plus_minus
-from verify import differences, read_checksums
 
 NEEDED = ("claims.parquet", "checksums.txt")
 

@@ -2,6 +2,7 @@
 
     python scripts/verify.py --scale tour --cores 2
     python scripts/verify.py --scale tour --here        only what is on disk, against its records
+    python scripts/verify.py --published                what was published of portable runs
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -17,24 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from featlearn.core.checksums import differences, read_checksums
+from featlearn.core.commit import commit
 from featlearn.core.files import digest
+from featlearn.core.job import versions
 from featlearn.core.provenance import records
+from featlearn.core.publication import published, unlike
 from featlearn.core.run import mend
-
-
-def read_checksums(path: Path) -> dict[str, str]:
-    """``file -> SHA-256`` of a list in the form of sha256sum."""
-    pairs = (line.split("  ", 1) for line in path.read_text(encoding="utf-8").splitlines())
-    return {name: value for value, name in pairs}
-
-
-def differences(expected: dict[str, str], found: dict[str, str], what: str) -> list[str]:
-    """One line for each file that is missing, new or different."""
-    lines = [f"{name}: missing {what}" for name in sorted(expected.keys() - found.keys())]
-    lines += [f"{name}: only {what}" for name in sorted(found.keys() - expected.keys())]
-    same = sorted(expected.keys() & found.keys())
-    lines += [f"{name}: differs {what}" for name in same if expected[name] != found[name]]
-    return lines
 
 
 def here(results: Path) -> int:
@@ -48,6 +38,70 @@ def here(results: Path) -> int:
     return int(bool(damaged))
 
 
+def run_again(folder: str, cores: str, **config: object) -> dict[str, str] | int:
+    """Checksums of a scale that is run in an empty folder, or the code of a run that failed."""
+    command = [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
+        *("--workflow-profile", str(ROOT / "profiles" / "default")),
+        *("--directory", folder, "--cores", cores),
+        *("--config", *(f"{key}={value}" for key, value in config.items())),
+    ]
+    if code := subprocess.run(command, check=False).returncode:
+        print("the second run failed: nothing was compared", file=sys.stderr)
+        return code
+    (listed,) = Path(folder).glob("results/*/checksums.txt")
+    return read_checksums(listed)
+
+
+def tell(faults: list[str], well: str) -> int:
+    """Print what differs, or that nothing does; the exit code."""
+    print(*(faults or [well]), sep="\n")
+    return int(bool(faults))
+
+
+def of_scale(scale: str, cores: str, results: Path) -> int:
+    """A run against what stands in its folder."""
+    listed = results / "checksums.txt"
+    if not listed.is_file():
+        print(f"{listed} does not exist: run `make SCALE={scale}` first", file=sys.stderr)
+        return 2
+    expected = read_checksums(listed)
+    on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
+    faults = differences(expected, on_disk, "on disk")
+    with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
+        again = run_again(folder, cores, scale=scale)
+    if isinstance(again, int):
+        return again
+    faults += differences(expected, again, "in the second run")
+    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run"
+    return tell(faults, well)
+
+
+def of_published(cores: str) -> int:
+    """What was published of portable runs, made again on this machine."""
+    portable = {
+        folder: told for folder, told in published(ROOT).items() if told["config"]["portable"]
+    }
+    if not portable:
+        print("results/published: holds no portable run; nothing to verify", file=sys.stderr)
+        return 2
+    found = 0
+    for folder, told in portable.items():
+        then, now = told["commit"], commit(ROOT)
+        if now != then:
+            print(f"{folder.name}: of commit {then[:12]}, not of {now[:12] or 'what is here'}")
+        for line in unlike(told, versions()):
+            print(line)
+        expected = read_checksums(folder / "checksums.txt")
+        with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as place:
+            again = run_again(place, cores, scale=told["config"]["scale"], portable=True)
+        if isinstance(again, int):
+            return again
+        well = f"{len(expected)} files of {folder}: every byte equal on this machine"
+        found |= tell(differences(expected, again, "on this machine"), well)
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", default="tour")
@@ -55,44 +109,16 @@ def main() -> int:
     parser.add_argument(
         "--here", action="store_true", help="hash every artefact on disk; set aside what is damaged"
     )
+    parser.add_argument(
+        "--published", action="store_true", help="make what was published of portable runs again"
+    )
     options = parser.parse_args()
+    if options.published:
+        return of_published(options.cores)
     # what is installed works in the folder that it is called in
     base = Path() if ROOT.name == "_workflow" else ROOT
     results = base / "results" / options.scale
-    if options.here:
-        return here(results)
-    listed = results / "checksums.txt"
-    if not listed.is_file():
-        print(f"{listed} does not exist: run `make SCALE={options.scale}` first", file=sys.stderr)
-        return 2
-    expected = read_checksums(listed)
-    on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
-    faults = differences(expected, on_disk, "on disk")
-    with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        command = [
-            *(
-                sys.executable,
-                "-m",
-                "snakemake",
-                "--snakefile",
-                str(ROOT / "workflow" / "Snakefile"),
-            ),
-            *("--workflow-profile", str(ROOT / "profiles" / "default")),
-            *("--directory", folder, "--cores", options.cores),
-            *("--config", f"scale={options.scale}"),
-        ]
-        run = subprocess.run(command, check=False)
-        if run.returncode:
-            print("the second run failed: nothing was compared", file=sys.stderr)
-            return run.returncode
-        again = read_checksums(Path(folder) / "results" / options.scale / "checksums.txt")
-    faults += differences(expected, again, "in the second run")
-    for line in faults:
-        print(line)
-    if faults:
-        return 1
-    print(f"{len(expected)} files of results/{options.scale}: every byte equal in a second run")
-    return 0
+    return here(results) if options.here else of_scale(options.scale, options.cores, results)
 
 
 if __name__ == "__main__":

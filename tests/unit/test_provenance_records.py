@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from featlearn.core import provenance
+from featlearn.core import notes, provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest
 from featlearn.core.provenance import (
@@ -328,22 +328,19 @@ def test_what_is_not_there_is_told_by_name(library, root, told):
 
 
 def test_what_a_plan_remembers_gives_the_same_fingerprints(library, tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "_remembered", {})
-    monkeypatch.setattr(provenance, "_seen", set())
-    monkeypatch.setattr(provenance, "_notes", None)
-    notes = tmp_path / "notes.json"
+    monkeypatch.setattr(notes, "_file", None)
+    kept = tmp_path / "notes.json"
     script_with(library, JOBS)
-    provenance.remember(notes)
+    notes.open_notes(kept)
     before = printed(library, f"{ENTRY}:sample")
-    provenance.keep_notes()
-    provenance._remembered.clear()
-    provenance.remember(notes)
-    assert provenance._remembered
+    notes.keep_notes()
+    notes.open_notes(kept)
+    assert notes._known
     assert printed(library, f"{ENTRY}:sample") == before
     assert is_touched(library, "core/used.py", f"{ENTRY}:sample")
     for broken in ("", "[]", "[1]", '{"a": 1}', '{"a": []}', "\0"):
-        notes.write_text(broken)
-        provenance.remember(notes)
+        kept.write_text(broken)
+        notes.open_notes(kept)
         assert printed(library, f"{ENTRY}:sample") == before
 
 

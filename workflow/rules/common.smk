@@ -1,5 +1,6 @@
 # What all rules share. Imports neither torch nor pandas: a run with nothing to do must say so fast.
 
+import gc
 import os
 import sys
 from functools import partial
@@ -16,21 +17,31 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from featlearn.core import display, guard, lifeline, portable, run, warm
+from featlearn.core import commit, display, guard, lifeline, portable, run, warm
 from featlearn.core.asked import refuse_unknown_findings
 from featlearn.core.config import load, plain_run, refuse
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.findings import read_findings
-from featlearn.core.provenance import fingerprint, keep_notes, remember
+from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
+from featlearn.core.provenance import fingerprint
 
-remember(Path(".snakemake/featlearn-sources.json"))
+open_notes(Path(".snakemake/featlearn-notes.json"))
 run.announce(SOURCES, is_main=workflow.is_main_process)
 run.look_once(JobScheduler)
 
+# a plan keeps nearly all that it makes: to look for garbage costs a tenth of it, and finds none
+if workflow.is_main_process and workflow.modifier.is_main_snakefile():
+    gc.disable()
+
 # where another profile was chosen, Snakemake has run the template by now: no job shall
 if workflow.modifier.is_main_snakefile():
-    if fault := guard.template_fault(["--configfile", *map(str, workflow.configfiles)]):
+    given = tuple(map(Path, workflow.configfiles))
+    fault = noted(
+        f"guard {of_sources()} {of_files(given, Path.cwd())}",
+        partial(guard.template_fault, ["--configfile", *map(str, given)]),
+    )
+    if fault:
         raise WorkflowError(fault)
 
 try:
@@ -153,10 +164,13 @@ def share(rules):
 
 def begin_run():
     """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
+    gc.freeze()
+    gc.enable()
     try:
         run.hold(Path(RESULTS))
     except FeatlearnError as error:
         raise WorkflowError(str(error))
+    os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
     in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))
     display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)

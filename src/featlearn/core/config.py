@@ -7,6 +7,7 @@ what was expected there.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,7 +19,9 @@ from jsonschema.exceptions import ValidationError
 
 from featlearn.core import portable
 from featlearn.core.errors import ConfigError
+from featlearn.core.files import digest
 from featlearn.core.guard import size_fault
+from featlearn.core.notes import noted, of_files, of_sources
 
 TYPE_WORDS = {
     "integer": "a whole number",
@@ -114,9 +117,13 @@ def _read(path: Path, loader: Any) -> Any:
 def read_own_yaml(path: Path) -> Any:
     """Read YAML of the repository itself: the parser in C where PyYAML has it, ten times faster.
 
-    Like :func:`read_yaml` it knows no tag that runs code.
+    Like :func:`read_yaml` it knows no tag that runs code. It is not for what users give: on lists
+    within lists without end that parser ends the process.
     """
-    return _read(path, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if not path.is_file():
+        return _read(path, loader)  # says so
+    return noted(f"yaml {digest(path)}", lambda: _read(path, loader))
 
 
 def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
@@ -143,6 +150,14 @@ def load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     """
     if fault := size_fault(user):
         raise ConfigError(f"the config {fault}")
+    files = sorted([*(root / "config").rglob("*.yaml"), *(root / "workflow/schemas").glob("*")])
+    own = hashlib.sha256(repr(user).encode()).hexdigest()
+    key = f"config {of_sources()} {of_files(tuple(files), root)} {own}"
+    loaded: dict[str, Any] = noted(key, lambda: _load(user, root))
+    return loaded
+
+
+def _load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
     common = read_yaml(root / "config" / "config.yaml")
     schema = read_schema(root / "workflow" / "schemas")
     scale = user.get("scale", common["scale"])

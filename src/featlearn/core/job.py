@@ -33,6 +33,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from featlearn.core import interruption, lifeline, machine_faults, portable, provenance
+from featlearn.core.commit import VARIABLE
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
 from featlearn.core.warm import delegate
@@ -356,6 +357,11 @@ class Job:
             os.replace(staged, final)
         shutil.rmtree(self._kept, ignore_errors=True)
 
+    @cached_property
+    def _seconds(self) -> float:
+        """What the job took, the same in the record of each of its files."""
+        return round(time.monotonic() - self._started, 3)
+
     def _record(self, staged: Path, final: Path, contains: str) -> dict[str, Any]:
         status = staged.stat()
         on_cuda = getattr(getattr(self, "device", None), "type", "cpu") == "cuda"
@@ -372,7 +378,8 @@ class Job:
             "inputs": self.digests,
             "threads": self.threads,
             "portable": self.portable,
-            "seconds": round(time.monotonic() - self._started, 3),
+            "commit": os.environ.get(VARIABLE, ""),
+            "seconds": self._seconds,
             "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "versions": versions(),
             "machine": {

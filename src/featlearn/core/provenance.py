@@ -21,13 +21,13 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
+from featlearn.core.notes import noted, of_sources
 
 PACKAGE = "featlearn"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -47,8 +47,8 @@ FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
         "config", "display", "environment", "errors", "experiments", "gpus", "guard",
-        "interruption", "job", "lifeline", "machine_faults", "outputs", "portable", "progress",
-        "provenance", "publish", "run", "software", "unfinished", "warm",
+        "commit", "interruption", "job", "lifeline", "machine_faults", "notes", "outputs",
+        "portable", "progress", "provenance", "publish", "run", "software", "unfinished", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1
@@ -95,50 +95,15 @@ class Facts(NamedTuple):
     imports: tuple[str, ...]
 
 
-#: Facts by the bytes of a file, kept from one plan to the next: see :func:`remember`.
-_remembered: dict[str, list[Any]] = {}
-_notes: Path | None = None
-#: Part of each note; raised when the same bytes would give other facts.
-NOTES_VERSION = f"1-{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def remember(notes: Path) -> None:
-    """Take over what earlier plans found out about files whose bytes are still the same.
-
-    Reading the sources of all papers costs a plan seconds, looking at their bytes none.
-    """
-    global _notes
-    _notes = notes
-    try:
-        found = json.loads(notes.read_text(encoding="utf-8"))
-        _remembered.update({key: [str(one[0]), list(one[1])] for key, one in found.items()})
-    except (OSError, ValueError, AttributeError, LookupError, TypeError):
-        _remembered.clear()  # there are none, or not ours: found out anew
-
-
-def keep_notes() -> None:
-    """Leave what this plan found out for the next one, if that can be written."""
-    if _notes is None:
-        return
-    text = json.dumps({key: _remembered[key] for key in sorted(_seen)})
-    with contextlib.suppress(OSError):
-        if not _notes.is_file() or _notes.read_text(encoding="utf-8") != text:
-            write_atomically(_notes, text.encode())
-
-
-_seen: set[str] = set()
-
-
 @functools.cache
 def _facts(file: Path, package: str | None, symbol: str = "") -> Facts:
-    key = f"{NOTES_VERSION} {digest(file)} {package} {symbol}"
-    _seen.add(key)
-    if key not in _remembered:
+    def read() -> list[Any]:
         own = _closure(file, symbol) if symbol else _statements(file)
         meaning = hashlib.sha256(b"\0".join(ast.dump(node).encode() for node in own))
         names = {name for name in _imports(own, package) if name.partition(".")[0] == PACKAGE}
-        _remembered[key] = [meaning.hexdigest(), sorted(names)]
-    meaning, imports = _remembered[key]
+        return [meaning.hexdigest(), sorted(names)]
+
+    meaning, imports = noted(f"facts {digest(file)} {package} {symbol}", read)
     return Facts(meaning, tuple(imports))
 
 
@@ -264,6 +229,12 @@ def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     FeatlearnError
         If a module or a function is not there.
     """
+    if root != SOURCE_ROOT:
+        return _fingerprint(roots, root)
+    return str(noted(f"print {of_sources()} {roots}", lambda: _fingerprint(roots, root)))
+
+
+def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     total = hashlib.sha256(str(FRAME_VERSION).encode())
     found: dict[str, Path] = {}
     for name in roots:
@@ -297,8 +268,13 @@ def write_record(results: Path, artefact: Path, content: dict[str, Any]) -> None
 
 def read_record(results: Path, artefact: Path) -> dict[str, Any] | None:
     """The record of ``artefact``, or None if there is none that can be read."""
+    return _read(record_path(results, artefact))
+
+
+def _read(record: str | os.PathLike[str]) -> dict[str, Any] | None:
     try:
-        content = json.loads(record_path(results, artefact).read_text(encoding="utf-8"))
+        with open(record, "rb") as file:
+            content = json.loads(file.read())
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
@@ -338,10 +314,19 @@ def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
 
 def _unrecorded_links(results: Path) -> Iterator[Path]:
     """Links to shared artefacts that this run has no record of yet."""
-    for folder, _, files in os.walk(results):
-        for path in (Path(folder, name) for name in files):
-            if is_shared(path) and path.is_file() and not record_path(results, path).exists():
-                yield path
+    for path in map(Path, _files(results, links=True)):
+        if is_shared(path) and path.is_file() and not record_path(results, path).exists():
+            yield path
+
+
+def _files(folder: str | os.PathLike[str], *, links: bool = False) -> Iterator[str]:
+    """Paths of files, or only of links, below a folder; as fast as the system tells them."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, links=links)
+            elif entry.is_symlink() or not links:
+                yield entry.path
 
 
 def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
@@ -350,9 +335,10 @@ def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
     None stands for a record that cannot be read.
     """
     folder = results / RECORDS
-    for file in sorted(folder.rglob("*.json")):
-        artefact = results / str(file.relative_to(folder))[: -len(".json")]
-        yield artefact, read_record(results, artefact)
+    for file in sorted(_files(folder)):
+        if file.endswith(".json"):
+            name = os.path.relpath(file, folder).removesuffix(".json")
+            yield results / name, _read(file)
 
 
 def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | None:

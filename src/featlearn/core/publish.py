@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.notes import noted, of_sources
 from featlearn.core.provenance import module_file
 
 if TYPE_CHECKING:
@@ -156,6 +157,14 @@ def exhibits(paper: str, experiment: str) -> list[Exhibit]:
     FeatlearnError
         Naming the function, if one has no docstring or a mark cannot be read.
     """
+    found = noted(
+        f"exhibits {of_sources()} {paper} {experiment}",
+        lambda: [vars(one) | {"frames": [*one.frames]} for one in _exhibits(paper, experiment)],
+    )
+    return [Exhibit(**{**one, "frames": tuple(one["frames"])}) for one in found]
+
+
+def _exhibits(paper: str, experiment: str) -> list[Exhibit]:
     found: list[Exhibit] = []
     for kind in KINDS:
         module = part(paper, f"{kind}s", experiment)
@@ -174,6 +183,10 @@ def exhibit(paper: str, kind: str, name: str, code: str, contains: str = "") -> 
 
 def caption_of(code: str) -> str:
     """The docstring of ``module:function``; an error names a function without one."""
+    return str(noted(f"caption {of_sources()} {code}", lambda: _caption_of(code)))
+
+
+def _caption_of(code: str) -> str:
     module, _, function = code.partition(":")
     file = module_file(module)
     for node in _parsed(file).body if file else ():
@@ -184,6 +197,10 @@ def caption_of(code: str) -> str:
 
 def story(paper: str) -> str:
     """The story of a paper for the report: the docstring of its package, as a Markdown page."""
+    return str(noted(f"story {of_sources()} {paper}", lambda: _story(paper)))
+
+
+def _story(paper: str) -> str:
     file = PACKAGE / paper / "__init__.py"
     text = ast.get_docstring(_parsed(file)) if file.is_file() else None
     if not text:

@@ -1,0 +1,37 @@
+"""Copy what is shown without a run from a finished one: ``results/published/<run>/``.
+
+    python scripts/publish.py desk tour-portable
+
+Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
+scale as it stands in config/scale/, or not made at the commit that is checked out, as it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from featlearn.core.commit import APART
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.publication import publish
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs="+", metavar="run", help="folder below results/")
+    try:
+        for run in parser.parse_args(words).runs:
+            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
+            print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
+    except FeatlearnError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

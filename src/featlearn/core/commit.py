@@ -1,0 +1,45 @@
+"""The commit that a run is made at, as git tells it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+#: Hands the commit of a run to its jobs, whose records hold it.
+VARIABLE = "FEATLEARN_COMMIT"
+#: Behind a commit: files of the checkout are not as they are there.
+CHANGED = "+"
+#: What git does not need to know for a run to be that of a commit: it is made from a run.
+APART = "results/published"
+
+
+def commit(root: Path) -> str:
+    """Commit of the checkout at ``root``, with a ``+`` behind it if files were changed or are new.
+
+    Empty where there is no git, or ``root`` is no checkout of its own.
+    """
+    top = _git(root, "rev-parse", "--show-toplevel", "HEAD")
+    if top is None or len(lines := top.splitlines()) != 2 or Path(lines[0]) != root.resolve():
+        return ""
+    return lines[1] + (CHANGED if changes(root) else "")
+
+
+def changes(root: Path) -> list[str]:
+    """Files that are not as they are in the commit, new ones too."""
+    told = _git(root, "status", "--porcelain", "--", ".", f":!{APART}")
+    return [line[3:] for line in (told or "").splitlines()]
+
+
+def _git(root: Path, *words: str) -> str | None:
+    try:
+        # beside a run the user may commit: it takes no lock
+        done = subprocess.run(
+            ["git", "--no-optional-locks", *words],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None

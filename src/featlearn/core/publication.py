@@ -1,0 +1,182 @@
+"""What is shown without a run: ``results/published/<run>/``, a copy of the small files of one run.
+
+Only a finished run of a whole scale, made at the commit that is checked out and at no other, is
+published: whoever looks at the numbers shall be able to make them again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from featlearn.core.checksums import read_checksums
+from featlearn.core.commit import APART, CHANGED, changes, commit
+from featlearn.core.config import load, plain_run
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import write_atomically
+from featlearn.core.provenance import damage, read_record
+
+#: Files of a run that are published as they are.
+COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
+#: What a published run was made of and by.
+SUMMARY = "provenance.json"
+#: Most files that a message names.
+NAMED = 5
+
+
+def faults(root: Path, results: Path) -> Iterator[str]:
+    """Why a run may not be published, a line each; nothing if it may.
+
+    Parameters
+    ----------
+    root
+        The repository.
+    results
+        ``results/<run>``.
+    """
+    head = commit(root)
+    if not head:
+        yield f"{root}: no checkout of git; expected the repository"
+        return
+    if head.endswith(CHANGED):
+        head = head.removesuffix(CHANGED)
+        yield f"the checkout differs from its commit {head[:12]}: {_some(changes(root))}"
+    if lost := [name for name in COPIED if not (results / name).is_file()]:
+        yield f"{results}: has no {lost[0]}; expected a finished run"
+        return
+    report = read_record(results, results / "report.html")
+    if report is None:
+        yield f"{results}/report.html: has no record; expected a finished run"
+        return
+    yield from _differs_from_scale(root, results, report["config"])
+    spoilt, elsewhere = [], []
+    for name, expected in read_checksums(results / "checksums.txt").items():
+        record = read_record(results, results / name)
+        if record is None or not (results / name).is_file():
+            spoilt.append(f"{name} (missing)")
+        elif record["sha256"] != expected or damage(results / name, record, thorough=True):
+            spoilt.append(f"{name} (changed)")
+        elif record.get("commit") != head:
+            elsewhere.append(f"{name} at {_short(record.get('commit'))}")
+    if report.get("commit") != head:
+        elsewhere.append(f"report.html at {_short(report.get('commit'))}")
+    if spoilt:
+        yield f"{len(spoilt)} files are not what checksums.txt says: {_some(spoilt)}"
+    if elsewhere:
+        yield (
+            f"{len(elsewhere)} files were not made at the commit {head[:12]}: {_some(elsewhere)}. "
+            f"Remove {results} and run again"
+        )
+
+
+def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
+    """A run of other papers, sizes or seed than its scale's is nobody's to expect."""
+    told = {key: config[key] for key in ("scale", "portable")}
+    plain = load(told, root)
+    if other := [key for key in plain if plain[key] != config.get(key)]:
+        yield f"{results}: differs from the scale {config['scale']} in {_some(other)}"
+    elif results.name != plain_run(plain):
+        yield f"{results}: expected the folder {plain_run(plain)}"
+
+
+def _short(told: str | None) -> str:
+    return f"{told[:12]}{CHANGED * told.endswith(CHANGED)}" if told else "no commit"
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def summary(results: Path) -> dict[str, Any]:
+    """Commit, config, versions and machine of a run, and what it cost by paper.
+
+    Seconds are those between start and end of each job, added up: of a job that had the machine to
+    itself they are its processor's.
+    """
+    report = read_record(results, results / "report.html")
+    if report is None:
+        raise FeatlearnError(f"{results}: expected a finished run")
+    jobs: dict[str, dict[str, float]] = {}
+    versions: dict[str, set[str]] = {}
+    machines: dict[str, set[str]] = {}
+    size = 0
+    listed = read_checksums(results / "checksums.txt")
+    for name in listed:
+        record = read_record(results, results / name) or {}
+        size += record["bytes"]
+        paper = name.partition("/")[0] if "/" in name else "results"
+        made = json.dumps([record[key] for key in ("rule", "config", "inputs", "seconds")])
+        jobs.setdefault(paper, {})[made] = record["seconds"]
+        for found, key in ((versions, "versions"), (machines, "machine")):
+            for word, value in record[key].items():
+                found.setdefault(word, set()).add(value)
+    return {
+        "commit": report["commit"],
+        "run": results.name,
+        "config": report["config"],
+        "versions": {key: sorted(found) for key, found in sorted(versions.items())},
+        "machine": {key: sorted(found) for key, found in sorted(machines.items())},
+        "files": len(listed),
+        "bytes": size,
+        "jobs": {paper: len(made) for paper, made in sorted(jobs.items())},
+        "seconds": {paper: round(sum(made.values()), 1) for paper, made in sorted(jobs.items())},
+    }
+
+
+def publish(root: Path, results: Path, target: Path) -> int:
+    """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
+
+    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``.
+
+    Raises
+    ------
+    FeatlearnError
+        With all of :func:`faults`.
+    """
+    if found := list(faults(root, results)):
+        raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
+    told = summary(results)
+    made = target.with_name(f".{target.name}")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    for name in COPIED:
+        shutil.copyfile(results / name, made / name)
+    for name in read_checksums(results / "checksums.txt"):
+        file = Path(name)
+        if file.suffix == ".png" and file.parent.name == "figures":
+            write_atomically((made / file).with_suffix(".webp"), lossless(results / file))
+    text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
+    (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
+    shutil.rmtree(target, ignore_errors=True)
+    made.rename(target)
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def lossless(png: Path) -> bytes:
+    """A picture as WebP with the same pixels."""
+    out = io.BytesIO()
+    with Image.open(png) as drawn:
+        drawn.convert("RGB").save(out, "WEBP", lossless=True, quality=100, method=4)
+    return out.getvalue()
+
+
+def published(root: Path) -> dict[Path, dict[str, Any]]:
+    """Each published run with its summary, in the order of their names."""
+    found = sorted((root / APART).glob(f"*/{SUMMARY}"))
+    return {file.parent: json.loads(file.read_text(encoding="utf-8")) for file in found}
+
+
+def unlike(told: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
+    """What is installed here in another version than in the run of a summary, a line each."""
+    return [
+        f"{name}: {', '.join(then)} in the published run, {versions[name]} here"
+        for name, then in told["versions"].items()
+        if name in versions and versions[name] not in then
+    ]

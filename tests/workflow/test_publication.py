@@ -1,0 +1,224 @@
+"""What is shown without a run: only what was made, whole, at the commit that is checked out."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from featlearn.core.claims import declared
+from featlearn.core.files import read_parquet
+from featlearn.core.publication import COPIED, SUMMARY, published
+
+from .checkout import REPOSITORY, environment
+from .toy import Toy
+
+pytestmark = pytest.mark.workflow
+
+WORDS = ("-c", "user.name=toy", "-c", "user.email=toy@example.org", "-c", "commit.gpgsign=false")
+IGNORED = "output-*.txt\n.snakemake\nresults/*\n!results/published/\n__pycache__/\n"
+RUNS = published(REPOSITORY)
+HERE = REPOSITORY / "results/published"
+
+
+def git(toy: Toy, *words: str) -> str:
+    told = subprocess.run(
+        ["git", *WORDS, *words], cwd=toy.root, check=True, capture_output=True, text=True
+    )
+    return told.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def toy(fresh_toy) -> Toy:
+    """A clone of the toy with a run at its commit."""
+    toy = fresh_toy()
+    (toy / ".gitignore").write_text(IGNORED)
+    git(toy, "init", "-q")
+    git(toy, "add", ".")
+    git(toy, "commit", "-q", "-m", "toy")
+    toy.snakemake().well()
+    return toy
+
+
+def publish(toy: Toy, run: str = "smoke") -> subprocess.CompletedProcess:
+    command = [sys.executable, "scripts/publish.py", run]
+    return subprocess.run(
+        command, cwd=toy.root, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
+def refused(toy: Toy) -> str:
+    told = publish(toy)
+    assert told.returncode == 2, told.stdout + told.stderr
+    assert "Traceback" not in told.stderr
+    return told.stderr
+
+
+def test_a_finished_run_is_published_whole(toy):
+    told = publish(toy)
+    assert told.returncode == 0, told.stderr
+    assert re.fullmatch(r"results/published/smoke: [\d.]+ MB; add it to git\n", told.stdout)
+    target, source = toy / "results/published/smoke", toy / "results/smoke"
+    figures = {f"toy/figures/{file.stem}.webp" for file in source.glob("toy/figures/*.png")}
+    assert figures
+    assert {*toy.files("results/published/smoke")} == {*COPIED, SUMMARY, *figures}
+    for name in COPIED:
+        assert (target / name).read_bytes() == (source / name).read_bytes()
+    for name in figures:
+        with (
+            Image.open(target / name) as shown,
+            Image.open((source / name).with_suffix(".png")) as png,
+        ):
+            assert np.array_equal(np.asarray(shown), np.asarray(png.convert("RGB")))
+    told = json.loads((target / SUMMARY).read_text())
+    assert told["commit"] == git(toy, "rev-parse", "HEAD")
+    assert told["files"] == len(toy.checksums())
+    assert told["jobs"]["toy"] >= 3
+    assert told["seconds"]["toy"] > 0
+    assert told["versions"]["torch"]
+    # published, it makes no difference to the next publication
+    assert publish(toy).returncode == 0
+
+
+def test_what_is_not_this_very_commit_is_refused(toy):
+    (toy / "new.py").touch()
+    assert "the checkout differs from its commit" in (told := refused(toy))
+    assert "new.py" in told
+    (toy / "new.py").unlink()
+    git(toy, "commit", "-q", "--allow-empty", "-m", "later")
+    assert "files were not made at the commit" in refused(toy)
+    git(toy, "reset", "-q", "--soft", "HEAD~1")
+    assert publish(toy).returncode == 0
+
+
+def test_a_run_that_is_not_whole_is_refused(toy):
+    figure = toy / "results/smoke/toy/figures/alignment.png"
+    kept = figure.read_bytes()
+    figure.unlink()
+    assert "1 files are not what checksums.txt says: toy/figures/alignment.png" in refused(toy)
+    figure.write_bytes(kept[:-1])
+    assert "alignment.png (changed)" in refused(toy)
+    figure.write_bytes(kept)
+    report = toy / "results/smoke/report.html"
+    kept = report.read_bytes()
+    report.unlink()
+    assert "has no report.html; expected a finished run" in refused(toy)
+    report.write_bytes(kept)
+    told = publish(toy, "tour")
+    assert told.returncode == 2
+    assert "expected a finished run" in told.stderr
+
+
+def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
+    record = toy / "results/smoke/provenance/report.html.json"
+    kept = record.read_text()
+    record.write_text(kept.replace('"seed": 0', '"seed": 1'))
+    assert "differs from the scale smoke in seed" in refused(toy)
+    record.write_text(kept)
+
+
+def test_outside_of_git_nothing_is_published(toy):
+    aside = (toy / ".git").rename(toy / ".snakemake/git")
+    assert "no checkout of git" in refused(toy)
+    aside.rename(toy / ".git")
+
+
+def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--published"])
+    spec = importlib.util.spec_from_file_location("verify", toy / "scripts/verify.py")
+    verify = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(verify)
+    assert publish(toy).returncode == 0
+    assert verify.main() == 2
+    assert "holds no portable run" in capsys.readouterr().err
+    summary = toy / "results/published/smoke" / SUMMARY
+    told = json.loads(summary.read_text())
+    told["config"]["portable"] = True
+    told["versions"]["numpy"] = ["0.1"]
+    summary.write_text(json.dumps(told))
+    asked, found = [], toy.checksums()
+    monkeypatch.setattr(
+        verify, "run_again", lambda folder, cores, **config: asked.append(config) or found
+    )
+    assert verify.main() == 0
+    assert asked == [{"scale": "smoke", "portable": True}]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("numpy: 0.1 in the published run, ")
+    assert lines[-1].endswith("every byte equal on this machine")
+    found["toy/figures/alignment.png"] = "0" * 64
+    assert verify.main() == 1
+    assert "toy/figures/alignment.png: differs on this machine" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------- what is published
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
+def test_published_claims_are_those_of_the_code(folder, tmp_path):
+    told = RUNS[folder]
+    (tmp_path / "Snakefile").write_text(
+        f'include: "{REPOSITORY}/Snakefile"\n\n\nimport json\n\n'
+        "every = [one.judging for one in PUBLISHED.experiments]\n"
+        'Path("claims.json").write_text(json.dumps(PUBLISHED.claims_of(every)))\n'
+    )
+    chosen = [f"{key}={told['config'][key]}" for key in ("scale", "portable")]
+    subprocess.run(
+        [sys.executable, "-m", "snakemake", "-n", "-q", "all", "--cores", "1", "--config", *chosen],
+        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+    )  # fmt: skip
+    given = json.loads((tmp_path / "claims.json").read_text())
+    known = {
+        claim.claim
+        for one in given
+        for claim in declared(import_module(one["module"]), one["config"])
+    }
+    assert {*read_parquet(folder / "claims.parquet")["claim"]} == known
+
+
+#: A number of README and docs that links to the claim it is measured for: ``[0.98](...#claim-x)``.
+LINK = re.compile(r"\[([^\]]+)\]\(\S*results/published/([\w-]+)/report\.html#claim-([\w-]+)\)")
+
+
+def agrees(text: str, row: dict) -> bool:
+    """Whether a text holds the verdict, or the measured number as it rounds it."""
+    if row["verdict"] in text:
+        return True
+    for number, percent in re.findall(r"([−-]?\d[\d,]*(?:\.\d+)?)( ?%)?", text):
+        plain = number.replace(",", "").replace("−", "-")
+        decimals = len(plain.partition(".")[2])
+        if float(plain) == round(row["measured"] * (100 if percent else 1), decimals):
+            return True
+    return False
+
+
+@pytest.mark.skipif(not RUNS, reason="nothing is published yet")
+def test_numbers_of_the_pages_come_from_the_published_run():
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    found = [(page, *told) for page in pages for told in LINK.findall(page.read_text())]
+    assert any(page.name == "README.md" for page, *_ in found)
+    ledgers = {
+        folder.name: {
+            row["claim"].replace("/", "-"): row
+            for row in read_parquet(folder / "claims.parquet").to_dict("records")
+        }
+        for folder in RUNS
+    }
+    for page, text, run, claim in found:
+        assert claim in ledgers[run], f"{page.name}: no claim {claim} in {run}"
+        assert agrees(text, ledgers[run][claim]), f"{page.name}: {text} is not {claim} of {run}"
+
+
+def test_numbers_are_compared_as_they_are_rounded():
+    row = {"verdict": "holds", "measured": 0.5249}
+    for text in ("0.52", "52 %", "0.525 ± 0.01", "it holds"):
+        assert agrees(text, row), text
+    for text in ("0.53", "0.5", "53%", "it fails"):
+        assert agrees(text, row) == (text == "0.5"), text
