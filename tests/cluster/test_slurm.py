@@ -251,7 +251,7 @@ def test_no_lock_is_left_and_the_bytes_are_those_of_a_local_run(killed, training
 
 # ------------------------------------------------------------------------------- several nodes
 
-WEIGHTS = "results/smoke/mrp/weights/real_images/digits/pretrained-0.safetensors"
+WEIGHTS = "results/smoke/own/weights/digits/pretrained-0.safetensors"
 
 
 def together(nodes: int) -> dict:
@@ -287,7 +287,7 @@ def two_nodes(fresh, slurm):
 
 def test_a_training_over_two_nodes_is_one_job_on_both(two_nodes):
     two_nodes.told.well()
-    (job,) = two_nodes.of("mrp_real_pretrain")
+    (job,) = two_nodes.of("own_pretrain")
     assert job["NumNodes"] == "2"
     assert job["NodeList"] == "cpu[1-2]"
 

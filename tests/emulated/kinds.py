@@ -55,7 +55,7 @@ def images():
 
 def probe():
     """A linear probe solved to its optimum."""
-    from featlearn.images.probe import fit_path
+    from featlearn.images.linear_probe import fit_path
 
     y = torch.randint(4, (120,), generator=STREAM)
     found = fit_path(numbers(120, 24), y, 4, [1e-2])

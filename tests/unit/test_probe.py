@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from featlearn.core import heads
 from featlearn.core.heads import NotConvergedError
-from featlearn.images.probe import (
+from featlearn.images.linear_probe import (
     average_precision,
     choose_probe,
     fit_path,

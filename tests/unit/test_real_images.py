@@ -26,8 +26,6 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened, sources
-from featlearn.mrp.figures.real_images import real_images as real_figure
-from featlearn.mrp.figures.real_maps import maps_figure, panel, shown_rows
 from featlearn.mrp.images import real
 from featlearn.mrp.images.real import RealExperiment, describe
 from featlearn.mrp.images.real_config import (
@@ -38,7 +36,11 @@ from featlearn.mrp.images.real_config import (
     starts,
     state,
 )
-from featlearn.mrp.tables.real_images import real_images as real_table
+from featlearn.own.figures.images import accuracy, confusion, learning
+from featlearn.own.figures.maps import maps_figure, panel, shown_rows
+from featlearn.own.intervals import difference, wilson
+from featlearn.own.report import warnings
+from featlearn.own.tables import images as tables
 
 ROOT = Path(__file__).parents[2]
 TINY = {
@@ -396,38 +398,86 @@ def test_from_images_to_table_and_figure(experiment):
     encoder, history = experiment.pretrain()
     assert len(history) == 1
     weights = encoder.state_dict()
-    frames = []
+    frames, said, histories = [], [], [history.assign(data_set="garden", replicate=0)]
     for start, kind in (("random", "random"), ("pretrained", "simmim")):
-        found, trained = experiment.evaluate(
-            lambda s=start: experiment.started(s, weights), lambda _: None
-        )
-        assert found["labels"].tolist() == [14, 14, 14, 29, 29, 29]
-        assert found["value"].between(0, 1).all()
-        assert trained["head.weight"].shape == (3, 8)
-        own = found.assign(data_set="garden", start=start, method=kind)
-        frames += [own.assign(replicate=0), own.assign(replicate=1, value=own["value"] / 2)]
-    evaluations = pd.concat(frames)
-    table, wide, _ = real_table(evaluations)
+        found = experiment.evaluate(lambda s=start: experiment.started(s, weights), lambda _: None)
+        assert found.measured["labels"].tolist() == [14, 14, 14, 29, 29, 29]
+        assert set(found.measured["test_images"]) == {7}
+        assert found.weights["head.weight"].shape == (3, 8)
+        about = {"data_set": "garden", "start": start, "method": kind}
+        for number in (0, 1):
+            own = {**about, "replicate": number}
+            frames.append(found.measured.assign(**own))
+            said.append(found.said.assign(**own))
+            histories.append(found.histories.assign(**own))
+    evaluations, predictions = pd.concat(frames), pd.concat(said)
+    table, wide, _ = tables.accuracy(evaluations, predictions)
     assert len(table) == 2 * 3 * 2
     assert set(table["method"]) == {"from scratch", "random", "SimMIM"}
     one = table[(table["start"] == "pretrained") & (table["evaluation"] == "linear probe")]
     against = table[(table["start"] == "random") & (table["evaluation"] == "linear probe")]
-    difference = one["mean"].to_numpy() - against["mean"].to_numpy()
-    assert one["gain"].to_numpy() == pytest.approx(difference)
+    apart = one["mean"].to_numpy() - against["mean"].to_numpy()
+    assert one["gain"].to_numpy() == pytest.approx(apart)
+    assert (one["gain_low"] <= one["gain"]).all()
     assert against["gain"].isna().all()
-    assert list(wide.columns[3:]) == ["100 % of the labels", "50 % of the labels"]
-    assert len(real_figure(evaluations).axes) == 1
+    assert table["low"].ge(0).all()
+    assert table["high"].le(1).all()
+    assert list(wide.columns[4:]) == ["100 % of the labels", "50 % of the labels"]
+    classes = tables.classes(predictions).frame
+    assert classes.groupby("start")["test_images"].sum().tolist() == [7, 7]
+    assert len(tables.gains(evaluations, predictions).shown) == 6
+    assert len(accuracy(evaluations, predictions).axes) == 3
+    assert len(learning(pd.concat(histories)).axes) == 3
+    assert len(confusion(predictions).axes) == 2
+    (words,) = warnings(table)
+    assert "garden has 7 test images" in words
+
+
+def test_wilson_lies_between_its_neighbours_and_never_outside_of_0_to_1():
+    # Wilson (1927), as Brown, Cai & DasGupta (2001) print it for 5 of 10
+    assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson(1.0, 11)[1] == 1.0
+    assert wilson(0.0, 11)[0] == 0.0
+    ends = [wilson(share, 11)[0] for share in (5 / 11, 5.5 / 11, 6 / 11)]
+    assert ends[0] < ends[1] < ends[2]
+    assert wilson(5 / 11, 11)[0] == pytest.approx(wilson(5 / 11 + 1e-12, 11)[0])
+
+
+def test_a_bootstrap_pairs_images_and_knows_when_there_is_no_difference():
+    rng = np.random.default_rng(0)
+    right = rng.integers(0, 2, (3, 40))
+    assert difference(right, right) == (0.0, 0.0, 0.0)
+    better = right.copy()
+    better[:, :12] = 1
+    mean, low, high = difference(better, right)
+    assert mean == pytest.approx((better - right).mean())
+    assert 0 < low < mean < high < 1
+    # images that both get right say nothing: the interval is that of the paired differences
+    error = (better - right).mean(0).std() / 40**0.5
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.35)
+
+
+def test_few_test_images_are_told_and_many_are_not():
+    table = pd.DataFrame(
+        {"data_set": ["a", "b"], "test_images": [99, 100], "quantity": "accuracy",
+         "low": [0.4, 0.4], "high": [0.6, 0.6]}
+    )  # fmt: skip
+    (words,) = warnings(table)
+    assert words.startswith(
+        "a has 99 test images. One of them more or less moves an accuracy by 1 "
+    )
+    assert "±10 points" in words
 
 
 def test_the_probe_learns_what_is_plain_to_see(experiment):
-    found, _ = experiment.evaluate(experiment.encoder, lambda _: None)
+    found, *_ = experiment.evaluate(experiment.encoder, lambda _: None)
     probe = found[(found["evaluation"] == "linear probe") & (found["fraction"] == 1.0)]
     assert probe["value"].item() == 1.0
 
 
 def test_one_label_a_class_is_enough(garden, cache):
     own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
-    found, _ = own.evaluate(own.encoder, lambda _: None)
+    found, *_ = own.evaluate(own.encoder, lambda _: None)
     assert found["labels"].tolist() == [3, 3, 3]
     assert found["value"].between(0, 1).all()
 
@@ -445,7 +495,8 @@ def test_images_of_several_classes_have_a_precision(garden, cache, monkeypatch):
 
     monkeypatch.setattr(real, "open_roles", several)
     own = RealExperiment("garden", tiny(garden), cache, 0, 0)
-    found, _ = own.evaluate(own.encoder, lambda _: None)
+    found, _, said, _ = own.evaluate(own.encoder, lambda _: None)
+    assert said.empty
     assert set(found["quantity"]) == {"mean average precision"}
     assert set(found["evaluation"]) == {"fine-tuned", "linear probe"}
     assert found["labels"].tolist() == [10, 10, 20, 20]
@@ -529,5 +580,7 @@ def test_the_gpu_scale_at_smoke_size_on_the_processor(tmp_path):
     encoder, history = own.pretrain()
     assert encoder.grid(32) == (4, 4)
     assert np.isfinite(history["loss"]).all()
-    found, _ = own.evaluate(lambda: own.started("pretrained", encoder.state_dict()), lambda _: None)
+    found, *_ = own.evaluate(
+        lambda: own.started("pretrained", encoder.state_dict()), lambda _: None
+    )
     assert found["labels"].tolist() == [40, 40, 40, 3, 3, 3]

@@ -24,7 +24,7 @@ SIZES = """
 STATEMENT = (
     "run: mine\nreal_images:\n  flowers:\n    data: {{kind: folder, path: '{path}'{more}}}\n"
 )
-MADE = "results/mine/mrp"
+MADE = "results/mine/own"
 
 
 def grow(root) -> None:
@@ -50,39 +50,63 @@ def mine(fresh):
 def test_only_what_belongs_to_the_own_images_is_made(mine):
     checkout, _, told = mine
     assert told.finished == {
-        "mrp_real_data": 1,
-        "mrp_real_pretrain": 1,
-        "mrp_real_downstream": 2,
-        "mrp_real_evaluations": 1,
-        "mrp_show_real_images": 1,
-        "mrp_real_maps": 1,
+        "own_data": 1,
+        "own_pretrain": 1,
+        "own_downstream": 2,
+        "own_evaluations": 1,
+        "own_show_images": 1,
+        "own_maps": 1,
+        "own_pictures": 1,
+        "own_report": 1,
         "real_images": 1,
     }
-    for name in ("real-images", "real-maps"):
+    for name in ("accuracy", "confusion", "learning", "maps", "pictures"):
         for end in ("svg", "png"):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
 
 
 def test_the_table_has_every_start_evaluation_and_share_of_the_labels(mine):
     checkout, _, _ = mine
-    table = pd.read_parquet(checkout / f"{MADE}/tables/real-images.parquet")
+    table = pd.read_parquet(checkout / f"{MADE}/tables/accuracy.parquet")
     keys = table[["data_set", "start", "evaluation", "fraction"]]
     assert not keys.duplicated().any()
     assert len(table) == 2 * 3 * 2
     assert set(table["replicates"]) == {1}
     assert table["mean"].between(0, 1).all()
-    assert "| flowers" in (checkout / f"{MADE}/tables/real-images.md").read_text()
+    assert "| flowers" in (checkout / f"{MADE}/tables/accuracy.md").read_text()
 
 
 def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
     checkout, _, told = mine
-    faults = pd.read_parquet(checkout / f"{MADE}/measurements/real_images/flowers/faults.parquet")
+    faults = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/faults.parquet")
     assert faults["file"].tolist() == [f"{HOSTILE}/broken.jpg"]
     assert faults["reason"].item()
-    summary = pd.read_parquet(checkout / f"{MADE}/measurements/real_images/flowers/summary.parquet")
+    summary = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/summary.parquet")
     assert summary["images"].sum() == 24
     assert set(summary["class"]) == set(COLOURS)
     assert "1 of 25 images cannot be used" in told.text
+
+
+def test_what_the_networks_said_of_each_test_image_is_kept(mine):
+    checkout, _, _ = mine
+    said = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/predictions-random-0.parquet")
+    assert len(said) == 3 * 2 * said["image"].nunique()
+    table = pd.read_parquet(checkout / f"{MADE}/tables/accuracy.parquet")
+    own = table[table["start"] == "random"].set_index(["evaluation", "fraction"])["mean"]
+    right = said["label"] == said["said"]
+    seen = right.groupby([said["evaluation"], said["fraction"]]).mean()
+    assert seen.to_dict() == pytest.approx(own.to_dict())
+
+
+def test_the_report_is_one_offline_page_that_tells_what_was_left_out_and_how_little_it_says(mine):
+    checkout, _, told = mine
+    page = (checkout / f"{MADE}/report.html").read_text(encoding="utf-8")
+    for word in ("Few test images", "broken.jpg", "Confusion matrix", "Heat maps", "Loss during"):
+        assert word in page
+    assert page.count("<img ") == 5
+    assert 'src="http' not in page
+    assert "touch $(touch owned) `touch owned` &amp;&amp;" in page
+    assert told.text.count("images cannot be used") == 1
 
 
 def test_a_name_of_a_folder_is_never_run(mine):
@@ -96,7 +120,7 @@ def test_a_second_run_has_nothing_to_do_until_an_image_changes(mine, tmp_path):
     assert checkout.plan("real_images", **options) == {}
     copy = checkout.copy(tmp_path)
     (copy / "my own flowers" / "daisy" / "0.png").unlink()
-    assert copy.plan("real_images", **options)["mrp_real_data"] == 1
+    assert copy.plan("real_images", **options)["own_data"] == 1
 
 
 def test_images_that_are_not_there_are_told_before_any_job(fresh):
@@ -116,5 +140,5 @@ def test_five_lines_are_a_plan(mine):
     text = STATEMENT.format(path="my own flowers", more="").replace("mine", "plain")
     assert len(text.splitlines()) <= 5
     planned = checkout.plan("real_images", configfile=None, changes=text)
-    assert planned["mrp_real_pretrain"] == 3
-    assert planned["mrp_real_downstream"] == 6
+    assert planned["own_pretrain"] == 3
+    assert planned["own_downstream"] == 6

@@ -28,7 +28,7 @@ real_images:
       detector: {head_width: 8, proposals: 8, sampled_anchors: 8, sampled_regions: 8}
       training: {steps: 2, batch_size: 4}
 """
-TABLES = [f"results/voc/mrp/tables/{name}.md" for name in ("real-images", "real-detection")]
+TABLES = [f"results/voc/own/tables/{name}.md" for name in ("accuracy", "detection")]
 OBJECT = (
     "<object><name>{}</name><difficult>{}</difficult><bndbox><xmin>{}</xmin><ymin>{}</ymin>"
     "<xmax>{}</xmax><ymax>{}</ymax></bndbox></object>"
@@ -67,20 +67,20 @@ def test_a_tiny_voc_gives_precisions_of_classification_and_of_detection(fresh):
     draw(checkout / "data", 2007, "test", [f"00001{n}" for n in range(6)])
     draw(checkout / "data", 2012, "trainval", [f"2008_00000{n}" for n in range(6)])
     told = checkout.snakemake(*TABLES, **options).well()
-    assert told.finished["mrp_real_downstream"] == told.finished["mrp_real_detection"] == 2
-    assert "mrp_real_pretrain" not in told.finished
-    made = checkout / "results/voc/mrp"
-    summary = pd.read_parquet(made / "measurements/real_images/voc/summary.parquet")
+    assert told.finished["own_downstream"] == told.finished["own_detection"] == 2
+    assert "own_pretrain" not in told.finished
+    made = checkout / "results/voc/own"
+    summary = pd.read_parquet(made / "measurements/voc/summary.parquet")
     assert set(summary["class"]) >= set(COLOURS)
-    table = pd.read_parquet(made / "tables/real-images.parquet")
+    table = pd.read_parquet(made / "tables/accuracy.parquet")
     assert set(table["quantity"]) == {"mean average precision"}
     assert set(table["method"]) == {"from scratch", "random", "supervised"}
     assert set(table["evaluation"]) == {"fine-tuned", "linear probe"}
-    precisions = pd.read_parquet(made / "tables/real-detection.parquet")
+    precisions = pd.read_parquet(made / "tables/detection.parquet")
     assert set(precisions["quantity"]) == {"ap", "ap50", "ap75"}
     assert set(precisions["method"]) == {"from scratch", "supervised"}
     assert precisions["mean"].between(0, 1).all()
     gains = precisions.set_index(["method", "quantity"])["gain"]
     assert gains["from scratch"].isna().all()
     assert gains["supervised"].notna().all()
-    assert "AP75" in (made / "tables/real-detection.md").read_text()
+    assert "AP75" in (made / "tables/detection.md").read_text()

@@ -96,8 +96,10 @@ def test_one_command_makes_everything_in_the_folder_of_the_user(mine):
     assert "fewer than 100 test images" in told.text
     assert "2 of 60 images cannot be used" in told.text
     assert "| my-flowers" in told.text
-    made = folder / "results/my-flowers/mrp/figures"
-    assert (made / "real-maps.png").is_file()
+    made = folder / "results/my-flowers/own"
+    assert (made / "figures/maps.png").is_file()
+    assert told.text.rstrip().endswith("Report: results/my-flowers/own/report.html")
+    assert "Few test images" in (made / "report.html").read_text(encoding="utf-8")
     assert (folder / "my-flowers.yaml").is_file()
 
 

@@ -95,7 +95,8 @@ def parser() -> argparse.ArgumentParser:
     own["run"].add_argument("--configfile", help="a config of yours")
     own["run"].epilog = f"{own['run'].epilog}    what follows -- goes to snakemake as it is"
     for name in ("cam", "predict", "export"):
-        own[name].add_argument("weights", help="safetensors file of a run")
+        more = "; or torchvision:<weights>, timm:<model>" if name == "cam" else ""
+        own[name].add_argument("weights", help=f"safetensors file of a run{more}")
     own["cam"].usage = "featlearn cam [-h] [--out FOLDER] WEIGHTS IMAGE [IMAGE ...]"
     own["cam"].add_argument("--out", default="maps", help="folder for the maps (maps)")
     for name in ("cam", "predict"):

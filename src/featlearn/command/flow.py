@@ -159,10 +159,10 @@ def images(options: argparse.Namespace) -> int:
     print(f"Config: {file}", flush=True)
     code = snakemake(["real_images"], options, [str(file)], {})
     if code == 0 and not options.dry_run:
-        made = Path("results") / name / "mrp"
-        print((made / "tables" / "real-images.md").read_text(encoding="utf-8"))
-        print(f"Figures: {made}/figures/real-images.png, real-maps.png")
-        print(f"Networks: {made}/weights/real_images/{name}/")
+        made = Path("results") / config["run"] / "own"
+        print((made / "tables" / "accuracy.md").read_text(encoding="utf-8"))
+        print(f"Networks: {made}/weights/{name}/")
+        print(f"Report: {made}/report.html")
     return code
 
 

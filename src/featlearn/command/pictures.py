@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.classifier import Classifier
-from featlearn.images.eigencam import eigen_cam, heat
+from featlearn.images.door import heat_maps
+from featlearn.images.others import is_name, named
 from featlearn.images.overlay import overlay
 from featlearn.images.saved import Network, load
 
@@ -26,16 +27,9 @@ def _there(files: Sequence[str]) -> Sequence[str]:
     return files
 
 
-def heat_maps(network: Network, pixels: Tensor) -> Tensor:
-    """Eigen-CAM of uint8 pixels (N, 3, S, S), at the encoder's own layer: (N, S, S) in [0, 1]."""
-    with torch.inference_mode():
-        maps = eigen_cam(network.encoder.layer_maps(network.images(pixels))).maps
-        return heat(maps, (pixels.shape[-2], pixels.shape[-1]))
-
-
 def cam(options: argparse.Namespace) -> int:
     """A PNG a picture: itself beside its map."""
-    network = load(options.weights)
+    network = named(options.weights) if is_name(options.weights) else load(options.weights)
     names = _there(options.images)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)

@@ -285,6 +285,18 @@ class Published:
         """The SVG of each figure, the Parquet of each table."""
         return [self.files(*key)[0] for key in self.exhibits if key[1] in kinds]
 
+    def files_of(self, paper: str) -> list[str]:
+        """Both files of every exhibit that a paper has so far."""
+        return [file for key in self.exhibits if key[0] == paper for file in self.files(*key)]
+
+    def captions_of(self, paper: str) -> dict[str, str]:
+        """Caption (Markdown) of every exhibit that a paper has so far, by ``<kind>/<name>``."""
+        return {
+            f"{one.kind}/{one.name}": one.page
+            for one in self.exhibits.values()
+            if one.paper == paper
+        }
+
     @property
     def pages(self) -> list[tuple[str, str, str, str]]:
         """Kind, paper, name and caption (Markdown) of each exhibit: figures, then tables."""

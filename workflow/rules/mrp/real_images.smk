@@ -12,8 +12,10 @@ if workflow.is_main_process:
 REAL_STATES = in_words(real_config.state, REAL_IMAGES)
 
 REAL_CACHE = {"cache": ".cache/images"}
-REAL_WEIGHTS = f"{MRP}/weights/real_images"
-REAL_MEASUREMENTS = f"{MRP}/measurements/real_images"
+# a room of their own: to whoever brings images, the name of a paper says nothing
+OWN = f"{RESULTS}/own"
+REAL_WEIGHTS = f"{OWN}/weights"
+REAL_MEASUREMENTS = f"{OWN}/measurements"
 REAL_RESOURCES = request(mem_mb=6000, runtime=600, gpu=GPU)
 
 # every start of every data set, by replicate
@@ -24,6 +26,11 @@ REAL_STARTS = [
     for replicate in range(settings["replicates"])
 ]
 REAL_TRAINED = [one for one in REAL_STARTS if one["start"] == real_config.PRETRAINED]
+REAL_PRETRAINED = any(one["start"] != real_config.RANDOM for one in REAL_STARTS)
+# with several labels an image there is no one class that a network says
+REAL_SINGLE = any(
+    settings["data"]["kind"] not in real_config.WITH_BOXES for settings in REAL_IMAGES.values()
+)
 REAL_DETECTED = [one for one in REAL_STARTS if REAL_IMAGES[one["image_set"]]["detection"]]
 
 
@@ -32,12 +39,12 @@ wildcard_constraints:
     start="random|pretrained|given(-[A-Za-z0-9_-]+)?",
 
 
-use rule calculate as mrp_real_data with:
+use rule calculate as own_data with:
     output:
         summary=f"{REAL_MEASUREMENTS}/{{image_set}}/summary.parquet",
         faults=f"{REAL_MEASUREMENTS}/{{image_set}}/faults.parquet",
     log:
-        f"{LOGS}/mrp/real-data-{{image_set}}.log",
+        f"{LOGS}/own/data-{{image_set}}.log",
     resources:
         **request(mem_mb=3000, runtime=120),
     params:
@@ -52,14 +59,14 @@ use rule calculate as mrp_real_data with:
         ),
 
 
-use rule compute as mrp_real_pretrain with:
+use rule compute as own_pretrain with:
     input:
-        rules.mrp_real_data.output.summary,
+        rules.own_data.output.summary,
     output:
         weights=f"{REAL_WEIGHTS}/{{image_set}}/pretrained-{{replicate}}.safetensors",
         history=f"{REAL_MEASUREMENTS}/{{image_set}}/pretraining-{{replicate}}.parquet",
     log:
-        f"{LOGS}/mrp/real-pretrain-{{image_set}}-{{replicate}}.log",
+        f"{LOGS}/own/pretrain-{{image_set}}-{{replicate}}.log",
     threads: lambda wildcards: config["threads"] * spread(wildcards).on_each
     resources:
         **request(mem_mb=6000, runtime=600, gpu=lambda wildcards: gpus(wildcards)),
@@ -72,26 +79,33 @@ use rule compute as mrp_real_pretrain with:
         **by("mrp.experiments.real_images:pretrain", real_settings, **REAL_CACHE),
 
 
-use rule compute as mrp_real_downstream with:
+use rule compute as own_downstream with:
     input:
         unpack(real_pretrained),
-        summary=rules.mrp_real_data.output.summary,
+        summary=rules.own_data.output.summary,
     output:
         weights=f"{REAL_WEIGHTS}/{{image_set}}/classifier-{{start}}-{{replicate}}.safetensors",
         evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
+        predictions=f"{REAL_MEASUREMENTS}/{{image_set}}/predictions-{{start}}-{{replicate}}.parquet",
+        history=f"{REAL_MEASUREMENTS}/{{image_set}}/finetuning-{{start}}-{{replicate}}.parquet",
     log:
-        f"{LOGS}/mrp/real-downstream-{{image_set}}-{{start}}-{{replicate}}.log",
+        f"{LOGS}/own/downstream-{{image_set}}-{{start}}-{{replicate}}.log",
     resources:
         **REAL_RESOURCES,
     params:
-        **by("mrp.experiments.real_images:downstream", real_settings, **REAL_CACHE),
+        **by(
+            "mrp.experiments.real_images:downstream",
+            real_settings,
+            **REAL_CACHE,
+            may_be_empty=["predictions"],
+        ),
 
 
-use rule mrp_real_downstream as mrp_real_detection with:
+use rule own_downstream as own_detection with:
     output:
         precisions=f"{REAL_MEASUREMENTS}/{{image_set}}/detection-{{start}}-{{replicate}}.parquet",
     log:
-        f"{LOGS}/mrp/real-detection-{{image_set}}-{{start}}-{{replicate}}.log",
+        f"{LOGS}/own/detection-{{image_set}}-{{start}}-{{replicate}}.log",
     params:
         **by("mrp.experiments.real_images:detection"),
 
@@ -103,30 +117,31 @@ PUBLISHED.add("mrp", ["real_images"], [], "real images")
 
 if REAL_DETECTED:
 
-    use rule gather as mrp_real_detections with:
+    use rule gather as own_detections with:
         input:
-            parts=of_real(rules.mrp_real_detection.output.precisions, REAL_DETECTED),
+            parts=of_real(rules.own_detection.output.precisions, REAL_DETECTED),
         output:
             f"{REAL_MEASUREMENTS}/detections.parquet",
         log:
-            f"{LOGS}/mrp/real-detections.log",
+            f"{LOGS}/own/detections.log",
         group:
-            "mrp-real_images"
+            "own-images"
 
 
 if REAL_IMAGES:
+    PUBLISHED.paper("own")
 
-    use rule gather as mrp_real_evaluations with:
+    use rule gather as own_evaluations with:
         input:
-            parts=of_real(rules.mrp_real_downstream.output.evaluation, REAL_STARTS),
+            parts=of_real(rules.own_downstream.output.evaluation, REAL_STARTS),
         output:
             f"{REAL_MEASUREMENTS}/evaluations.parquet",
         log:
-            f"{LOGS}/mrp/real-evaluations.log",
+            f"{LOGS}/own/evaluations.log",
         group:
-            "mrp-real_images"
+            "own-images"
 
-    use rule compute as mrp_real_maps with:
+    use rule compute as own_maps with:
         input:
             classifiers=[
                 f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
@@ -134,30 +149,80 @@ if REAL_IMAGES:
                 for name, start in panel
             ],
         output:
-            svg=f"{MRP}/figures/real-maps.svg",
-            png=f"{MRP}/figures/real-maps.png",
+            svg=f"{OWN}/figures/maps.svg",
+            png=f"{OWN}/figures/maps.png",
         log:
-            f"{LOGS}/mrp/real-maps.log",
+            f"{LOGS}/own/maps.log",
         resources:
             **request(mem_mb=6000, runtime=30, gpu=GPU),
         params:
-            **by("mrp.figures.real_maps:real_maps", REAL_IMAGES, **REAL_CACHE),
+            **by("own.figures.maps:maps", REAL_IMAGES, **REAL_CACHE),
+
+    use rule calculate as own_pictures with:
+        input:
+            expand(rules.own_data.output.summary, image_set=REAL_IMAGES),
+        output:
+            svg=f"{OWN}/figures/pictures.svg",
+            png=f"{OWN}/figures/pictures.png",
+        log:
+            f"{LOGS}/own/pictures.log",
+        params:
+            **by("own.figures.pictures:pictures", REAL_IMAGES, **REAL_CACHE, device="cpu"),
 
     experiment(
-        "mrp",
-        "real_images",
-        evaluations=rules.mrp_real_evaluations.output[0],
-        **({"detections": rules.mrp_real_detections.output[0]} if REAL_DETECTED else {}),
-        also=[
-            *expand(rules.mrp_real_data.output, image_set=REAL_IMAGES),
-            *of_real(rules.mrp_real_pretrain.output, REAL_TRAINED),
-            *of_real(rules.mrp_real_downstream.output, REAL_STARTS),
-            *of_real(rules.mrp_real_detection.output, REAL_DETECTED),
+        "own",
+        "images",
+        judged={},
+        evaluations=rules.own_evaluations.output[0],
+        predictions=of_real(rules.own_downstream.output.predictions, REAL_STARTS),
+        summaries=expand(rules.own_data.output.summary, image_set=REAL_IMAGES),
+        histories=[
+            *of_real(rules.own_pretrain.output.history, REAL_TRAINED),
+            *of_real(rules.own_downstream.output.history, REAL_STARTS),
         ],
-        apart=["real-detection"] if REAL_DETECTED else [],
-        without=[] if REAL_DETECTED else ["real-detection"],
+        **({"detections": rules.own_detections.output[0]} if REAL_DETECTED else {}),
+        also=[
+            *expand(rules.own_data.output.faults, image_set=REAL_IMAGES),
+            *of_real(rules.own_pretrain.output.weights, REAL_TRAINED),
+            *of_real(rules.own_downstream.output, REAL_STARTS),
+            *of_real(rules.own_detection.output, REAL_DETECTED),
+            f"{OWN}/report.html",
+        ],
+        apart=["detection"] if REAL_DETECTED else [],
+        without=[
+            *([] if REAL_DETECTED else ["detection"]),
+            *([] if REAL_SINGLE else ["classes", "confusion"]),
+            *([] if REAL_PRETRAINED else ["gains"]),
+        ],
         targets=["real_images"],
     )
-    by_hand(
-        "mrp", "figure", "real-maps", "mrp.figures.real_maps:real_maps", targets=["real_images"]
-    )
+    for shown in ("maps", "pictures"):
+        by_hand("own", "figure", shown, f"own.figures.{shown}:{shown}", targets=["real_images"])
+
+    rule own_report:
+        input:
+            faults=expand(rules.own_data.output.faults, image_set=REAL_IMAGES),
+            figures=PUBLISHED.files_of("own"),
+            templates=[
+                asset(SOURCES / "featlearn" / name)
+                for name in ("own/templates/own.html.j2", "core/templates/report/style.css.j2")
+            ],
+        output:
+            f"{OWN}/report.html",
+        log:
+            f"{LOGS}/own/report.log",
+        group:
+            "own-images"
+        conda:
+            ENVIRONMENT
+        resources:
+            **SHORT,
+        params:
+            code=code("own.report"),
+            config=REAL_IMAGES,
+            seed=config["seed"],
+            run=config["run"],
+            command=COMMAND.replace("snakemake", "snakemake real_images", 1),
+            captions=PUBLISHED.captions_of("own"),
+        script:
+            str(ROOT / "scripts" / "own_report.py")

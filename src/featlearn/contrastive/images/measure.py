@@ -16,8 +16,8 @@ from featlearn.images.embedding import purity, silhouette, tsne
 from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
 from featlearn.images.firing import Firing, firing
+from featlearn.images.linear_probe import choose_probe
 from featlearn.images.neighbours import nearest_neighbours
-from featlearn.images.probe import choose_probe
 from featlearn.images.regression import explained_share
 from featlearn.images.replicate import Weights
 from featlearn.images.visualise import (

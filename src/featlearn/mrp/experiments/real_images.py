@@ -31,7 +31,7 @@ def data(job: Job) -> Results:
     by_role = summary.groupby("role", sort=False)["images"].sum()
     told = ", ".join(f"{count} to {role}" for role, count in by_role.items())
     job.tell(f"{name}: {summary['class'].nunique()} classes; {told}; {len(faults)} left out")
-    return {"summary": summary, "faults": faults}
+    return {"summary": summary.assign(data_set=name), "faults": faults}
 
 
 def pretrain(job: Job) -> Results:
@@ -67,8 +67,13 @@ def pretrain(job: Job) -> Results:
 def downstream(job: Job) -> Results:
     """Probe and fine-tune one encoder, with many and with few labels."""
     one = _Started(job)
-    found, trained = one.experiment.evaluate(one.encoder, job.tell, one.report)
-    return {"weights": trained, "evaluation": found.assign(**one.about)}
+    found = one.experiment.evaluate(one.encoder, job.tell, one.report)
+    return {
+        "weights": found.weights,
+        "evaluation": found.measured.assign(**one.about),
+        "predictions": found.said.assign(**one.about),
+        "history": found.histories.assign(**one.about),
+    }
 
 
 def detection(job: Job) -> Results:

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
+from featlearn.images.linear_probe import choose_probe
 from featlearn.images.neighbours import nearest_neighbours
-from featlearn.images.probe import choose_probe
 
 Quality = TypeVar("Quality")
 

@@ -5,12 +5,14 @@ A user's own folder of images, CIFAR-10, and all that :mod:`featlearn.images.dat
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -31,11 +33,11 @@ from featlearn.images.datasets import (
 )
 from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
+from featlearn.images.linear_probe import score
 from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened
 from featlearn.images.plan import Plan, Training
-from featlearn.images.probe import score
 from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.saved import described
 from featlearn.images.weights import load_weights
@@ -47,6 +49,15 @@ from featlearn.mrp.images.real_config import PRETRAINED, given_weights
 Reporter = Callable[[str, int], Report]
 
 ACCURACY, PRECISION = "accuracy", "mean average precision"
+#: Of what is said of each test image.
+SAID = ("evaluation", "fraction", "image", "file", "label", "said")
+
+
+class Judged(NamedTuple):
+    """How good scores are, and the class (M,) that they give each test image, if it has one."""
+
+    value: float
+    said: Tensor | None
 
 
 # --------------------------------------------------------------------------- data
@@ -76,6 +87,13 @@ def open_roles(
     return opened
 
 
+@contextlib.contextmanager
+def told_already() -> Iterator[None]:
+    """What a decoded set tells of its broken images is told once, by who decodes it."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
 def describe(
     data: Mapping[str, Any], cache: PathLike, seed: int, name: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -93,7 +111,8 @@ def describe(
     opened = open_roles(data, cache, seed, name)
     pixels, frames = {}, []
     for split in dict.fromkeys(settings["splits"].values()):
-        whole = open_images(settings, cache, split, opened["train"].classes)
+        with told_already():
+            whole = open_images(settings, cache, split, opened["train"].classes)
         assert whole.folder is not None
         blocks = json.dumps(read_meta(whole.folder)["blocks"])
         pixels[split] = hashlib.sha256(blocks.encode()).hexdigest()[:16]
@@ -148,7 +167,8 @@ class RealExperiment(Replicate):
         device: torch.device | str = "cpu",
     ):
         super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
-        opened = open_roles(settings["data"], cache, seed, name)
+        with told_already():
+            opened = open_roles(settings["data"], cache, seed, name)
         self.train, self.test = opened["train"], opened["test"]
         most = settings["train_images"]
         if most is not None and most < len(self.train):
@@ -220,8 +240,8 @@ class RealExperiment(Replicate):
 
     def fine_tuned(
         self, encoder: Encoder, fraction: float, report: Report | None = None
-    ) -> Classifier:
-        """Train encoder and head on a share of the labels.
+    ) -> tuple[Classifier, pd.DataFrame]:
+        """Encoder and head after training on a share of the labels, and the training's history.
 
         From scratch and fine-tuned differ in the encoder alone: the images, their order, the
         augmentation and the number of steps are the same.
@@ -229,7 +249,7 @@ class RealExperiment(Replicate):
         settings = self.settings["finetuning"]
         images = self.labelled(fraction)
         made = self.classifier(encoder)
-        self.train_on(
+        history = self.train_on(
             images.images,
             images.labels,
             made,
@@ -239,11 +259,11 @@ class RealExperiment(Replicate):
             fraction,
             report=report,
         )
-        return made
+        return made, history
 
     def evaluate(
         self, encoder: Callable[[], Encoder], tell: Told, reporter: Reporter | None = None
-    ) -> tuple[pd.DataFrame, Weights]:
+    ) -> Evaluated:
         """Quality on the test images: frozen and fine-tuned, for every share of the labels.
 
         Parameters
@@ -251,25 +271,21 @@ class RealExperiment(Replicate):
         encoder
             Makes the encoder at its start, anew at each call.
 
-        Returns
-        -------
-        DataFrame
-            Columns evaluation, fraction, labels (images that keep theirs), quantity, value.
-        dict
-            Weights of the fine-tuned classifier with most labels.
         """
         features = self.frozen(encoder())
         rows: list[tuple[str, float, int, float]] = []
+        said, histories = [self._said("", 0.0, None)], []
         trained: dict[float, Classifier] = {}
         for fraction, own in self.labelled_rows.items():
-            tell(f"{len(own)} labels")
             label = f"{len(own)} labels"
+            tell(label)
             training = self.settings["finetuning"]["training"]
             report = report_of(reporter, label, training, len(own))
-            trained[fraction] = self.fine_tuned(encoder(), fraction, report)
-            rows.append((FINE_TUNED, fraction, len(own), self.tested(trained[fraction])))
-            seen = self.probed(features, fraction)
-            rows += [(how, fraction, len(own), value) for how, value in seen.items()]
+            trained[fraction], history = self.fine_tuned(encoder(), fraction, report)
+            histories.append(history.assign(fraction=fraction, labels=len(own)))
+            seen = {FINE_TUNED: self.tested(trained[fraction]), **self.probed(features, fraction)}
+            rows += [(how, fraction, len(own), one.value) for how, one in seen.items()]
+            said += [self._said(how, fraction, one.said) for how, one in seen.items()]
         frame = pd.DataFrame(rows, columns=["evaluation", "fraction", "labels", "value"])
         quantity = PRECISION if self.several else ACCURACY
         weights = described(
@@ -279,7 +295,37 @@ class RealExperiment(Replicate):
             self.origin,
             self.train.classes,
         )
-        return frame.assign(quantity=quantity), weights
+        return Evaluated(
+            frame.assign(quantity=quantity, test_images=len(self.judged)),
+            weights,
+            pd.concat(said, ignore_index=True),
+            pd.concat(histories, ignore_index=True),
+        )
+
+    @cached_property
+    def judged(self) -> Tensor:
+        """Rows of the test images that have a label: all, where one may have several."""
+        return (
+            torch.arange(len(self.test))
+            if self.several
+            else (self.test.labels >= 0).nonzero()[:, 0]
+        )
+
+    def _said(self, evaluation: str, fraction: float, said: Tensor | None) -> pd.DataFrame:
+        """A row a test image: its class, and the one that it is given."""
+        rows = [] if said is None else self.judged.tolist()
+        names = list(self.train.classes)
+        return pd.DataFrame(
+            {
+                "evaluation": [evaluation] * len(rows),
+                "fraction": [fraction] * len(rows),
+                "image": pd.Series(rows, dtype="int64"),
+                "file": pd.Series([str(self.test.names.iloc[row]) for row in rows], dtype="object"),
+                "label": [names[int(self.test.labels[row])] for row in rows],
+                "said": [] if said is None else [names[number] for number in said.tolist()],
+            },
+            columns=list(SAID),
+        )
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -287,7 +333,7 @@ class RealExperiment(Replicate):
         pretraining = {k: v for k, v in self.settings["pretraining"].items() if k != "nodes"}
         return {**self.settings, "pretraining": pretraining}
 
-    def frozen(self, encoder: Encoder) -> Frozen[float]:
+    def frozen(self, encoder: Encoder) -> Frozen[Judged]:
         """Features of the test images, and of those whose labels are used at the largest share."""
         labelled = self.labelled(max(self.labelled_rows))
         train, test = (
@@ -296,7 +342,7 @@ class RealExperiment(Replicate):
         )
         return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
 
-    def probed(self, features: Frozen[float], fraction: float) -> dict[str, float]:
+    def probed(self, features: Frozen[Judged], fraction: float) -> dict[str, Judged]:
         """Quality of the linear probe and, with one label an image, of the nearest neighbours.
 
         The penalty is chosen on a part of the labelled images, of each class its share.
@@ -313,19 +359,43 @@ class RealExperiment(Replicate):
             found[NEIGHBOURS] = features.neighbours(own, self.settings["neighbours"])
         return found
 
-    def tested(self, classifier: Classifier) -> float:
+    def tested(self, classifier: Classifier) -> Judged:
         """Quality of a classifier on the test images."""
         scores = extract(
             classifier, self.test.images, self.plain, outputs=classifier.scores, device=self.device
         )
         return self.quality(scores)
 
-    def quality(self, scores: Tensor) -> float:
+    def quality(self, scores: Tensor) -> Judged:
         """Accuracy of scores (test images, classes); mean average precision of several labels."""
         labels = self.test.labels
         if self.several:
-            return score(scores.cpu(), labels)
-        return accuracies(scores.argmax(1).cpu()[labels >= 0], labels[labels >= 0])["all"]
+            return Judged(score(scores.cpu(), labels), None)
+        said = scores.argmax(1).cpu()[self.judged]
+        return Judged(accuracies(said, labels[self.judged])["all"], said)
+
+
+class Evaluated(NamedTuple):
+    """What :meth:`RealExperiment.evaluate` found.
+
+    Attributes
+    ----------
+    measured
+        Columns evaluation, fraction, labels (images that keep theirs), value, quantity,
+        test_images.
+    weights
+        Of the fine-tuned classifier with most labels.
+    said
+        Of every evaluation a row a test image: columns ``SAID``. None where an image may have
+        several labels.
+    histories
+        Of the fine-tunings: columns of :func:`~featlearn.images.loop.fit`, fraction, labels.
+    """
+
+    measured: pd.DataFrame
+    weights: Weights
+    said: pd.DataFrame
+    histories: pd.DataFrame
 
 
 def report_of(

@@ -9,8 +9,8 @@ from torch.nn import functional
 
 from featlearn.core.seeds import generator
 from featlearn.images.features import extract
+from featlearn.images.linear_probe import choose_probe, score
 from featlearn.images.methods.siamese import Siamese, off_diagonal
-from featlearn.images.probe import choose_probe, score
 from featlearn.noncontrastive.images.experiment import HeadExperiment
 
 #: Bins of the histogram of correlations, from -1 to 1.

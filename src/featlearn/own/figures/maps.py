@@ -19,7 +19,7 @@ from featlearn.mrp.figures.eigencam_maps import enlarged, height_of, image_cell,
 from featlearn.mrp.images.cams import look
 from featlearn.mrp.images.real import RealExperiment
 from featlearn.mrp.images.real_config import RANDOM, map_panels, method_of
-from featlearn.mrp.tables.real_images import METHODS
+from featlearn.own.tables.images import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,8 +131,8 @@ def _below(ax: Axes, words: str, colour: str) -> None:
     ax.set_xlabel(text.replace("$", r"\$"), fontsize=8, color=colour, labelpad=2)
 
 
-def real_maps(job: Job) -> Figure:
-    """Maps on real images
+def maps(job: Job) -> Figure:
+    """Heat maps
 
     Eigen-CAM maps of classifiers of the first replicate, trained with the most labels: beside each image
     that of the network trained with labels only, and those of the same network after pre-training and

@@ -1,0 +1,1 @@
+"""Figures on images of a user's own."""

@@ -1,0 +1,1 @@
+"""Tables on images of a user's own."""
