@@ -94,7 +94,8 @@ def main(arguments: list[str] | None = None) -> int:
         lists = [
             read_checksums(results / "checksums.txt") for results in (options.first, options.second)
         ]
-        print(*differences(*lists, f"in {options.second}"), sep="\n")
+        for line in differences(*lists, f"in {options.second}"):
+            print(line)
     common = int(first["claim"].isin(second["claim"]).sum())
     against = int(other[["first", "second"]].isin((HOLDS, FAILS)).all(axis=1).sum())
     print(

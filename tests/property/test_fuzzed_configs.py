@@ -75,20 +75,14 @@ VALUES = st.recursive(
 )
 
 
-@functools.cache
-def _read(path):
-    return _plain_read(path)
-
-
-_plain_read = core_config.read_yaml
-
-
 @pytest.fixture(autouse=True, scope="module")
 def files_are_read_once():
-    """Hundreds of configs would else read the same schemas hundreds of times."""
-    core_config.read_yaml = lambda path: copy.deepcopy(_read(path))
-    yield
-    core_config.read_yaml = _plain_read
+    """Hundreds of configs would else read the same schemas and scales hundreds of times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core_config, "read_schema", functools.cache(core_config.read_schema))
+        read = functools.cache(core_config.read_own_yaml)
+        patch.setattr(core_config, "read_own_yaml", lambda path: copy.deepcopy(read(path)))
+        yield
 
 
 @functools.cache
@@ -212,7 +206,7 @@ def test_any_bytes_are_yaml_or_refused_by_the_name_of_the_file(content):
     path.write_bytes(content)
     told = "fuzzed.yaml: "
     try:
-        _plain_read(path)
+        core_config.read_yaml(path)
     except ConfigError as error:
         told = str(error)
     assert told.startswith("fuzzed.yaml: ")

@@ -76,7 +76,6 @@ def test_a_noted_config_follows_every_file_it_is_made_of(tmp_path):
     (root / "src").symlink_to(ROOT / "src")
 
     def loaded(**user):
-        notes.of_files.cache_clear()
         return load({"scale": "smoke", **user}, root)
 
     first = loaded()

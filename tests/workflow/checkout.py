@@ -23,6 +23,8 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SMOKE = "config/scale/smoke.yaml"
+#: What plans noted of the sources, by their bytes: a fresh copy's first plan need not read them.
+NOTES = ".snakemake/featlearn-notes.json"
 #: No test asserts on time. These only end what hangs.
 PATIENCE = 3000
 GONE = 120
@@ -165,6 +167,13 @@ class Checkout:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
         return cls(root)
+
+    def take_notes(self) -> Self:
+        """Take over what a plan of the repository noted, if it was planned here."""
+        if (REPOSITORY / NOTES).is_file():
+            (self / NOTES).parent.mkdir(exist_ok=True)
+            shutil.copy2(REPOSITORY / NOTES, self / NOTES)
+        return self
 
     def copy(self, root: Path) -> Self:
         """All of it elsewhere, results and Snakemake's notes included, times as they are."""

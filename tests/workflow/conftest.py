@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def sources(tmp_path_factory):
     """The repository as a user gets it: nothing was run. Copy it before you do."""
-    return Checkout.of_repository(tmp_path_factory.mktemp("sources"))
+    return Checkout.of_repository(tmp_path_factory.mktemp("sources")).take_notes()
 
 
 @pytest.fixture(scope="session")

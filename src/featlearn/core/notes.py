@@ -93,7 +93,6 @@ def _of_sources() -> str:
     return of_files(tuple(sorted(found)), SOURCES)
 
 
-@functools.cache
 def of_files(files: tuple[Path, ...], root: Path) -> str:
     """Digest of bytes and names, seen from ``root``, of some files: a moved folder has the same."""
     lines = [f"{os.path.relpath(file, root)} {digest(file)}" for file in files]

@@ -21,7 +21,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,24 +60,55 @@ def _is_type_checking(test: ast.expr) -> bool:
     )
 
 
-class _Meaning(ast.NodeTransformer):
-    """Takes out what computes nothing: docstrings and what only type checkers read."""
+def _blocks(node: ast.AST) -> Iterator[list[Any]]:
+    """Lists of statements within a statement. Expressions have none: they are not searched."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if text else node
 
-    def visit_If(self, node: ast.If) -> Any:
-        if _is_type_checking(node.test):
-            return [self.visit(statement) for statement in node.orelse]
-        return self.generic_visit(node)
+def _meaning(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements without what computes nothing: docstrings and what only type checkers read."""
+    for one in statements:
+        if isinstance(one, ast.Expr):
+            text = isinstance(one.value, ast.Constant) and isinstance(one.value.value, str)
+            if not text:
+                yield one
+        elif isinstance(one, ast.If) and _is_type_checking(one.test):
+            yield from _meaning(one.orelse)
+        else:
+            for block in _blocks(one):
+                block[:] = _meaning(block)
+            yield one
 
 
 @functools.cache
 def _statements(file: Path) -> tuple[ast.stmt, ...]:
     """The statements of a module that compute something; comments are none to begin with."""
-    tree = ast.parse(file.read_bytes(), filename=str(file))
-    return tuple(_Meaning().visit(tree).body)
+    return tuple(_meaning(ast.parse(file.read_bytes(), filename=str(file)).body))
+
+
+class _Statement(NamedTuple):
+    """What a fingerprint asks of a statement of a module, once."""
+
+    dumped: bytes
+    imports: frozenset[str]
+    bound: frozenset[str]
+    used: frozenset[str]
+
+
+@functools.cache
+def _read_statements(file: Path, package: str | None) -> tuple[_Statement, ...]:
+    return tuple(
+        _Statement(
+            ast.dump(one).encode(),
+            frozenset(_imports([one], package)),
+            frozenset(_bound(one)),
+            frozenset(_used(one)),
+        )
+        for one in _statements(file)
+    )
 
 
 class Facts(NamedTuple):
@@ -98,9 +129,11 @@ class Facts(NamedTuple):
 @functools.cache
 def _facts(file: Path, package: str | None, symbol: str = "") -> Facts:
     def read() -> list[Any]:
-        own = _closure(file, symbol) if symbol else _statements(file)
-        meaning = hashlib.sha256(b"\0".join(ast.dump(node).encode() for node in own))
-        names = {name for name in _imports(own, package) if name.partition(".")[0] == PACKAGE}
+        whole = _read_statements(file, package)
+        own = _closure(file, whole, symbol) if symbol else whole
+        meaning = hashlib.sha256(b"\0".join(one.dumped for one in own))
+        found = frozenset[str]().union(*(one.imports for one in own))
+        names = {name for name in found if name.partition(".")[0] == PACKAGE}
         return [meaning.hexdigest(), sorted(names)]
 
     meaning, imports = noted(f"facts {digest(file)} {package} {symbol}", read)
@@ -119,19 +152,20 @@ def module_file(name: str, root: Path = SOURCE_ROOT) -> Path | None:
 
 def _imports(statements: Iterable[ast.stmt], package: str | None) -> Iterator[str]:
     """Dotted names that statements may import, relative ones resolved against ``package``."""
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                base = node.module or ""
-                if node.level and package is not None:
-                    anchor = package.split(".")
-                    anchor = anchor[: len(anchor) - node.level + 1]
-                    base = ".".join([*anchor, base] if base else anchor)
-                yield base
-                # "from featlearn.mrp import train" may name a module or a function: both are tried
-                yield from (f"{base}.{alias.name}" for alias in node.names)
+    for node in statements:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level and package is not None:
+                anchor = package.split(".")
+                anchor = anchor[: len(anchor) - node.level + 1]
+                base = ".".join([*anchor, base] if base else anchor)
+            yield base
+            # "from featlearn.mrp import train" may name a module or a function: both are tried
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        for block in _blocks(node):
+            yield from _imports(block, package)
 
 
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
@@ -192,26 +226,25 @@ def _used(statement: ast.stmt) -> set[str]:
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
-def _closure(file: Path, symbol: str) -> list[ast.stmt]:
+def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[_Statement]:
     """The statements of a module that one of its names depends on.
 
     A statement that binds no name (a loop, a call) may change any, so it always counts.
     """
-    statements = _statements(file)
     wanted = {symbol}
     taken: set[int] = set()
-    if not any(symbol in _bound(statement) for statement in statements):
+    if not any(symbol in one.bound for one in statements):
         raise FeatlearnError(f"{file}: no {symbol!r} is defined there")
     while True:
         more = {
             number
-            for number, statement in enumerate(statements)
-            if number not in taken and (not (names := _bound(statement)) or names & wanted)
+            for number, one in enumerate(statements)
+            if number not in taken and (not one.bound or one.bound & wanted)
         }
         if not more:
             return [statements[number] for number in sorted(taken)]
         taken |= more
-        wanted |= set().union(*(_used(statements[number]) for number in more))
+        wanted |= set().union(*(statements[number].used for number in more))
 
 
 @functools.cache
