@@ -71,7 +71,7 @@ def gradient(network: Network, a: Tensor) -> Network:
     slope = Network(torch.zeros_like(u), torch.zeros_like(w))
     for first in range(0, replicates, networks):
         some = slice(first, first + networks)
-        for part in a[some].split(inputs, 1):
+        for part in torch.split(a[some], inputs, 1):
             _add_gradient(
                 Network(slope.u[some], slope.w[some]), Network(u[some], w[some]), part, count
             )
