@@ -1,14 +1,18 @@
 """Chapter 4 at sizes of desk: a step of the polynomial network against its matrix products;
-looked-up sums against one-hot products; replicates in a batch against one by one by autograd.
+looked-up sums against one-hot products; replicates in a batch against one by one by autograd. At
+the thesis' sizes: the memory of a step.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import torch
+import yaml
 from torch.nn import functional
 
-from bench.timing import ratio, side_by_side
+from bench.timing import peak_memory, ratio, side_by_side
 from featlearn.core.seeds import Streams
 from featlearn.fourier.data import labels
 from featlearn.fourier.network import Network, norm, normal_start, power, rows_of, sums
@@ -108,4 +112,62 @@ def _batched() -> tuple[str, float, str]:
     return "fourier: one by one by autograd / in a batch", ratio(timed, "alone", "together"), ">= 4"
 
 
-BENCHMARKS = {"fourier-step-ratios": step_ratios}
+#: What a step of a kind of network takes, from the cell of the config ``c`` and its number ``k``.
+_POLYNOMIAL = """
+from featlearn.fourier.network import normal_start
+from featlearn.fourier.train import Adam, add_penalty, gradient
+p, width = c["modulus"], c["arms"]["penalty"]["width"]
+adam = Adam(normal_start(k, p, width, 0.1, streams), torch.zeros(3), (0.9, 0.98))
+taught = torch.randperm(p**k)[: p**k // 2].expand(3, -1)
+slope = gradient(adam.network, torch.randint(p, (3, c["training"].get("batch_size", 1024), k)))
+add_penalty(slope, adam.network, torch.full((3,), 0.005))
+adam.step(slope, 0.005, 1)
+"""
+_ATTENTION = """
+from featlearn.core.optimisers import build
+from featlearn.fourier.attention import losses, start
+begun = start(c["modulus"], c["width"], c["heads"], c["head_width"], streams)
+def loss(weights):
+    a = torch.randint(c["modulus"], (3, c["batch_size"], k))
+    return losses(weights, a, c["head_width"])
+"""
+_GROKKING = """
+from featlearn.core.optimisers import build
+from featlearn.fourier.grokking import adder, sum_losses
+from featlearn.transformers.decoder import start
+sizes = {name: c["transformer"].get(name, 2) for name in
+         ("layers", "width", "heads", "head_width", "hidden")}
+shape = adder(k, c["modulus"], **sizes)
+begun = start(shape, streams)
+def loss(weights):
+    a = torch.randint(c["modulus"], (3, c["transformer"]["batch_size"], k))
+    return sum_losses(shape, weights, a)
+"""
+_STEP = """
+weights = {name: part.requires_grad_() for name, part in begun.items()}
+optimiser = build("adamw", [{"params": list(weights.values()), "weight_decay": 0.001}])
+loss(weights).sum().backward()
+optimiser.step()
+"""
+
+
+def thesis_sizes() -> pd.DataFrame:
+    """Memory (MB) of a process that takes one step of three replicates at the thesis' sizes."""
+    scale = yaml.safe_load(Path("config/scale/paper.yaml").read_text(encoding="utf-8"))["fourier"]
+    kinds = {
+        "circuits": _POLYNOMIAL,
+        "attention": _ATTENTION + _STEP,
+        "grokking": _GROKKING + _STEP,
+    }
+    rows = []
+    for kind, code in kinds.items():
+        for name, k in {"three": 3, "four": 4, "five": 5}.items():
+            begin = (
+                f"c, k = {scale[kind][name]!r}, {k}\n"
+                "streams = [torch.Generator().manual_seed(r) for r in range(3)]\n"
+            )
+            rows.append((f"fourier: {kind}, {name}", peak_memory(begin + code)))
+    return pd.DataFrame(rows, columns=["what", "memory_mb"])
+
+
+BENCHMARKS = {"fourier-step-ratios": step_ratios, "fourier-thesis-sizes": thesis_sizes}

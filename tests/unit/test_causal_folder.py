@@ -15,28 +15,11 @@ from featlearn.transformers import causal
 from featlearn.transformers.folder import load
 
 transformers = pytest.importorskip("transformers")
-WORDS = ["sentence", ":", "The", "answer", "is", "positive", "negative", ".", "good", "bad", "film",
-         "Lucy", "has", "12", "apples"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    where = tmp_path_factory.mktemp("llama")
-    vocabulary = {word: k for k, word in enumerate(["<unk>", "<s>", *WORDS])}
-    cut = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    cut.pre_tokenizer = pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=cut, unk_token="<unk>", bos_token="<s>"
-    ).save_pretrained(where)
-    torch.manual_seed(0)
-    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=len(vocabulary), hidden_size=16, intermediate_size=32, num_hidden_layers=2,
-        num_attention_heads=2, max_position_embeddings=256,
-    ))  # fmt: skip
-    model.save_pretrained(where)
-    return where
+def folder(tiny_llama):
+    return tiny_llama
 
 
 def test_scores_in_batches_are_those_one_by_one(folder):

@@ -126,8 +126,44 @@ def test_four_heads_zero_loss(d):
 
 
 def test_lower_norm_than_printed():
-    assert float(parity.least_norm(parity.lower_norm(0.1), 0.1)) == pytest.approx(40)
-    assert float(parity.least_norm(parity.printed(2, 4, 0.1), 0.1)) == pytest.approx(48)
+    for heads, wanted in ((parity.lower_norm(0.1), 40), (parity.printed(2, 4, 0.1), 48)):
+        found = parity.least_norm(heads, 0.1, parity.margins(heads, 0.1))
+        assert float(found) == pytest.approx(wanted)
+
+
+def test_full_matrices_on_all_queries():
+    heads, d = parity.printed(2, 4, 0.1), 4
+    full = parity.Heads(heads.a, torch.diag_embed(heads.v).flatten(-2))
+    found = parity.full_margins(full, 0.1).unflatten(-1, (4, -1))
+    torch.testing.assert_close(found, parity.margins(heads, 0.1)[..., None].expand_as(found))
+    # a head by the definition, one query at a time
+    v = torch.randn(1, d, d, generator=STREAMS("full")[0], dtype=parity.DTYPE)
+    one = parity.Heads(torch.ones(1, dtype=parity.DTYPE), v.flatten(1))
+    for own, queries, margins in zip(
+        parity.pairs(d).tolist(), parity.queries(d), parity.full_margins(one, 0.1), strict=True
+    ):
+        assert len({tuple(query) for query in queries.tolist()}) == 2**d
+        for query, margin in zip(queries, margins, strict=True):
+            read = 0.2 * (v[0, own[0]] + v[0, own[1]]) @ query
+            wanted = query[own].prod() * read.relu()
+            assert float(margin) == pytest.approx(float(wanted))
+    torch.testing.assert_close(parity.full_hinge(full, 0.1), parity.hinge(heads, 0.1))
+
+
+def test_noise_terms_are_what_is_beside_the_signal():
+    heads, task, gamma = parity.printed(3, 8, 0.2), (0, 1), 0.2
+    stream = STREAMS("terms")[0]
+    drawn = parity.sample(8, task, gamma, 64, 4000, stream)
+    fresh = 2 * (torch.rand(4000, 64, 2, generator=stream) < 0.5).to(parity.DTYPE).mean(1) - 1
+    terms = parity.noise_terms(heads, drawn, task, gamma, fresh)
+    g = parity.answers(heads, drawn.read)
+    signal = drawn.label  # times the Hamming distance of 0 and 1
+    torch.testing.assert_close(g, signal + terms["others"] + terms["task"])
+    torch.testing.assert_close(g, signal + terms["projected"] + terms["remainder"])
+    # four orthonormal directions of the eight
+    assert float(terms["energy"].mean() * 64) == pytest.approx(4, rel=0.1)
+    own = drawn.query[:, :2] * drawn.read[:, :2]
+    assert float(own.mean()) == pytest.approx(2 * gamma, rel=0.05)
 
 
 def test_tasks_and_probabilities():
@@ -138,10 +174,8 @@ def test_tasks_and_probabilities():
 
 
 def test_finite_prompts_tend_to_the_limit():
-    found = parity.sampled_accuracy(
-        parity.printed(1, 8, 0.2), (0, 1), 0.2, 1024, 500, STREAMS("parity")[0]
-    )
-    assert float(found) > 0.98
+    drawn = parity.sample(8, (0, 1), 0.2, 1024, 500, STREAMS("parity")[0])
+    assert float(parity.accuracy(parity.printed(1, 8, 0.2), drawn)) > 0.98
 
 
 # --------------------------------------------------------------------------- small and real models

@@ -46,7 +46,9 @@ use rule calculate as icl_parity with:
     output:
         constructions=f"{ICL}/parity/constructions.parquet",
         sampled=f"{ICL}/parity/sampled.parquet",
+        noise=f"{ICL}/parity/noise.parquet",
         trained=f"{ICL}/parity/trained.parquet",
+        norms=f"{ICL}/parity/norms.parquet",
     log:
         f"{LOGS}/icl/parity.log",
     params:
@@ -59,7 +61,9 @@ experiment(
     PARITY,
     constructions=rules.icl_parity.output.constructions,
     sampled=rules.icl_parity.output.sampled,
+    noise=rules.icl_parity.output.noise,
     trained=rules.icl_parity.output.trained,
+    norms=rules.icl_parity.output.norms,
 )
 
 # ---------------------------------------------------------------------------------------- small

@@ -26,6 +26,9 @@ from featlearn.core.loops import Loop, State
 from featlearn.fourier.data import labels, tuples
 from featlearn.fourier.network import Network, neuron_norms, norm, power, rows_of, sums
 
+#: Hidden values that are worked on at once: three such arrays of a MB each.
+IN_CACHE = 2**18
+
 
 @dataclass(frozen=True)
 class Training:
@@ -56,23 +59,42 @@ class Training:
 
 
 def gradient(network: Network, a: Tensor) -> Network:
-    """Of the mean cross-entropy of inputs (R, B, k)."""
+    """Of the mean cross-entropy of inputs (R, B, k).
+
+    Hidden values are passed over several times, so that on a processor they are computed by pieces
+    that its cache holds, of some networks or of some inputs of one.
+    """
     u, w = network
-    (replicates, k, p, width), count = u.shape, a.shape[1]
+    replicates, count, width = len(u), a.shape[1], u.shape[-1]
+    most = u.numel() + a.numel() * width if u.is_cuda else IN_CACHE
+    networks, inputs = max(1, most // (count * width)), max(1, most // width)
+    slope = Network(torch.zeros_like(u), torch.zeros_like(w))
+    for first in range(0, replicates, networks):
+        some = slice(first, first + networks)
+        for part in torch.split(a[some], inputs, 1):
+            _add_gradient(
+                Network(slope.u[some], slope.w[some]), Network(u[some], w[some]), part, count
+            )
+    return slope
+
+
+def _add_gradient(slope: Network, network: Network, a: Tensor, count: int) -> None:
+    """Add the gradient of the cross-entropies of inputs (R, B, k), over ``count``."""
+    u, w = network
+    replicates, k, p, width = u.shape
     rows = rows_of(a, p, replicates)
     h = sums(u, rows)
     low = power(h, k - 1)
-    z = h * low
+    z = h * low if low is h else h.mul_(low)
     residual = (z @ w.mT).softmax(-1)
     y = labels(a, p)[..., None]
     residual.scatter_add_(-1, y, w.new_full(y.shape, -1))
     residual /= count
-    by_w = residual.mT @ z
+    slope.w.baddbmm_(residual.mT, z)
     by_h = (residual @ (k * w)).mul_(low).view(-1, width)
-    by_u = u.new_zeros(replicates * k * p, width)
+    by_u = slope.u.view(-1, width)
     for own in rows.T:
         by_u.index_add_(0, own, by_h)
-    return Network(by_u.view_as(u), by_w)
 
 
 def add_penalty(slope: Network, network: Network, strength: Tensor) -> None:

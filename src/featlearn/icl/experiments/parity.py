@@ -1,10 +1,13 @@
-"""Sparse parities: constructions against the theorem, finite prompts, trained networks."""
+"""Sparse parities: constructions, finite prompts and their noise, trained networks, least norms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.icl import parity as theory
@@ -12,6 +15,9 @@ from featlearn.icl import parity as theory
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
+
+Rows = Iterator[dict[str, Any]]
+Lost = Callable[[theory.Heads, float], torch.Tensor]
 
 
 def measure(job: Job) -> Results:
@@ -43,45 +49,92 @@ def measure(job: Job) -> Results:
         for flipped in config["shares"]:
             own = streams(f"sampled-{examples}-{flipped}")
             for replicate, stream in enumerate(own):
-                state = stream.get_state()
+                drawn = theory.sample(
+                    2**high, (0, 1), gamma, examples, config["prompts"], stream, flipped
+                )
                 for arm, bits in (("g1", low), ("g2", high)):
-                    stream.set_state(state)  # the same prompts for both
-                    value = theory.sampled_accuracy(
-                        theory.printed(bits, 2**high, gamma), (0, 1), gamma, examples,
-                        config["prompts"], stream, flipped,
-                    )  # fmt: skip
+                    value = theory.accuracy(theory.printed(bits, 2**high, gamma), drawn)
                     sampled.append({"examples": examples, "share": flipped, "arm": arm,
                                     "replicate": replicate, "value": float(value)})  # fmt: skip
     return {
         "constructions": pd.DataFrame(constructions),
         "sampled": pd.DataFrame(sampled),
+        "noise": pd.DataFrame(noise(job, streams)),
         "trained": pd.DataFrame(trained(job, streams)),
+        "norms": pd.DataFrame(norms(job, streams)),
     }
 
 
-def trained(job: Job, streams: Streams) -> list[dict[str, Any]]:
+def objective(
+    lost: Lost, gamma: float, weights: torch.Tensor, penalty: float, heads: theory.Heads
+) -> torch.Tensor:
+    """Hinge loss of tasks by their weights, and the penalty of the norm."""
+    return lost(heads, gamma) @ weights + penalty * heads.norm
+
+
+def noise(job: Job, streams: Streams) -> Rows:
+    """Terms of Theorem 5.5.2 of the printed networks: root mean squares over prompts."""
+    config, gamma = job.config, job.config["gamma"]
+    low, high = config["sampled"]
+    for examples in config["examples"]:
+        for replicate, stream in enumerate(streams(f"noise-{examples}")):
+            drawn = theory.sample(2**high, (0, 1), gamma, examples, config["prompts"], stream)
+            signs = torch.rand(config["prompts"], examples, 2, generator=stream) < 0.5
+            fresh = 2 * signs.to(theory.DTYPE).mean(1) - 1
+            for arm, bits in (("g1", low), ("g2", high)):
+                heads = theory.printed(bits, 2**high, gamma)
+                for term, values in theory.noise_terms(heads, drawn, (0, 1), gamma, fresh).items():
+                    mean = values.mean() if term == "energy" else values.square().mean().sqrt()
+                    yield {"examples": examples, "arm": arm, "bits": bits, "term": term,
+                           "replicate": replicate, "value": float(mean)}  # fmt: skip
+
+
+def norms(job: Job, streams: Streams) -> Rows:
+    """The least norm found, of diagonal heads and of full matrices, with all tasks alike."""
+    own, gamma = job.config["norms"], job.config["gamma"]
+    d = 2 ** own["bits"]
+    count = len(theory.pairs(d))
+    alike = torch.full((count,), 1 / count, dtype=theory.DTYPE)
+    for arm, size, lost, margins in (
+        ("diagonal", d, theory.hinge, theory.margins),
+        ("full", d * d, theory.full_hinge, theory.full_margins),
+    ):
+        heads = theory.trained(
+            f"{arm} heads", (own["heads"], size), gamma,
+            partial(objective, lost, gamma, alike, own["penalty"]),
+            restarts=own["restarts"], steps=own["steps"], rate=own["rate"],
+            streams=streams("norms"),
+        )  # fmt: skip
+        found = theory.least_norm(heads, gamma, margins(heads, gamma))
+        for replicate, value in enumerate(found.tolist()):
+            yield {"arm": arm, "heads": own["heads"], "high": own["bits"], "replicate": replicate,
+                   "value": value}  # fmt: skip
+
+
+def trained(job: Job, streams: Streams) -> Rows:
     """Networks of so many heads, by how rare the other tasks are."""
     own, gamma = job.config["training"], job.config["gamma"]
     low, high = own["size"]
     d = 2**high
     first = theory.important(theory.pairs(d), 2**low)
-    rows = []
     for rare in own["rare"]:
         weights = theory.task_weights(d, 2**low, rare)
         for count in own["heads"]:
             heads = theory.trained(
-                f"{count} heads, {rare} rare", count, d, gamma, weights, own["penalty"],
+                f"{count} heads, {rare} rare", (count, d), gamma,
+                partial(objective, theory.hinge, gamma, weights, own["penalty"]),
                 restarts=own["restarts"], steps=own["steps"], rate=own["rate"],
                 streams=streams(f"trained-{count}"),
             )  # fmt: skip
-            lost, norm = theory.hinge(heads, gamma), theory.least_norm(heads, gamma)
+            lost = theory.hinge(heads, gamma)
+            norm = theory.least_norm(heads, gamma, theory.margins(heads, gamma))
             for replicate, stream in enumerate(streams("trained-test")):
                 network = theory.Heads(heads.a[replicate], heads.v[replicate])
-                right = theory.sampled_accuracy(
-                    network, (0, 1), gamma, own["examples"], job.config["prompts"], stream
+                drawn = theory.sample(
+                    d, (0, 1), gamma, own["examples"], job.config["prompts"], stream
                 )
-                rows.append({"rare": rare, "heads": count, "replicate": replicate,
-                             "important": float(lost[replicate, first].mean()),
-                             "others": float(lost[replicate, ~first].mean()),
-                             "norm": float(norm[replicate]), "accuracy": float(right)})  # fmt: skip
-    return rows
+                yield {"rare": rare, "heads": count, "high": high, "replicate": replicate,
+                       "important": float(lost[replicate, first].mean()),
+                       "others": float(lost[replicate, ~first].mean()),
+                       "norm": float(norm[replicate]),
+                       "accuracy": float(theory.accuracy(network, drawn))}  # fmt: skip

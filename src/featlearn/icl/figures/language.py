@@ -28,10 +28,13 @@ def looks(frame: pd.DataFrame) -> dict[str, Look]:
 
 
 def bayesian(ax: Axes, frame: pd.DataFrame) -> None:
-    """The mean of what a Bayesian gets on the same prompts, where a frame has it."""
+    """The mean of what a Bayesian gets on the same prompts, where a frame has it.
+
+    He turns where half of the labels are flipped, so that his marks are not joined.
+    """
     if "bayes" in frame:
         mean = frame.groupby("share")["bayes"].mean()
-        ax.plot(mean.index, mean, ":", color=COLOURS["grey"], linewidth=1.6, label="Bayes")
+        ax.plot(mean.index, mean, "x", color=COLOURS["ink"], markersize=7, label="Bayes")
 
 
 @figure("fig-5-1", family="chat")
@@ -43,7 +46,7 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     whose label is flipped; the query's never is. A panel a data set and one for their average, a line a model
     from small to large; dashed is chance. Status `stand-in`: small transformers of ours on documents of
     words, not Llama on English. There "chat" had .1 inverted documents in its corpus and "base" .2, which
-    imitates a stronger and a weaker prior. Dotted is what a Bayesian does who knows that corpus: documents with
+    imitates a stronger and a weaker prior. A cross is what a Bayesian does who knows that corpus: documents with
     mixed labels do not occur in it, so that he follows the majority of the labels and, at a tie, the prior; with all
     labels flipped a document is one of the inverted ones, and the answer with the least loss is the inverted one. Who
     knows the prior alone is right everywhere. *What to see:* models that follow the context fall below chance as labels
@@ -63,7 +66,8 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
         lines(ax, part, "share", "model", looks=looks(own), errorbar=share_interval)
         bayesian(ax, part)
         ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
-        ax.set(title=name, xlabel="share of flipped labels", ylim=(-0.03, 1.03))
+        title = "documents of words (ours)" if "bayes" in part else name
+        ax.set(title=title, xlabel="share of flipped labels", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("accuracy")
     axes[-1].legend()
     return drawn
@@ -77,7 +81,7 @@ def attention(attention: pd.DataFrame) -> Figure:
     dot a prompt, with the mean as a line; the smallest and the largest model. Status `stand-in`: small
     transformers of ours, a word that has a meaning and a filler instead of sentences. *What to see:* in the
     thesis the smaller model attends to the relevant sentence only, the larger to both. The claim
-    `icl/attention-irrelevant-as-printed` judges whether that is so here.
+    `icl/attention-irrelevant-as-printed` judges whether that is so in the stand-in.
     """
     family = "base" if "base" in set(attention["family"]) else attention["family"].iloc[0]
     own = attention[(attention["family"] == family) & (attention["replicate"] == 0)]

@@ -20,16 +20,19 @@ ARMS = {
 
 
 @figure()
-def counter_examples(constructions: pd.DataFrame, trained: pd.DataFrame) -> Figure:
+def counter_examples(
+    constructions: pd.DataFrame, trained: pd.DataFrame, norms: pd.DataFrame
+) -> Figure:
     """What Theorem 5.5.1 calls optimal is not
 
     Left: heads that reach zero loss on all tasks, over the number of features: printed, and four by ours.
-    Right: squared norm of the weights at a margin of 1 (in units of 1 / 16 gamma^2), of the printed
-    construction, of six heads by ours at four features, and of trained diagonal networks that solve all tasks
-    (the least of their replicates). *What to see:* four heads suffice at any size, and less norm than printed
-    solves everything with as many heads.
+    Right: squared norm of the weights at a margin of 1 (in units of 1 / 16 gamma^2) over the number of heads, d
+    the number of features: printed (dots), six heads written down by us (diamond), the least of trained
+    networks that solve all tasks, with diagonal heads (triangles) and with full matrices (star). *What to see:*
+    four heads suffice at any size. With as many heads as printed less norm solves everything, and least of it
+    with heads that are not diagonal.
     """
-    drawn = canvas(7.6, 3.3)
+    drawn = canvas(7.6, 3.5)
     left, right = drawn.subplots(1, 2)
     full = constructions[constructions["arm"] == "g2"].drop_duplicates("high")
     four = constructions[constructions["arm"] == "four heads"].drop_duplicates("high")
@@ -37,17 +40,67 @@ def counter_examples(constructions: pd.DataFrame, trained: pd.DataFrame) -> Figu
     for own, words, colour in ((full, "printed (g2)", "red"), (four, "four heads, ours", "blue")):
         own = own.sort_values("high")
         left.plot(2 ** own["high"], own["heads"], "o-", color=COLOURS[colour], label=words)
-    right.plot(full["heads"], full["norm"], "o", color=COLOURS["red"], label="printed")
+    right.plot(full["heads"], full["norm"], "o", color=COLOURS["red"], label="printed (g2)")
+    for high, heads, norm in full[["high", "heads", "norm"]].to_numpy():
+        right.annotate(f"d = {2 ** int(high)}", (heads, norm), (6, -3),
+                       textcoords="offset points", fontsize=8)  # fmt: skip
     right.plot(less["heads"], less["norm"], "D", color=COLOURS["blue"], label="ours, d = 4")
     solved = trained[trained["norm"] < float("inf")].groupby("heads")["norm"].min()
     if len(solved):
-        right.plot(solved.index, solved, "^", color=COLOURS["green"], label="trained, d = 8")
+        d = 2 ** int(trained["high"].iloc[0])
+        right.plot(solved.index, solved, "^", color=COLOURS["green"], label=f"trained, d = {d}")
+    found = norms[norms["value"] < float("inf")].sort_values("value")
+    d = 2 ** int(norms["high"].iloc[0])
+    for arm, marker, kind in (("diagonal", "v", ""), ("full", "*", ", full matrices")):
+        least = found[found["arm"] == arm].head(1)
+        right.plot(least["heads"], least["value"], marker, color=COLOURS["purple"],
+                   label=f"trained{kind}, d = {d}")  # fmt: skip
     left.set(xscale="log", xlabel="features d", ylabel="heads m", ylim=(0, None))
     left.set_xticks(sorted(2 ** full["high"]), [str(d) for d in sorted(2 ** full["high"])])
     left.minorticks_off()
     right.set(yscale="log", xlabel="heads m", ylabel="norm at margin 1")
     left.legend()
-    right.legend(loc="center right")
+    right.set_xlim(right=right.get_xlim()[1] + 1)
+    drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return drawn
+
+
+#: Of the noise of finite prompts; see ``parity.noise_terms``.
+TERMS = {
+    "noise": Look("all noise", COLOURS["ink"]),
+    "others": Look("other features", COLOURS["blue"], "s"),
+    "task": Look("the task's own features", COLOURS["orange"], "^"),
+    "projected": Look("P(Ξ) of the theorem", COLOURS["sky"], "D", (4, 2)),
+    "remainder": Look("ε of the theorem", COLOURS["red"], "v", (4, 2)),
+}
+
+
+@figure()
+def noise_terms(noise: pd.DataFrame) -> Figure:
+    """The noise of finite prompts, term by term (Theorem 5.5.2)
+
+    Root mean square, with 95 % intervals, of what noise adds to the answer of the printed networks on an
+    important task, whose signal is 1 or -1, over the examples of a prompt. Solid: all noise, that of features
+    which are not the task's, and what the sampling of the task's own two adds to it. Dashed: the theorem's split
+    of the same, noise Ξ projected to the span of the heads, and the remainder ε. Grey falls as 1 / √M.
+    *What to see:* all terms fall as printed, and fewer heads have less of each. But the remainder is no smaller
+    order than the noise: the theorem puts fresh signs where the task's own features are, and ε takes them
+    out again. The projection changes no answer, since heads lie in the span that is projected to.
+    """
+    drawn = canvas(7.6, 3.9)
+    axes = drawn.subplots(1, 2, sharey=True)
+    sizes = sorted(noise["examples"].unique())
+    for ax, (arm, look) in zip(axes, ARMS.items(), strict=True):
+        own = noise[(noise["arm"] == arm) & noise["term"].isin(list(TERMS))]
+        lines(ax, own, "examples", "term", looks=TERMS)
+        first = own[(own["term"] == "noise") & (own["examples"] == sizes[-1])]["value"].mean()
+        ax.plot(sizes, [first * (sizes[-1] / size) ** 0.5 for size in sizes], color=COLOURS["grey"],
+                linewidth=1, zorder=0)  # fmt: skip
+        ax.set(xscale="log", yscale="log", xlabel="examples M", title=look.words)
+        ax.set_xticks(sizes, [str(size) for size in sizes])
+        ax.minorticks_off()
+    axes[0].set_ylabel("root mean square")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 
@@ -97,7 +150,7 @@ def trained_heads(trained: pd.DataFrame) -> Figure:
                   value=column, errorbar=interval)  # fmt: skip
     found = {p: Look(f"p = {p:g}", shades[k % 4]) for k, p in enumerate(rare)}
     lines(right, trained, "heads", "rare", looks=found, value="accuracy", errorbar=share_interval)
-    left.set(xlabel="heads m", ylabel="hinge loss")
+    left.set(xlabel="heads m", ylabel="hinge loss", ylim=(-0.02, None))
     right.set(xlabel="heads m", ylabel="accuracy, finite prompts")
     left.legend(fontsize=8, handlelength=3.5)
     right.legend()

@@ -1,0 +1,52 @@
+"""Figures 5.1 to 5.3 of causal models in folders, from a config of a few lines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+SETTINGS = """
+run: own
+icl:
+  language:
+    models:
+      base: {tiny: weights/tiny, again: weights/tiny}
+    texts:
+      films: {file: films.jsonl}
+      other: {file: other.parquet, words: [bad, good]}
+    examples: 4
+    shares: [0, 0.5, 1]
+    prompts: 3
+    seeds: 2
+    shown: 2
+"""
+FIGURES = [f"results/own/icl/figures/fig-5-{number}.svg" for number in (1, 2, 3)]
+
+
+def test_figures_of_models_and_texts_that_a_config_names(fresh, tiny_llama):
+    checkout = fresh()
+    shutil.copytree(tiny_llama, checkout / "weights/tiny")
+    random = np.random.default_rng(0)
+    rows = [{"text": " ".join(random.choice(["good", "bad", "film"], 3)), "label": k % 2}
+            for k in range(12)]  # fmt: skip
+    (checkout / "films.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    pd.DataFrame(rows).to_parquet(checkout / "other.parquet")
+    told = checkout.snakemake(*FIGURES, configfile=None, changes=SETTINGS).well()
+    assert told.finished["icl_language"] == told.finished["icl_show_language"] == 1
+    assert "icl_small" not in told.finished
+    flips = pd.read_parquet(checkout / "results/own/icl/measurements/language/flips.parquet")
+    assert set(flips["data"]) == {"films", "other"}
+    assert set(flips["model"]) == {"tiny", "again"}
+    assert set(flips["share"]) == {0, 0.5, 1}
+    assert flips["value"].between(0, 1).all()
+    # the same weights by another name see the same prompts
+    wide = flips.pivot_table(index=["data", "share", "replicate"], columns="model", values="value")
+    assert (wide["tiny"] == wide["again"]).all()
+    beside = checkout / "results/own/provenance/icl/figures/fig-5-1.svg.json"
+    assert json.loads(beside.read_text())["contains"] == "measured"
