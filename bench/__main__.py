@@ -34,6 +34,7 @@ MODULES = [
     "gradient_features",
     "fourier",
     "icl",
+    "gemfilter",
     "nuclear",
     "transformers",
     "images",

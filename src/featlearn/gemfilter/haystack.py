@@ -71,7 +71,8 @@ def write(
     """
     context, needle = list(essays[:length]), _cut(tokenizer, NEEDLE, leak_bos)
     context = context[: max(length - BUFFER - len(needle), 0)]
-    stops = {*_cut(tokenizer, ".", leak_bos)}
+    # a full stop behind a word need not be the token that it is alone
+    stops = {*_cut(tokenizer, ".", leak_bos), _cut(tokenizer, "end.", False)[-1]}
     place = int(len(context) * depth)
     while depth < 1 and place > 0 and context[place - 1] not in stops:
         place -= 1

@@ -42,8 +42,9 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     below.axis("off")
     told = textwrap.fill(text["text"], 105)
     below.text(0, 0.98, told, family="monospace", fontsize=8, va="top", transform=below.transAxes)
-    below.text(0, 0, f"generated: {text['answer']}      wanted: {text['wanted']}", fontsize=9,
-               transform=below.transAxes, weight="bold")  # fmt: skip
+    said = (f"{word}: {textwrap.shorten(text[of], 100)}"
+            for word, of in (("generated", "answer"), ("wanted", "wanted")))  # fmt: skip
+    below.text(0, 0, "\n".join(said), fontsize=9, transform=below.transAxes, weight="bold")
     return drawn
 
 

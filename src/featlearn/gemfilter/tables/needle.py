@@ -27,7 +27,7 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
             f"n = {n}": value
             for n, value in zip(group["n"], readable(group, "exact")["exact"], strict=True)
         }
-        rows.append({"network": NETWORKS.get(network, network), "method": ARMS[str(arm)], **cells,
+        rows.append({"network": NETWORKS.get(str(network), str(network)), "method": ARMS[str(arm)], **cells,
                      "printed, other score": told.get(str(arm), "-")})  # fmt: skip
     shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
     return Table(means, shown, f"After the sign: {SPREAD_KIND}; replicates are prompts (hand-wired) or "
