@@ -37,6 +37,7 @@ MODULES = [
     "gradient_features",
     "fourier",
     "icl",
+    "gemfilter",
     "nuclear",
     "transformers",
     "images",

@@ -1,17 +1,27 @@
 # Thesis, chapter 9: GemFilter, early layers select the tokens of a prompt.
 
+import re
+
 from featlearn.gemfilter import config as gemfilter_config
 
 checked(gemfilter_config.faults(config["gemfilter"]))
 
 GEMFILTER = f"{RESULTS}/gemfilter/measurements"
 GEMS = config["gemfilter"]
-TRAINED = "trained" in GEMS["networks"]
+# who reads needles, and tasks: language models where the config names some, or else stand-ins
+READERS = gemfilter_config.readers(GEMS, "haystack")
+TASKED = gemfilter_config.readers(GEMS, "longbench")
+MODELS = GEMS["language"]["models"]
+
+
+def gemfilter_kind(names):
+    return "measured" if set(names) <= set(MODELS) else "stand-in"
+
 
 # -------------------------------------------------------------------------------------- training
 # The trained stand-in.
 
-if TRAINED:
+if "trained" in READERS:
 
     use rule compute as gemfilter_training with:
         output:
@@ -32,10 +42,10 @@ if TRAINED:
 
 
 # ---------------------------------------------------------------------------------------- needle
-# Needles in haystacks, a cell a stand-in.
+# Needles in haystacks, a job a reader.
 
 
-use rule calculate as gemfilter_needle with:
+use rule compute as gemfilter_needle with:
     input:
         weights=lambda wildcards: (
             rules.gemfilter_training.output.weights if wildcards.network == "trained" else []
@@ -49,11 +59,16 @@ use rule calculate as gemfilter_needle with:
     log:
         f"{LOGS}/gemfilter/needle-{{network}}.log",
     wildcard_constraints:
-        network="wired|trained",
+        network="|".join(map(re.escape, READERS)),
+    resources:
+        **request(mem_mb=16000 if MODELS else 3000, runtime=1440 if MODELS else 60, gpu=GPU),
     params:
         **by(
             "gemfilter.experiments.needle:measure",
-            lambda wildcards: {**parts(GEMS, "depths", "prompts"), "own": GEMS[wildcards.network]},
+            lambda wildcards: {
+                **parts(GEMS, "depths", "prompts"),
+                "own": gemfilter_config.reader(GEMS, wildcards.network),
+            },
         ),
 
 
@@ -61,38 +76,52 @@ experiment(
     "gemfilter",
     "needle",
     GEMS,
-    contains="stand-in",
+    contains=gemfilter_kind(READERS),
     quoted=asset("config/paper_values/gemfilter.yaml"),
     **{
-        name: expand(getattr(rules.gemfilter_needle.output, name), network=GEMS["networks"])
+        name: expand(getattr(rules.gemfilter_needle.output, name), network=READERS)
         for name in ("scores", "layers", "maps", "rows", "texts")
     },
 )
 
 # ------------------------------------------------------------------------------------- longbench
-# Fourteen small tasks with the metrics of LongBench.
+# Fourteen tasks with the metrics of LongBench.
 
 
-use rule calculate as gemfilter_longbench with:
+use rule compute as gemfilter_longbench with:
     output:
-        tasks=f"{GEMFILTER}/longbench/tasks.parquet",
+        tasks=f"{GEMFILTER}/longbench/{{network}}-tasks.parquet",
     log:
-        f"{LOGS}/gemfilter/longbench.log",
+        f"{LOGS}/gemfilter/longbench-{{network}}.log",
+    wildcard_constraints:
+        network="|".join(map(re.escape, TASKED)),
+    resources:
+        **request(mem_mb=16000 if MODELS else 3000, runtime=1440 if MODELS else 60, gpu=GPU),
     params:
-        **by("gemfilter.experiments.longbench:measure", GEMS["longbench"]),
+        **by(
+            "gemfilter.experiments.longbench:measure",
+            lambda wildcards: (
+                gemfilter_config.reader(GEMS, wildcards.network)
+                if wildcards.network in MODELS
+                else GEMS["longbench"]
+            ),
+        ),
 
 
 experiment(
     "gemfilter",
     "longbench",
     GEMS["longbench"],
-    contains="stand-in",
-    tasks=rules.gemfilter_longbench.output.tasks,
+    contains=gemfilter_kind(TASKED),
+    tasks=expand(rules.gemfilter_longbench.output.tasks, network=TASKED),
     quoted=asset("config/paper_values/gemfilter.yaml"),
 )
 
 # ----------------------------------------------------------------------------------------- costs
-# Operations and memory, counted.
+# Operations and memory, counted: at the sizes of the thesis' models, or of those in folders.
+
+COUNTED = {name: gemfilter_config.sizes(model) for name, model in MODELS.items()}
+COSTS = {**GEMS["costs"], "models": COUNTED or GEMS["costs"]["models"]}
 
 
 use rule calculate as gemfilter_costs with:
@@ -101,13 +130,13 @@ use rule calculate as gemfilter_costs with:
     log:
         f"{LOGS}/gemfilter/costs.log",
     params:
-        **by("gemfilter.experiments.costs:measure", GEMS["costs"]),
+        **by("gemfilter.experiments.costs:measure", COSTS),
 
 
 experiment(
     "gemfilter",
     "costs",
-    GEMS["costs"],
+    COSTS,
     contains="stand-in",
     costs=rules.gemfilter_costs.output.costs,
     quoted=asset("config/paper_values/gemfilter.yaml"),

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from featlearn.gemfilter.words import TASKS
 
 #: Layers of the hand-wired network.
 WIRED_LAYERS = 8
 #: Tokens of a needle and its distractors (answer 3, three distractors).
 NEEDLES, ANSWER = 4, 3
+
+#: Prompts of LongBench by task, and the names of sizes in the config.json of a model.
+TEMPLATES = "dataset2prompt.json"
+SIZES = {
+    "words": "vocab_size", "width": "hidden_size", "layers": "num_hidden_layers",
+    "heads": "num_attention_heads", "key_value_heads": "num_key_value_heads",
+    "head_width": "head_dim", "hidden": "intermediate_size",
+}  # fmt: skip
+
+
+def readers(gemfilter: Mapping[str, Any], data: str) -> Sequence[str]:
+    """Who reads ``data`` (haystack or longbench): models where there are some with it."""
+    language = gemfilter["language"]
+    if language["models"] and language[data]:
+        return list(language["models"])
+    return gemfilter["networks"] if data == "haystack" else ["wired"]
+
+
+def reader(gemfilter: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The section of a reader: that of the stand-in, or what all models share and its own."""
+    language = gemfilter["language"]
+    if name in language["models"]:
+        shared = {key: value for key, value in language.items() if key != "models"}
+        return {**shared, **language["models"][name]}
+    return dict(gemfilter[name])
+
+
+def sizes(model: Mapping[str, Any]) -> dict[str, int]:
+    """Of a model in a folder, for the count of its costs."""
+    own = json.loads((Path(model["folder"]) / "config.json").read_text(encoding="utf-8"))
+    own.setdefault("num_key_value_heads", own["num_attention_heads"])
+    if own.get("head_dim") is None:
+        own["head_dim"] = own["hidden_size"] // own["num_attention_heads"]
+    found = {name: int(own[theirs]) for name, theirs in SIZES.items()}
+    return {**found, "filter_layer": model["filter_layer"]}
 
 
 def faults(gemfilter: Mapping[str, Any]) -> Iterator[str]:
@@ -52,6 +91,46 @@ def faults(gemfilter: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"gemfilter.costs.lengths: {min(gemfilter['costs']['lengths'])}; expected more than "
             f"the kept tokens ({gemfilter['costs']['kept']})"
+        )
+    yield from _language(gemfilter["language"])
+
+
+def _language(language: Mapping[str, Any]) -> Iterator[str]:
+    """What is missing on this machine."""
+    for name, model in language["models"].items():
+        key = f"gemfilter.language.models.{name}"
+        folder = Path(model["folder"])
+        if name in ("wired", "trained"):
+            yield f"{key}: the name of a stand-in; expected another"
+        if not (folder / "config.json").is_file():
+            yield (
+                f"{key}.folder: no {folder / 'config.json'}; expected a folder with config.json, "
+                "*.safetensors and the files of a tokenizer"
+            )
+            continue
+        try:
+            yield from _filter(key, model["filter_layer"], sizes(model)["layers"])
+        except (KeyError, TypeError, ValueError) as error:
+            yield (
+                f"{key}.folder: {folder / 'config.json'}: {error!r}; expected the sizes of a Llama,"
+                f" Mistral or Phi 3 ({', '.join(SIZES.values())})"
+            )
+    haystack, longbench = language["haystack"], language["longbench"]
+    if bool(language["models"]) != bool(haystack or longbench):
+        yield "gemfilter.language: expected models and haystack or longbench, or neither"
+    if haystack and not any(Path(haystack).glob("*.txt")):
+        yield f"gemfilter.language.haystack: no {haystack}/*.txt; expected a folder of essays"
+    files = [f"{task}.jsonl" for task in TASKS if task != "average"]
+    for name in [*files, TEMPLATES] if longbench else []:
+        if not (Path(longbench) / name).is_file():
+            yield (
+                f"gemfilter.language.longbench: no {Path(longbench) / name}; expected the 14 files "
+                f"of LongBench's English tasks and its {TEMPLATES}"
+            )
+    if language["kept"][0] <= language["window"]:
+        yield (
+            f"gemfilter.language.kept: {language['kept'][0]}; expected more than the window "
+            f"({language['window']})"
         )
 
 

@@ -116,9 +116,10 @@ def read(
     masses: list[Tensor] = []
 
     def look(layer: int, q: Tensor, k: Tensor) -> None:
-        recent.append(q[:, :, -window:])
+        recent.append(q[:, :, -window:].clone())  # a view would keep all of q in memory
         for row in rows:
-            found[row].append(row_of(q, k, row))
+            query, place = row_of(q, k, row)
+            found[row].append((query.clone(), place))
         if mass:
             masses.append(accumulated(q, k, network.scale))
 

@@ -40,6 +40,17 @@ class Vocabulary:
     def size(self) -> int:
         return self.first_filler + self.fillers
 
+    def say(self, tokens: Sequence[int]) -> list[str]:
+        """As a reader sees them: keys K0 .., values v0 .., fillers a dot."""
+        return [self._word(token) for token in tokens]
+
+    def _word(self, token: int) -> str:
+        if token < FIRST_KEY:
+            return ("BOS", "Q")[token]
+        if token < self.first_value:
+            return f"K{token - FIRST_KEY}"
+        return f"v{token - self.first_value}" if token < self.first_filler else "·"
+
 
 class Prompts(NamedTuple):
     """B prompts of one length and depth."""

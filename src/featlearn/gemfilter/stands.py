@@ -1,33 +1,127 @@
-"""The two stand-ins as networks, and the prompts that each of them reads."""
+"""What reads needles: the two stand-ins and language models, and what each of them is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from torch import Tensor
+import torch
+from torch import Generator, Tensor
 
-from featlearn.gemfilter.needles import Vocabulary
-from featlearn.gemfilter.networks import Network, Ours
+from featlearn.gemfilter import haystack, needles
+from featlearn.gemfilter.networks import Network, OfTransformers, Ours
+from featlearn.gemfilter.scorer import EXPECTED, set_score
 from featlearn.gemfilter.stand_in import shape_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder
+from featlearn.transformers.folder import load
 
 
-class Stand(NamedTuple):
+class Asked(NamedTuple):
+    """S prompts of one length and depth."""
+
+    tokens: Tensor  #: (S, n)
+    span: tuple[int, int]  #: first place of the needle, and the first behind it
+    wanted: str  #: from the first of them
+    #: of answers (S, t): the share of what was wanted that is said, and whether all of it is; (S,)
+    score: Callable[[Tensor], tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A network, or several, and how it is asked.
+
+    Parameters
+    ----------
+    ask
+        Prompts for a length, a depth and a stream a prompt.
+    say
+        Tokens in words.
+    replicates
+        Networks, which read equal parts of the prompts; of one, prompts are the replicates.
+    steps, stop
+        Tokens of an answer, and those that end it.
+    thorough
+        Layers are swept at each depth, and not in the middle only.
+    """
+
     network: Network
-    replicates: int  #: networks; 1 of the hand-wired one, whose replicates are prompts
-    vocabulary: Vocabulary
+    ask: Callable[[int, float, Sequence[Generator]], Asked]
+    say: Callable[[Sequence[int]], list[str]]
+    replicates: int = 1
+    steps: int = 3
+    stop: tuple[int, ...] = ()
+    thorough: bool = True
 
 
 def wired(config: Mapping[str, Any], seed: int) -> Stand:
     """Of the section ``gemfilter.wired``."""
-    vocabulary = Vocabulary(**config["vocabulary"])
-    network = Wired(vocabulary.size, (seed, "gemfilter", "wired"), config["width"])
-    return Stand(network, 1, vocabulary)
+    words = needles.Vocabulary(**config["vocabulary"])
+    network = Wired(words.size, (seed, "gemfilter", "wired"), config["width"])
+    return Stand(network, partial(_of_tokens, words, 1), words.say)
 
 
 def trained(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Stand:
     """Of the section ``gemfilter.trained`` and its weights."""
-    network = Ours(Decoder(shape_of(config), weights))
-    return Stand(network, network.decoder.replicates, Vocabulary(**config["vocabulary"]))
+    words = needles.Vocabulary(**config["vocabulary"])
+    decoder = Decoder(shape_of(config), weights)
+    ask = partial(_of_tokens, words, decoder.replicates)
+    return Stand(Ours(decoder), ask, words.say, decoder.replicates)
+
+
+def language(config: Mapping[str, Any], device: torch.device | str) -> Stand:
+    """A causal model in a folder; ``config`` as :func:`.config.reader` gives it."""
+    network, tokenizer, stop = model_of(config, device)
+    essays = haystack.essays(
+        tokenizer, haystack.read(Path(config["haystack"])), max(config["lengths"]),
+        leak_bos=config["leak_bos"],
+    )  # fmt: skip
+
+    def ask(length: int, depth: float, _: Sequence[Generator]) -> Asked:
+        prompt = haystack.write(tokenizer, essays, length, depth, leak_bos=config["leak_bos"])
+        tokens = torch.tensor([prompt.tokens], device=device)
+        return Asked(tokens, prompt.span, EXPECTED, partial(_score_of_text, tokenizer))
+
+    def say(tokens: Sequence[int]) -> list[str]:
+        return [tokenizer.decode([token]).strip() for token in tokens]
+
+    return Stand(network, ask, say, 1, config["steps"], stop, thorough=False)
+
+
+def model_of(
+    config: Mapping[str, Any], device: torch.device | str
+) -> tuple[OfTransformers, Any, tuple[int, ...]]:
+    """The model in ``config["folder"]``, its tokenizer and the tokens that end an answer."""
+    model, tokenizer = load(Path(config["folder"]))
+    model.to(device=device, dtype=getattr(torch, config["precision"]))
+    ends = model.generation_config.eos_token_id
+    stop = () if ends is None else tuple([ends] if isinstance(ends, int) else ends)
+    return OfTransformers(model, str(config["folder"])), tokenizer, stop
+
+
+def _of_tokens(
+    words: needles.Vocabulary, replicates: int, length: int, depth: float,
+    streams: Sequence[Generator],
+) -> Asked:  # fmt: skip
+    prompts = needles.draw(words, length, depth, streams)
+    wanted = prompts.answer.repeat(replicates, 1)
+
+    def score(found: Tensor) -> tuple[Tensor, Tensor]:
+        # |set(out) & set(answer)| / L: of the answer's tokens, repetitions counted once
+        hit = (wanted[..., None] == found[:, None]).any(-1)
+        again = (wanted[..., None] == wanted[:, None]).tril(-1).any(-1)
+        return (hit & ~again).float().mean(1), (found == wanted).all(1)
+
+    # every network reads the same prompts
+    tokens, first = prompts.tokens.repeat(replicates, 1), prompts.answer[0].tolist()
+    return Asked(tokens, prompts.span, " ".join(words.say(first)), score)
+
+
+def _score_of_text(tokenizer: Any, found: Tensor) -> tuple[Tensor, Tensor]:
+    """The released score, and whether all words of the needle are said, without punctuation."""
+    said = [tokenizer.decode(row, skip_special_tokens=True) for row in found.tolist()]
+    scores = torch.tensor([set_score(one) for one in said])
+    return scores, torch.tensor([set_score(one, bare=True) == 1 for one in said])

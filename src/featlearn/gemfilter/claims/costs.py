@@ -69,7 +69,7 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
               "prompt over SnapKV's", low=0, high=0.7, measure=partial(_memory, phases=("prompt",)),
               reason="30 % less; .42 to .64 by the formulas."),
     ]  # fmt: skip
-    if "phi-3.5-mini" in config["costs"]["models"]:
+    if "phi-3.5-mini" in (config["language"]["models"] or config["costs"]["models"]):
         found.append(claim(
             "gemfilter/speed-phi-as-printed", source="Figure 9.6", statement="GemFilter is 2.4 times "
             "as fast on Phi 3.5 Mini, with r = 19 of 32 layers.", quantity="operations of the prompt, "

@@ -22,6 +22,7 @@ from featlearn.core.claims import (
     Claim,
     needs,
 )
+from featlearn.gemfilter import config as config_of
 
 Frames = Mapping[str, pd.DataFrame]
 
@@ -43,11 +44,37 @@ def _layer(frames: Frames, network: str, layer: int, n: int, column: str) -> np.
     return own.groupby("replicate")[column].mean().to_numpy()
 
 
+def _over_models(frames: Frames, other: str = "") -> np.ndarray:
+    """GemFilter's score, minus another's if one is named: a number a language model and length."""
+    wide = frames["scores"].pivot_table(index=["network", "n"], columns="arm", values="value")
+    return (wide["gemfilter"] - (wide[other] if other else 0)).to_numpy()
+
+
 def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     """Of the stand-ins that the config names."""
     folder = "gemfilter/measurements/needle"
+    readers = config_of.readers(config, "haystack")
     found: list[Claim] = []
-    if "wired" in config["networks"]:
+    if set(readers) <= set(config["language"]["models"]):
+        first = partial(Claim, artefact=f"{folder}/{readers[0]}-scores.parquet")
+        return (
+            first("gemfilter/text-finds", CONTROL, "Figure 9.4", "GemFilter finds needles in text.",
+                  "score of the released scorer, a number a model and length", 0.6, 1.0,
+                  "Printed averages are .838 to .910; a fluent answer that finds nothing has about .2.",
+                  _over_models, possible=SHARE),
+            first("gemfilter/text-beats-full", THEOREM, "Figure 9.4", "It is better than all keys and "
+                  "values.", "score of GemFilter minus full", 0.01, math.inf, "Better on both models of "
+                  "the figure; .01, so that two that find nothing do not pass.",
+                  partial(_over_models, other="full"), possible=DIFFERENCE_OF_SHARES),
+            first("gemfilter/text-beats-snapkv", THEOREM, "Figure 9.4", "And better than SnapKV.",
+                  "score of GemFilter minus SnapKV", 0.01, math.inf, "As above.",
+                  partial(_over_models, other="snapkv"), possible=DIFFERENCE_OF_SHARES),
+            first("gemfilter/text-row", THEOREM, "Figure G.3", "By the middle row the needle is lost.",
+                  "score by the last row minus that by the middle row", 0.3, math.inf, "Printed: .838 and "
+                  ".198.", partial(_over_models, other="gemfilter middle row"),
+                  possible=DIFFERENCE_OF_SHARES),
+        )  # fmt: skip
+    if "wired" in readers:
         own = config["wired"]
         n, layer = max(own["lengths"]), own["filter_layer"]
         size = needs(wired__lengths=512, wired__kept=64, prompts=6)
@@ -82,7 +109,7 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
                      partial(_layer, network="wired", layer=6, n=n, column="exact"),
                      possible=SHARE),
         ]  # fmt: skip
-    if "trained" in config["networks"]:
+    if "trained" in readers:
         own = config["trained"]
         lengths = sorted(own["lengths"])
         short, beyond = lengths[0], lengths[min(2, len(lengths) - 1)]

@@ -43,7 +43,7 @@ def bodiless(config: dict[str, Any]) -> Ours:
 
 
 #: Two depths (m, r) that are counted. Layers are alike, so that costs are linear in their number.
-COUNTED = ((3, 1), (4, 2))
+COUNTED = ((2, 0), (3, 1))
 
 
 def counted(config: dict[str, Any], method: Method, length: int, steps: int) -> Counts:

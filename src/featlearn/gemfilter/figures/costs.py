@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 LOOKS = {"full": ("ink", "o", "-"), "snapkv": ("blue", "s", "--"), "gemfilter": ("red", "^", "-")}
 
 
-@figure("fig-9-3", models="llama-3.1-8b", label="9.3")
-@figure("fig-9-6", models="mistral-nemo-12b,phi-3.5-mini", label="9.6")
-def costs(costs: pd.DataFrame, models: str, label: str) -> Figure:
+@figure("fig-9-3", label="9.3")
+@figure("fig-9-6", label="9.6")
+def costs(costs: pd.DataFrame, label: str) -> Figure:
     """Figure {{ label }}: operations and memory of the prompt and of generation
 
-    Over the length of the prompt, at the sizes of the thesis' models in 16 bits: left the floating-point
+    Over the length of the prompt, at the sizes of the thesis' models, or of those that the config names, in 16
+    bits: left the floating-point
     operations of the matrix products while the prompt is read, GemFilter's second run included; middle and
     right the peak of weights of layers plus keys and values, in the prompt (of GemFilter with the layers
     beyond r not resident) and in generation. Counted on the code that generates, and not timed: the thesis
@@ -30,8 +31,8 @@ def costs(costs: pd.DataFrame, models: str, label: str) -> Figure:
     costs about (r + 1) / m of the operations once n is far above k; in generation it holds what SnapKV holds,
     so that over both phases its peak is that of the whole model's weights.
     """
-    shown = [name for name in models.split(",") if name in set(costs["model"])]
-    shown = shown or sorted(costs["model"].unique())[:1]
+    names = list(dict.fromkeys(costs["model"]))
+    shown = names[:1] if label == "9.3" else names[1:] or names
     drawn = canvas(8.4, 2.9 * len(shown) + 0.2)
     grid = drawn.subplots(len(shown), 3, squeeze=False)
     for row, name in zip(grid, shown, strict=True):

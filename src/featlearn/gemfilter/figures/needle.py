@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Config, figure
+from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
@@ -19,33 +19,32 @@ if TYPE_CHECKING:
 
 
 @figure("fig-9-1")
-def pipeline(texts: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figure:
+def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     """Figure 9.1: a long prompt, what the filter layer keeps of it, and the answer
 
-    The longest prompt with its needle in the middle, of the hand-wired network: places that the filter layer
-    keeps (blue) on the whole prompt, with the needle (orange), and the kept tokens as text. K and v are keys
-    and values, dots fillers, brackets the needle, bars gaps. That an early layer points at the needle is
-    built in by hand. *What to see:* the needle and the question are kept, neighbours by the pooling, and the
-    answer is found in {{ value("kept-tokens", "share", network="wired") | percent(1) }} of the tokens.
+    The longest prompt with its needle in the middle, of the hand-wired network or of the first language model
+    of the config: places that the filter layer keeps (blue; at most 100) on the whole prompt, with the needle
+    (orange), and the kept tokens as text, the needle in brackets, bars for gaps. Of a stand-in K and v are
+    keys and values and dots fillers; that an early layer of it points at the needle is built in by hand. *What
+    to see:* the needle and the question are kept, neighbours by the pooling, and the answer is found.
     """
-    own, shown = (frame[(frame["network"] == "wired") & (frame["n"] == frame["n"].max())]
-                  for frame in (maps, texts))  # fmt: skip
-    if own.empty:  # a run of the trained stand-in alone
-        own, shown = (frame[frame["n"] == frame["n"].max()] for frame in (maps, texts))
-    text = shown[shown["arm"] == "gemfilter"].iloc[0]
-    layer = config[text["network"]]["filter_layer"]
-    own = own[(own["method"] == "gemfilter") & (own["layer"] == layer)]
+    first = texts["network"].iloc[0]
+    own, shown = (frame[frame["network"] == first] for frame in (maps, texts))
+    text = shown[(shown["arm"] == "gemfilter") & (shown["n"] == shown["n"].max())].iloc[0]
+    own = own[(own["method"] == "gemfilter") & (own["layer"] == text["filter_layer"])
+              & (own["n"] == text["n"])]  # fmt: skip
     drawn = canvas(8, 2.6)
     top, below = drawn.subplots(2, 1, height_ratios=[1, 1.8])
     top.vlines(own["place"], 0, 1, color=COLOURS["blue"], linewidth=1)
     top.axvspan(text["start"], text["end"], color=COLOURS["orange"], alpha=0.8)
-    top.set(xlim=(0, text["n"]), yticks=[], xlabel="place in the prompt",
-            title=f"{text['n']} tokens, of which {len(own)} are kept by layer {layer}")  # fmt: skip
+    top.set(xlim=(0, text["tokens"]), yticks=[], xlabel="place in the prompt",
+            title=f"{text['tokens']} tokens, of which {len(own)} are kept by layer {text['filter_layer']}")  # fmt: skip
     below.axis("off")
     told = textwrap.fill(text["text"], 105)
     below.text(0, 0.98, told, family="monospace", fontsize=8, va="top", transform=below.transAxes)
-    below.text(0, 0, f"generated: {text['answer']}      wanted: {text['wanted']}", fontsize=9,
-               transform=below.transAxes, weight="bold")  # fmt: skip
+    said = (f"{word}: {textwrap.shorten(text[of], 100)}"
+            for word, of in (("generated", "answer"), ("wanted", "wanted")))  # fmt: skip
+    below.text(0, 0, "\n".join(said), fontsize=9, transform=below.transAxes, weight="bold")
     return drawn
 
 
@@ -54,8 +53,8 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     """Figure 9.2: what the last token points at, layer by layer
 
     Products of the last query with all keys, summed over heads and divided by the largest of the layer, of
-    one prompt a network; the vertical line is the needle. *What to see:* in the hand-wired network layers 3
-    to 5 point at the needle by construction. In the trained one, where it is shown, the row was learned.
+    the shortest prompt of a network; the vertical line is the needle. *What to see:* in the hand-wired network
+    layers 3 to 5 point at the needle by construction. In a trained one, where it is shown, the row was learned.
     """
     names = list(dict.fromkeys(rows["network"]))
     drawn = canvas(8, 2.3 * len(names) + 0.4)
@@ -67,7 +66,7 @@ def last_rows(rows: pd.DataFrame) -> Figure:
         sns.heatmap(wide, cmap="vlag", center=0, ax=ax, xticklabels=20, rasterized=True,
                     cbar_kws={"label": "product"})  # fmt: skip
         ax.axvline(own["start"].iloc[0], color=COLOURS["orange"], linewidth=1)
-        ax.set(xlabel="place in the prompt", ylabel="layer", title=NETWORKS[name])
+        ax.set(xlabel="place in the prompt", ylabel="layer", title=NETWORKS.get(name, name))
         ax.tick_params(rotation=0)
     return drawn
 
@@ -82,8 +81,8 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 )
 @figure(
     "fig-g-2",
-    arms="full,snapkv,safe",
-    what="Figure G.2: needles by our safe variant of GemFilter",
+    arms="full,snapkv,gemfilter,safe",
+    what="Figure G.2: needles by GemFilter as printed and by our safe variant",
 )
 @figure(
     "fig-g-3",
@@ -103,14 +102,14 @@ def last_rows(rows: pd.DataFrame) -> Figure:
 def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
     """{{ what }}
 
-    Share of the answer's three tokens that are generated, by length and depth of the needle, mean over
-    prompts (and trained networks); the title has the mean over all cells. Rows are stand-ins, as the thesis'
-    models are not at hand: in the hand-wired one, which layer finds the needle is built in, and full
-    attention cannot fail at any length; what happens beyond the training's length (281 tokens) only the
-    trained one shows. *Safe* is ours: attention in place of products, and BOS and the last two tokens are
-    kept in any case; the plain rule may drop the question itself. *Window with sinks* keeps as many tokens,
-    the first and the last ones, and shows which cells are free. Empty cells were not run (H2O needs all of
-    the attention).
+    Share of the answer that is generated (its three tokens, or by the released scorer of words, whose largest
+    value is 11/12), by length and depth of the needle, mean over prompts and networks; the title has the mean
+    over all cells. Rows are the language models that the config names, or else our stand-ins: in the
+    hand-wired one, which layer finds the needle is built in, and full attention cannot fail at any length;
+    what happens beyond the training's length (281 tokens) only the trained one shows. *Safe* is ours:
+    attention in place of products, and BOS and the last two tokens are kept in any case; the plain rule may
+    drop the question itself. *Window with sinks* keeps as many tokens, the first and the last ones, and shows
+    which cells are free. Empty cells were not run (H2O needs all of the attention).
     """
     shown = arms.split(",")
     names = list(dict.fromkeys(scores["network"]))
@@ -128,7 +127,9 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
                 index="depth", columns="n", values="value"
             )
             sns.heatmap(wide, vmin=0, vmax=1, cmap="RdYlGn", ax=ax, cbar=place == len(shown) - 1)
-            ax.set_title(f"{ARMS[arm]}\n{NETWORKS[name]}: {own['value'].mean():.2f}", fontsize=9)
+            ax.set_title(
+                f"{ARMS[arm]}\n{NETWORKS.get(name, name)}: {own['value'].mean():.2f}", fontsize=9
+            )
             ax.set(xlabel="tokens n", ylabel="depth (%)" if place == 0 else None)
             ax.tick_params(axis="y", rotation=0)
             ax.tick_params(axis="x", rotation=45)
@@ -140,9 +141,10 @@ def layers(layers: pd.DataFrame) -> Figure:
     """Figure 9.5: distance between the needle and what each layer selects
 
     Above, tokens between the needle's key and the nearest selected token (0 is on it); below, the share of
-    exact answers with that layer as the filter (Table 9.2 for needles). Means over depths, with 95 %
-    intervals over prompts (hand-wired) or networks (trained). *What to see:* the hand-wired network is at 0
-    in layers 3 to 5, where its weights look for the needle; there is no such choice in the trained one.
+    exact answers with that layer as the filter (Table 9.2 for needles). Means over depths (of language models
+    the middle alone), with 95 % intervals over prompts (hand-wired) or networks (trained). *What to see:* the
+    hand-wired network is at 0 in layers 3 to 5, where its weights look for the needle; in the trained one, of
+    two layers, the last is the only one that can.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(4 * len(names) + 0.4, 5)
@@ -156,7 +158,9 @@ def layers(layers: pd.DataFrame) -> Figure:
         for ax, value in zip(grid[:, column], ("distance", "exact"), strict=True):
             lines(ax, means, "layer", "n", looks=looks, value=value)
             ax.set_xticks(sorted(own["layer"].unique()))
-        grid[0, column].set(yscale="symlog", title=NETWORKS[name], ylabel="distance (tokens)")
+        grid[0, column].set(
+            yscale="symlog", title=NETWORKS.get(name, name), ylabel="distance (tokens)"
+        )
         grid[0, column].set_ylim(bottom=-0.5)
         grid[1, column].set(xlabel="filter layer", ylabel="exact answers", ylim=(-0.03, 1.03))
         grid[0, column].legend(loc="upper center")
@@ -169,10 +173,11 @@ def layers(layers: pd.DataFrame) -> Figure:
 def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
     """Figure {{ label }}: places that each layer selects under GemFilter, and each head under SnapKV
 
-    One prompt a stand-in, its needle (orange) in the middle; the three figures of the thesis are three
-    models, here three lengths. SnapKV has a row for each layer with the places of all its heads. *What to
-    see:* GemFilter has one set a layer, which a reader can look at. In the hand-wired network layers 3 to 5
-    gather at the needle because they are written so; SnapKV's heads without a task keep what noise favours.
+    One prompt a network, its needle (orange) in the middle, at most 100 tokens a set; the three figures of the
+    thesis are three models, here three lengths. SnapKV has a row for each layer with the places of all its
+    heads. *What to see:* GemFilter has one set a layer, which a reader can look at. In the hand-wired network
+    layers 3 to 5 gather at the needle because they are written so; SnapKV's heads without a task keep what
+    noise favours.
     """
     names = list(dict.fromkeys(maps["network"]))
     drawn = canvas(8, 2.4 * len(names) + 0.2)
@@ -185,8 +190,8 @@ def index_maps(maps: pd.DataFrame, place: int, label: str) -> Figure:
             seen = own[own["method"] == method]
             ax.axvspan(own["start"].iloc[0], own["end"].iloc[0], color=COLOURS["orange"], alpha=0.5)
             ax.scatter(seen["place"], seen["layer"], s=5, color=COLOURS["blue"], linewidth=0)
-            ax.set(xlabel="place in the prompt", xlim=(0, own["n"].iloc[0]),
-                   title=f"{ARMS[method]}, {NETWORKS[name]}, n = {own['n'].iloc[0]}")  # fmt: skip
+            ax.set(xlabel="place in the prompt", xlim=(0, own["tokens"].iloc[0]),
+                   title=f"{ARMS[method]}, {NETWORKS.get(name, name)}, n = {own['n'].iloc[0]}")  # fmt: skip
         row[0].set_ylabel("layer")
         row[0].set_yticks(sorted(own["layer"].unique()))
     return drawn

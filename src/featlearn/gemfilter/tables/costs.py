@@ -32,7 +32,7 @@ def speed(costs: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
         "counted": [number(value) for value in frame["measured"]],
         "m / (r + 1)": [number(value) for value in frame["predicted"]],
         "m / r, Theorem 9.3": [number(value) for value in frame["as_printed"]],
-        "printed (time)": [f"{value:g}" for value in frame["paper_value"]],
+        "printed (time)": ["-" if pd.isna(value) else f"{value:g}" for value in frame["paper_value"]],
     })  # fmt: skip
     return Table(frame, shown, "Both runs of GemFilter. The layer is counted from 0, so that r + 1 "
                  "are run; the last of them computes queries of one token and no MLP.")  # fmt: skip

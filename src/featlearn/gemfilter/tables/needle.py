@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from featlearn.core.publish import Config, Table, table
+from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
 from featlearn.core.stats import SPREAD_KIND, number, readable, summary
 from featlearn.gemfilter.words import ARMS, NETWORKS
@@ -27,7 +27,7 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
             f"n = {n}": value
             for n, value in zip(group["n"], readable(group, "exact")["exact"], strict=True)
         }
-        rows.append({"network": NETWORKS[str(network)], "method": ARMS[str(arm)], **cells,
+        rows.append({"network": NETWORKS.get(str(network), str(network)), "method": ARMS[str(arm)], **cells,
                      "printed, other score": told.get(str(arm), "-")})  # fmt: skip
     shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
     return Table(means, shown, f"After the sign: {SPREAD_KIND}; replicates are prompts (hand-wired) or "
@@ -36,15 +36,34 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
 
 
 @table()
-def kept_tokens(texts: pd.DataFrame, config: Config) -> Table:
+def filter_layer(layers: pd.DataFrame, texts: pd.DataFrame) -> Table:
+    """What the filter layer keeps: the needle, the question's end, BOS"""
+    chosen = texts.groupby("network")["filter_layer"].first()
+    own = layers[layers["layer"] == layers["network"].map(chosen)]
+    columns = {
+        "coverage": "of the needle",
+        "last": "last token",
+        "bos": "BOS",
+        "exact": "exact answers",
+    }
+    means = own.groupby(["network", "arm", "n"], sort=False)[[*columns]].mean().reset_index()
+    shown = means.assign(network=means["network"].replace(NETWORKS), arm=means["arm"].map(ARMS))
+    shown[[*columns]] = shown[[*columns]].map(number)
+    shown = shown.rename(columns={"arm": "method", "n": "tokens n", **columns})
+    return Table(means, shown, "Shares kept, means over depths and prompts. Nothing forces the question into "
+                 "the selection of the printed rule.")  # fmt: skip
+
+
+@table()
+def kept_tokens(texts: pd.DataFrame) -> Table:
     """What the filter layer keeps of one prompt"""
     own = texts[texts["n"] == texts.groupby("network")["n"].transform("max")]
-    own = own[own["arm"] == "gemfilter"].reset_index(drop=True)
-    kept = [config[name]["kept"] for name in own["network"]]
-    frame = own.assign(kept=kept, share=[k / n for k, n in zip(kept, own["n"], strict=True)])
+    frame = own[own["arm"] == "gemfilter"].reset_index(drop=True)
+    frame["share"] = frame["kept"] / frame["tokens"]
     shown = pd.DataFrame({
-        "network": own["network"].map(NETWORKS), "tokens": own["n"], "kept": kept,
-        "what is kept": own["text"], "generated": own["answer"], "wanted": own["wanted"],
+        "network": frame["network"].replace(NETWORKS), "tokens": frame["tokens"],
+        "kept": frame["kept"], "what is kept": frame["text"], "generated": frame["answer"],
+        "wanted": frame["wanted"],
     })  # fmt: skip
     return Table(frame, shown, "K, v: keys and values; ·: a filler; [ ]: the needle; |: a gap.")
 

@@ -1,0 +1,219 @@
+"""GemFilter on language models in a folder: a tiny Llama, its tokenizer and texts made here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from featlearn.core.config import fill_defaults, read_own_yaml
+from featlearn.core.errors import FeatlearnError
+from featlearn.gemfilter import benchmark, config, haystack
+from featlearn.gemfilter.claims import needle as claims
+from featlearn.gemfilter.experiments import costs, longbench, needle
+from featlearn.gemfilter.figures import needle as figures
+from featlearn.gemfilter.generation import Meter, answer
+from featlearn.gemfilter.longbench import TASKS
+from featlearn.gemfilter.scorer import set_score
+from featlearn.gemfilter.selection import Method
+from featlearn.gemfilter.stands import model_of
+from featlearn.gemfilter.tables import longbench as tables
+from featlearn.transformers.folder import load
+
+transformers = pytest.importorskip("transformers")
+SCHEMA = Path(__file__).resolve().parents[2] / "workflow/schemas/gemfilter.schema.yaml"
+CHAT = "{% for one in messages %}<{{ one.role }}>{{ one.content }}{% endfor %}<assistant>"
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory):
+    """A config whose language models and texts are there."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    where = tmp_path_factory.mktemp("language")
+    random = np.random.default_rng(0)
+    words = ["the", "old", "boat", "sees", "a", "green", "hill", "and", "waits", "again"]
+    text = " ".join(" ".join(random.choice(words, 7)) + "." for _ in range(60))
+    for name in ("one", "two"):
+        (where / f"{name}.txt").write_text(text)
+    cut = Tokenizer(models.BPE())
+    cut.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    cut.decoder = decoders.ByteLevel()
+    cut.train_from_iterator([text, haystack.TEMPLATE], trainers.BpeTrainer(
+        vocab_size=340, special_tokens=["<s>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    ))  # fmt: skip
+    cut.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=cut, bos_token="<s>", eos_token="</s>"
+    )
+    tokenizer.chat_template = CHAT
+    tokenizer.save_pretrained(where / "model")
+    torch.manual_seed(0)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=32, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
+        bos_token_id=0, eos_token_id=1,
+    )).save_pretrained(where / "model")  # fmt: skip
+    (where / "bench").mkdir()
+    templates = dict.fromkeys(TASKS, "Read {context} and say {input}:")
+    (where / "bench" / config.TEMPLATES).write_text(json.dumps(templates))
+    row = {
+        "context": text[:300],
+        "input": "who waits",
+        "answers": ["the boat 3"],
+        "all_classes": None,
+    }
+    for task in TASKS:
+        (where / "bench" / f"{task}.jsonl").write_text(f"{json.dumps(row)}\n" * 3)
+    schema = read_own_yaml(SCHEMA)
+    gems = fill_defaults({}, schema, schema)
+    gems["language"] |= {
+        "models": {"tiny": {"folder": str(where / "model"), "filter_layer": 1}},
+        "haystack": str(where), "longbench": str(where / "bench"), "lengths": [420, 520],
+        "kept": [48, 64], "window": 8, "steps": 4, "samples": 2, "longest": 120,
+        "longest_of_h2o": 80, "layers": [0, 2, 9],
+    }  # fmt: skip
+    return gems
+
+
+def job(section, **own):
+    return SimpleNamespace(seed=0, device="cpu", wildcards={"network": "tiny"}, config=own,
+                           tensors=None, output={})  # fmt: skip
+
+
+@pytest.mark.parametrize("leak", [False, True])
+@pytest.mark.parametrize("depth", [0.0, 0.5, 1.0])
+def test_a_needle_stands_at_the_end_of_a_sentence(section, depth, leak):
+    own = section["language"]
+    _, tokenizer = load(Path(own["models"]["tiny"]["folder"]))
+    text = haystack.read(Path(own["haystack"]))
+    assert text.count(".") == 120
+    essays = haystack.essays(tokenizer, text, 900, leak_bos=leak)
+    assert len(essays) == 900
+    prompt = haystack.write(tokenizer, essays, 900, depth, leak_bos=leak)
+    start, end = prompt.span
+    said = tokenizer.decode(prompt.tokens[start:end])
+    assert said.strip() == haystack.NEEDLE.strip()
+    asked = tokenizer.decode(prompt.tokens[slice(*prompt.question)])
+    assert asked.strip() == haystack.QUESTION
+    before = prompt.text[: prompt.text.index(haystack.NEEDLE.strip())].rstrip("\n")
+    book = before.removesuffix("<s>").split("<book> ")[1].removeprefix("<s>")
+    assert book == "" if depth == 0 else book.endswith(".") or depth == 1
+    inside = haystack.essays(tokenizer, text, 900 - haystack.BUFFER - (end - start))
+    share = len(tokenizer(book, add_special_tokens=False)["input_ids"]) / len(inside)
+    assert depth - 0.15 < share < depth + 0.05
+    # the text is cut again: one BOS in front, and those that leaked
+    assert prompt.tokens.count(0) == 1 + (2 if leak else 0)
+    assert (prompt.tokens[start - 1] == 0 or prompt.tokens[start - 2] == 0) == leak
+    assert 700 - 60 < len(prompt.tokens) < 900
+
+
+def test_bare_words_have_no_ceiling():
+    assert set_score("Sit in Dolores Park on a sunny day and eat a sandwich.", bare=True) == 1
+    assert set_score("eat a sandwich", bare=True) == pytest.approx(3 / 11)
+
+
+def test_needles_of_a_folder(section):
+    assert config.readers(section, "haystack") == ["tiny"]
+    own = config.reader(section, "tiny")
+    frames = needle.measure(job(section, depths=3, prompts=2, own=own))
+    scores = frames["scores"]
+    assert set(scores["n"]) == {420, 520}
+    assert set(scores["network"]) == {"tiny"}
+    assert len(scores) == 2 * 3 * scores["arm"].nunique()
+    assert scores["value"].between(0, 1).all()
+    assert (frames["layers"]["layer"].max(), frames["layers"]["depth"].unique().tolist()) == (
+        2,
+        [0.5],
+    )
+    assert frames["maps"].groupby(["n", "method", "head", "layer"]).size().eq(48).all()
+    for claim in claims.claims(section):
+        assert np.isfinite(claim.measure(frames)).all()
+    drawn = [figures.pipeline(frames["texts"], frames["maps"]), figures.layers(frames["layers"]),
+             figures.heat_maps(scores, "full,snapkv,gemfilter", "x")]  # fmt: skip
+    assert all(one.axes for one in drawn)
+
+
+def test_with_all_tokens_kept_a_needle_is_answered_as_by_generate(section):
+    own = config.reader(section, "tiny")
+    network, tokenizer, stop = model_of(own, "cpu")
+    text = haystack.read(Path(own["haystack"]))
+    essays = haystack.essays(tokenizer, text, 420)
+    tokens = torch.tensor([haystack.write(tokenizer, essays, 420, 0.5).tokens])
+    theirs = network.model.generate(tokens, max_new_tokens=5, do_sample=False)[:, tokens.shape[1] :]
+    found = answer(network, tokens, Method("gemfilter", 1000, 1), 5, stop=stop).tokens
+    assert torch.equal(found, theirs)
+
+
+def test_costs_of_a_folder_are_those_of_its_run(section):
+    own = config.reader(section, "tiny")
+    found = config.sizes(section["language"]["models"]["tiny"])
+    network, _, _ = model_of(own, "cpu")
+    for method in (Method("full"), Method("gemfilter", 40, 1)):
+        meter = Meter()
+        answer(network, torch.arange(2, 82)[None], method, 3, meter=meter, evict=True)
+        counted = costs.scaled(found, method, 80, 3)
+        for phase, flops in meter.flops.items():
+            assert counted[phase]["flops"] == flops
+            # two bytes a number against four
+            assert 2 * counted[phase]["weights"] == meter.weights[phase]
+            assert 2 * counted[phase]["cache"] == meter.cache[phase]
+
+
+def test_tasks_of_a_folder(section, monkeypatch):
+    short = {task: kind._replace(budget=2) for task, kind in TASKS.items()}
+    monkeypatch.setattr(longbench, "TASKS", short)
+    own = config.reader(section, "tiny")
+    assert config.readers(section, "longbench") == ["tiny"]
+    tasks = longbench.measure(job(section, **own))["tasks"]
+    assert set(tasks["task"]) == set(TASKS)
+    assert tasks["replicate"].max() == 1
+    assert set(tasks.loc[tasks["framed"], "group"]) == {"single", "multi"}
+    assert set(tasks.loc[tasks["swept"], "layer"]) == {0, 1, 2}
+    assert set(tasks.loc[tasks["chosen"] & (tasks["arm"] == "gemfilter"), "layer"]) == {1}
+    printed = [{"model": "x", "arm": "y", "task": task, "paper_value": 1.0}
+               for task in (*TASKS, "average")]  # fmt: skip
+    quoted = {"table-9-1": {"title": "x", "source": "y", "rows": printed}}
+    shown = tables.methods(tasks, quoted, "table-9-1", "Table 9.1").shown
+    assert shown.iloc[0, 0] == "tiny, all keys and values"
+    assert len(shown) == 1 + 2 * 4 + 1 + 1
+
+
+def test_long_prompts_lose_their_middle_and_chats_are_framed(section):
+    _, tokenizer = load(Path(section["language"]["models"]["tiny"]["folder"]))
+    whole = "start " + "the boat waits. " * 60 + "the end"
+    cut = benchmark.tokens_of(tokenizer, whole, 40)
+    said = tokenizer.decode(cut, skip_special_tokens=True)
+    assert len(cut) <= 44
+    assert (said[:5], said[-7:]) == ("start", "the end")
+    framed = tokenizer.decode(benchmark.tokens_of(tokenizer, "who waits", 40, chat=True))
+    assert framed == "<system><user>who waits<assistant>"
+
+
+@pytest.mark.parametrize(("key", "value", "told"), [
+    ("haystack", "nowhere", r"haystack: no nowhere/\*\.txt"),
+    ("longbench", "nowhere", r"longbench: no nowhere/narrativeqa\.jsonl"),
+    ("models", {"x": {"folder": "nowhere/llama", "filter_layer": 3}},
+     r"models\.x\.folder: no nowhere/llama/config\.json"),
+    ("models", {}, "expected models and haystack or longbench"),
+])  # fmt: skip
+def test_what_is_missing_is_named(section, key, value, told):
+    import re
+
+    changed = {**section, "language": {**section["language"], key: value}}
+    assert any(re.search(told, line) for line in config.faults(changed))
+    assert not list(config.faults(section))
+
+
+def test_a_damaged_line_is_named(section, tmp_path):
+    (tmp_path / config.TEMPLATES).write_text('{"qasper": "{context}{input}"}')
+    (tmp_path / "qasper.jsonl").write_text('{"context": "x"}\n')
+    with pytest.raises(FeatlearnError, match=r"qasper\.jsonl, line 1: KeyError\('input'\)"):
+        list(benchmark.samples(tmp_path, "qasper", 5))
+    with pytest.raises(FeatlearnError, match="no template of trec"):
+        list(benchmark.samples(tmp_path, "trec", 5))
