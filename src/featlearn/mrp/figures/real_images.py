@@ -38,7 +38,7 @@ def real_images(evaluations: pd.DataFrame) -> Figure:
     the same labelled images in the same order for the same number of steps. Dotted and dashed lines are
     the linear probe and the nearest neighbours on frozen features; of a random encoder they show what
     needs no training. Settings are those of the config, or its defaults, and were not tuned to these
-    images. *What to see:* whether blue lies above orange where labels are few.
+    images. *What to see:* blue above orange, where labels are few, is what pre-training brings.
     """
     table = real_table(evaluations)
     names = list(dict.fromkeys(table["data_set"]))
