@@ -37,11 +37,14 @@ ROW = {"measured": 0.31, "spread": 0.072, "low": 0.05, "high": math.inf}
 @pytest.mark.parametrize(
     ("verdict", "text"),
     [
-        ("holds", "It is so (0.310 ± 0.072)"),
-        ("fails", "It is not so (0.310 ± 0.072)"),
-        ("undecided", "It is so: this run leaves it open (0.310 ± 0.072)"),
-        ("not shown at this scale", "It is so: not shown at this scale (0.310 ± 0.072)"),
-        (None, "It is so: not part of this run"),
+        ("holds", "It is so ([0.310 ± 0.072](#claim-mrp-a))"),
+        ("fails", "It is not so ([0.310 ± 0.072](#claim-mrp-a))"),
+        ("undecided", "*left open by this run:* It is so ([0.310 ± 0.072](#claim-mrp-a))"),
+        (
+            "not shown at this scale",
+            "*not shown at this scale:* It is so ([0.310 ± 0.072](#claim-mrp-a))",
+        ),
+        (None, "*not part of this run:* It is so"),
     ],
 )
 def test_a_text_says_what_was_concluded(value, verdict, text):
@@ -52,7 +55,7 @@ def test_a_text_says_what_was_concluded(value, verdict, text):
     if verdict not in ("holds", "fails"):
         assert fill_in(other, STORY, value, ledger).startswith("Who knows")
     said = fill_in('{{ verdict("mrp/a") }}', STORY, value, ledger)
-    band = f"**{verdict}** (0.310 ± 0.072; band at least 0.05)"
+    band = f"**{verdict}** ([0.310 ± 0.072](#claim-mrp-a); band at least 0.05)"
     assert said == (band if verdict else "not part of this run")
 
 

@@ -109,28 +109,27 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
     it exists at all is checked while the plan is made, see :mod:`featlearn.core.asked`.)
     """
 
-    def measured(row: Mapping[str, Any]) -> str:
-        return plus_minus(row["measured"], row["spread"])
+    def measured(claim: str, row: Mapping[str, Any]) -> str:
+        # a number leads to its claim, which tells of what it is
+        return f"[{plus_minus(row['measured'], row['spread'])}](#claim-{claim.replace('/', '-')})"
 
     def verdict(claim: str, /) -> str:
         if claim not in ledger:
             return "not part of this run"
         row = ledger[claim]
-        return f"**{row['verdict']}** ({measured(row)}; band {band(row)})"
+        return f"**{row['verdict']}** ({measured(claim, row)}; band {band(row)})"
 
     def said(claim: str, /, *, holds: str, fails: str, left: str = "") -> str:
         """``left`` is said where the verdict is another, or the claim no part of the run."""
-        if claim not in ledger:
-            return left or f"{holds}: not part of this run"
-        row = ledger[claim]
+        row = ledger.get(claim)
+        if row is None:
+            return left or f"*not part of this run:* {holds}"
         if row["verdict"] in (HOLDS, FAILS):
             text = holds if row["verdict"] == HOLDS else fails
-        elif left:
-            text = left
         else:
-            leaves = "this run leaves it open" if row["verdict"] == UNDECIDED else row["verdict"]
-            text = f"{holds}: {leaves}"
-        return f"{text} ({measured(row)})"
+            word = "left open by this run" if row["verdict"] == UNDECIDED else row["verdict"]
+            text = left or f"*{word}:* {holds}"
+        return f"{text} ({measured(claim, row)})"
 
     return {"verdict": verdict, "said": said}
 

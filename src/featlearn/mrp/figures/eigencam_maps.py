@@ -34,6 +34,10 @@ Classifiers = Mapping[str, Classifier]
 PIXELS = 128
 #: Outline of a part that is hit, and of one that is not.
 HIT, MISSED = FILLS["white"], COLOURS["sky"]
+#: Of a pixel of a picture.
+WHITE = 255
+#: Stands above the parts of a picture on white.
+PARTS = "its parts"
 #: Cells of a picture and its maps, and the gap to the next, in widths of a cell.
 GAP = 0.25
 
@@ -146,10 +150,11 @@ def one_class(shown: Sheet, every: Sheet) -> Figure:
     every
         All test pictures of the class.
     """
-    down = -(-len(shown.pictures.labels) // 4)
-    drawn = page(0.77 * _height(shown, 4, down) + 0.65)
+    across = 3
+    down = -(-len(shown.pictures.labels) // across)
+    drawn = page(0.77 * _height(shown, across, down) + 0.65)
     left, right = drawn.subfigures(1, 2, squeeze=False, width_ratios=[3.4, 1])[0]
-    _slots(left, shown, across=4)
+    _slots(left, shown, across)
     _counts(right.subplots(), every)
     left.suptitle(_class_name(shown.pictures, 0), x=0.01, ha="left", fontsize=9, weight="bold")
     _key(drawn)
@@ -165,7 +170,7 @@ def each_class(shown: Sheet, across: int) -> Figure:
     return drawn
 
 
-def two_classes(panels: Sequence[Sheet], across: int = 3) -> Figure:
+def two_classes(panels: Sequence[Sheet], across: int = 2) -> Figure:
     """Figure 4: panels (a) and (b), several pictures of one class each."""
     heights = [
         _height(shown, across, -(-len(shown.pictures.labels) // across)) + 0.3 for shown in panels
@@ -208,7 +213,7 @@ def page(height: float) -> Figure:
 
 
 def _height(shown: Sheet, across: int, down: int) -> float:
-    return height_of(1 + len(shown.overlays), across, down)
+    return height_of(2 + len(shown.overlays), across, down)
 
 
 def height_of(width: int, across: int, down: int) -> float:
@@ -217,8 +222,8 @@ def height_of(width: int, across: int, down: int) -> float:
 
 
 def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> None:
-    """A slot a picture: itself, then its map under each classifier with the count below."""
-    cells_of = slots(part, len(shown.pictures.labels), list(shown.overlays), across)
+    """A slot a picture: itself, its own parts alone, its map under each classifier with the count."""
+    cells_of = slots(part, len(shown.pictures.labels), [PARTS, *shown.overlays], across)
     for number, cells in enumerate(cells_of):
         _slot(cells, shown, number)
         if named:
@@ -249,7 +254,10 @@ def slots(part: FigureBase, count: int, names: Sequence[str], across: int) -> li
 def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
     size = shown.pictures.images.shape[-1]
     image_cell(cells[0], shown.pictures.images[number], size)
-    for ax, (name, overlays) in zip(cells[1:], shown.overlays.items(), strict=True):
+    # without the noise, in which small parts drown
+    covered = shown.coverage[number].amax(0) > 0
+    image_cell(cells[1], shown.pictures.images[number].masked_fill(~covered, WHITE), size)
+    for ax, (name, overlays) in zip(cells[2:], shown.overlays.items(), strict=True):
         image_cell(ax, overlays[number], size)
         hit = shown.hit[name][number].tolist()
         for coverage, one in zip(shown.coverage[number], hit, strict=True):
@@ -340,22 +348,25 @@ def fig_1(view: View) -> Figure:
     test pictures of the class. Outlines are the class's parts: solid where the mean heat on the part is
     at least half of the picture's largest, dotted where it is less. Where cells of the layer's map are
     larger than a part's half, maps of shifted pictures are interleaved, so that its cells are finer. The pictures stand in for the
-    paper's photographs of cars. *What to see:* whether the map stays with one part of the class or moves
-    between them, and that twelve pictures and the count can say different things.
+    paper's photographs of cars; beside each stand its own parts on white, without the noise. The paper reads a
+    lottery off its pictures: the network looks at one part of a class. *What to see:* the bars on the right say it
+    for all pictures: a lottery is a map on one part only, always the same, and nearly no picture with both.
+    Erasing one part turns answers wrong less after pre-training, as it must after a lottery:
+    {{ said("mrp/cam-stands-erasure", holds="it does", fails="it does not") }}.
     """
     pictures, label = view.experiment.test[0], view.shown["classes"][0] - 1
     every = view.sheet(first_of_class(pictures, label, len(pictures.labels)))
     return one_class(every.first(view.shown["many"]), every)
 
 
-def fig_3(view: View, across: int = 3) -> Figure:
+def fig_3(view: View, across: int = 2) -> Figure:
     """Figure 3, on part-composed pictures: supervised against mask reconstruction
 
     The first multi-view test picture of each class, its map under a network trained with labels only and
     under the same network pre-trained by SimMIM and then fine-tuned with the same labels; below each map
-    the number of parts of the class that it hits. A wrong answer is told in red. *What to see:* whether
-    the right map of a pair hits more parts than the left one, as the paper's pairs do. Six pairs decide
-    nothing; the figure of part use below counts all pictures.
+    the number of parts of the class that it hits. A wrong answer is told in red. In the paper's
+    pairs the right map hits more parts than the left one. *What to see:* six pairs decide nothing; over all
+    pictures, {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
     """
     few = first_of_each_class(view.experiment.test[0], view.shown["few"])
     return each_class(view.sheet(few), across)
@@ -365,8 +376,8 @@ def fig_4(view: View) -> Figure:
     """Figure 4, on part-composed pictures: further pairs, two classes
 
     Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which stand
-    in for the paper's airplane and yawl. *What to see:* whether the difference between the two maps of a
-    pair is the same from picture to picture.
+    in for the paper's airplane and yawl. *What to see:* the numbers below the maps: the difference between the two
+    maps of a pair changes from picture to picture, which is why all of them are counted elsewhere.
     """
     panels = [
         first_of_class(view.experiment.test[0], label - 1, view.shown["few"])
@@ -381,9 +392,9 @@ def fig_5(view: View) -> Figure:
     The first multi-view test picture of each class, with the maps of a vision transformer trained with
     labels only, of one pre-trained by MAE and of one pre-trained by data2vec, both fine-tuned with the
     same labels. Maps are read before the attention of the last block, without the class token. *What to
-    see:* whether the two maps on the right hit more parts than the supervised one.
+    see:* the numbers below the maps; the count over all pictures is in the figure of part use.
     """
-    return fig_3(view, across=2)
+    return fig_3(view)
 
 
 MAPS: Mapping[str, Callable[[View], Figure]] = {
@@ -398,8 +409,8 @@ def cam_photographs(job: Job) -> Figure:
     """Maps of networks with official weights on photographs
 
     The first photographs of the given folder by name, and the Eigen-CAM maps of the given networks with
-    their official weights. *What to see:* which parts of the object are warm, and whether they are the
-    same from photograph to photograph. What the parts are is not known here, so nothing is counted.
+    their official weights. *What to see:* the warm parts of the objects. What the parts are is not known here, so
+    nothing is counted and nothing concluded.
     """
     settings = job.config
     images = photographs(settings["folder"], settings["image_size"], settings["count"])

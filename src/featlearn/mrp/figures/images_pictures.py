@@ -35,9 +35,9 @@ def parts(experiment: PictureExperiment) -> Figure:
 def contact_sheet(experiment: PictureExperiment) -> Figure:
     """The pictures, and what is known about them
 
-    Training pictures of the first replicate, a few of each class, with the outlines of their parts. All
-    parts of the own class are strong; parts of other classes may lie around faintly, as the theory's
-    distractors; the background is structured. *What to see:* a multi-view picture can be classified by
+    Training pictures of the first replicate, a few of each of the first classes, each beside its parts without
+    what lies around them. All parts of the own class are strong; parts of other classes may lie around
+    faintly, as the theory's distractors; the rest is background and noise. *What to see:* a multi-view picture can be classified by
     any one of its parts, which is what lets supervised training stop at one.
     """
     return sheets.contact_sheet(experiment.train)

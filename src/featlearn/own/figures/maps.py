@@ -139,8 +139,8 @@ def maps(job: Job) -> Figure:
     fine-tuning. Sets with the same images and encoder stand in one row of panels. Images are test images
     by a rule, not by hand: the first of each class by number, then the second of each (where an image may
     show several classes, the first by number). Below a picture stands its class; below a map what the
-    network says, where that is another. *What to see:* whether the maps on the right are warm on more
-    parts of the object. What the parts are is not known here, so nothing is counted, and a map shows one
+    network says, where that is another. *What to see:* the paper expects the maps on the right to be warm
+    on more parts of the object. What the parts are is not known here, so nothing is counted, and a map shows one
     direction of a layer only.
     """
     cache = job.results / job.params.cache
