@@ -24,11 +24,12 @@ from featlearn.images.domains import MADE, open_domains
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.nuclear import model, toy
+from featlearn.nuclear.claims.domains import CLAIMS
 from featlearn.nuclear.config import faults, state
 from featlearn.nuclear.experiments import domains
 from featlearn.nuclear.penalties import Mixed, losses
 from featlearn.nuclear.swad import Average, Swad
-from featlearn.nuclear.tables.domains import printed_and_measured
+from featlearn.nuclear.tables.domains import printed_and_measured, rates
 from featlearn.nuclear.training import Net, Stack, Trial, train
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -327,6 +328,9 @@ nuclear:
     quoted = yaml.safe_load((ROOT / "config/paper_values/nuclear.yaml").read_text())
     shown = printed_and_measured(accuracies, quoted, job.config, "table-e-2").shown
     assert {"here: art", "here: photo", "here: sketch"} <= set(shown.columns)
+    assert {"at the end", "held out", "unseen"} <= set(rates(accuracies).shown.columns)
+    for claim in CLAIMS:
+        assert np.isfinite(claim.measure(found)).all()
 
 
 def test_other_weights_make_another_run(tmp_path):
