@@ -37,7 +37,7 @@ def nuclear_norms() -> pd.DataFrame:
 
         def step(images: torch.Tensor = images) -> None:
             network.zero_grad()
-            network(images).sum().backward()  # type: ignore[no-untyped-call]
+            network(images).sum().backward()
 
         times = side_by_side({"own": own, "svdvals": library})
         steps = side_by_side({"own": own, "step": step}, turns=2)

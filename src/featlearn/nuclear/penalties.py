@@ -57,8 +57,11 @@ class Mixed(NamedTuple):
     @classmethod
     def together(cls, parts: Sequence[Mixed]) -> Mixed:
         """Batches of several trials below each other."""
-        return cls(*(torch.cat(own) for own in list(zip(*parts, strict=True))[:4]),
-                   parts[0].domains)  # fmt: skip
+        return cls(
+            torch.cat([one.images for one in parts]), torch.cat([one.labels for one in parts]),
+            torch.cat([one.others for one in parts]), torch.cat([one.own for one in parts]),
+            parts[0].domains,
+        )  # fmt: skip
 
 
 def losses(
@@ -90,7 +93,7 @@ def losses(
             if chosen:
                 rows = _rows([i for i, _ in chosen], len(arms), trials)
                 parts = batch.domains if mixed else 1
-                own = phi[rows].unflatten(1, (parts, -1))
+                own = phi[rows].reshape(len(rows), parts, -1, phi.shape[-1])
                 size = nuclear_norm(own) if norm == "nuclear" else own.flatten(2).norm(dim=2)
                 scale = [w * penalty_scale(arms[i].get("nu_scale", "none"), own.shape[2])
                          for i, w in chosen]  # fmt: skip
@@ -100,7 +103,7 @@ def losses(
     if aligned:
         rows = _rows(aligned, len(arms), trials)
         weight = torch.tensor([float(arms[i]["coral"]) for i in aligned], device=phi.device)
-        distance = coral(phi[rows].unflatten(1, (batch.domains, -1)))
+        distance = coral(phi[rows].reshape(len(rows), batch.domains, -1, phi.shape[-1]))
         total = total.index_add(0, rows.to(phi.device), weight.repeat(trials) * distance)
     return total
 

@@ -84,7 +84,7 @@ class Stack:
     def __init__(self, nets: Sequence[Net], device: torch.device | str):
         self.net = copy.deepcopy(nets[0]).to(device)
         with torch.no_grad():
-            parameters, buffers = stack_module_state(list(nets))  # type: ignore[arg-type]
+            parameters, buffers = stack_module_state(list(nets))
         self.parameters = {
             key: value.detach().to(device).requires_grad_() for key, value in parameters.items()
         }
@@ -113,20 +113,24 @@ class Stack:
         """Accuracy and mean cross-entropy (r,), features (r, n, p) of ``rows`` on the processor."""
         self.net.eval()
         own = {key: value[rows] for key, value in state.items()}
-        right: Tensor | float = 0.0
-        loss: Tensor | float = 0.0
-        features = []
-        for images, labels in zip(data.images.split(512), data.labels.split(512), strict=True):
+        right, loss, features = [], [], []
+        for images, labels in zip(
+            torch.split(data.images, 512), torch.split(data.labels, 512), strict=True
+        ):
             phi, scores = self._run(own, sight(images, None), None)
             y = labels.to(scores.device)
-            right = right + (scores.argmax(2) == y).sum(1)
+            right.append((scores.argmax(2) == y).sum(1).cpu())
             each = functional.cross_entropy(
                 scores.movedim(2, 1), y.expand(len(scores), -1), reduction="none"
             )
-            loss = loss + each.sum(1)
+            loss.append(each.sum(1).cpu())
             features.append(phi.cpu())
         count = len(data.labels)
-        return (right / count).cpu(), (loss / count).cpu(), torch.cat(features, 1)
+        return (
+            torch.stack(right).sum(0) / count,
+            torch.stack(loss).sum(0) / count,
+            torch.cat(features, 1),
+        )
 
 
 @dataclass(frozen=True)
