@@ -333,11 +333,16 @@ nuclear:
         assert np.isfinite(claim.measure(found)).all()
 
 
-def test_other_weights_make_another_run(tmp_path):
+def test_other_weights_make_another_run_and_missing_ones_are_told(tmp_path):
     file = tmp_path / "own.safetensors"
     settings = {"nuclear": {"domains": {"weights": str(file)}}}
-    before = _job(tmp_path, settings).params.state
+    whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
+    assert [fault.split(":")[0] for fault in faults(whole["nuclear"])] == [
+        "nuclear.domains.weights"
+    ]
     file.write_bytes(b"1")
+    before = _job(tmp_path, settings).params.state
+    file.write_bytes(b"12")
     assert _job(tmp_path, settings).params.state != before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import FeatlearnError
@@ -33,6 +34,9 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
             f"nuclear.domains.domains.name: {own['name']!r}; expected one of {', '.join(TABLES)}, "
             "or nothing"
         )
+    weights = domains["weights"]
+    if weights and ":" not in weights and not Path(weights).expanduser().is_file():
+        yield f"nuclear.domains.weights: {weights}: no such file; expected one, or library:name"
     if domains["augmentation"]:
         yield from augmentation_faults(domains["augmentation"], "nuclear.domains.augmentation")
     arms = domains["arms"]
@@ -51,8 +55,6 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
 
 def state(nuclear: Mapping[str, Any]) -> str:
     """A digest of the files of images and weights, so that other files are read again."""
-    from pathlib import Path
-
     weights = Path(nuclear["domains"].get("weights") or ".").expanduser()
     status = weights.stat() if weights.is_file() else None
     told = f"-{status.st_size}-{status.st_mtime_ns}" if status else ""
@@ -60,8 +62,6 @@ def state(nuclear: Mapping[str, Any]) -> str:
 
 
 def _images(own: Mapping[str, Any]) -> str:
-    from pathlib import Path
-
     from featlearn.images.on_disk import listing_digest, sources
 
     try:

@@ -98,7 +98,7 @@ def rates(accuracies: pd.DataFrame) -> Table:
         "Stable ranks are those of features of the unseen domain. lambda: mean of the weights that "
         "were chosen on held-out images of the training domains. segments: of SWAD's average."
     )
-    return Table(frame, shown.fillna("-"), notes)
+    return Table(frame, shown.astype(object).where(shown.notna(), "-"), notes)
 
 
 @table("misprints", contains="quoted")
