@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from os.path import expanduser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -112,7 +112,8 @@ class _Split:
             net = Net(encoder, size, self.classes, config["features"],
                       config["training"]["frozen_norms"])  # fmt: skip
         if config.get("weights"):
-            load_weights(encoder, expanduser(config["weights"]), config.get("weights_folder"))
+            file = Path(config["weights"]).expanduser()
+            load_weights(encoder, file, config.get("weights_folder"))
         return net
 
 
