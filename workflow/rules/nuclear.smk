@@ -66,7 +66,10 @@ use rule compute as nuclear_domains with:
     log:
         f"{LOGS}/nuclear/domains.log",
     resources:
-        **request(mem_mb=6000, runtime=240, gpu=GPU),
+        # a minute a step, of all trainings together: large networks take their time one by one
+        **request(
+            mem_mb=6000, runtime=240 + config["nuclear"]["domains"]["training"]["steps"], gpu=GPU
+        ),
     params:
         **by(
             "nuclear.experiments.domains:measure",

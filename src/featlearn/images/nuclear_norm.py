@@ -6,6 +6,7 @@ Gram matrices only: no singular value decomposition of p = 2048 columns.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -21,19 +22,31 @@ class _NuclearNorm(torch.autograd.Function):
     def forward(ctx: Any, features: Tensor) -> Tensor:
         wide = features.shape[-2] <= features.shape[-1]
         own = features.double()
-        gram = own @ own.mT if wide else own.mT @ own
-        values, vectors = torch.linalg.eigh(gram)
+        values, vectors = torch.linalg.eigh(_lower_gram(own if wide else own.mT))
         sigma = values.clamp(min=0).sqrt()
         kept = sigma > RELATIVE * sigma[..., -1:]
         inverse = torch.where(kept, 1 / sigma.clamp(min=1e-300), 0.0)
-        root = ((vectors * inverse[..., None, :]) @ vectors.mT).to(features.dtype)
-        ctx.save_for_backward(root @ features if wide else features @ root)
+        ctx.wide = wide
+        ctx.save_for_backward(features, vectors, inverse)
         return sigma.sum(-1).to(features.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        (direction,) = ctx.saved_tensors
-        return grads[0][..., None, None] * direction
+        features, vectors, inverse = ctx.saved_tensors
+        scaled = vectors * (grads[0].double()[..., None] * inverse)[..., None, :]
+        root = (scaled @ vectors.mT).to(features.dtype)
+        return root @ features if ctx.wide else features @ root
+
+
+def _lower_gram(x: Tensor) -> Tensor:
+    """x x^T, of which eigh reads the lower triangle; above it blocks are left out (0)."""
+    rows = x.shape[-2]
+    if x.dim() > 2 or rows < 64:
+        return x @ x.mT
+    gram, edges = x.new_zeros(rows, rows), [rows * i // 4 for i in range(5)]
+    for start, end in itertools.pairwise(edges):
+        gram[start:end, :end] = x[start:end] @ x[:end].T
+    return gram
 
 
 def nuclear_norm(features: Tensor) -> Tensor:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import data_faults
+from featlearn.images.config_data import augmentation_faults, data_faults
 
 #: Data sets of the thesis, and the tables that they alone make.
 TABLES = {
@@ -33,6 +34,11 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
             f"nuclear.domains.domains.name: {own['name']!r}; expected one of {', '.join(TABLES)}, "
             "or nothing"
         )
+    weights = domains["weights"]
+    if weights and ":" not in weights and not Path(weights).expanduser().is_file():
+        yield f"nuclear.domains.weights: {weights}: no such file; expected one, or library:name"
+    if domains["augmentation"]:
+        yield from augmentation_faults(domains["augmentation"], "nuclear.domains.augmentation")
     arms = domains["arms"]
     for name in ("ERM", "ERM-NU"):
         if arms.get(name) is None:
@@ -48,12 +54,16 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
 
 
 def state(nuclear: Mapping[str, Any]) -> str:
-    """A digest of the files of the images, so that other files are read again."""
-    from pathlib import Path
+    """A digest of the files of images and weights, so that other files are read again."""
+    weights = Path(nuclear["domains"].get("weights") or ".").expanduser()
+    status = weights.stat() if weights.is_file() else None
+    told = f"-{status.st_size}-{status.st_mtime_ns}" if status else ""
+    return _images(nuclear["domains"]["domains"]) + told
 
+
+def _images(own: Mapping[str, Any]) -> str:
     from featlearn.images.on_disk import listing_digest, sources
 
-    own = nuclear["domains"]["domains"]
     try:
         if own["made"] != "folders":
             return listing_digest(sources(own["data"]), own["data"].get("path") or ".")

@@ -42,7 +42,7 @@ def train(
     weight = torch.tensor([arm[1] for arm in arms])
     for _ in range(steps):
         invariant = torch.rand(batch, r, generator=draws)
-        z = torch.cat([invariant, signed_uniform(batch, d - r, gamma, draws).float()], 1)
+        z = torch.cat([invariant, signed_uniform(batch, d - r, gamma, draws, torch.float32)], 1)
         phi = z @ a.mT
         loss = functional.softplus(-(phi @ head)).mean(1).sum()
         if chosen["l2"]:

@@ -6,9 +6,16 @@ import pandas as pd
 
 #: The same training averaged by SWAD, as it is called.
 SWAD = {"ERM": "SWAD", "ERM-NU": "SWAD-NU", "CORAL": "SWAD-CORAL"}
-PAIRS = {"ERM-NU": "ERM", "ERM-NU released": "ERM", "Mixup-NU": "Mixup", "SWAD-NU": "SWAD"}
-#: At the printed weight and scaling, which may stop a training: not drawn with the others.
-PRINTED = {"ERM-NU printed": "ERM"}
+#: What is compared, by name: with the penalty, and without.
+PAIRS = {
+    "ERM-NU": ("ERM-NU", "ERM"), "ERM-NU released": ("ERM-NU released", "ERM"),
+    "Mixup-NU": ("Mixup-NU", "Mixup"), "SWAD-NU": ("SWAD-NU", "SWAD"),
+}  # fmt: skip
+#: Not drawn with the others: the printed weight and scaling, and against another norm.
+FURTHER = {
+    "ERM-NU printed": ("ERM-NU printed", "ERM"),
+    "over Frobenius": ("ERM-NU", "ERM-Frobenius"),
+}
 #: What learns no features.
 OPPONENTS = ("linear on pixels", "random features", "majority")
 AVERAGE = "Avg"
@@ -37,9 +44,9 @@ def gains(accuracies: pd.DataFrame) -> pd.DataFrame:
     """With the penalty minus without, by pair, domain and replicate."""
     own = with_average(accuracies)
     keys, found = ["domain", "replicate"], []
-    for first, second in (PAIRS | PRINTED).items():
+    for name, (first, second) in (PAIRS | FURTHER).items():
         both = own[own["algorithm"] == first].merge(
             own[own["algorithm"] == second], on=keys, suffixes=("", "_without")
         )
-        found.append(both.assign(pair=first, value=both["value"] - both["value_without"]))
+        found.append(both.assign(pair=name, value=both["value"] - both["value_without"]))
     return pd.concat(found, ignore_index=True)[["pair", *keys, "value"]]

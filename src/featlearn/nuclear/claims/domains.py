@@ -16,12 +16,12 @@ from featlearn.core.claims import (
     Claim,
     needs,
 )  # fmt: skip
-from featlearn.nuclear.words import AVERAGE, averaged, gains, with_average
+from featlearn.nuclear.words import AVERAGE, OPPONENTS, averaged, gains, with_average
 
 Frames = Mapping[str, pd.DataFrame]
 FOLDER = "nuclear/measurements/domains"
 ACCURACIES, SWEPT = f"{FOLDER}/accuracies.parquet", f"{FOLDER}/swept.parquet"
-REACH = needs(domains__trials=3, domains__training__steps=300)
+REACH = needs(domains__trials=3, domains__training__steps=200)
 
 
 def _gain(frames: Frames, pair: str) -> np.ndarray:
@@ -38,8 +38,13 @@ def _validation(frames: Frames) -> np.ndarray:
 
 
 def _training(frames: Frames) -> np.ndarray:
-    own = frames["accuracies"].query("arm == 'ERM' and averaging == 'best'")
-    return averaged(own, ["arm"], ["training"])["training"].to_numpy()
+    """Training accuracy at the last step of the arm that has the least.
+
+    Left out: the printed weight, which has a claim of its own, and what learns no features.
+    """
+    own = frames["accuracies"].query("averaging == 'best' and arm != 'ERM-NU printed'")
+    every = averaged(own[~own["arm"].isin(OPPONENTS)], ["arm"], ["trained"])
+    return every.groupby("replicate")["trained"].min().to_numpy()
 
 
 def _gap(frames: Frames) -> np.ndarray:
@@ -83,17 +88,19 @@ def _fall_claim(rank: str) -> Claim:
 
 
 #: Of the weights that validation chooses.
-PILOT = "Pilots on other streams: -.09 to .02 in single domains."
+PILOT = "Pilots on other streams: -.02 to .03 in single domains."
 CHOSEN = (
     "The nuclear norm, its weight chosen on held-out images of the training domains, raises it: "
 )
 
 CLAIMS = (
     Claim("nuclear/domains-are-learned", CONTROL, "section 6.3.2",
-          "The training domains are learned.", "training accuracy of ERM", 0.95, 1,
-          "Else nothing is generalised. An earlier run of 150 steps had .81; pilots on other "
-          "streams reach .99 after 300.", _training, ACCURACIES, possible=SHARE,
-          out_of_reach=REACH),
+          "Every algorithm learns its training domains.",
+          "least training accuracy at the last step over algorithms, without the printed weight",
+          0.95, 1,
+          "Else it was given too few steps. An earlier network had .76 of ERM; in pilots on other "
+          "streams all but Mixup reach .998 in 200 steps, Mixup .96 to .98.", _training, ACCURACIES,
+          possible=SHARE, out_of_reach=REACH),
     Claim("nuclear/domains-differ", CONTROL, "section 6.3.2",
           "The left-out domain is harder.",
           "accuracy of ERM on held-out images minus there",
@@ -107,8 +114,15 @@ CLAIMS = (
     _gain_claim("ERM-NU", "erm", CHOSEN + "ERM-NU.", PILOT),
     _gain_claim("SWAD-NU", "swad", CHOSEN + "SWAD-NU.", PILOT),
     _gain_claim("Mixup-NU", "mixup", CHOSEN + "Mixup-NU.", PILOT),
+    Claim("nuclear/gain-over-frobenius", OBSERVATION, "section 6.3.2",
+          "It is the rank and not the size: the nuclear norm does better than the Frobenius norm "
+          "of the same batch, both weights chosen in the same way.",
+          "accuracy with the nuclear norm minus that with the Frobenius norm, mean over domains",
+          0, 1, "What the thesis holds the gain to come from; the Frobenius norm shrinks features "
+          "and prefers no rank.", partial(_gain, pair="over Frobenius"), ACCURACIES,
+          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
     _gain_claim("ERM-NU printed", "printed",
                 "At the printed weight .01 of the printed sum it raises it: ERM-NU.",
-                "An earlier run, in which it stopped the training, failed."),
+                "Earlier networks lost by it, in pilots this one too."),
     *(_fall_claim(rank) for rank in ("printed", "standard", "centred")),
 )  # fmt: skip

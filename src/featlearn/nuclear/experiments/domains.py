@@ -1,114 +1,177 @@
-"""Leave one domain out: every arm, trial by trial, and the penalty's weight turned up."""
+"""Leave one domain out: every arm in every trial, and the penalty's weight turned up."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
+from featlearn.images.augment import Augment
 from featlearn.images.datasets import Labelled
 from featlearn.images.domains import Domains, open_domains, training_parts
+from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import stable_ranks
+from featlearn.images.weights import load_weights
 from featlearn.nuclear.opponents import opponents
-from featlearn.nuclear.training import Net, evaluate, train
+from featlearn.nuclear.training import Net, Sight, Stack, Trained, Trial, train
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
+Settings = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+
 
 def measure(job: Job) -> Results:
     """Accuracies of each arm on each left-out domain, and along the weights of the penalty."""
     config = job.config
-    arms = {name: arm for name, arm in config["arms"].items() if arm is not None}
-    sweep = {f"{theta:g}": {"nu": theta, "nu_scale": config["sweep"]["nu_scale"]}
-             for theta in config["sweep"]["weights"]}  # fmt: skip
-    rows: list[dict[str, Any]] = []
-    swept: list[dict[str, Any]] = []
-    done, total = 0, config["trials"] * 4 * (len(arms) + len(sweep))
-    progress = Progress(job.rule, total)
-    for trial in range(config["trials"]):
-        name = (job.seed, "nuclear", "domains", trial)
-        found = open_domains(
+    arms = {name: _tried(arm) for name, arm in config["arms"].items() if arm is not None}
+    sweep = [{"nu": w, "nu_scale": config["sweep"]["nu_scale"]} for w in config["sweep"]["weights"]]
+    every = {_key(one): one for one in (*(one for own in arms.values() for one in own), *sweep)}
+    names = [(job.seed, "nuclear", "domains", trial) for trial in range(config["trials"])]
+    opened = [
+        open_domains(
             config["domains"], job.results / job.params.cache, name, "nuclear.domains.domains"
         )
-        for left_out in found.images:
-            own = _Split(found, left_out, config, name)
+        for name in names
+    ]
+    accuracies: Rows = []
+    swept: Rows = []
+    progress = Progress(job.rule, len(opened[0].images))
+    for done, left_out in enumerate(opened[0].images, 1):
+        splits = [
+            _Split(found, left_out, config["validation"], name)
+            for found, name in zip(opened, names, strict=True)
+        ]
+        trained = _train(splits, list(every.values()), config, job.device)
+        for trial, own in enumerate(splits):
             kept = {"domain": left_out, "replicate": trial}
             for arm, settings in arms.items():
-                rows += [{"arm": arm, **kept, **row} for row in own.best(settings, job.device)]
-                done += 1
-                progress.report(done, lambda: {})
-            for weight, settings in sweep.items():
-                row = own.run(settings, job.device)[0]
-                swept.append({"weight": float(weight), **kept, **row})
-                done += 1
-                progress.report(done, lambda: {})
-            for arm, found_row in opponents(own.learned, own.chosen, own.unseen, own.classes,
-                                            config["opponents"], own.name).items():  # fmt: skip
-                rows.append({"arm": arm, **kept, **found_row})
-    return {"accuracies": pd.DataFrame(rows), "swept": pd.DataFrame(swept)}
+                rows = _chosen([trained[trial, _key(one)] for one in settings])
+                accuracies += [{"arm": arm, **kept, **row} for row in rows]
+            swept += [{**kept, **trained[trial, _key(one)][0]} for one in sweep]
+            for arm, row in opponents(own.learned, own.chosen, own.unseen, own.classes,
+                                      config["opponents"], own.name).items():  # fmt: skip
+                accuracies.append({"arm": arm, **kept, **row})
+        progress.report(done, lambda: {})
+    return {"accuracies": pd.DataFrame(accuracies), "swept": pd.DataFrame(swept)}
+
+
+def _tried(arm: Settings) -> list[Settings]:
+    """The settings that an arm stands for: one for each weight, from the smallest."""
+    weights = arm.get("nu", 0.0)
+    return [{**arm, "nu": w} for w in sorted(weights)] if isinstance(weights, list) else [arm]
+
+
+def _key(settings: Settings) -> str:
+    """The same for settings that train alike."""
+    weight = float(settings.get("nu", 0.0))
+    own = {"nu_scale": "none", "nu_start_step": 0, "norm": "nuclear", **settings, "nu": weight}
+    if not weight:
+        own = {key: value for key, value in own.items() if key in ("mixup", "coral")}
+    return json.dumps(own, sort_keys=True)
+
+
+def _chosen(tried: list[Rows]) -> Rows:
+    """Of several weights what is best on held-out training images, at ties the smallest.
+
+    The best checkpoint and the dense average choose each for itself.
+    """
+    return [max(rows, key=lambda row: row["validation"]) for rows in zip(*tried, strict=True)]
 
 
 class _Split:
-    """One left-out domain of one trial: all arms see the same images, start and batches."""
+    """One left-out domain of one trial."""
 
-    def __init__(self, found: Domains, left_out: str, config: Any, name: tuple[object, ...]):
-        self.config, self.name = config, (*name, left_out)
+    def __init__(self, found: Domains, left_out: str, share: float, name: tuple[object, ...]):
+        self.name = (*name, left_out)
         self.classes, self.unseen = len(found.classes), found.images[left_out]
         parts = {
-            domain: training_parts(own, config["validation"], (*name, "validation", domain))
+            domain: training_parts(own, share, (*name, "validation", domain))
             for domain, own in found.images.items()
             if domain != left_out
         }
         self.learned = [one[0] for one in parts.values()]
         held_out = [one[1] for one in parts.values()]
         self.chosen = Labelled(*(torch.cat([one[i] for one in held_out]) for i in (0, 1)))
-        self.size = int(self.unseen.images.shape[-1])
-        self.known: dict[str, list[dict[str, Any]]] = {}
 
-    def best(self, arm: Any, device: Any) -> list[dict[str, Any]]:
-        """An arm's rows; of several weights those that are best on held-out training images.
-
-        The best checkpoint and the dense average choose each for itself, at ties the smaller.
-        """
-        weights = arm.get("nu", 0.0)
-        if not isinstance(weights, list):
-            return self.run(arm, device)
-        tried = [self.run({**arm, "nu": weight}, device) for weight in sorted(weights)]
-        return [max(rows, key=lambda row: row["validation"]) for rows in zip(*tried, strict=True)]
-
-    def run(self, arm: Any, device: Any) -> list[dict[str, Any]]:
-        """Of the best checkpoint and of the dense average; settings are trained once."""
-        weight = float(arm.get("nu", 0.0))
-        penalised = {"nu_scale": "none", **arm, "nu": weight} if weight else {}
-        rest = {key: value for key, value in arm.items() if key not in ("nu", "nu_scale")}
-        key = str(sorted((rest | penalised).items()))
-        if key not in self.known:
-            self.known[key] = [{"weight": weight, **row} for row in self._train(arm, device)]
-        return self.known[key]
-
-    def _train(self, arm: Any, device: Any) -> list[dict[str, Any]]:
+    def start(self, config: Settings) -> Net:
+        """The network that all arms of the trial start from."""
+        size = int(self.unseen.images.shape[-1])
         with seeded(*self.name, "start"):
-            encoder = build_encoder(self.config["encoder"], self.size)
-            frozen = self.config["training"]["frozen_norms"]
-            net = Net(encoder, encoder.width, self.classes, frozen).to(device)
-        training = self.config["training"]
-        done = train(net, self.learned, self.chosen, arm, training, (*self.name, "train"), device)
-        rows = []
-        for averaging, state in (("best", done.best), ("swad", done.swad)):
-            net.load_state_dict(state)
-            unseen, _, features = evaluate(net, self.unseen, device)
-            seen, _, _ = evaluate(net, self.chosen, device)
-            training_accuracy = sum(evaluate(net, one, device)[0] for one in self.learned)
-            rows.append({
-                "averaging": averaging, "value": unseen, "validation": seen,
-                "training": training_accuracy / len(self.learned),
-                "segments": done.averaged if averaging == "swad" else 0,
-                "checkpoint": done.checkpoint, **stable_ranks(features),
+            encoder = build_encoder(config["encoder"], size)
+            net = Net(encoder, size, self.classes, config["features"],
+                      config["training"]["frozen_norms"])  # fmt: skip
+        if config.get("weights"):
+            file = Path(config["weights"]).expanduser()
+            load_weights(encoder, file, config.get("weights_folder"))
+        return net
+
+
+def _train(
+    splits: list[_Split], settings: list[Settings], config: Settings, device: Any
+) -> dict[tuple[int, str], Rows]:  # fmt: skip
+    """Rows of all settings in all trials; as many networks at once as the config says."""
+    found: dict[tuple[int, str], Rows] = {}
+    sight, most = _sight(config.get("augmentation"), device), config["training"]["at_once"]
+    few = max(1, most // len(settings))
+    for first in range(0, len(splits), few):
+        trials = splits[first : first + few]
+        for start in range(0, len(settings), most):
+            arms = settings[start : start + most]
+            stack = Stack([one.start(config) for one in trials for _ in arms], device)
+            streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in trials]
+            done = train(stack, streams, arms, config["training"], sight)
+            for i, one in enumerate(trials):
+                rows = slice(i * len(arms), (i + 1) * len(arms))
+                told = _told(stack, done, rows, one, sight)
+                for arm, own in zip(arms, told, strict=True):
+                    weight = float(arm.get("nu", 0.0))
+                    found[first + i, _key(arm)] = [{"weight": weight, **row} for row in own]
+    return found
+
+
+def _told(stack: Stack, done: Trained, rows: slice, own: _Split, sight: Sight) -> list[Rows]:
+    """Of each network of a trial the rows of its best checkpoint and of its dense average."""
+
+    def learned(state: dict[str, Tensor]) -> Tensor:
+        every = [stack.evaluate(state, rows, one, sight)[0] for one in own.learned]
+        return torch.stack(every).mean(0)
+
+    last = learned(done.last)
+    found: list[Rows] = [[] for _ in last]
+    for averaging, state in (("best", done.best), ("swad", done.swad)):
+        unseen, _, features = stack.evaluate(state, rows, own.unseen, sight)
+        seen, training = stack.evaluate(state, rows, own.chosen, sight)[0], learned(state)
+        for i, row in enumerate(found):
+            at = rows.start + i
+            row.append({
+                "averaging": averaging, "value": float(unseen[i]), "validation": float(seen[i]),
+                "training": float(training[i]), "trained": float(last[i]),
+                "segments": done.averaged[at] if averaging == "swad" else 0,
+                "checkpoint": int(done.checkpoint[at]), **stable_ranks(features[i]),
             })  # fmt: skip
-        return rows
+    return found
+
+
+def _sight(augmentation: Settings | None, device: Any) -> Sight:
+    """From uint8 images to what networks see: values in [-1, 1], or an augmentation's."""
+    if not augmentation:
+        return lambda images, draws: images.to(device).float() / 127.5 - 1
+    augment = Augment(augmentation)
+    plain = augment.plain()
+
+    def see(images: Tensor, draws: Draws | None) -> Tensor:
+        still = draws or Draws(("evaluation",), 0, len(images))
+        return (plain if draws is None else augment)(images.to(device), still)
+
+    return see

@@ -78,6 +78,10 @@ def _featuriser(own: Any, name: tuple[object, ...], replicate: int) -> list[dict
     r, d, gamma = own["r"], own["d"], own["gamma"]
     w = featuriser.train(arms, r, d, gamma, own["features"], own["steps"], own["batch"],
                          own["rate"], name)  # fmt: skip
+    exact, best = model.laws(r, d, gamma), {("none", 0.0): math.nan}
+    for kind, weight in arms[1:]:
+        alpha, beta = model.optimum(exact, r, d, weight, kind)
+        best[kind, weight] = alpha / beta
     test = {}
     for place, sign in (("id", 1), ("ood", -1)):
         g = generator(*name, place)
@@ -86,7 +90,7 @@ def _featuriser(own: Any, name: tuple[object, ...], replicate: int) -> list[dict
     return [
         {"arm": kind, "penalty": weight, "replicate": replicate,
          "ratio": float(one[:r].mean() / one[r:].mean()),
-         "whitened": model.whitened_ratio(gamma),
+         "whitened": model.whitened_ratio(gamma), "optimum": best[kind, weight],
          **{key: float((z @ one > 0).double().mean()) for key, z in test.items()}}
         for (kind, weight), one in zip(arms, w, strict=True)
     ]  # fmt: skip

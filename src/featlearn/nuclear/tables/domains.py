@@ -76,9 +76,11 @@ def printed_and_measured(
 def rates(accuracies: pd.DataFrame) -> Table:
     """What was learned: accuracies in training, on held-out images, and in the unseen domain
 
-    Means over trials and left-out domains.
+    Means over trials and left-out domains. *at the end* is the training accuracy at the last step, *training*
+    that of the weights that were chosen, of which *held out* and *unseen* tell too.
     """
     keys = [
+        "trained",
         "training",
         "validation",
         "value",
@@ -89,14 +91,14 @@ def rates(accuracies: pd.DataFrame) -> Table:
         "segments",
     ]
     frame = accuracies.groupby(["arm", "averaging"], sort=False)[keys].mean().reset_index()
-    words = {"value": "unseen", "weight": "lambda", "printed": "rank as printed",
+    words = {"trained": "at the end", "validation": "held out", "value": "unseen", "weight": "lambda", "printed": "rank as printed",
              "standard": "standard rank", "centred": "centred rank"}  # fmt: skip
     shown = frame.round({key: 3 if key != "weight" else 5 for key in keys}).rename(columns=words)
     notes = (
         "Stable ranks are those of features of the unseen domain. lambda: mean of the weights that "
         "were chosen on held-out images of the training domains. segments: of SWAD's average."
     )
-    return Table(frame, shown.fillna("-"), notes)
+    return Table(frame, shown.astype(object).where(shown.notna(), "-"), notes)
 
 
 @table("misprints", contains="quoted")

@@ -28,8 +28,10 @@ def optimum(optima: pd.DataFrame) -> Table:
 def penalties(penalised: pd.DataFrame) -> Table:
     """A linear featuriser with a fixed head: what the penalties do
 
-    The ratio alpha / beta is 1 / (2 gamma) for l2 and at most 6 (1/3 - gamma^2) / gamma for the nuclear norm,
-    which whitens.
+    *ratio* is alpha / beta where training ended, *ratio of the optimum* that of the population's minimiser,
+    computed without draws. It is near 1 / (2 gamma) for l2 and near 6 (1/3 - gamma^2) / gamma for the nuclear
+    norm **at every weight**, since the nuclear norm whitens. Without a penalty there is no minimiser, and the
+    ratio is that of the path: Adam moves all weights alike.
     """
     by = ["arm", "penalty"]
     frames = [summary(penalised, by, key).assign(quantity=key) for key in ("ratio", "id", "ood")]
@@ -38,4 +40,6 @@ def penalties(penalised: pd.DataFrame) -> Table:
                                zip(frame["mean"], frame["half_width"], strict=True)])  # fmt: skip
     shown = cells.pivot_table(index=by, columns="quantity", values="cell", aggfunc="first",
                               sort=False)  # fmt: skip
+    exact = penalised.groupby(by)["optimum"].first().map("{:.3f}".format)
+    shown.insert(0, "ratio of the optimum", exact.where(exact != "nan", "-"))
     return Table(frame, shown.sort_index().reset_index().rename_axis(columns=None))
