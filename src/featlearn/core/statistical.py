@@ -124,7 +124,9 @@ def whiskers(
 
     With ``across`` the intervals lie along x: ``x`` are the means, and ``mean`` the places along y.
     """
-    ends = {"xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))}
+    ends: dict[str, Any] = {
+        "xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))
+    }
     ax.errorbar(
         x, mean, **ends, color=colour,
         fmt=f"{marker}", linestyle=line or "none", markersize=4.5, linewidth=1.4, elinewidth=1.2,

@@ -213,7 +213,13 @@ def page(height: float) -> Figure:
 
 
 def _height(shown: Sheet, across: int, down: int) -> float:
-    return height_of(2 + len(shown.overlays), across, down)
+    lower = 0.14 * down if _comma(shown) == "\n" else 0.0
+    return height_of(2 + len(shown.overlays), across, down) + lower
+
+
+def _comma(shown: Sheet) -> str:
+    """Between count and answer below a map: with many maps a line is too short for both."""
+    return ", " if len(shown.overlays) <= 2 else "\n"
 
 
 def height_of(width: int, across: int, down: int) -> float:
@@ -266,7 +272,7 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
         said = int(shown.predicted[name][number])
         right = said == int(shown.pictures.labels[number])
         ax.set_xlabel(
-            f"{sum(hit)} of {len(hit)}" + ("" if right else f", says {said + 1}"),
+            f"{sum(hit)} of {len(hit)}" + ("" if right else f"{_comma(shown)}says {said + 1}"),
             fontsize=8,
             color=COLOURS["ink"] if right else COLOURS["red"],
             labelpad=2,

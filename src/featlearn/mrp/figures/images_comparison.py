@@ -79,24 +79,25 @@ def images_comparison(comparison: pd.DataFrame) -> Figure:
 
 def _gains(ax: Axes, frame: pd.DataFrame, reference: str) -> None:
     """Paired differences from supervised training, and its accuracy below the numbers of labels."""
-    frame = frame.assign(arm=list(zip(frame["start"], frame["evaluation"], strict=True)))
-    supervised = (reference, "fine-tuned")
-    arms = [(start, way) for way in MARKERS for start in STARTS]
-    others = {arm: supervised for arm in arms if arm != supervised}
-    gains = paired(frame[frame["arm"].isin(arms)], ["labels"], "arm", others)
+    frame = frame.assign(arm=frame["start"] + "/" + frame["evaluation"])
+    supervised = f"{reference}/fine-tuned"
     looks = {
-        (start, way): Look(
+        f"{start}/{way}": Look(
             f"{'random' if start == reference else STARTS[start]}"
             f"{', linear head' if way != 'fine-tuned' else ''}",
             PALETTE["random features"] if start == reference else START_COLOURS[start],
-            MARKERS[way],
+            marker,
         )
-        for start, way in others
+        for way, marker in MARKERS.items()
+        for start in STARTS
+        if f"{start}/{way}" != supervised
     }
+    own = frame[frame["arm"].isin([supervised, *looks])]
+    gains = paired(own, ["labels"], "arm", dict.fromkeys(looks, supervised))
     differences(ax, gains, "labels", "arm", looks=looks)
     levels = frame[frame["arm"] == supervised].groupby("labels")["value"].mean()
     ax.set_xticks(
-        range(len(levels)), [f"{int(count)}\n({level:.2f})" for count, level in levels.items()]
+        range(len(levels)), [f"{count}\n({level:.2f})" for count, level in levels.items()]
     )
 
 

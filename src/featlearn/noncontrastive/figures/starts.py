@@ -24,6 +24,9 @@ OUTCOMES = {
     "undecided": (PALETTE["mixture"], "a neuron holds a mixture"),
 }
 
+#: Share of neurons on the weak feature without a head.
+FORMULA = r"$(2/\pi)\,\arctan\,(\alpha_2/\alpha_1)^{3/2}$"
+
 
 @figure("outcomes")
 def what_becomes(outcomes: pd.DataFrame) -> Figure:
@@ -97,9 +100,9 @@ def winner_rule(outcomes: pd.DataFrame, config: Config) -> Figure:
         seen = estimate(share.to_numpy())
         whiskers(ax, seen.mean, place, seen.half_width, COLOURS["blue"], across=True,
                  label=None if place else "simulated, 95 %")  # fmt: skip
-        ax.vlines(2 / np.pi * np.arctan(ratio**1.5), place - 0.35, place + 0.35,
-                  color=PALETTE["theory"], linewidth=2,
-                  label=None if place else r"$(2/\pi)\,\arctan\,(\alpha_2/\alpha_1)^{3/2}$")  # fmt: skip
+        closed = 2 / np.pi * np.arctan(ratio**1.5)
+        ax.plot([closed] * 2, [place - 0.35, place + 0.35], color=PALETTE["theory"], linewidth=2,
+                label=None if place else FORMULA)  # fmt: skip
         words = NAMES.get(name, name).replace("\n", " ")
         names.append(rf"{words} ($\alpha_2/\alpha_1$ = {ratio:.2f})")
     ax.set_yticks(range(len(cases)), names)

@@ -45,7 +45,7 @@ def what_becomes(outcomes: pd.DataFrame) -> Table:
     shares = summary(pd.concat(parts, ignore_index=True), ["case", "mode", "outcome"])
     starts = int(outcomes.groupby(["case", "mode"]).size().max())
     named = shares.assign(
-        setting=shares["case"].map(lambda name: NAMES.get(name, name).replace("\n", " ")),
+        setting=[NAMES.get(name, name).replace("\n", " ") for name in shares["case"]],
         training=shares["mode"].map(MODES),
     )
     return Table(
