@@ -222,3 +222,13 @@ def test_numbers_are_compared_as_they_are_rounded():
         assert agrees(text, row), text
     for text in ("0.53", "0.5", "53%", "it fails"):
         assert agrees(text, row) == (text == "0.5"), text
+
+
+def test_what_is_published_is_in_git_and_in_no_package():
+    for name in ("MANIFEST.in", "setup.py"):
+        assert "results" not in (REPOSITORY / name).read_text()
+    told = subprocess.run(
+        ["git", "check-ignore", "results/published/desk/report.html", "results/desk/report.html"],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.stdout.split() == ["results/desk/report.html"]

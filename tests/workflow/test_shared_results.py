@@ -89,5 +89,5 @@ def test_a_damaged_shared_file_is_found_and_made_again(clones):
     assert (clones.late / PURITY).is_file()
 
 
-def test_without_the_option_nothing_is_said_about_sharing(toy_sources):
-    assert "cach" not in toy_sources.snakemake("--dry-run").well().text
+def test_without_the_option_nothing_is_said_about_sharing(fresh_toy):
+    assert "cach" not in fresh_toy().snakemake("--dry-run").well().text
