@@ -83,8 +83,8 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
     important task, whose signal is 1 or -1, over the examples of a prompt. Solid: all noise, that of features
     which are not the task's, and what the sampling of the task's own two adds to it. Dashed: the theorem's split
     of the same, noise Ξ projected to the span of the heads, and the remainder ε. Grey falls as 1 / √M.
-    *What to see:* all terms fall as printed, and fewer heads have less of each. But the remainder is no smaller
-    order than the noise: the theorem puts fresh signs where the task's own features are, and ε takes them
+    *What to see:* all terms fall as printed, and fewer heads have less of each. But the remainder is of
+    the order of the noise itself: the theorem puts fresh signs where the task's own features are, and ε takes them
     out again. The projection changes no answer, since heads lie in the span that is projected to.
     """
     drawn = canvas(7.6, 3.9)
