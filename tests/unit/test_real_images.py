@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import io
+import os
 import re
 from pathlib import Path
 
@@ -338,6 +339,70 @@ def test_images_without_classes_are_refused(tmp_path):
         picture(number, (9, 9, 9)).save(root / f"{number}.png")
     with pytest.raises(FeatlearnError, match="classes: none; expected two or more"):
         describe(tiny(root)["data"], tmp_path / "cache", 0, "flat")
+
+
+def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tmp_path):
+    root = tmp_path / "flowers"
+    for name, colour in COLOURS.items():
+        (root / name).mkdir(parents=True)
+        for number in range(5):
+            picture(number, colour).save(root / name / f"{number}.ppm")
+    settings = tiny(root)
+    before = state({"own": settings})
+    pixels = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
+    assert state({"own": settings}) == before
+    file = root / "rose" / "0.ppm"
+    was = file.stat()
+    picture(7, COLOURS["rose"]).save(tmp_path / "other.ppm")
+    with open(file, "r+b") as handle:  # in place: not even another file
+        handle.write((tmp_path / "other.ppm").read_bytes())
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    now = file.stat()
+    assert (now.st_size, now.st_mtime_ns, now.st_ino) == (
+        was.st_size, was.st_mtime_ns, was.st_ino
+    )  # fmt: skip
+    assert state({"own": settings}) != before
+    after = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
+    assert set(after["pixels"]).isdisjoint(pixels["pixels"])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"pretraining": {"training": {"batch_size": 64, "drop_last": True}}},
+            "real_images.own.pretraining.training.batch_size: 64; expected at most the 30 training "
+            "images, or drop_last: false: no step has enough",
+        ),
+        (
+            {"finetuning": {"training": {"batch_size": 16, "drop_last": True}}},
+            "real_images.own.finetuning.training.batch_size: 16; expected at most the 15 labels at "
+            "0.5 of them, or drop_last: false: no step has enough",
+        ),
+        (
+            {"train_images": 9, "pretraining": {"training": {"drop_last": True}}},
+            "real_images.own.pretraining.training.batch_size: 16; expected at most the 9 training",
+        ),
+        (
+            {"data": {"shares": {"test": 0.01}}},
+            "real_images.own.data: 37 images, of which shares.test: 0.01 leaves none for the test; "
+            "expected 100 or more",
+        ),
+    ],
+)
+def test_a_set_too_small_for_a_step_is_refused_before_any_job(change, told, garden):
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        state({"own": tiny(garden, **change)})
+
+
+@pytest.mark.parametrize("folders", [0, 1])
+def test_a_folder_without_two_classes_is_refused_before_any_job(folders, tmp_path):
+    place = tmp_path / "rose" if folders else tmp_path
+    place.mkdir(exist_ok=True)
+    for number in range(6):
+        picture(number, COLOURS["rose"]).save(place / f"{number}.png")
+    with pytest.raises(ConfigError, match="class folders; expected two or more, one a class"):
+        state({"own": tiny(tmp_path)})
 
 
 # ------------------------------------------------------------------------------- experiment
