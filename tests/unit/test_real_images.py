@@ -40,7 +40,7 @@ from featlearn.mrp.images.real_config import (
 from featlearn.own.figures.images import accuracy, confusion, learning
 from featlearn.own.figures.maps import maps_figure, panel, shown_rows
 from featlearn.own.intervals import difference, wilson
-from featlearn.own.report import warnings
+from featlearn.own.report import sentences, warnings
 from featlearn.own.tables import images as tables
 
 ROOT = Path(__file__).parents[2]
@@ -520,6 +520,30 @@ def test_a_bootstrap_pairs_images_and_knows_when_there_is_no_difference():
     # images that both get right say nothing: the interval is that of the paired differences
     error = (better - right).mean(0).std() / 40**0.5
     assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.35)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (0.01, 0.2, "SimMIM added 0.10 (0.01 to 0.20)"),
+        (-0.2, -0.01, "SimMIM took something from training from scratch"),
+        (0.0, 0.2, "Whether SimMIM adds anything to training from scratch, these images do not"),
+    ],
+)
+def test_a_gain_is_claimed_only_if_its_interval_lies_on_one_side(low, high, told):
+    row = {"data_set": "a", "evaluation": "fine-tuned", "fraction": 1.0, "labels": 80, "mean": 0.6,
+           "quantity": "accuracy", "low": 0.5, "high": 0.7, "test_images": 20}  # fmt: skip
+    own = {"method": "SimMIM", "gain": 0.1, "gain_low": low, "gain_high": high}
+    table = pd.DataFrame([{**row, "method": "from scratch"}, {**row, **own}])
+    counts = pd.DataFrame(
+        {"data_set": "a", "class": ["x", "y"] * 2, "role": ["train"] * 2 + ["test"] * 2,
+         "images": [40, 40, 10, 10]}
+    )  # fmt: skip
+    first, second, third = sentences(table, counts, {"a": []})
+    assert first == "a: 2 classes, 80 training and 20 test images; none left out."
+    assert "all 80 labels" in second
+    assert "from scratch 0.60 (0.50 to 0.70); SimMIM 0.60 (0.50 to 0.70)." in second
+    assert third.startswith(told)
 
 
 def test_few_test_images_are_told_and_many_are_not():
