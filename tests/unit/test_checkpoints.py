@@ -11,6 +11,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from torch import nn
@@ -151,6 +152,45 @@ def test_if_all_are_torn_the_training_starts_anew(tmp_path, undisturbed):
     interrupted(kept, 9, **EVERY)
     for path in kept.glob("*.safetensors"):
         cut(path)
+    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
+
+
+def torn(content: bytes, how: str) -> bytes:
+    """What may be left of a file: cut, zeroed, with a bit turned, or of something else."""
+    half = len(content) // 2
+    kinds = {
+        "empty": b"",
+        "one byte": content[:1],
+        "half": content[:half],
+        "all but one byte": content[:-1],
+        "longer": content + b"\0",
+        "zeros": bytes(len(content)),
+        "zeros in the second half": content[:half] + bytes(len(content) - half),
+        "other words": b'["no", "record"]',
+    }
+    if how in kinds:
+        return kinds[how]
+    place = int(how.removeprefix("bit at ").removesuffix(" %")) * (len(content) - 1) // 100
+    turned = content[place] ^ 1 << place % 8
+    return content[:place] + bytes([turned]) + content[place + 1 :]
+
+
+WAYS = ("empty", "one byte", "half", "all but one byte", "longer", "zeros",
+        "zeros in the second half", "other words",
+        *(f"bit at {share} %" for share in range(0, 101, 10)))  # fmt: skip
+
+
+@pytest.mark.parametrize("file", ["tensors", "record"])
+@pytest.mark.parametrize("how", WAYS)
+def test_however_a_checkpoint_is_torn_the_bytes_in_the_end_are_the_same(
+    how, file, tmp_path, undisturbed
+):
+    kept = tmp_path / "kept"
+    interrupted(kept, 9, **EVERY)
+    path = newest(kept) if file == "tensors" else newest(kept).with_suffix(".json")
+    before = path.read_bytes()
+    path.write_bytes(torn(before, how))
+    assert path.read_bytes() != before
     assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
 
 
@@ -363,6 +403,66 @@ VICTIM = """
         time.sleep(0.02)
     train(folder={folder!r}, report=report, checkpoint_every={{"steps": 1}})
 """
+
+
+def victim(kept: Path, **more: str) -> subprocess.Popen:
+    """A training of its own process, which prints each step."""
+    path = [str(Path(__file__).resolve().parents[1]), str(SOURCE_ROOT)]
+    source = textwrap.dedent(VICTIM.format(path=path, folder=str(kept)))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
+    return subprocess.Popen(
+        [sys.executable, "-c", source], env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def after_step_5(process: subprocess.Popen, act) -> int:
+    """Do ``act(process)`` when step 5 is told; how many further steps it then makes."""
+    try:
+        for line in process.stdout:
+            if int(line) == 5:
+                act(process)
+                break
+        left = process.stdout.read().split()
+        assert process.wait(timeout=60) == 0
+        return len(left)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_a_process_that_stands_still_for_a_while_goes_on(tmp_path, undisturbed):
+    def stop(process):
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2)
+        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+        process.send_signal(signal.SIGCONT)
+
+    kept = tmp_path / "kept"
+    assert after_step_5(victim(kept), stop) > 0
+    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
+
+
+FAKED = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
+
+
+@pytest.mark.skipif(not FAKED, reason="needs libfaketime (Debian: libfaketime)")
+@pytest.mark.parametrize("jump", ["-2d", "+400d", "-30y"])
+def test_a_clock_that_jumps_changes_no_byte(jump, tmp_path, undisturbed):
+    clock = tmp_path / "clock"
+    clock.write_text("+0\n")
+    seen = []
+
+    def turn(process):
+        seen.append(process.pid)
+        clock.write_text(f"{jump}\n")
+
+    faked = {"LD_PRELOAD": str(FAKED[-1]), "FAKETIME_TIMESTAMP_FILE": str(clock),
+             "FAKETIME_NO_CACHE": "1"}  # fmt: skip
+    kept = tmp_path / "kept"
+    assert after_step_5(victim(kept, **faked), turn) > 0
+    assert seen
+    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
 
 
 def test_a_process_that_is_killed_for_real_is_taken_up(tmp_path, undisturbed):

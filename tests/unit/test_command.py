@@ -5,11 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from featlearn.command import COMMANDS, main
-from featlearn.command.flow import fitting, settings_of
-from featlearn.core.errors import ConfigError
+from featlearn.command.flow import fitting, settings_of, workflow
+from featlearn.core.config import load
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.files import write_parquet
+from featlearn.own.duration import estimate, steps_of
+from featlearn.own.tensorboard import write
 
 
 def test_help_shows_an_example_of_each_and_imports_nothing_heavy():
@@ -74,3 +79,47 @@ def test_completion_knows_commands_and_options(shell, capsys):
     assert "run images cam" in script
     assert "--replicates" in script
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def histories(own):
+    folder = own / "measurements" / "flowers"
+    folder.mkdir(parents=True)
+    rows = pd.DataFrame({"step": [2, 4], "epoch": [1.0, 2.0], "images": [8, 16],
+                         "learning_rate": [0.1, 0.05], "loss": [1.5, 0.75]})  # fmt: skip
+    write_parquet(rows.assign(data_set="flowers", replicate=0), folder / "pretraining-0.parquet")
+    tuned = [rows.assign(loss=rows["loss"] * share, labels=int(8 * share)) for share in (1, 2)]
+    write_parquet(pd.concat(tuned, ignore_index=True), folder / "finetuning-random-0.parquet")
+
+
+def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    histories(tmp_path / "own")
+    for _ in range(2):  # a second time takes the place of the first
+        names = write(tmp_path / "own", tmp_path / "tensorboard")
+    assert names == [
+        "flowers/pretraining-0",
+        "flowers/finetuning-random-0-8-labels",
+        "flowers/finetuning-random-0-16-labels",
+    ]
+    seen = reader.EventAccumulator(str(tmp_path / "tensorboard" / names[2]))
+    seen.Reload()
+    assert sorted(seen.Tags()["scalars"]) == ["learning_rate", "loss"]
+    assert [(one.step, one.value) for one in seen.Scalars("loss")] == [(2, 3.0), (4, 1.5)]
+
+
+def test_a_run_without_histories_has_no_curves(tmp_path):
+    pytest.importorskip("tensorboard")
+    with pytest.raises(FeatlearnError, match="no histories of trainings"):
+        write(tmp_path, tmp_path / "tensorboard")
+
+
+def test_an_estimate_counts_all_steps_and_grows_with_them(tmp_path):
+    def settings(epochs):
+        own = fitting(tmp_path, 60, 32, 2)
+        own["encoder"] = {"small_resnet": {"widths": [4, 8]}}
+        own["pretraining"]["training"]["epochs"] = epochs
+        own["pretraining"]["objective"] = {"simmim": {"mask_size": 4}}
+        return load({"real_images": {"own": own}}, workflow())["real_images"]["own"]
+
+    assert steps_of(settings(30), 48) == (180, 400)
+    assert 12 < estimate(settings(1), 48, 2) < estimate(settings(3000), 48, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import io
+import os
 import re
 from pathlib import Path
 
@@ -39,7 +40,7 @@ from featlearn.mrp.images.real_config import (
 from featlearn.own.figures.images import accuracy, confusion, learning
 from featlearn.own.figures.maps import maps_figure, panel, shown_rows
 from featlearn.own.intervals import difference, wilson
-from featlearn.own.report import warnings
+from featlearn.own.report import sentences, warnings
 from featlearn.own.tables import images as tables
 
 ROOT = Path(__file__).parents[2]
@@ -340,6 +341,70 @@ def test_images_without_classes_are_refused(tmp_path):
         describe(tiny(root)["data"], tmp_path / "cache", 0, "flat")
 
 
+def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tmp_path):
+    root = tmp_path / "flowers"
+    for name, colour in COLOURS.items():
+        (root / name).mkdir(parents=True)
+        for number in range(5):
+            picture(number, colour).save(root / name / f"{number}.ppm")
+    settings = tiny(root)
+    before = state({"own": settings})
+    pixels = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
+    assert state({"own": settings}) == before
+    file = root / "rose" / "0.ppm"
+    was = file.stat()
+    picture(7, COLOURS["rose"]).save(tmp_path / "other.ppm")
+    with open(file, "r+b") as handle:  # in place: not even another file
+        handle.write((tmp_path / "other.ppm").read_bytes())
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    now = file.stat()
+    assert (now.st_size, now.st_mtime_ns, now.st_ino) == (
+        was.st_size, was.st_mtime_ns, was.st_ino
+    )  # fmt: skip
+    assert state({"own": settings}) != before
+    after = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
+    assert set(after["pixels"]).isdisjoint(pixels["pixels"])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"pretraining": {"training": {"batch_size": 64, "drop_last": True}}},
+            "real_images.own.pretraining.training.batch_size: 64; expected at most the 30 training "
+            "images, or drop_last: false: no step has enough",
+        ),
+        (
+            {"finetuning": {"training": {"batch_size": 16, "drop_last": True}}},
+            "real_images.own.finetuning.training.batch_size: 16; expected at most the 15 labels at "
+            "0.5 of them, or drop_last: false: no step has enough",
+        ),
+        (
+            {"train_images": 9, "pretraining": {"training": {"drop_last": True}}},
+            "real_images.own.pretraining.training.batch_size: 16; expected at most the 9 training",
+        ),
+        (
+            {"data": {"shares": {"test": 0.01}}},
+            "real_images.own.data: 37 images, of which shares.test: 0.01 leaves none for the test; "
+            "expected 100 or more",
+        ),
+    ],
+)
+def test_a_set_too_small_for_a_step_is_refused_before_any_job(change, told, garden):
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        state({"own": tiny(garden, **change)})
+
+
+@pytest.mark.parametrize("folders", [0, 1])
+def test_a_folder_without_two_classes_is_refused_before_any_job(folders, tmp_path):
+    place = tmp_path / "rose" if folders else tmp_path
+    place.mkdir(exist_ok=True)
+    for number in range(6):
+        picture(number, COLOURS["rose"]).save(place / f"{number}.png")
+    with pytest.raises(ConfigError, match="class folders; expected two or more, one a class"):
+        state({"own": tiny(tmp_path)})
+
+
 # ------------------------------------------------------------------------------- experiment
 
 
@@ -455,6 +520,30 @@ def test_a_bootstrap_pairs_images_and_knows_when_there_is_no_difference():
     # images that both get right say nothing: the interval is that of the paired differences
     error = (better - right).mean(0).std() / 40**0.5
     assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.35)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (0.01, 0.2, "SimMIM added 0.10 (0.01 to 0.20)"),
+        (-0.2, -0.01, "SimMIM took something from training from scratch"),
+        (0.0, 0.2, "Whether SimMIM adds anything to training from scratch, these images do not"),
+    ],
+)
+def test_a_gain_is_claimed_only_if_its_interval_lies_on_one_side(low, high, told):
+    row = {"data_set": "a", "evaluation": "fine-tuned", "fraction": 1.0, "labels": 80, "mean": 0.6,
+           "quantity": "accuracy", "low": 0.5, "high": 0.7, "test_images": 20}  # fmt: skip
+    own = {"method": "SimMIM", "gain": 0.1, "gain_low": low, "gain_high": high}
+    table = pd.DataFrame([{**row, "method": "from scratch"}, {**row, **own}])
+    counts = pd.DataFrame(
+        {"data_set": "a", "class": ["x", "y"] * 2, "role": ["train"] * 2 + ["test"] * 2,
+         "images": [40, 40, 10, 10]}
+    )  # fmt: skip
+    first, second, third = sentences(table, counts, {"a": []})
+    assert first == "a: 2 classes, 80 training and 20 test images; none left out."
+    assert "all 80 labels" in second
+    assert "from scratch 0.60 (0.50 to 0.70); SimMIM 0.60 (0.50 to 0.70)." in second
+    assert third.startswith(told)
 
 
 def test_few_test_images_are_told_and_many_are_not():

@@ -7,7 +7,9 @@ forks of the run's warm process, or, where there is none, processes of their own
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 from dataclasses import dataclass
 
 import psutil
@@ -190,3 +192,43 @@ def test_a_run_that_shall_end_finishes_the_job_at_work(disturbed):
 @pytest.mark.parametrize("kind", ["ctrl_c", "ctrl_c, cold"])
 def test_the_log_of_an_interrupted_job_says_so(disturbed, kind):
     assert "KeyboardInterrupt" in disturbed[kind].result().log
+
+
+def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
+    """SIGSTOP, as from a laptop's lid or a scheduler, and SIGCONT, to all of it and to one job."""
+    paused = Paused(fresh_toy().root)
+    run = paused.start_until(BOTH, *(f"{RESULTS}/{name}" for name in MANY))
+    try:
+        every = [psutil.Process(run.pid), *run.processes()]
+        for one in every:
+            one.suspend()
+        paused.go_on()
+        before = paused.made()
+        time.sleep(5)
+        assert {one.status() for one in every} <= {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
+        assert paused.made() == before
+        for one in every:
+            one.resume()
+        run.wait().well()
+    except BaseException:
+        run.kill_all()
+        raise
+    whole = toy_finished.made()
+    made = paused.made()
+    assert len(made) > len(before)
+    assert {name: whole[name] for name in made} == made
+
+
+def test_a_clock_set_back_between_two_runs_costs_nothing(fresh_toy, toy_finished):
+    """What was made before the clock was set back lies in the future of what comes after."""
+    checkout = fresh_toy()
+    checkout.snakemake(f"{RESULTS}/{PRETRAINED}").well()
+    ahead = time.time() + 2 * 24 * 3600
+    for path in (checkout.root / RESULTS).rglob("*"):
+        if path.is_file():
+            os.utime(path, (ahead, ahead))
+    told = checkout.snakemake(f"{RESULTS}/{DOWNSTREAM}").well()
+    assert "were dated in the future: the clock was set back" in told.text
+    assert checkout.plan(f"{RESULTS}/{DOWNSTREAM}") == {}
+    whole, made = toy_finished.made(), checkout.made()
+    assert {name: whole[name] for name in made} == made

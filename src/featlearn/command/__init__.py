@@ -81,6 +81,9 @@ def parser() -> argparse.ArgumentParser:
     )
     own["images"].add_argument("--size", type=int, default=64, help="side in pixels (64)")
     own["images"].add_argument("--replicates", type=int, default=3, help="trainings each (3)")
+    own["images"].add_argument(
+        "--tensorboard", action="store_true", help="also curves that TensorBoard reads"
+    )
     for name in ("run", "images"):
         one = own[name]
         one.add_argument("--cores", default="2", help="jobs at once (2)")

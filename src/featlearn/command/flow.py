@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from featlearn.core.config import merge
+from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError, FeatlearnError
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -144,6 +144,8 @@ def images(options: argparse.Namespace) -> int:
     name = name[:64] or "own"
     config = {
         "run": name,
+        # the plan reads no more of the workflow than that
+        "papers": ["mrp"],
         "real_images": {name: fitting(folder, count, options.size, options.replicates)},
     }
     config = merge(config, settings_of(options.set))
@@ -155,35 +157,49 @@ def images(options: argparse.Namespace) -> int:
             f"--configfile {file}), or give this run another --name."
         )
     file.write_text(text, encoding="utf-8")
-    _tell(config["real_images"][name], count)
     print(f"Config: {file}", flush=True)
+    _tell(load(config, workflow())["real_images"][name], count, options)
+    if options.dry_run:  # how many jobs of which kind is enough
+        options.rest = ["--quiet", "rules", *options.rest]
     code = snakemake(["real_images"], options, [str(file)], {})
     if code == 0 and not options.dry_run:
         made = Path("results") / config["run"] / "own"
         print((made / "tables" / "accuracy.md").read_text(encoding="utf-8"))
+        if options.tensorboard:
+            from featlearn.own.tensorboard import write
+
+            logs = made.parent / "tensorboard"
+            write(made, logs)
+            print(f"Curves: tensorboard --logdir {logs}")
         print(f"Networks: {made}/weights/{name}/")
         print(f"Report: {made}/report.html")
     return code
 
 
-def _tell(settings: Mapping[str, Any], count: int) -> None:
-    """What is going to be done, and how much an accuracy of so few images can say."""
-    train, times = round(count * (1 - TEST_SHARE)), settings["replicates"]
-    pretraining, tuning = (settings[part]["training"] for part in ("pretraining", "finetuning"))
-    batch = pretraining["batch_size"]
-    first = pretraining.get("steps") or pretraining["epochs"] * -(-train // batch)
-    second = 2 * len(settings["label_fractions"]) * tuning.get("steps", 0)
+def _tell(settings: Mapping[str, Any], count: int, options: argparse.Namespace) -> None:
+    """What is going to be done, how long that takes, and how much so few images can say."""
+    held = settings["data"]["shares"]["test"]
+    train, times = max(1, round(count * (1 - held))), settings["replicates"]
+    test = count - train
     print(
-        f"{count} pictures, about {count - train} of them for the test unless the folder has a "
-        f"test split. {times} replicates, each of {first} steps of pre-training and {second} of "
-        f"fine-tuning, of {batch} images."
+        f"{count} pictures, about {test} of them for the test (a folder with train/ and test/ "
+        "keeps its own)."
     )
-    if count - train < FEW:
-        # twice the standard error of a share of one half: the widest that it can be
-        wide = 1.96 * (0.25 / (count - train)) ** 0.5 if count > train else 0.5
+    if options.dry_run:
+        from featlearn.core.progress import clock
+        from featlearn.own.duration import estimate, steps_of
+
+        first, second = steps_of(settings, train)
+        cores = int(options.cores) if options.cores.isdigit() else 1
         print(
-            f"Warning: fewer than {FEW} test images. By them alone an accuracy is known to "
-            f"+- {min(wide, 0.5):.2f} at most."
+            f"{times} replicates, each {first} steps of pre-training and, with and without it, "
+            f"{second} steps of training with labels. Timed here and now: about "
+            f"{clock(estimate(settings, train, cores))} on {cores} cores."
+        )
+    if test < FEW:
+        print(
+            f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
+            f"{100 / max(test, 1):.0f} points; in the report each stands with its interval."
         )
 
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from featlearn.core.lifeline import LAST_RUN, RUN, RUN_PROCESS
 LOCK = ".lock"
 #: The report of a run that failed; gone once a run ends well.
 UNFINISHED = "unfinished.html"
+#: Seconds by which the clocks of a file server and of this machine may differ.
+CLOCKS_DIFFER = 2.0
 #: What a file system says that knows no locks.
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 #: Begins the last line of the log of a job that failed.
@@ -167,7 +170,8 @@ def mend(results: Path, *, thorough: bool = False) -> list[str]:
     Returns
     -------
     list of str
-        One line a damaged artefact: its name, what is wrong, where it went.
+        One line a damaged artefact: its name, what is wrong, where it went; and one if artefacts
+        were dated in the future.
     """
     with alone(results) as free:
         if not free:
@@ -177,7 +181,30 @@ def mend(results: Path, *, thorough: bool = False) -> list[str]:
         for artefact, fault in provenance.damaged_artefacts(results, thorough=thorough).items():
             aside = provenance.set_aside(results, artefact)
             lines.append(f"{artefact} is damaged ({fault}). Moved to {aside}; it will be rebuilt.")
+        if count := _date_back(results):
+            lines.append(
+                f"{count} artefacts in {results} were dated in the future: the clock was set back. "
+                "They are dated now."
+            )
         return lines
+
+
+def _date_back(results: Path) -> int:
+    """Date artefacts of the future now; how many there were.
+
+    Snakemake refuses what a job makes if it seems older than what it was made from, so that no job
+    would end well until the clock is where it was.
+    """
+    now = time.time()
+    folder = results / provenance.RECORDS
+    count = 0
+    for record in folder.rglob("*.json"):  # which are not read: only names matter
+        artefact = results / str(record.relative_to(folder))[: -len(".json")]
+        own = artefact.is_file() and not artefact.is_symlink()
+        if own and artefact.stat().st_mtime > now + CLOCKS_DIFFER:
+            os.utime(artefact, (now, now))
+            count += 1
+    return count
 
 
 def _sweep(results: Path) -> None:

@@ -36,14 +36,14 @@ from featlearn.images.features import extract
 from featlearn.images.linear_probe import score
 from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
-from featlearn.images.on_disk import as_opened
+from featlearn.images.on_disk import as_opened, sources
 from featlearn.images.plan import Plan, Training
 from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.saved import described
 from featlearn.images.weights import load_weights
 from featlearn.mrp.images.downstream import FINE_TUNED, NEIGHBOURS, PROBE, Told
 from featlearn.mrp.images.frozen import Frozen
-from featlearn.mrp.images.real_config import PRETRAINED, given_weights
+from featlearn.mrp.images.real_config import PRETRAINED, changes, given_weights
 
 #: Makes a progress report for ``(label, steps)``.
 Reporter = Callable[[str, int], Report]
@@ -63,6 +63,11 @@ class Judged(NamedTuple):
 # --------------------------------------------------------------------------- data
 
 
+def as_on_disk(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The group as the readers get it, with what the cache of decoded images goes by as well."""
+    return as_opened(data) | {"changed": changes(sources(data))}
+
+
 def open_roles(
     data: Mapping[str, Any], cache: PathLike, seed: int, name: str
 ) -> dict[str, ImageSet]:
@@ -76,7 +81,7 @@ def open_roles(
         If files are missing, no image can be used, or there are no labels of two classes.
     """
     # the stream has no name of the set: sets of the same data share their test images
-    opened = open_splits(as_opened(data), cache, seed, "mrp", "real-images")
+    opened = open_splits(as_on_disk(data), cache, seed, "mrp", "real-images")
     classes = opened["train"].classes
     if len(classes) < 2:
         found = f"one, {classes[0]!r}" if classes else "none"
@@ -107,7 +112,7 @@ def describe(
     faults : DataFrame
         Columns split, file, reason: one row an image that is left out.
     """
-    settings = as_opened(data)
+    settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
     pixels, frames = {}, []
     for split in dict.fromkeys(settings["splits"].values()):

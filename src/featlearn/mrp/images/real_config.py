@@ -5,13 +5,19 @@ Imports no torch: all of it is looked at before the first job.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.on_disk import is_file, listing_digest, sources
+from featlearn.images.on_disk import as_opened, is_file, listing_digest, sources
+
+if TYPE_CHECKING:
+    from featlearn.images.readers.common import Source
 
 #: Starts of an encoder; ``GIVEN`` are the weights that the config names: one, or several that have
 #: names, such as ``given-supervised``.
@@ -148,15 +154,64 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
     Raises
     ------
     ConfigError
-        Naming each data set that is not there, and what was expected.
+        Naming each data set that is not there or too small, and what was expected.
     """
-    found, missing = {}, []
+    found: dict[str, str] = {}
+    missing: list[str] = []
     for name, settings in real_images.items():
         try:
             data = settings["data"]
-            found[name] = listing_digest(sources(data), data.get("path") or ".")
+            opened = sources(data)
+            found[name] = listing_digest(opened, data.get("path") or ".") + changes(opened)
+            missing += too_small(settings, opened, f"real_images.{name}")
         except FeatlearnError as error:
             missing.append(f"real_images.{name}.data: {error}")
     if missing:
         raise ConfigError("\n".join(missing))
     return found
+
+
+def changes(opened: Mapping[str, Source]) -> str:
+    """A digest of when the system saw the files of every split change last.
+
+    A picture may be replaced by another one of the same size and time; this no program can set.
+    """
+    seen = hashlib.sha256()
+    for source in opened.values():
+        for path in source.files:
+            with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells
+                seen.update(path.stat().st_ctime_ns.to_bytes(8, "big"))
+    return seen.hexdigest()[:16]
+
+
+def too_small(settings: Mapping[str, Any], opened: Mapping[str, Source], key: str) -> Iterator[str]:
+    """What a folder has too few images for, a line each; of other kinds only the reader knows."""
+    if settings["data"]["kind"] != "folder":
+        return
+    whole = as_opened(settings["data"])
+    counts = {split: len(source.files) for split, source in opened.items()}
+    train = counts[whole["splits"]["train"]]
+    classes = len(opened[whole["splits"]["train"]].classes)
+    if classes < 2:
+        yield f"{key}.data: {classes or 'no'} class folders; expected two or more, one a class"
+        return
+    if share := whole["shares"].get("test"):
+        held = int(share * train + 1e-9)
+        if not held:
+            yield (
+                f"{key}.data: {train} images, of which shares.test: {share} leaves none for the "
+                f"test; expected {math.ceil(1 / share)} or more"
+            )
+        train -= held
+    train = min(train, settings["train_images"] or train)
+    fewest = min(settings["label_fractions"])
+    for part, images, which in (
+        ("pretraining", train, "training images"),
+        ("finetuning", max(classes, round(fewest * train)), f"labels at {fewest:g} of them"),
+    ):
+        training = settings[part]["training"]
+        if training["drop_last"] and images < training["batch_size"]:
+            yield (
+                f"{key}.{part}.training.batch_size: {training['batch_size']}; expected at most the "
+                f"{images} {which}, or drop_last: false: no step has enough"
+            )

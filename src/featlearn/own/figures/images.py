@@ -118,7 +118,7 @@ def _panel(ax: Axes, table: pd.DataFrame, values: pd.DataFrame) -> None:
 def learning(histories: pd.DataFrame) -> Figure:
     """Loss during training
 
-    Mean loss of each epoch, a line a replicate. Left the training without labels, where there is one: what
+    Mean loss of each whole epoch, a line a replicate. Left the training without labels, where there is one: what
     its loss counts depends on the method. Right the trainings with labels, on the most and on the fewest:
     cross-entropy on the augmented training images. *What to see:* whether the curves still fall at their
     end; then longer trainings (`epochs`, `steps`) may bring more. A loss near zero on the right says that
@@ -159,9 +159,12 @@ def _losses(ax: Axes, own: pd.DataFrame, title: str) -> None:
         return
     colours = _colours(own["start"])
     for (start, _), line in own.groupby(["start", "replicate"], sort=False):
+        # a last epoch that was not finished is a mean over few batches
+        whole = line[(line["epoch"] % 1) < 1e-6]
+        seen = line if whole.empty else whole
         ax.plot(
-            line["epoch"],
-            line["loss"],
+            seen["epoch"],
+            seen["loss"],
             color=colours[str(start)],
             linewidth=1,
             label="no pre-training"
