@@ -35,6 +35,7 @@ MODULES = [
     "fourier",
     "icl",
     "nuclear",
+    "universality",
     "transformers",
     "images",
     "detection",
