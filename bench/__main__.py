@@ -39,6 +39,7 @@ MODULES = [
     "icl",
     "gemfilter",
     "nuclear",
+    "universality",
     "transformers",
     "images",
     "detection",

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.universality.data import classes_of, draw_latent, draw_world, seen
+from featlearn.universality.curves import crossing, curves
+from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
+from featlearn.universality.methods import (
+    METHODS,
+    MoCo,
+    Recipe,
+    SimSiam,
+    encode,
+    info_nce,
+    start,
+    unit,
+)
 from featlearn.universality.similarity import Similarity, debiased
-from featlearn.universality.training import Recipe, encode, info_nce, pretrain, start, unit
+from featlearn.universality.training import Pool, fresh, pooled, pretrain
 
 STREAMS = Streams(0, "universality", "tests", range(2))
 
@@ -21,7 +33,9 @@ def test_samples_have_the_features_of_their_task_alone() -> None:
     world, tasks = _world(), torch.tensor([0, 2, 2, 1])
     random = STREAMS("samples")
     latent = draw_latent(world, tasks, random)
-    one, two = (seen(world, latent, tasks, random) @ world.turn for _ in range(2))
+    one, two = (
+        seen(world, latent, tasks, noise_of(world, 4, random)) @ world.turn for _ in range(2)
+    )
     assert torch.allclose(one[..., :11], two[..., :11], atol=1e-5)  # a view keeps what is invariant
     assert not torch.allclose(one[..., 11:], two[..., 11:], atol=1e-1)
     assert torch.allclose(one[:, 1, 8:11], latent[1][:, 1], atol=1e-5)
@@ -29,13 +43,18 @@ def test_samples_have_the_features_of_their_task_alone() -> None:
     assert classes_of(world, latent, 2).shape == (2, 4)
 
 
-@pytest.mark.parametrize("method", ["simclr", "moco"])
+def _pretrained(weights, world, spans, recipe):
+    views = fresh(world, spans, recipe.batch, STREAMS("train"))
+    return pretrain(weights, views, recipe, STREAMS("heads")).weights
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_a_batch_of_networks_is_each_network_alone(method: str) -> None:
-    world, recipe = _world(), Recipe(method, 4, 16, 1e-2)
+    world, recipe = _world(), Recipe(method, 4, 16, 1e-3)
     begun = start(world.width, 8, 4, [own for _ in range(2) for own in STREAMS("start")])
     alone = {key: value[2:].clone() for key, value in begun.items()}
-    both = pretrain(begun, world, [[0], [0, 1, 2]], recipe, STREAMS("train"))
-    one = pretrain(alone, world, [[0, 1, 2]], recipe, STREAMS("train"))
+    both = _pretrained(begun, world, [[0], [0, 1, 2]], recipe)
+    one = _pretrained(alone, world, [[0, 1, 2]], recipe)
     for key, value in one.items():
         assert torch.allclose(both[key][2:], value, atol=1e-4), key
 
@@ -47,12 +66,13 @@ def test_info_nce_against_cross_entropy() -> None:
     assert info_nce(a, b, 0.3)[1].item() == pytest.approx(wanted.item(), abs=1e-5)
 
 
-def test_pretraining_drops_what_is_spurious() -> None:
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_pretraining_drops_what_is_spurious(method: str) -> None:
     world = _world()
     random = STREAMS("probe")
     tasks = torch.zeros(200, dtype=torch.long)
     latent = draw_latent(world, tasks, random)
-    views = [seen(world, latent, tasks, random) for _ in range(2)]
+    views = [seen(world, latent, tasks, noise_of(world, 200, random)) for _ in range(2)]
 
     def agreement(weights) -> float:
         return float(
@@ -61,7 +81,7 @@ def test_pretraining_drops_what_is_spurious() -> None:
 
     weights = start(world.width, 32, 4, STREAMS("start"))
     before = agreement(weights)
-    trained = pretrain(weights, world, [[0]], Recipe("simclr", 150, 64, 3e-3), STREAMS("train"))
+    trained = _pretrained(weights, world, [[0]], Recipe(method, 150, 64, 1e-2))
     assert agreement(trained) > before + 0.2
 
 
@@ -94,3 +114,53 @@ def test_debiased_cka_of_independent_features_is_near_zero() -> None:
         values.append(debiased(x, y))
     assert abs(sum(values) / 20) < 0.06
     assert sum(biased) / 20 > 0.25
+
+
+def test_a_query_of_moco_meets_its_key_and_the_queue() -> None:
+    random = STREAMS("moco")
+    weights = start(5, 6, 3, random)
+    method = MoCo({key: value.clone() for key, value in weights.items()}, 0.5, random)
+    one, two = (torch.randn(2, 4, 5, generator=torch.Generator().manual_seed(n)) for n in (0, 1))
+    method.loss(one, two)
+    queue = method.queue[0]
+    assert queue.shape == (2, 8, 3)
+    assert torch.allclose(queue[:, :4], unit(encode(weights, two)), atol=1e-6)
+    loss = method.loss(two, one)[1]
+    a, b = (unit(encode(weights, view))[1] for view in (two, one))
+    wanted = 0.0
+    for query, key in ((a, b), (b, a)):
+        logits = torch.cat([(query * key).sum(1, keepdim=True), query @ queue[1].T], 1) / 0.5
+        wanted += torch.nn.functional.cross_entropy(logits, torch.zeros(4).long()).item()
+    assert loss.item() == pytest.approx(wanted, abs=1e-5)
+
+
+def test_simsiam_does_not_differentiate_its_target() -> None:
+    random = STREAMS("simsiam")
+    method = SimSiam(start(5, 6, 3, random), 0.2, random)
+    z = [torch.randn(2, 7, 3, generator=random[0], requires_grad=True) for _ in range(2)]
+    method.heads["predict"].zero_().add_(torch.eye(3))
+    loss = method.judged((z[0], z[1].detach()), (z[0], z[1])).sum()
+    own = torch.autograd.grad(loss, z[0])[0]
+    both = method.judged((z[0], z[1]), (z[0], z[1])).sum()
+    assert torch.allclose(torch.autograd.grad(both, z[0])[0], own, atol=1e-6)
+
+
+def test_a_pool_gives_its_own_samples() -> None:
+    world, random = _world(), STREAMS("pool")
+    pool = Pool(torch.tensor([2, 0]), torch.randn(2, 2, 2), torch.randn(2, 2, 3))
+    one, two = next(pooled(world, [pool], 30, random))
+    latent = (one @ world.turn)[..., :2]
+    distance = (latent[:, :, None] - pool.shared[:, None]).abs().sum(-1).amin(-1)
+    assert distance.max() < 1e-4
+    assert not torch.allclose(one, two)
+
+
+def test_crossing_and_averages() -> None:
+    assert crossing([10, 100, 1000], [-1, 1, 1]) == pytest.approx(10**1.5)
+    assert crossing([10, 100], [1, 2]) == 0
+    assert crossing([10, 100], [1, -2]) == float("inf")
+    config = {"mixtures": [1, 4], "class_weights": [1, 3], "samples": {"train": 100}}
+    rows = [{"world": "w", "arm": "a", "mixture": 1, "replicate": 0, "labels": 100, "task": task,
+             "value": value} for task, value in ((0, 1.0), (3, 0.0))]  # fmt: skip
+    found = curves(pd.DataFrame(rows), config, 100).set_index("curve")["value"]
+    assert found.to_dict() == {"average": 0.5, "weighted": 0.25, "target": 1.0}

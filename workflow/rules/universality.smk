@@ -2,8 +2,13 @@
 
 from featlearn.universality import config as universality_config
 
+UNIVERSALITY_QUOTED = asset("config/paper_values/universality.yaml")
+
 checked(universality_config.faults(config["universality"]))
 
 
 include: "universality/theory.smk"
 include: "universality/ladders.smk"
+include: "universality/remedy.smk"
+include: "universality/foundation.smk"
+include: "universality/related.smk"

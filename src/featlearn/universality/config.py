@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+from featlearn.images.config_data import data_faults
+from featlearn.universality.words import WORLD
 
 #: Shares of the labels that figures show, in per cent.
 SHARES = (1, 5, 10, 20, 100)
@@ -21,6 +26,10 @@ def faults(universality: Mapping[str, Any]) -> Iterator[str]:
     if 1 not in probe["tasks"]:
         yield f"universality.theory.probe.tasks: {probe['tasks']}; expected also 1"
     yield from _ladder_faults(universality["ladders"])
+    related, tasks = universality["related"], universality["ladders"]["tasks"]
+    if max(related["kinds"]) >= tasks:
+        yield f"universality.related.kinds: {related['kinds']}; expected numbers below {tasks}"
+    yield from _foundation_faults(universality["foundation"], tasks)
 
 
 def _ladder_faults(ladders: Mapping[str, Any]) -> Iterator[str]:
@@ -32,9 +41,42 @@ def _ladder_faults(ladders: Mapping[str, Any]) -> Iterator[str]:
         yield f"{key}.mixtures: {mixtures}; expected at most the {tasks} tasks that there are"
     if sorted(mixtures) != list(mixtures):
         yield f"{key}.mixtures: {mixtures}; expected a rising list"
+    if len(ladders["class_weights"]) != len(mixtures):
+        yield (
+            f"{key}.class_weights: {len(ladders['class_weights'])} numbers; expected "
+            f"{len(mixtures)}, one a mixture"
+        )
+    if ladders["alone"] >= tasks:
+        yield f"{key}.alone: {ladders['alone']}; expected fewer than the {tasks} tasks"
+    if next(iter(ladders["worlds"])) != WORLD:
+        yield f"{key}.worlds: {list(ladders['worlds'])}; expected {WORLD!r} first"
     expected = [ladders["samples"]["train"] * share // 100 for share in SHARES]
     if list(ladders["labels"]) != expected:
         yield (
             f"{key}.labels: {ladders['labels']}; expected {expected}: {SHARES} % of the "
             f"{ladders['samples']['train']} training samples"
         )
+
+
+def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[str]:
+    key = "universality.foundation"
+    if max(foundation["tasks"]) >= tasks:
+        yield f"{key}.tasks: {foundation['tasks']}; expected numbers below {tasks}, the first is 0"
+    if foundation["copies"][0] != 1 or sorted(foundation["copies"]) != list(foundation["copies"]):
+        yield f"{key}.copies: {foundation['copies']}; expected a rising list that begins with 1"
+    for name, model in foundation["models"].items():
+        for target, data in model["targets"].items():
+            yield from data_faults(data, f"{key}.models.{name}.targets.{target}")
+
+
+def state(foundation: Mapping[str, Any]) -> str:
+    """A digest of the files of encoders and data, so that other files are read again."""
+    from featlearn.images.on_disk import listing_digest, sources
+
+    found: list[Any] = []
+    for model in foundation["models"].values():
+        file = Path(model["weights"])
+        found.append(file.stat().st_mtime_ns if file.is_file() else model["weights"])
+        found += [listing_digest(sources(data), data.get("path") or ".")
+                  for data in model["targets"].values()]  # fmt: skip
+    return json.dumps(found) if found else ""

@@ -1,21 +1,51 @@
-"""Target and average accuracy of a ladder, from the accuracies of all tasks. No torch."""
+"""Target and average accuracy of a ladder, and where two curves cross. No torch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+
+BY = ["world", "arm", "mixture", "replicate"]
+
+
+def class_weights(config: Mapping[str, Any]) -> pd.Series:
+    """Weight of each probed task in the thesis' average, which counts a set by its classes.
+
+    The probed task of a rung stands for the set that the rung brings.
+    """
+    tasks = [mixture - 1 for mixture in config["mixtures"]]
+    return pd.Series(config["class_weights"], index=tasks) / sum(config["class_weights"])
 
 
 def curves(accuracies: pd.DataFrame, config: Mapping[str, Any], percent: float) -> pd.DataFrame:
-    """Columns arm, mixture, replicate, curve (target, average), value, at a share of the labels.
+    """Columns world, arm, mixture, replicate, curve, value, at a share of the labels.
 
-    All tasks have as many classes, so that the thesis' average, weighted by them, is the plain one.
+    Curves are ``target``, ``average`` over a task of each rung, and ``weighted``, the average with
+    weights as the thesis has them.
     """
     labels = round(config["samples"]["train"] * percent / 100)
     own = accuracies[accuracies["labels"] == labels]
-    by = ["arm", "mixture", "replicate"]
-    average = own.groupby(by, sort=False, as_index=False)["value"].mean().assign(curve="average")
-    target = own.loc[own["task"] == 0, [*by, "value"]].assign(curve="target")
-    return pd.concat([average, target], ignore_index=True)
+    average = own.groupby(BY, sort=False, as_index=False)["value"].mean().assign(curve="average")
+    share = own["task"].map(class_weights(config))
+    weighted = own.assign(value=own["value"] * share).groupby(BY, sort=False, as_index=False)
+    weighted = weighted["value"].sum().assign(curve="weighted")
+    target = own.loc[own["task"] == 0, [*BY, "value"]].assign(curve="target")
+    return pd.concat([average, weighted, target], ignore_index=True)
+
+
+def crossing(labels: Sequence[float], difference: Sequence[float]) -> float:
+    """Labels from which on a difference stays positive, between two by their logarithms.
+
+    0 if it is positive throughout, infinite if it is not at the most labels.
+    """
+    x, y = np.log(np.asarray(labels, float)), np.asarray(difference, float)
+    if y[-1] <= 0:
+        return float("inf")
+    below = np.flatnonzero(y <= 0)
+    if not len(below):
+        return 0.0
+    i = below[-1]
+    return float(np.exp(x[i] + (x[i + 1] - x[i]) * -y[i] / (y[i + 1] - y[i])))

@@ -49,19 +49,20 @@ def draw_latent(
     return own[..., : world.shared], own[..., world.shared :]
 
 
-def seen(
-    world: World,
-    latent: tuple[Tensor, Tensor],
-    tasks: Tensor,
-    random: Sequence[torch.Generator],
-) -> Tensor:
-    """A view (R, n, d) of samples of these ``tasks``, (n,) or (R, n); spurious features are new."""
+def seen(world: World, latent: tuple[Tensor, Tensor], tasks: Tensor, noise: Tensor) -> Tensor:
+    """A view (R, n, d) of samples of these ``tasks``, (n,) or (R, n), with this spurious noise.
+
+    ``noise`` is (R, n, spurious).
+    """
     shared, private = latent
-    count = shared.shape[1]
     blocks = torch.nn.functional.one_hot(tasks, world.tasks).to(private.dtype)
     spread = (blocks[..., None] * private[..., None, :]).flatten(-2)
-    noise = torch.stack([torch.randn(count, world.spurious, generator=own) for own in random])
     return torch.cat([shared, spread, noise], -1) @ world.turn.mT
+
+
+def noise_of(world: World, count: int, random: Sequence[torch.Generator]) -> Tensor:
+    """Spurious features (R, n, spurious) of a view."""
+    return torch.stack([torch.randn(count, world.spurious, generator=own) for own in random])
 
 
 def classes_of(world: World, latent: tuple[Tensor, Tensor], task: int) -> Tensor:

@@ -1,145 +1,124 @@
-"""Contrastive pre-training of many small networks at once, on vectors.
+"""Contrastive pre-training of many small networks in one program: P = spans x replicates.
 
-A network is ``Linear(d, hidden) - ReLU - Linear(hidden, width)``; its output is the representation.
-All of them train in one program: tensors carry a leading axis P = rungs x replicates.
+A span is what a pre-training holds: some tasks, drawn afresh at every step, or a pool of samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from featlearn.universality.data import World, draw_latent, seen
+from featlearn.universality.data import World, draw_latent, noise_of, seen
+from featlearn.universality.methods import METHODS, Recipe, SimCLR, Weights
 
-Weights = dict[str, Tensor]
-#: The share of a momentum encoder that a step keeps, and the batches of its queue.
-MOMENTUM, QUEUED = 0.99, 2
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a network is pre-trained."""
-
-    method: str
-    steps: int
-    batch: int
-    rate: float
-    temperature: float = 0.2
+#: Two views (P, n, d) of a batch, span by span, a replicate each.
+Views = Iterator[tuple[Tensor, Tensor]]
 
 
-def start(width: int, hidden: int, out: int, random: Sequence[torch.Generator]) -> Weights:
-    """Random weights, a generator a network, with He's scale."""
+class Pool(NamedTuple):
+    """Samples that a pre-training has, without their labels."""
 
-    def layer(rows: int, columns: int) -> Tensor:
-        drawn = [torch.randn(rows, columns, generator=own) for own in random]
-        return torch.stack(drawn) * (2 / columns) ** 0.5
-
-    return {"first": layer(hidden, width), "bias": torch.zeros(len(random), 1, hidden),
-            "last": layer(out, hidden), "offset": torch.zeros(len(random), 1, out)}  # fmt: skip
+    tasks: Tensor  #: (N,)
+    shared: Tensor  #: (R, N, s)
+    private: Tensor  #: (R, N, q)
 
 
-def encode(weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
-    """(P, n, width) of samples (P, n, d)."""
-    hidden = torch.relu(torch.baddbmm(weights["bias"], x, weights["first"].mT))
-    return torch.baddbmm(weights["offset"], hidden, weights["last"].mT)
+def fresh(
+    world: World, spans: Sequence[Sequence[int]], batch: int, random: Sequence[torch.Generator]
+) -> Views:
+    """New samples of the tasks of each span; all spans share what is random but the tasks."""
+    chosen = [torch.tensor(list(span)) for span in spans]
+    while True:
+        place = torch.stack([torch.rand(batch, generator=own) for own in random])
+        tasks = [one[(place * len(one)).long()] for one in chosen]  # (R, n) each
+        latent = draw_latent(world, tasks[0], random)
+        yield _two_views(world, [(latent, own) for own in tasks], random)
 
 
-def info_nce(query: Tensor, keys: Tensor, temperature: float) -> Tensor:
-    """(P,) cross-entropy of telling a query's own key, in its row, from all ``keys``."""
-    logits = query @ keys.mT / temperature
-    return (logits.logsumexp(-1) - logits.diagonal(dim1=-2, dim2=-1)).mean(-1)
+def pooled(
+    world: World, pools: Sequence[Pool], batch: int, random: Sequence[torch.Generator]
+) -> Views:
+    """Samples of a pool each span, drawn with replacement."""
+    rows = torch.arange(len(random))[:, None]
+    while True:
+        place = torch.stack([torch.rand(batch, generator=own) for own in random])
+        drawn = []
+        for pool in pools:
+            own = (place * len(pool.tasks)).long()  # (R, n)
+            drawn.append(((pool.shared[rows, own], pool.private[rows, own]), pool.tasks[own]))
+        yield _two_views(world, drawn, random)
 
 
-def unit(x: Tensor) -> Tensor:
-    return functional.normalize(x, dim=-1)
-
-
-class SimCLR:
-    """In-batch InfoNCE of both directions on normalised outputs."""
-
-    def __init__(self, weights: Weights, recipe: Recipe):
-        self.weights, self.recipe = weights, recipe
-
-    def loss(self, one: Tensor, two: Tensor) -> Tensor:
-        """(P,) of two views (P, n, d)."""
-        a, b = unit(encode(self.weights, one)), unit(encode(self.weights, two))
-        tau = self.recipe.temperature
-        return (info_nce(a, b, tau) + info_nce(b, a, tau)) / 2
-
-    def after(self) -> None:
-        """What a step ends with."""
-
-
-class MoCo(SimCLR):
-    """MoCo v2 without a head: momentum keys, negatives of a queue, the sum of both ways."""
-
-    def __init__(self, weights: Weights, recipe: Recipe):
-        super().__init__(weights, recipe)
-        self.slow = {name: value.detach().clone() for name, value in weights.items()}
-        self.queue: list[Tensor] = []
-
-    def loss(self, one: Tensor, two: Tensor) -> Tensor:
-        with torch.no_grad():
-            keys = [unit(encode(self.slow, view)) for view in (two, one)]
-        past, total = self.queue, torch.zeros(())
-        for view, key in zip((one, two), keys, strict=True):
-            query = unit(encode(self.weights, view))
-            # a query meets its own key and the queue, not the keys of its batch
-            own = (query * key).sum(-1, keepdim=True)
-            rest = query @ torch.cat(past, 1).mT if past else query @ key.flip(1).mT
-            logits = torch.cat([own, rest], -1) / self.recipe.temperature
-            total = total + (logits.logsumexp(-1) - logits[..., 0]).mean(-1)
-        self.queue = [*past, torch.cat(keys, 1)][-QUEUED // 2 :]
-        return total
-
-    @torch.no_grad()
-    def after(self) -> None:
-        for name, value in self.slow.items():
-            value.lerp_(self.weights[name].detach(), 1 - MOMENTUM)
-
-
-METHODS: dict[str, Callable[[Weights, Recipe], SimCLR]] = {"simclr": SimCLR, "moco": MoCo}
+def _two_views(
+    world: World,
+    samples: Sequence[tuple[tuple[Tensor, Tensor], Tensor]],
+    random: Sequence[torch.Generator],
+) -> tuple[Tensor, Tensor]:
+    """Views of latent samples and their tasks, a pair a span; spurious features are common."""
+    count = samples[0][1].shape[-1]
+    views = []
+    for _ in range(2):
+        noise = noise_of(world, count, random)
+        views.append(torch.cat([seen(world, latent, own, noise) for latent, own in samples]))
+    return views[0], views[1]
 
 
 def pretrain(
     weights: Weights,
-    world: World,
-    mixtures: Sequence[Sequence[int]],
+    views: Views,
     recipe: Recipe,
     random: Sequence[torch.Generator],
-) -> Weights:
-    """Pre-train the networks of each mixture of tasks, mixture by mixture, a replicate a world.
+    decay: Tensor | None = None,
+) -> SimCLR:
+    """Train ``weights`` in place from their start.
 
-    ``weights`` have ``len(mixtures) * R`` networks and are trained in place by Adam with a cosine.
-    All mixtures of a replicate share what is random but the tasks of the samples.
+    Parameters
+    ----------
+    weights
+        Of P = spans x R networks, span by span.
+    random
+        Of heads and banks, a generator a replicate.
+    decay : (P,)
+        Decoupled weight decay of each network.
+
+    Returns
+    -------
+    SimCLR
+        The method with its ``weights``, and its momentum encoders and queue where it has them.
     """
-    for value in weights.values():
+    method = METHODS[recipe.method](weights, recipe.temperature, random)
+    descend(method, method.loss, views, recipe.steps, recipe.rate, decay=decay)
+    return method
+
+
+def descend(
+    method: SimCLR,
+    loss: Callable[..., Tensor],
+    batches: Iterator[Any],
+    steps: int,
+    rate: float,
+    more: Sequence[Tensor] = (),
+    decay: Tensor | None = None,
+) -> None:
+    """Minimise ``loss(*batch)`` (P,) over a method's weights and ``more``: Adam with a cosine."""
+    trained = [*method.weights.values(), *method.heads.values(), *more]
+    for value in trained:
         value.requires_grad_()
-    method = METHODS[recipe.method](weights, recipe)
-    optimiser = torch.optim.Adam(weights.values(), lr=recipe.rate, foreach=True)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, recipe.steps)
-    chosen = [torch.tensor(list(mixture)) for mixture in mixtures]
-    for _ in range(recipe.steps):
-        place = torch.rand(len(random), recipe.batch, generator=random[0])
-        tasks = [one[(place * len(one)).long()] for one in chosen]  # (R, n) each
-        latent = draw_latent(world, tasks[0], random)
-        views = []
-        for _ in range(2):
-            # one draw of the spurious features serves all mixtures
-            state = [own.get_state() for own in random]
-            rows = []
-            for own in tasks:
-                for generator, before in zip(random, state, strict=True):
-                    generator.set_state(before)
-                rows.append(seen(world, latent, own, random))
-            views.append(torch.cat(rows))
+    optimiser = torch.optim.Adam(trained, lr=rate, foreach=True)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for _ in range(steps):
         optimiser.zero_grad(set_to_none=True)
-        method.loss(*views).sum().backward()  # type: ignore[no-untyped-call]
+        loss(*next(batches)).sum().backward()  # type: ignore[no-untyped-call]
+        if decay is not None:
+            with torch.no_grad():
+                shrink = 1 - optimiser.param_groups[0]["lr"] * decay[:, None, None]
+                for value in method.weights.values():
+                    value *= shrink
         optimiser.step()
         schedule.step()
         method.after()
-    return {name: value.detach() for name, value in weights.items()}
+    for value in trained:
+        value.requires_grad_(False)

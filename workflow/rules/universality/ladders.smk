@@ -7,6 +7,7 @@ use rule compute as universality_ladders with:
     output:
         accuracies=f"{RESULTS}/universality/measurements/ladders/accuracies.parquet",
         similarities=f"{RESULTS}/universality/measurements/ladders/similarities.parquet",
+        encoders=f"{RESULTS}/universality/weights/ladders.safetensors",
     log:
         f"{LOGS}/universality/ladders.log",
     params:
@@ -19,4 +20,5 @@ experiment(
     UNIVERSALITY_LADDERS,
     accuracies=rules.universality_ladders.output.accuracies,
     similarities=rules.universality_ladders.output.similarities,
+    quoted=UNIVERSALITY_QUOTED,
 )

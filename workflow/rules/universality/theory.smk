@@ -9,6 +9,7 @@ use rule calculate as universality_theory with:
         thresholds=f"{RESULTS}/universality/measurements/theory/thresholds.parquet",
         square=f"{RESULTS}/universality/measurements/theory/square.parquet",
         risks=f"{RESULTS}/universality/measurements/theory/risks.parquet",
+        updates=f"{RESULTS}/universality/measurements/theory/updates.parquet",
     log:
         f"{LOGS}/universality/theory.log",
     params:
@@ -23,4 +24,5 @@ experiment(
     thresholds=rules.universality_theory.output.thresholds,
     square=rules.universality_theory.output.square,
     risks=rules.universality_theory.output.risks,
+    updates=rules.universality_theory.output.updates,
 )

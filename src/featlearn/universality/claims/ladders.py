@@ -21,6 +21,7 @@ from featlearn.core.claims import (
 )
 from featlearn.core.stats import per_replicate
 from featlearn.universality.curves import curves
+from featlearn.universality.words import KEPT, OPPONENTS, WORLD
 
 FOLDER = "universality/measurements/ladders"
 Frames = Mapping[str, pd.DataFrame]
@@ -35,7 +36,8 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
         def of(frames: Frames) -> np.ndarray:
             frame = curves(frames["accuracies"], own, percent)
             after, before = (
-                per_replicate(frame, arm=arm, curve=curve, mixture=mixture) for mixture in (last, 1)
+                per_replicate(frame, arm=arm, curve=curve, mixture=mixture, world=WORLD)
+                for mixture in (last, 1)
             )
             return after - before
 
@@ -71,11 +73,11 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
               reason="An earlier pilot of other sizes: .90.",
               artefact=f"{FOLDER}/similarities.parquet",
               measure=lambda frames: per_replicate(
-                  frames["similarities"], arm="MoCo, 8", first=1, second=last,
-                  estimator="biased")),
+                  frames["similarities"], arm=KEPT, first="1", second=str(last),
+                  estimator="biased", world=WORLD)),
         claim("universality/learned-not-raw", CONTROL, "ours", low=0.05, high=1,
               quantity="accuracy at 5 % of the labels, pre-training on the target, less "
-              "the better of raw input and the untrained network",
+              "the best of raw input, random features and the untrained network",
               statement="What is probed was learned (MoCo, width 8).",
               reason="Labels are an argmax of linear maps: the raw input itself can be probed.",
               measure=partial(_learned, own=own)),
@@ -84,7 +86,6 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
 
 def _learned(frames: Frames, own: Mapping[str, Any]) -> np.ndarray:
     frame = curves(frames["accuracies"], own, 5)
-    frame = frame[frame["curve"] == "target"]
-    rivals = [per_replicate(frame, arm=arm, mixture=0)
-              for arm in ("raw input", "MoCo, 8, untrained")]  # fmt: skip
-    return per_replicate(frame, arm="MoCo, 8", mixture=1) - np.maximum(*rivals)
+    frame = frame[(frame["curve"] == "target") & (frame["world"] == WORLD)]
+    rivals = [per_replicate(frame, arm=arm, mixture=0) for arm in OPPONENTS]
+    return per_replicate(frame, arm=KEPT, mixture=1) - np.max(rivals, axis=0)

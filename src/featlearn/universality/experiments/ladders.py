@@ -1,7 +1,8 @@
-"""Pre-training on growing mixtures of tasks, and linear probes on every task.
+"""Pre-training on growing mixtures of tasks, and linear probes on a task of each rung.
 
 Mixture T holds tasks 0 to T - 1, and task 0 is the target; the networks of an arm train at once.
-Mixture 0 is what was not pre-trained: the raw input, and the network at its start.
+Mixture 0 is what was not pre-trained: the raw input, random features, the network at its start,
+and the oracle, which is told the features of the task.
 """
 
 from __future__ import annotations
@@ -12,105 +13,125 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.heads import choose
-from featlearn.core.seeds import Streams
-from featlearn.universality.data import World, classes_of, draw_latent, draw_world, seen
+from featlearn.universality.labelled import Labelled, Scene, probes, scene
+from featlearn.universality.methods import Recipe, Weights, encode, hidden_layer, start
 from featlearn.universality.similarity import Similarity, debiased
-from featlearn.universality.training import Recipe, Weights, encode, pretrain, start
+from featlearn.universality.training import fresh, pretrain
+from featlearn.universality.words import KEPT, RANDOM
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-Labelled = tuple[Tensor, Tensor]
-PARTS = ("train", "validation", "test")
+Rows = list[dict[str, Any]]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
-    config = job.config
-    streams = Streams(job.seed, "universality", "ladders", range(config["replicates"]))
-    sizes = (config["shared"], config["private"], config["spurious"])
-    world = draw_world(sizes, config["tasks"], config["classes"], streams("world"))
-    tasks = [
-        {part: labelled(world, task, config["samples"][part], streams(f"{part}-{task}"))
-         for part in PARTS}
-        for task in range(config["tasks"])
-    ]  # fmt: skip
-    mixtures = config["mixtures"]
-    accuracies: list[dict[str, Any]] = []
-    similarities: list[dict[str, Any]] = []
-    told = {"arm": "raw input", "mixtures": [0]}
-    accuracies += _probes(job, told, tasks, None)
-    for name, arm in config["arms"].items():
-        job.tell(f"{name}: {len(mixtures)} mixtures, {config['replicates']} replicates")
-        recipe = Recipe(arm["method"], config["steps"], config["batch"], config["rate"])
-        # all mixtures of a replicate begin at the same weights
-        same = [own for _ in mixtures for own in streams(f"start-{arm['width']}")]
-        begun = start(world.width, config["hidden"], arm["width"], same)
-        count = config["replicates"]
-        untrained = {key: value[:count].clone() for key, value in begun.items()}
-        told = {"arm": f"{name}, untrained", "mixtures": [0]}
-        accuracies += _probes(job, told, tasks, untrained)
-        spans = [range(mixture) for mixture in mixtures]
-        trained = pretrain(begun, world, spans, recipe, streams(f"pretraining-{name}"))
-        accuracies += _probes(job, {"arm": name, "mixtures": mixtures}, tasks, trained)
-        similarities += _similar(job, name, tasks[0]["test"][0], trained)
-    return {"accuracies": pd.DataFrame(accuracies), "similarities": pd.DataFrame(similarities)}
+    """All frames of the experiment, and the networks of one arm in the first world."""
+    accuracies: Rows = []
+    similarities: Rows = []
+    kept: Weights = {}
+    for place, name in enumerate(job.config["worlds"]):
+        drawn = scene(job.seed, name, job.config)
+        told = {"world": name, "mixture": 0}
+        accuracies += _opponents(job.config, drawn, told)
+        for arm, settings in job.config["arms"].items():
+            if place and not settings["everywhere"]:
+                continue
+            job.tell(f"{name}, {arm}")
+            own, similar, trained = _arm(job, drawn, arm, settings)
+            accuracies += [{"world": name, **row} for row in own]
+            similarities += [{"world": name, **row} for row in similar]
+            if not place and arm == KEPT:
+                kept = trained
+        if not place:
+            similarities += [{"world": name, **row} for row in _decayed(job, drawn)]
+    return {"accuracies": pd.DataFrame(accuracies), "similarities": pd.DataFrame(similarities),
+            "encoders": kept}  # fmt: skip
 
 
-def labelled(world: World, task: int, count: int, random: list[torch.Generator]) -> Labelled:
-    """Views (R, n, d) of one task and their classes (R, n)."""
-    which = torch.full((count,), task)
-    latent = draw_latent(world, which, random)
-    return seen(world, latent, which, random), classes_of(world, latent, task)
+def probed_tasks(config: dict[str, Any]) -> list[int]:
+    """The last task of each mixture: one a rung of the ladder, the target first."""
+    return [mixture - 1 for mixture in config["mixtures"]]
 
 
-def _probes(
-    job: Job, told: dict[str, Any], tasks: list[dict[str, Labelled]], weights: Weights | None
-) -> list[dict[str, Any]]:
-    """Accuracies of converged probes on every task, by labels; of the networks of all mixtures."""
-    config, mixtures = job.config, told["mixtures"]
-    rows = []
-    for task, parts in enumerate(tasks):
-        x, y = {}, {}
-        for part, (views, classes) in parts.items():
-            every = views.repeat(len(mixtures), 1, 1)
-            x[part] = every if weights is None else encode(weights, every)
-            y[part] = classes.repeat(len(mixtures), 1)
-        for labels in config["labels"]:
-            training = (x["train"][:, :labels], y["train"][:, :labels])
-            # the validation set is no larger than the training set: it costs labels, too
-            held = min(labels, x["validation"].shape[1])
-            validation = (x["validation"][:, :held], y["validation"][:, :held])
-            chosen = choose(training, validation, config["classes"], config["penalties"])
-            tested = chosen.heads.accuracy(x["test"], y["test"]).tolist()
-            for place, (value, fitted) in enumerate(
-                zip(tested, chosen.train_accuracy.tolist(), strict=True)
-            ):
-                mixture, replicate = divmod(place, config["replicates"])
-                rows.append({"arm": told["arm"], "mixture": mixtures[mixture], "task": task,
-                             "labels": labels, "replicate": replicate, "value": value,
-                             "training": fitted})  # fmt: skip
+def _opponents(config: dict[str, Any], drawn: Scene, told: dict[str, Any]) -> Rows:
+    """What needs no pre-training."""
+    tasks, rows = probed_tasks(config), []
+    same = drawn.streams("start-random")
+    wide = start(drawn.world.width, config["hidden"], 1, same)
+    ways = {
+        "raw input": lambda own: own.views,
+        RANDOM: lambda own: hidden_layer(wide, own.views),
+        "oracle": lambda own: torch.cat(own.latent, -1),
+    }
+    for width in sorted({arm["width"] for arm in config["arms"].values()}):
+        begun = start(drawn.world.width, config["hidden"], width, drawn.streams(f"start-{width}"))
+        ways[f"untrained, {width}"] = lambda own, begun=begun: encode(begun, own.views)
+    for arm, represent in ways.items():
+        rows += probes(drawn, config, represent, [{**told, "arm": arm}], tasks)
     return rows
 
 
-def _similar(job: Job, name: str, views: Tensor, weights: Weights) -> list[dict[str, Any]]:
-    """CKA of the target's features between mixtures, replicate by replicate."""
-    mixtures, count = job.config["mixtures"], job.config["replicates"]
-    features = encode(weights, views.repeat(len(mixtures), 1, 1)).reshape(
-        len(mixtures), count, views.shape[1], -1
+def _arm(job: Job, drawn: Scene, arm: str, settings: dict[str, Any]) -> tuple[Rows, Rows, Weights]:
+    """Accuracies, similarities and networks of all mixtures, and of single tasks for one arm."""
+    config, world, streams = job.config, drawn.world, drawn.streams
+    mixtures = config["mixtures"]
+    alone = range(1, 1 + config["alone"]) if arm == KEPT else ()
+    spans = [range(mixture) for mixture in mixtures] + [[task] for task in alone]
+    recipe = Recipe(settings["method"], config["steps"], config["batch"], config["rate"])
+    # all spans of a replicate begin at the same weights
+    same = [own for _ in spans for own in streams(f"start-{settings['width']}")]
+    begun = start(world.width, config["hidden"], settings["width"], same)
+    views = fresh(world, spans, config["batch"], streams(f"pretraining-{arm}"))
+    method = pretrain(begun, views, recipe, streams(f"heads-{arm}"))
+    ladder = len(mixtures) * config["replicates"]
+    own = {key: value[:ladder] for key, value in method.weights.items()}
+
+    def represent(samples: Labelled) -> Tensor:
+        return encode(own, samples.views.repeat(len(mixtures), 1, 1))
+
+    told = [{"arm": arm, "mixture": mixture} for mixture in mixtures]
+    accuracies = probes(drawn, config, represent, told, probed_tasks(config))
+    names = [str(mixture) for mixture in mixtures] + [f"only {task + 1}" for task in alone]
+    similar = [{"arm": arm, **row} for row in _similar(drawn, names, method.weights)]
+    kept = {f"encoder/{key}": value[:ladder] for key, value in method.weights.items()}
+    if slow := getattr(method, "slow", None):
+        kept |= {f"slow/{key}": value[:ladder] for key, value in slow.items()}
+        kept["queue"] = torch.cat(method.queue, 1)[:ladder]  # type: ignore[attr-defined]
+    return accuracies, similar, {key: value.contiguous() for key, value in kept.items()}
+
+
+def _decayed(job: Job, drawn: Scene) -> Rows:
+    """CKA between networks that were pre-trained on the target with several weight decays."""
+    config, streams = job.config, drawn.streams
+    settings, decays = config["arms"][KEPT], config["decays"]
+    recipe = Recipe(settings["method"], config["steps"], config["batch"], config["rate"])
+    same = [own for _ in decays for own in streams(f"start-{settings['width']}")]
+    begun = start(drawn.world.width, config["hidden"], settings["width"], same)
+    views = fresh(drawn.world, [[0]] * len(decays), config["batch"], streams("decays"))
+    each = torch.tensor(decays).repeat_interleave(config["replicates"])
+    trained = pretrain(begun, views, recipe, streams("decay-heads"), each).weights
+    names = [f"{decay:g}" for decay in decays]
+    return [{"arm": "weight decay", **row} for row in _similar(drawn, names, trained)]
+
+
+def _similar(drawn: Scene, names: list[str], weights: Weights) -> Rows:
+    """CKA of the target's features between spans, replicate by replicate."""
+    views = drawn.tasks[0]["test"].views
+    count = len(views)
+    features = encode(weights, views.repeat(len(names), 1, 1)).reshape(
+        len(names), count, views.shape[1], -1
     )
     rows = []
     for replicate in range(count):
         own = Similarity()
         own.add(list(features[:, replicate]))
         matrix = own.matrix()
-        for i, first in enumerate(mixtures):
-            for j, second in enumerate(mixtures):
+        for i, first in enumerate(names):
+            for j, second in enumerate(names):
                 free = debiased(features[i, replicate], features[j, replicate])
                 for estimator, value in (("biased", float(matrix[i, j])), ("debiased", free)):
-                    rows.append({"arm": name, "first": first, "second": second,
-                                 "estimator": estimator, "replicate": replicate,
-                                 "value": value})  # fmt: skip
+                    rows.append({"first": first, "second": second, "estimator": estimator,
+                                 "replicate": replicate, "value": value})  # fmt: skip
     return rows

@@ -11,6 +11,7 @@ from featlearn.core.seeds import derive_seed
 from featlearn.universality.linear import Mixture, allocation
 from featlearn.universality.points import descended, square_loss, three_states, threshold
 from featlearn.universality.probe import excess_risk, norm_bound
+from featlearn.universality.regularised import predicted, regularised
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -55,7 +56,7 @@ def measure(job: Job) -> Results:
         for start, (value, opposite) in enumerate(descended(random, job.config["starts"]))
     ]
     frames = {"allocations": allocations, "thresholds": thresholds, "square": square,
-              "risks": _risks(job)}  # fmt: skip
+              "risks": _risks(job), "updates": _updates(job)}  # fmt: skip
     return {name: pd.DataFrame(rows) for name, rows in frames.items()}
 
 
@@ -73,4 +74,23 @@ def _risks(job: Job) -> list[dict[str, Any]]:
                 )
                 rows.append({"tasks": tasks, "labels": labels, "replicate": replicate,
                              "value": value, "bound": norm_bound(tasks)})  # fmt: skip
+    return rows
+
+
+def _updates(job: Job) -> list[dict[str, Any]]:
+    """Proposition F.9: weights after the target's contrastive loss within a distance."""
+    config, rows = job.config["update"], []
+    mixture = Mixture.even(config["features"], config["features"], config["tasks"])
+    s = q = config["features"]
+    for replicate in range(config["replicates"]):
+        for radius in config["radii"]:
+            name = (job.seed, "universality", "theory", "update", replicate)
+            random = np.random.default_rng(derive_seed(*name))
+            found = regularised(mixture, radius, random)
+            parts = {"shared": found[:s], "target": found[s : s + q], "others": found[s + q :]}
+            expected = {"shared": 1.0, "target": predicted(q, config["tasks"], radius),
+                        "others": 1 / config["tasks"]}  # fmt: skip
+            rows += [{"radius": radius, "features": part, "replicate": replicate,
+                      "value": float(own.mean()), "predicted": expected[part]}
+                     for part, own in parts.items()]  # fmt: skip
     return rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 
@@ -11,40 +13,106 @@ from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
 from featlearn.universality.curves import curves
+from featlearn.universality.words import KEPT, WORLD
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOOKS = {"average": Look("average of all tasks", COLOURS["red"]),
+LOOKS = {"average": Look("average of a task a rung", COLOURS["red"]),
+         "weighted": Look("average, weighted as in the thesis", COLOURS["orange"], "^"),
          "target": Look("target", COLOURS["blue"], "s")}  # fmt: skip
+#: The three methods of the thesis' grids.
+METHODS = (KEPT, "NNCLR, 8", "SimSiam, 8")
 
 
-@figure("fig-f-13", contains="stand-in", percent=100)
-@figure("fig-f-12", contains="stand-in", percent=20)
-@figure("fig-f-11", contains="stand-in", percent=10)
-@figure("fig-f-10", contains="stand-in", percent=5)
-@figure("fig-f-9", contains="stand-in", percent=1)
-@figure("fig-7-1", contains="stand-in", percent=100)
-def trade_off(accuracies: pd.DataFrame, config: Config, percent: int) -> Figure:
+def _panels(config: Config, arms: Sequence[str], every: bool) -> list[list[tuple[str, str]]]:
+    """Worlds below each other, arms beside each other; one arm in several worlds is a row."""
+    worlds = list(config["worlds"]) if every else [WORLD]
+    grid = [[(world, arm) for arm in arms] for world in worlds]
+    return [[cell for row in grid for cell in row]] if len(arms) == 1 else grid
+
+
+def _grid(panels: list[list[tuple[str, str]]], height: float) -> tuple[Figure, np.ndarray]:
+    rows, columns = len(panels), len(panels[0])
+    drawn = canvas(2.6 * columns + 0.6, height * rows + 0.8)
+    every = drawn.subplots(rows, columns, sharey="row", squeeze=False)
+    for row, cells in zip(every, panels, strict=True):
+        for ax, (world, arm) in zip(row, cells, strict=True):
+            ax.set_title(f"{arm}; {world}")
+    return drawn, every
+
+
+def _legend(drawn: Figure, ax: Axes, columns: int) -> None:
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+
+
+@figure(
+    "fig-f-13",
+    contains="stand-in",
+    percent=100,
+    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
+    every=True,
+)
+@figure(
+    "fig-f-12",
+    contains="stand-in",
+    percent=20,
+    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
+    every=True,
+)
+@figure(
+    "fig-f-11",
+    contains="stand-in",
+    percent=10,
+    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
+    every=True,
+)
+@figure(
+    "fig-f-10",
+    contains="stand-in",
+    percent=5,
+    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
+    every=True,
+)
+@figure(
+    "fig-f-9",
+    contains="stand-in",
+    percent=1,
+    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
+    every=True,
+)
+@figure("room", percent=100, arms=("MoCo, 8", "MoCo, 32"), every=False)
+@figure("fig-7-4", contains="stand-in", percent=100, arms=("SimCLR, 8", "SimSiam, 8"), every=False)
+@figure("fig-7-3", contains="stand-in", percent=100, arms=("MoCo, 8",), every=True)
+@figure("fig-7-1", contains="stand-in", percent=100, arms=("MoCo, 8",), every=False)
+def trade_off(
+    accuracies: pd.DataFrame, config: Config, percent: int, arms: Sequence[str], every: bool
+) -> Figure:
     """Average and target accuracy on growing mixtures, {{ percent }} % of the labels
 
     Ours, on vectors of the linear data model that stand in for pictures: accuracy of converged linear
-    probes against the number of tasks in the pre-training, with 95 % intervals; a panel a method and
-    width of the representation. *What to see:* with a width of one task's features the average rises
-    and the target falls; with more room it falls less. With all labels a linear probe on the raw input,
-    in `tables/ladders.md`, is as good as any: what pre-training saves is labels. NNCLR and SimSiam are not
-    built on vectors, nor the thesis' three families of data.
+    probes against the number of tasks in the pre-training, with 95 % intervals. A panel a method, width
+    of the representation and world; worlds differ in how many features of a task are shared, and stand in
+    for the thesis' three families of data. The second average has the thesis' weights by classes, of which
+    94 % lie on what the last step adds; both are over one task of each rung. *What to see:* the average rises, and the target falls where the
+    width is that of one task's features. What needs no pre-training stands in `tables/ladders.md`: with
+    all labels a linear probe on the raw input is better than any of these; what is saved is labels.
     """
     shown = curves(accuracies, config, percent)
-    drawn = canvas(2.6 * len(config["arms"]) + 0.6, 3.1)
-    every = drawn.subplots(1, len(config["arms"]), sharey=True, squeeze=False)[0]
-    for ax, arm in zip(every, config["arms"], strict=True):
-        lines(ax, shown[shown["arm"] == arm], "mixture", "curve", looks=LOOKS)
-        ax.set(title=arm, xscale="log", xlabel="tasks of the pre-training")
-        ax.set_xticks(config["mixtures"], [str(mixture) for mixture in config["mixtures"]])
-        ax.minorticks_off()
-    every[0].set_ylabel("accuracy")
-    drawn.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    panels = _panels(config, arms, every)
+    drawn, axes = _grid(panels, 2.4)
+    for row, cells in zip(axes, panels, strict=True):
+        for ax, (world, arm) in zip(row, cells, strict=True):
+            own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
+            lines(ax, own, "mixture", "curve", looks=LOOKS)
+            ax.set(xscale="log")
+            ax.set_xticks(config["mixtures"], [str(mixture) for mixture in config["mixtures"]])
+            ax.minorticks_off()
+        row[0].set_ylabel("accuracy")
+    for ax in axes[-1]:
+        ax.set_xlabel("tasks of the pre-training")
+    _legend(drawn, axes[0][0], 1 if len(panels[0]) == 1 else 3)
     return drawn
 
 
@@ -53,42 +121,64 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
     """Target against average accuracy, a curve a share of the labels
 
     Ours, on vectors that stand in for pictures; points are means, from the pre-training on the target
-    alone (a ring) to that on all tasks. *What to see:* with a width of one task's features the curves
-    run right and down.
+    alone (a ring) to that on all tasks. Rows are worlds, which stand in for the thesis' three families of
+    data. *What to see:* curves that run right and down are a trade-off.
     """
-    drawn = canvas(2.6 * len(config["arms"]) + 0.6, 3.3)
-    every = drawn.subplots(1, len(config["arms"]), sharey=True, squeeze=False)[0]
+    panels = _panels(config, METHODS, every=True)
+    drawn, axes = _grid(panels, 2.4)
     train = config["samples"]["train"]
     colours = sns.color_palette("viridis", len(config["labels"]))
-    for ax, arm in zip(every, config["arms"], strict=True):
-        for colour, labels in zip(colours, config["labels"], strict=True):
-            own = curves(accuracies, config, 100 * labels / train)
-            own = own[own["arm"] == arm].pivot_table(
-                index="mixture", columns="curve", values="value"
-            )
-            x, y = own["average"], own["target"]
-            ax.plot(x, y, ".-", color=colour, label=f"{100 * labels / train:g} %")
-            ax.plot(x.iloc[0], y.iloc[0], "o", color=colour, fillstyle="none", markersize=8)
-        ax.set(title=arm, xlabel="average accuracy")
-    every[0].set_ylabel("target accuracy")
-    drawn.legend(*every[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    for colour, labels in zip(colours, config["labels"], strict=True):
+        shown = curves(accuracies, config, 100 * labels / train)
+        for row, cells in zip(axes, panels, strict=True):
+            for ax, (world, arm) in zip(row, cells, strict=True):
+                own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
+                wide = own.pivot_table(index="mixture", columns="curve", values="value")
+                x, y = wide["average"], wide["target"]
+                ax.plot(x, y, ".-", color=colour, label=f"{100 * labels / train:g} %")
+                ax.plot(x.iloc[0], y.iloc[0], "o", color=colour, fillstyle="none", markersize=8)
+    for row in axes:
+        row[0].set_ylabel("target accuracy")
+    for ax in axes[-1]:
+        ax.set_xlabel("average accuracy")
+    _legend(drawn, axes[0][0], 5)
     return drawn
 
 
-@figure("fig-7-5", contains="stand-in")
-def similarity(similarities: pd.DataFrame, config: Config) -> Figure:
-    """Similarity of the target's features between growing mixtures
+@figure("fig-f-4", contains="stand-in", kind="decay")
+@figure("fig-f-3", contains="stand-in", kind="both")
+@figure("fig-7-5", contains="stand-in", kind="world")
+def similarity(similarities: pd.DataFrame, config: Config, kind: str) -> Figure:
+    """Similarity of the target's features between networks
 
     Ours, on vectors that stand in for pictures: linear CKA (biased, as the thesis has it), mean over
-    replicates. Numbers are tasks of the pre-training. Models of single tasks, the left half of the
-    thesis' figure, are not built. *What to see:* similarity falls along each row.
+    replicates, of MoCo at width 8. *only 2* was pre-trained on the second task alone; numbers are tasks of
+    growing mixtures, or weight decays (ours is decoupled, in Adam). *What to see:* similarity falls along
+    a row of mixtures, and more the fewer features are shared. Networks that saw single other tasks differ
+    from one another, which the linear theory does not say: there they all keep the shared features alone.
     """
-    drawn = canvas(2.6 * len(config["arms"]) + 0.6, 2.7)
-    every = drawn.subplots(1, len(config["arms"]), squeeze=False)[0]
-    for ax, arm in zip(every, config["arms"], strict=True):
-        own = similarities[
-            (similarities["arm"] == arm) & (similarities["estimator"] == "biased")
-        ].pivot_table(index="first", columns="second", values="value")
-        sns.heatmap(own, vmin=0, vmax=1, cmap="viridis", annot=True, fmt=".2f", cbar=False, ax=ax)
-        ax.set(title=arm, xlabel="tasks", ylabel="tasks" if ax is every[0] else None)
+    ladder = [str(mixture) for mixture in config["mixtures"]]
+    alone = [f"only {task + 2}" for task in range(config["alone"])]
+    last = ladder[-1]
+    worlds = list(config["worlds"]) if kind == "both" else [WORLD]
+    if kind == "decay":
+        grid = [[("weight decay", WORLD, [f"{decay:g}" for decay in config["decays"]])]]
+    else:
+        parts = ([ladder[0], *alone, last], ladder)
+        grid = [[(KEPT, world, part) for world in worlds] for part in parts]
+    if kind == "world":
+        grid = [[grid[0][0], grid[1][0]]]
+    drawn = canvas(2.9 * len(grid[0]) + 0.8, 2.8 * len(grid))
+    axes = drawn.subplots(len(grid), len(grid[0]), squeeze=False)
+    biased = similarities[similarities["estimator"] == "biased"]
+    for row, cells in zip(axes, grid, strict=True):
+        for ax, (arm, world, names) in zip(row, cells, strict=True):
+            own = biased[(biased["arm"] == arm) & (biased["world"] == world)]
+            own = own.pivot_table(index="first", columns="second", values="value")
+            own = own.loc[names, names]
+            sns.heatmap(own, vmin=0, vmax=1, cmap="viridis", annot=True, fmt=".2f", cbar=False,
+                        annot_kws={"size": 8}, ax=ax)  # fmt: skip
+            what = "weight decay" if kind == "decay" else "tasks"
+            ax.set(title=f"MoCo; {world}", xlabel=what, ylabel=what if ax is row[0] else None)
+            ax.tick_params(labelsize=8, rotation=0)
     return drawn

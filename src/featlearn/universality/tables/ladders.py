@@ -2,30 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import side_by_side, summary
-from featlearn.universality.curves import curves
+from featlearn.core.stats import number, side_by_side, summary
+from featlearn.universality.curves import crossing, curves
+from featlearn.universality.printed import beside
+from featlearn.universality.words import KEPT, WORLD
+
+
+def _all(accuracies: pd.DataFrame, config: Config) -> pd.DataFrame:
+    train = config["samples"]["train"]
+    parts = [curves(accuracies, config, 100 * m / train).assign(labels=m) for m in config["labels"]]
+    return pd.concat(parts)
 
 
 @table()
 def ladders(accuracies: pd.DataFrame, config: Config) -> Table:
     """Target and average accuracy by labels and tasks of the pre-training, opponents among them
 
-    Mixture 0 is not pre-trained: the raw input, and networks at their start.
+    Mixture 0 is not pre-trained: the raw input, random features (the hidden layer of a random network),
+    networks at their start, and the oracle, which is told the features of the task. Labels are without
+    noise, so that the best possible accuracy is 1.
     """
-    train = config["samples"]["train"]
-    parts = [curves(accuracies, config, 100 * m / train).assign(labels=m) for m in config["labels"]]
-    means = summary(pd.concat(parts), ["arm", "mixture", "curve", "labels"])
+    means = summary(_all(accuracies, config), ["world", "arm", "mixture", "curve", "labels"])
     shown = means.assign(column=means["labels"].astype(str))
     heads = {str(m): f"{m} labels" for m in config["labels"]}
-    return Table(means, side_by_side(shown, ["arm", "mixture", "curve"], "column", heads))
+    by = ["world", "arm", "mixture", "curve"]
+    return Table(means, side_by_side(shown, by, "column", heads))
+
+
+@table()
+def training(accuracies: pd.DataFrame, config: Config) -> Table:
+    """Training accuracy of the probes on the target"""
+    own = accuracies[accuracies["task"] == 0].assign(value=lambda frame: frame["training"])
+    means = summary(own, ["world", "arm", "mixture", "labels"])
+    shown = means.assign(column=means["labels"].astype(str))
+    heads = {str(m): f"{m} labels" for m in config["labels"]}
+    return Table(means, side_by_side(shown, ["world", "arm", "mixture"], "column", heads))
+
+
+@table()
+def crossings(accuracies: pd.DataFrame, config: Config) -> Table:
+    """From how many labels on a probe of the target is better on all tasks' representation than on its own
+
+    Per replicate, between two numbers of labels by their logarithms; *never*: not at the most labels.
+    The other rows ask it of the raw input against the representation of the target alone.
+    """
+    frame = _all(accuracies, config)
+    frame = frame[frame["curve"] == "target"]
+    rows = []
+    arms = [(world, arm) for world, arm in frame[["world", "arm"]].drop_duplicates().to_numpy()
+            if arm in config["arms"]]  # fmt: skip
+    for world, arm in arms:
+        own = frame[(frame["world"] == world) & (frame["arm"] == arm)]
+        raw = frame[(frame["world"] == world) & (frame["arm"] == "raw input")]
+        specific = own[own["mixture"] == 1]
+        rivals = {"all tasks": own[own["mixture"] == max(config["mixtures"])], "raw input": raw}
+        for rival, other in rivals.items():
+            wide = [one.pivot_table(index="replicate", columns="labels", values="value")
+                    for one in (other, specific)]  # fmt: skip
+            found = [crossing(config["labels"], row) for row in (wide[0] - wide[1]).to_numpy()]
+            rows.append({"world": world, "arm": arm, "rival": rival,
+                         "median": float(np.median(found)), "never": float(np.mean(np.isinf(found))),
+                         "always": float(np.mean(np.equal(found, 0)))})  # fmt: skip
+    means = pd.DataFrame(rows)
+    shown = means.assign(
+        median=[
+            "never" if np.isinf(m) else "always" if m == 0 else number(m) for m in means["median"]
+        ],
+        never=means["never"].map(number),
+        always=means["always"].map(number),
+    )
+    words = {"median": "labels, median", "never": "share never", "always": "share always"}
+    return Table(means.replace(np.inf, np.nan), shown.rename(columns=words))
+
+
+@table("table-f-1", contains="stand-in", every=False)
+@table("table-f-4", contains="stand-in", every=True)
+def two_encoders(
+    accuracies: pd.DataFrame, quoted: Mapping[str, Any], config: Config, every: bool
+) -> Table:
+    """Two encoders, one pre-trained on more: few and all labels
+
+    *here*: MoCo on vectors, pre-trained on the target alone or on all tasks; *few* are 5 % of the labels.
+    ImageNet stands for the target and ImageNet22k for the average of a task a rung.
+    """
+    rows = []
+    for percent, word in ((5, "few"), (100, "all")):
+        if word == "all" and not every:
+            continue
+        own = curves(accuracies, config, percent)
+        own = own[(own["arm"] == KEPT) & (own["world"] == WORLD) & own["mixture"].isin(
+            (1, max(config["mixtures"]))) & (own["curve"] != "weighted")]  # fmt: skip
+        rows.append(own.assign(row=own["curve"] + f", {word} labels",
+                               column=own["mixture"].map(lambda m: f"{m} tasks" if m > 1 else "1 task")))  # fmt: skip
+    printed = [
+        row for row in quoted["table-f-1-f-4"]["rows"] if every or "F.4" not in row["target"]
+    ]
+    return beside(quoted, "table-f-1-f-4", pd.concat(rows), index=["target"], rows=printed)
 
 
 @table()
 def similarities(similarities: pd.DataFrame) -> Table:
     """CKA of the target's features between mixtures, biased and debiased"""
-    means = summary(similarities, ["arm", "first", "second", "estimator"])
+    means = summary(similarities, ["world", "arm", "first", "second", "estimator"])
     heads = {"biased": "biased", "debiased": "debiased"}
-    return Table(means, side_by_side(means, ["arm", "first", "second"], "estimator", heads))
+    return Table(
+        means, side_by_side(means, ["world", "arm", "first", "second"], "estimator", heads)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import number, side_by_side, summary
+from featlearn.core.stats import number, readable, side_by_side, summary
 
 
 @table()
@@ -41,3 +41,10 @@ def probe_risks(risks: pd.DataFrame) -> Table:
     means["column"] = means["labels"].astype(str)
     heads = {str(m): f"{m} labels" for m in sorted(risks["labels"].unique())}
     return Table(means.drop(columns="column"), side_by_side(means, ["tasks"], "column", heads))
+
+
+@table()
+def updates(updates: pd.DataFrame) -> Table:
+    """Proposition F.9: weights after the target's contrastive loss within a distance"""
+    means = summary(updates, ["radius", "features", "predicted"])
+    return Table(means, readable(means, "measured"))

@@ -1,0 +1,136 @@
+"""What is done with a pre-trained network when labels of the target come (sections 7.4, F.3.5).
+
+A linear probe (LP), fine-tuning (FT), fine-tuning with the contrastive loss of the pre-training
+("Ours" in the thesis, a weight each), and the contrastive loss alone on the target's unlabelled
+samples before a probe (CR then LP); each from every mixture, at every number of labels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.images.embedding import purity, tsne
+from featlearn.universality.finetuning import batches, resumed, scores, tune
+from featlearn.universality.labelled import Labelled, Scene, probes, scene
+from featlearn.universality.methods import encode, start, unit
+from featlearn.universality.training import Pool, descend, pooled
+from featlearn.universality.words import CR, FT, KEPT, LP, ours
+
+if TYPE_CHECKING:
+    from featlearn.core.job import Job
+    from featlearn.core.outputs import Results
+
+Rows = list[dict[str, Any]]
+Map = tuple[pd.DataFrame, Rows]
+
+
+def measure(job: Job) -> Results:
+    """All frames of the experiment."""
+    ladders = job.params["ladders"]
+    drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
+    state = job.tensors("encoders")
+    mixtures = ladders["mixtures"]
+    accuracies = _probed(LP, state, drawn, ladders)
+    maps = [_map(job, LP, drawn, encode(resumed(state).weights, _target(drawn, len(mixtures))),
+                 len(mixtures) - 1)]  # fmt: skip
+    every, spans = _with_untrained(state, drawn, ladders), [0, *mixtures]
+    for weight in (0.0, *job.config["weights"]):
+        job.tell(f"fine-tuning with a contrastive loss of weight {weight:g}")
+        rows, map_ = _tuned(job, ladders, drawn, every, spans, weight)
+        accuracies += rows
+        maps.append(map_)
+    job.tell("contrastive loss on the target, then a probe")
+    method = resumed(state)
+    target = drawn.tasks[0]["train"]
+    pool = Pool(torch.zeros(ladders["samples"]["train"], dtype=torch.long), *target.latent)
+    views = pooled(drawn.world, [pool] * len(mixtures), ladders["batch"], drawn.streams("cr"))
+    descend(method, method.loss, views, job.config["cr_steps"], job.config["cr_rate"])
+    updated = {f"encoder/{key}": value for key, value in method.weights.items()}
+    accuracies += _probed(CR, updated, drawn, ladders)
+    points = pd.concat([frame for frame, _ in maps], ignore_index=True)
+    purities = pd.DataFrame([row for _, pure in maps for row in pure])
+    return {"tuned": pd.DataFrame(accuracies), "maps": points, "purities": purities}
+
+
+def _target(drawn: Scene, spans: int) -> Tensor:
+    """Views of the target's test samples for all networks."""
+    return drawn.tasks[0]["test"].views.repeat(spans, 1, 1)
+
+
+def _probed(name: str, state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]) -> Rows:
+    own = {key.removeprefix("encoder/"): value for key, value in state.items()
+           if key.startswith("encoder/")}  # fmt: skip
+    mixtures = ladders["mixtures"]
+
+    def represent(samples: Labelled) -> Tensor:
+        return encode(own, samples.views.repeat(len(mixtures), 1, 1))
+
+    told = [{"method": name, "mixture": mixture} for mixture in mixtures]
+    return probes(drawn, ladders, represent, told, [0])
+
+
+def _with_untrained(
+    state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]
+) -> dict[str, Tensor]:
+    """The kept networks behind those at their start, which have a random queue."""
+    width = ladders["arms"][KEPT]["width"]
+    random = drawn.streams(f"start-{width}")
+    begun = start(drawn.world.width, ladders["hidden"], width, random)
+    shape = state["queue"].shape[1:]
+    queue = unit(torch.stack([torch.randn(shape, generator=own) for own in random]))
+    first = {f"{part}/{key}": value for part in ("encoder", "slow") for key, value in begun.items()}
+    first["queue"] = queue
+    return {key: torch.cat([first[key], value]) for key, value in state.items()}
+
+
+def _tuned(
+    job: Job,
+    ladders: dict[str, Any],
+    drawn: Scene,
+    state: dict[str, Tensor],
+    spans: list[int],
+    weight: float,
+) -> tuple[Rows, Map]:
+    """Fine-tuned networks of all spans and numbers of labels."""
+    config, labels, count = job.config, ladders["labels"], ladders["replicates"]
+    method = resumed(state, len(labels))
+    parts = drawn.tasks[0]
+    stream = batches(drawn.world, parts["train"], labels, len(spans), config["batch"],
+                     drawn.streams("tuning"), 2 if weight else 1)  # fmt: skip
+    head = tune(method, ladders["classes"], weight, stream, config["steps"], config["rate"])
+    name, rows = ours(weight) if weight else FT, []
+    groups = (len(labels), len(spans), count)
+    right = {}
+    for part in ("train", "test"):
+        x = parts[part].views.repeat(len(labels) * len(spans), 1, 1)
+        y = parts[part].classes.repeat(len(labels) * len(spans), 1)
+        right[part] = (scores(method, head, x).argmax(-1) == y).float().unflatten(0, groups)
+    for place, number in enumerate(labels):
+        for at, mixture in enumerate(spans):
+            for replicate in range(count):
+                rows.append({
+                    "method": name, "mixture": mixture, "task": 0, "labels": number,
+                    "replicate": replicate,
+                    "value": float(right["test"][place, at, replicate].mean()),
+                    "training": float(right["train"][place, at, replicate, :number].mean()),
+                })  # fmt: skip
+    # the map of the thesis: all tasks, a fifth of the labels
+    features = encode(method.weights, parts["test"].views.repeat(len(labels) * len(spans), 1, 1))
+    fifth = features.unflatten(0, groups)[len(labels) - 2]
+    return rows, _map(job, name, drawn, fifth.flatten(0, 1), len(spans) - 1)
+
+
+def _map(job: Job, name: str, drawn: Scene, features: Tensor, span: int) -> Map:
+    """t-SNE of the first replicate's normalised features; how pure neighbourhoods of each are."""
+    count = len(drawn.tasks[0]["test"].views)
+    own = unit(features.unflatten(0, (-1, count))[span])  # (R, n, width)
+    y, points = drawn.tasks[0]["test"].classes, job.config["points"]
+    at = tsne(own[0, :points], (job.seed, "universality", "map", name), job.config["perplexity"])
+    frame = pd.DataFrame({"x": at[:, 0], "y": at[:, 1], "class": y[0, :points].numpy()})
+    pure = [{"method": name, "replicate": replicate, "value": purity(own[replicate], y[replicate])}
+            for replicate in range(count)]  # fmt: skip
+    return frame.assign(method=name), pure

@@ -1,0 +1,55 @@
+"""Probes and adapters on frozen encoders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PALETTE = ("blue", "orange", "red", "purple", "green", "sky", "ink")
+
+
+@figure()
+def adapters(adapters: pd.DataFrame) -> Figure:
+    """A probe and adapters on a frozen encoder, by labels
+
+    In brackets: augmented copies of each training sample. FT trains an adapter and a classifier, Ours adds
+    NT-Xent at the adapter's output; 95 % intervals. By default encoders are networks of this run on
+    vectors: *broad* was pre-trained on all tasks, *narrow* on the first alone. *What to see:* whether an
+    adapter gains over a probe, and the contrastive loss over an adapter. No adapter brings back what a
+    narrow encoder has dropped of another task.
+    """
+    frame = adapters.assign(
+        arm=[method if method == "LP" else f"{method} ({copies})"
+             for method, copies in zip(adapters["method"], adapters["copies"], strict=True)]
+    )  # fmt: skip
+    arms = list(dict.fromkeys(frame["arm"]))
+    looks = {arm: Look(arm, COLOURS[PALETTE[i % len(PALETTE)]], "osD^vPX"[i % 7])
+             for i, arm in enumerate(arms)}  # fmt: skip
+    models = list(dict.fromkeys(frame["model"]))
+    targets = [
+        list(dict.fromkeys(frame.loc[frame["model"] == model, "target"])) for model in models
+    ]
+    columns = max(len(each) for each in targets)
+    drawn = canvas(2.7 * columns + 0.4, 2.3 * len(models) + 0.7)
+    axes = drawn.subplots(len(models), columns, squeeze=False, sharey="row")
+    for row, model, each in zip(axes, models, targets, strict=True):
+        for ax, target in zip(row, each, strict=False):
+            own = frame[(frame["model"] == model) & (frame["target"] == target)]
+            lines(ax, own, "percent", "arm", looks=looks)
+            shares = sorted(own["percent"].unique())
+            ax.set(xscale="log", title=f"{model}: {target}")
+            ax.set_xticks(shares, [str(share) for share in shares])
+            ax.minorticks_off()
+        row[0].set_ylabel("accuracy")
+    for ax in axes[-1]:
+        ax.set_xlabel("labels (%)")
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn

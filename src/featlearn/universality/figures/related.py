@@ -1,0 +1,51 @@
+"""What a pool of samples holds, and what its pre-training is worth to the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import seaborn as sns
+
+from featlearn.core.plots import canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@figure("fig-f-7", contains="stand-in", pools=("own",))
+@figure("fig-f-6", contains="stand-in", pools=("related",))
+@figure("fig-f-5", contains="stand-in", pools=("kinds",))
+def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figure:
+    """Target accuracy by what the pre-training's pool holds
+
+    Ours, on vectors that stand in for pictures; probes on the target, a line a number of labels, 95 %
+    intervals. *related*: beside other tasks the pool has so much of the samples of the target's task.
+    *own*: it has the target's labelled training samples. *kinds*: as many other samples always, of few
+    tasks or of many. A panel a method and pool. *What to see:* whether the target falls as the pool
+    becomes more diverse.
+    """
+    methods = config["methods"]
+    named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
+    cells = [(method, pool) for method in methods for pool in named]
+    drawn = canvas(2.7 * len(cells) + 1.4, 3.2)
+    own = pooled[pooled["task"] == 0]
+    labels = sorted(own["labels"].unique())
+    axes = drawn.subplots(1, len(cells), sharey=True, squeeze=False)[0]
+    for ax, (method, pool) in zip(axes, cells, strict=True):
+        part = own[(own["method"] == method) & (own["pool"] == pool)]
+        sns.lineplot(
+            part, x="place", y="value", hue="labels", hue_order=labels, errorbar=interval, marker="o",
+            palette="viridis", err_style="bars", ax=ax,
+        )  # fmt: skip
+        places = sorted(part["place"].unique())
+        ax.set(title=f"{method}: {pool}", xscale="log", ylabel="target accuracy",
+               xlabel="other tasks" if pool == "kinds" else "tasks of the pre-training")  # fmt: skip
+        ax.set_xticks(places, [f"{place:g}" for place in places])
+        ax.minorticks_off()
+        if legend := ax.get_legend():
+            legend.remove()
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", title="labels")
+    return drawn

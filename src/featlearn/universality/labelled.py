@@ -1,0 +1,114 @@
+"""Labelled samples of every task of a world, and converged probes on representations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from featlearn.core.heads import choose
+from featlearn.core.seeds import Streams
+from featlearn.universality.data import (
+    World,
+    classes_of,
+    draw_latent,
+    draw_world,
+    noise_of,
+    seen,
+)
+
+PARTS = ("train", "validation", "test")
+
+
+class Labelled(NamedTuple):
+    """Samples of one task."""
+
+    latent: tuple[Tensor, Tensor]  #: shared (R, n, s) and private (R, n, q) features
+    views: Tensor  #: (R, n, d)
+    classes: Tensor  #: (R, n)
+
+
+class Scene(NamedTuple):
+    """A world with the labelled samples of its tasks."""
+
+    world: World
+    streams: Streams
+    tasks: list[dict[str, Labelled]]
+
+
+def scene(seed: int, name: str, ladders: Mapping[str, Any]) -> Scene:
+    """The world ``name`` of a config's ladders: the same whichever experiment asks."""
+    streams = Streams(seed, "universality", f"ladders-{name}", range(ladders["replicates"]))
+    own = ladders["worlds"][name]
+    sizes = (own["shared"], own["private"], ladders["spurious"])
+    world = draw_world(sizes, ladders["tasks"], ladders["classes"], streams("world"))
+    tasks = [
+        {part: labelled(world, task, ladders["samples"][part], streams(f"{part}-{task}"))
+         for part in PARTS}
+        for task in range(ladders["tasks"])
+    ]  # fmt: skip
+    return Scene(world, streams, tasks)
+
+
+def labelled(world: World, task: int, count: int, random: list[torch.Generator]) -> Labelled:
+    """Samples of one task, a view each."""
+    which = torch.full((count,), task)
+    latent = draw_latent(world, which, random)
+    views = seen(world, latent, which, noise_of(world, count, random))
+    return Labelled(latent, views, classes_of(world, latent, task))
+
+
+def probed(
+    parts: Mapping[str, tuple[Tensor, Tensor]],
+    labels: int,
+    classes: int,
+    penalties: Sequence[float],
+) -> tuple[list[float], list[float]]:
+    """Test and training accuracy of converged probes on so many labels, a number a network.
+
+    Parameters
+    ----------
+    parts
+        Features (P, n, width) and classes (P, n) of training, validation and test.
+    labels
+        The first of the training samples; the validation set that chooses the penalty is no
+        larger, for it costs labels, too.
+    """
+    (x, y), (x_held, y_held) = parts["train"], parts["validation"]
+    held = min(labels, x_held.shape[1])
+    chosen = choose((x[:, :labels], y[:, :labels]), (x_held[:, :held], y_held[:, :held]), classes,
+                    penalties)  # fmt: skip
+    return chosen.heads.accuracy(*parts["test"]).tolist(), chosen.train_accuracy.tolist()
+
+
+def probes(
+    drawn: Scene,
+    ladders: Mapping[str, Any],
+    represent: Callable[[Labelled], Tensor],
+    spans: Sequence[Mapping[str, Any]],
+    tasks: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Rows of the accuracies of probes on these tasks, by labels.
+
+    Parameters
+    ----------
+    represent
+        Gives features (spans x R, n, width) of samples.
+    spans
+        What a row says of each span.
+    """
+    count, rows = ladders["replicates"], []
+    for task in tasks:
+        parts = {part: (represent(own), own.classes.repeat(len(spans), 1))
+                 for part, own in drawn.tasks[task].items()}  # fmt: skip
+        for labels in ladders["labels"]:
+            tested, fitted = probed(parts, labels, ladders["classes"], ladders["penalties"])
+            for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
+                span, replicate = divmod(place, count)
+                rows.append({
+                    **spans[span], "task": task, "labels": labels, "replicate": replicate,
+                    "value": value, "training": training,
+                })  # fmt: skip
+    return rows

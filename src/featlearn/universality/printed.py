@@ -1,0 +1,62 @@
+"""What the thesis prints and what runs here, in one table. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.publish import Table
+from featlearn.core.stats import plus_minus, summary
+
+#: The thesis' name of fine-tuning with a contrastive loss beside the classes.
+OURS = "Ours"
+
+NOTE = (
+    "thesis: printed there, in per cent, standard deviation after the sign. here: measured in this "
+    "run on its own data and networks, in per cent, 95 % interval after the sign; it shows the "
+    "protocol and cannot confirm a printed number."
+)
+
+
+def beside(
+    quoted: Mapping[str, Any],
+    which: str,
+    measured: pd.DataFrame,
+    index: Sequence[str],
+    rows: Sequence[Mapping[str, Any]] | None = None,
+    note: str = "",
+) -> Table:
+    """A table of the thesis and measurements of the same shape below it.
+
+    Parameters
+    ----------
+    quoted
+        What stands in ``config/paper_values/universality.yaml``, and the table's name in it.
+    measured
+        Columns row (words of the row), column, replicate, value (a share).
+    index
+        What names a row of the thesis.
+    rows
+        Of the thesis' table; by default all.
+    """
+    printed = pd.DataFrame(rows if rows is not None else quoted[which]["rows"])
+    printed = printed.assign(row=printed[list(index)].astype(str).agg(", ".join, axis=1))
+    spreads = printed["spread"] if "spread" in printed else pd.Series(float("nan"), printed.index)
+    printed["cell"] = [f"{value:.2f}" + ("" if pd.isna(spread) else f" ± {spread:.2f}")
+                       for value, spread in zip(printed["paper_value"], spreads, strict=True)
+                       ]  # fmt: skip
+    means = summary(measured.assign(value=100 * measured["value"]), ["row", "column"])
+    means["cell"] = [plus_minus(mean, half) for mean, half in
+                     zip(means["mean"], means["half_width"], strict=True)]  # fmt: skip
+    parts = []
+    for who, frame in (("here", means), ("thesis", printed)):
+        wide = frame.pivot_table(index="row", columns="column", values="cell", aggfunc="first",
+                                 sort=False)  # fmt: skip
+        parts.append(wide.reset_index().assign(**{"": who}))
+    shown = pd.concat(parts).fillna("-")
+    columns = ["", "row", *(name for name in shown.columns if name not in ("", "row"))]
+    both = pd.concat([means.drop(columns="cell").rename(columns={"mean": "measured"}),
+                      printed.drop(columns="cell")], ignore_index=True)  # fmt: skip
+    return Table(both, shown[columns], f"{note} {NOTE}".strip())

@@ -1,0 +1,17 @@
+"""Names that jobs, figures and claims of chapter 7 share. No torch."""
+
+#: The arm whose networks are kept, fine-tuned, and compared with those of single tasks.
+KEPT = "MoCo, 8"
+RANDOM = "random features"
+#: What needs no pre-training, and is not told the features.
+OPPONENTS = ("raw input", RANDOM, "untrained, 8")
+#: The world whose shared and private features are as many.
+WORLD = "even"
+
+#: What is done with a pre-trained network.
+LP, FT, CR = "LP", "FT", "CR then LP"
+
+
+def ours(weight: float) -> str:
+    """Fine-tuning with a contrastive loss of this weight."""
+    return f"Ours {weight:g}"
