@@ -14,10 +14,6 @@ TASKED = gemfilter_config.readers(GEMS, "longbench")
 MODELS = GEMS["language"]["models"]
 
 
-def gemfilter_kind(names):
-    return "measured" if set(names) <= set(MODELS) else "stand-in"
-
-
 # -------------------------------------------------------------------------------------- training
 # The trained stand-in.
 
@@ -76,7 +72,7 @@ experiment(
     "gemfilter",
     "needle",
     GEMS,
-    contains=gemfilter_kind(READERS),
+    contains=gemfilter_config.contains(GEMS, READERS),
     quoted=asset("config/paper_values/gemfilter.yaml"),
     **{
         name: expand(getattr(rules.gemfilter_needle.output, name), network=READERS)
@@ -112,7 +108,7 @@ experiment(
     "gemfilter",
     "longbench",
     GEMS["longbench"],
-    contains=gemfilter_kind(TASKED),
+    contains=gemfilter_config.contains(GEMS, TASKED),
     tasks=expand(rules.gemfilter_longbench.output.tasks, network=TASKED),
     quoted=asset("config/paper_values/gemfilter.yaml"),
 )

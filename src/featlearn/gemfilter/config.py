@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ SIZES = {
     "heads": "num_attention_heads", "key_value_heads": "num_key_value_heads",
     "head_width": "head_dim", "hidden": "intermediate_size",
 }  # fmt: skip
+
+
+def contains(gemfilter: Mapping[str, Any], names: Iterable[str]) -> str:
+    """What an item holds that these readers make: what was ``measured``, or a ``stand-in``."""
+    return "measured" if set(names) <= set(gemfilter["language"]["models"]) else "stand-in"
 
 
 def readers(gemfilter: Mapping[str, Any], data: str) -> Sequence[str]:
