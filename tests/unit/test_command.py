@@ -72,6 +72,16 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     assert told in said
 
 
+def test_a_refused_setting_leaves_no_config_behind(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for number in range(6):
+        (tmp_path / "flowers" / f"{number % 2}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "flowers" / f"{number % 2}" / f"{number}.png").touch()
+    assert main(["images", "flowers", "-n", "--set", "real_images.flowers.replicates=0"]) == 2
+    assert "replicates" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.yaml"))
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_commands_and_options(shell, capsys):
     assert main(["completion", shell]) == 0

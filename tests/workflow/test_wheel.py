@@ -93,7 +93,7 @@ def mine(featlearn, tmp_path_factory):
 
 def test_one_command_makes_everything_in_the_folder_of_the_user(mine):
     folder, told = mine
-    assert "fewer than 100 test images" in told.text
+    assert "12 test images say little" in told.text
     assert "2 of 60 images cannot be used" in told.text
     assert "| my-flowers" in told.text
     made = folder / "results/my-flowers/own"

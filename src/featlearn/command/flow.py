@@ -149,6 +149,8 @@ def images(options: argparse.Namespace) -> int:
         "real_images": {name: fitting(folder, count, options.size, options.replicates)},
     }
     config = merge(config, settings_of(options.set))
+    # what is refused leaves no file behind
+    settings = load(config, workflow())["real_images"][name]
     file = Path(f"{name}.yaml")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     if file.exists() and file.read_text(encoding="utf-8") != text:
@@ -158,7 +160,7 @@ def images(options: argparse.Namespace) -> int:
         )
     file.write_text(text, encoding="utf-8")
     print(f"Config: {file}", flush=True)
-    _tell(load(config, workflow())["real_images"][name], count, options)
+    _tell(settings, count, options)
     if options.dry_run:  # how many jobs of which kind is enough
         options.rest = ["--quiet", "rules", *options.rest]
     code = snakemake(["real_images"], options, [str(file)], {})
