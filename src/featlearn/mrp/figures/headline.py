@@ -72,7 +72,7 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
         if model in kept:
             own = captured[captured["model"] == model]
             rows(right, own, "model", looks={model: kept[model]}, first=place)
-    right.set_ylim(panels[0].get_ylim())
+    right.set_ylim(len(looks) - 0.5, -0.5)
     right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
     for ax in (panels[1], right):
         ax.tick_params(labelleft=False)
