@@ -9,6 +9,7 @@ import matplotlib.colors
 import pytest
 
 from featlearn.core.palette import COLOURS, PALETTE, contrast
+from featlearn.core.plots import PAGE
 from featlearn.core.publish import PACKAGE
 
 MODULES = sorted(PACKAGE.glob("*/figures/*.py"))
@@ -26,6 +27,7 @@ SIZE = re.compile(r"(?:fontsize|labelsize)\"?[=:]\s*([\d.]+)")
 NOT_YET = {
     "colours": {"fourier/figures/attention.py"},
     "bars": set(),
+    "width": {"noncontrastive/figures/paper_items.py"},
 }
 
 
@@ -90,3 +92,9 @@ def test_error_bars_are_those_of_one_module():
 
 def test_no_text_is_smaller_than_eight_points():
     assert not modules(lambda source: any(float(size) < 8 for size in SIZE.findall(source)))
+
+
+def test_no_figure_is_wider_than_the_page():
+    width = re.compile(r"\bcanvas\(\s*([\d.]+)")
+    wide = modules(lambda source: any(float(one) > PAGE for one in width.findall(source)))
+    assert wide == NOT_YET["width"]

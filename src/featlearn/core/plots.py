@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "FILLS", "PALETTE", "canvas", "save", "use_style"]
 
-#: Inches of text on a page of the report: a wider figure is shown smaller, and its text with it.
+#: Width of a page in inches: a wider figure is shown smaller, and its text, of 8 points at least.
 PAGE = 8.6
-#: Points of the smallest text, at the width of the page.
-LEAST_TEXT = 8.0
 
 STYLE: dict[Any, Any] = {
     "figure.dpi": 100,

@@ -82,7 +82,7 @@ def groups(
     ax.axhline(start, color=COLOURS["ink"], linestyle="--", linewidth=0.9)
     ax.set_xticks([])
     ax.grid(axis="x", visible=False)
-    ax.set_title(quantity, fontsize=8.5)
+    ax.set_title(quantity.replace(" of ", "\nof "), fontsize=8.5)
 
 
 def arm_legend(drawn: Figure, arms: Sequence[str]) -> None:
@@ -144,12 +144,12 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     {{ value("images", panel=1, figure="fig-1", arm="supervised-colour", quantity="chroma of pictures") | number }}
     after supervised training with colour distortion, and
     {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="chroma of pictures") | number }}
-    after contrastive training with it. Numbers in the text are those of the top row.
+    after contrastive training with it. *Accuracy* is that of a linear probe for the class. Numbers in the text are those of the top row.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(pictures, config, "fig-1")
     arms = FIGURE_ARMS["fig-1"]
-    drawn = canvas(9.6, 3.0 * len(names) + 0.6)
+    drawn = canvas(8.6, 3.0 * len(names) + 0.6)
     axes = drawn.subplots(len(names), len(arms) + 1, squeeze=False, width_ratios=[3] * 4 + [2.2])
     for panel, (name, row) in enumerate(zip(names, axes, strict=True), 1):
         for ax, arm in zip(row, arms, strict=False):
@@ -158,7 +158,7 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
             ax.set_title(TITLES[arm], fontsize=8.5)
             ax.set_xlabel(
                 f"chroma {told(found, panel, 'fig-1', arm, 'chroma of pictures')}\n"
-                f"class accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
+                f"accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
             )
         row[0].set_ylabel(name)
         own = measured(evaluations, config, name, "fig-1")
@@ -198,7 +198,7 @@ def fig_2(
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(pictures, config, "fig-2")
     arms = FIGURE_ARMS["fig-2"]
-    drawn = canvas(9.6, 5.2 * len(names) + 0.6)
+    drawn = canvas(8.6, 5.2 * len(names) + 0.6)
     grid = drawn.subplots(2 * len(names), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
     for panel, name in enumerate(names, 1):
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
@@ -314,7 +314,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     arms = FIGURE_ARMS["fig-4"]
     layers = {name: list(pd.unique(shown[name, arms[0]]["layer"]))[1:] for name in names}
     widest = max(len(each) for each in layers.values())
-    drawn = canvas(9.6, 5.6 * len(names) + 0.6)
+    drawn = canvas(8.6, 5.6 * len(names) + 0.6)
     ratios = [2] * widest + [2.6]
     grid = drawn.subplots(len(arms) * len(names), widest + 1, squeeze=False, width_ratios=ratios)
     for panel, name in enumerate(names, 1):

@@ -58,7 +58,7 @@ def mixture_signs(values: pd.DataFrame, corners: pd.DataFrame) -> Figure:
     at a corner labelled +1. *What to see:* for k = 4 that sum is negative, so that output weights need
     the opposite sign of the label, which they have; for k = 5 it is zero, and biases are needed.
     """
-    drawn = canvas(9.6, 3.3)
+    drawn = canvas(8.6, 3.3)
     axes = drawn.subplots(1, 3)
     for ax, quantity, words in (
         (axes[0], "worst", "worst centre's best cosine"),

@@ -35,7 +35,7 @@ def learned_errors(errors: pd.DataFrame) -> Figure:
     adds little to that. Trained on the task, Q and P find what answers it better than any shared steps of
     gradient descent, and know less of theta. Methods that solve the least squares problem are far ahead.
     """
-    drawn = canvas(8.8, 4.2)
+    drawn = canvas(8.6, 4.2)
     axes = drawn.subplots(1, 2, sharey=True)
     shown = errors.assign(
         method=errors["method"].map(METHODS), value=errors["value"].clip(lower=EDGE)

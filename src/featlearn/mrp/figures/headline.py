@@ -72,13 +72,13 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
         if model in kept:
             own = captured[captured["model"] == model]
             rows(right, own, "model", looks={model: kept[model]}, first=place)
-    right.set_ylim(panels[0].get_ylim())
+    right.set_ylim(len(looks) - 0.5, -0.5)
     right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
     for ax in (panels[1], right):
         ax.tick_params(labelleft=False)
     right.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
     right.annotate("one of two", (0.5, 0), ha="center", va="bottom", fontsize=8,
-                   xytext=(0.49, 1.5), rotation=90)  # fmt: skip
+                   xytext=(0.43, 1.5), rotation=90)  # fmt: skip
     right.set(xlim=(0, 1.04), title="Features captured", xlabel="share of features")
     return drawn
 

@@ -42,7 +42,7 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
     takes a picture and the same one moved by some pixels for different.
     """
     names = list(ordered(config))
-    drawn = canvas(9.6, 3.1 * len(names) + 0.3)
+    drawn = canvas(8.6, 3.1 * len(names) + 0.3)
     axes = drawn.subplots(len(names), len(ROBUST_ARMS) + 1, squeeze=False,
                           width_ratios=[3] * len(ROBUST_ARMS) + [2.4])  # fmt: skip
     for name, row in zip(names, axes, strict=True):
@@ -70,5 +70,5 @@ def _replicates(ax: Axes, values: pd.DataFrame) -> None:
         ax.scatter(range(len(heights)), heights, s=22, zorder=3,
                    color=[ARM_COLOURS[arm] for arm in ROBUST_ARMS])  # fmt: skip
     ax.set_xticks(range(len(ROBUST_ARMS)), [ARMS[arm].replace(" ", "\n", 1) for arm in ROBUST_ARMS])
-    ax.set(title="likeness of two pictures", ylim=(0, 1.02), xlim=(-0.4, len(ROBUST_ARMS) - 0.6))
+    ax.set(title="likeness of\ntwo pictures", ylim=(0, 1.02), xlim=(-0.4, len(ROBUST_ARMS) - 0.6))
     ax.grid(axis="x", visible=False)
