@@ -57,6 +57,13 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def take_notes(folder: Path) -> None:
+    """Leave the notes of the repository, if it has any, in a folder that a run is started in."""
+    if (REPOSITORY / NOTES).is_file():
+        (folder / NOTES).parent.mkdir(exist_ok=True)
+        shutil.copy2(REPOSITORY / NOTES, folder / NOTES)
+
+
 def wait_for(what: Callable[[], Any], why: str, seconds: float = PATIENCE) -> Any:
     """Wait until ``what()`` is true and give its value."""
     end = time.monotonic() + seconds
@@ -170,9 +177,7 @@ class Checkout:
 
     def take_notes(self) -> Self:
         """Take over what a plan of the repository noted, if it was planned here."""
-        if (REPOSITORY / NOTES).is_file():
-            (self / NOTES).parent.mkdir(exist_ok=True)
-            shutil.copy2(REPOSITORY / NOTES, self / NOTES)
+        take_notes(self.root)
         return self
 
     def copy(self, root: Path) -> Self:

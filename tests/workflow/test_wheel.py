@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from .checkout import Ended, environment
+from .checkout import Ended, environment, take_notes
 
 pytestmark = pytest.mark.workflow
 
@@ -85,6 +85,7 @@ def featlearn(sources, tmp_path_factory):
 @pytest.fixture(scope="module")
 def mine(featlearn, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mine")
+    take_notes(folder)
     photographs(folder / "my flowers")
     sets = [word for pair in SHORT for word in ("--set", f"real_images.my-flowers.{pair}")]
     words = ("images", "my flowers", "--replicates", "1", "--size", "32", *sets)
