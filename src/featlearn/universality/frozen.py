@@ -47,7 +47,7 @@ def of_pictures(
 ) -> Cached:
     """Of a data set on disk, through an encoder with weights from a file.
 
-    Replicates deal the training images out in another order, so that few labels are others.
+    Replicates deal the training images out in another order, stratified, so that few labels differ.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ def of_pictures(
     train = splits["train"]
     views = [_copy(train, encoder, augment, device, (seed, "universality", "copy", number))
              for number in range(copies)]  # fmt: skip
-    dealt = [
-        generator(seed, "universality", "foundation", one, "order") for one in range(replicates)
+    orders = [
+        dealt(train.labels, generator(seed, "universality", "foundation", one, "order"))
+        for one in range(replicates)
     ]
-    orders = [torch.randperm(len(train.labels), generator=own) for own in dealt]
     every = torch.stack(views)
     parts = {
         part: (x.expand(replicates, -1, -1), splits[part].labels.expand(replicates, -1))
@@ -83,6 +83,14 @@ def of_pictures(
     parts["train"] = (torch.stack([plain["train"][order] for order in orders]),
                       torch.stack([train.labels[order] for order in orders]))  # fmt: skip
     return Cached(torch.stack([every[:, order] for order in orders]), parts, len(train.classes))
+
+
+def dealt(labels: Tensor, random: torch.Generator) -> Tensor:
+    """A random order of samples whose first ones hold the classes as evenly as they can."""
+    order = torch.randperm(len(labels), generator=random)
+    mine = torch.nn.functional.one_hot(labels[order]).cumsum(0)
+    turn = mine.gather(1, labels[order][:, None]).squeeze(1)  # the how-manieth of its class
+    return order[turn.argsort(stable=True)]
 
 
 def _copy(

@@ -60,7 +60,7 @@ def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
     config = job.config
     cached = cached.standardised()
     count = cached.parts["train"][1].shape[1]
-    labels = [max(2, count * percent // 100) for percent in SHARES]
+    labels = [max(cached.classes, count * percent // 100) for percent in SHARES]
     replicates = len(cached.parts["train"][1])
     streams = Streams(job.seed, "universality", "foundation", range(replicates))
     rows = []

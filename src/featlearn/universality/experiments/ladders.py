@@ -7,6 +7,7 @@ and the oracle, which is told the features of the task.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,6 +21,8 @@ from featlearn.universality.training import fresh, pretrain
 from featlearn.universality.words import KEPT, RANDOM
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
@@ -60,17 +63,21 @@ def _opponents(config: dict[str, Any], drawn: Scene, told: dict[str, Any]) -> Ro
     tasks, rows = probed_tasks(config), []
     same = drawn.streams("start-random")
     wide = start(drawn.world.width, config["hidden"], 1, same)
-    ways = {
+    ways: dict[str, Callable[[Labelled], Tensor]] = {
         "raw input": lambda own: own.views,
         RANDOM: lambda own: hidden_layer(wide, own.views),
         "oracle": lambda own: torch.cat(own.latent, -1),
     }
     for width in sorted({arm["width"] for arm in config["arms"].values()}):
         begun = start(drawn.world.width, config["hidden"], width, drawn.streams(f"start-{width}"))
-        ways[f"untrained, {width}"] = lambda own, begun=begun: encode(begun, own.views)
+        ways[f"untrained, {width}"] = partial(_encoded, begun)
     for arm, represent in ways.items():
         rows += probes(drawn, config, represent, [{**told, "arm": arm}], tasks)
     return rows
+
+
+def _encoded(weights: Weights, own: Labelled) -> Tensor:
+    return encode(weights, own.views)
 
 
 def _arm(job: Job, drawn: Scene, arm: str, settings: dict[str, Any]) -> tuple[Rows, Rows, Weights]:

@@ -108,7 +108,7 @@ def _tuned(
     for part in ("train", "test"):
         x = parts[part].views.repeat(len(labels) * len(spans), 1, 1)
         y = parts[part].classes.repeat(len(labels) * len(spans), 1)
-        right[part] = (scores(method, head, x).argmax(-1) == y).float().unflatten(0, groups)
+        right[part] = (scores(method, head, x).argmax(-1) == y).float().reshape(*groups, -1)
     for place, number in enumerate(labels):
         for at, mixture in enumerate(spans):
             for replicate in range(count):
@@ -120,14 +120,14 @@ def _tuned(
                 })  # fmt: skip
     # the map of the thesis: all tasks, a fifth of the labels
     features = encode(method.weights, parts["test"].views.repeat(len(labels) * len(spans), 1, 1))
-    fifth = features.unflatten(0, groups)[len(labels) - 2]
+    fifth = features.reshape(*groups, *features.shape[1:])[len(labels) - 2]
     return rows, _map(job, name, drawn, fifth.flatten(0, 1), len(spans) - 1)
 
 
 def _map(job: Job, name: str, drawn: Scene, features: Tensor, span: int) -> Map:
     """t-SNE of the first replicate's normalised features; how pure neighbourhoods of each are."""
     count = len(drawn.tasks[0]["test"].views)
-    own = unit(features.unflatten(0, (-1, count))[span])  # (R, n, width)
+    own = unit(features.reshape(-1, count, *features.shape[1:])[span])  # (R, n, width)
     y, points = drawn.tasks[0]["test"].classes, job.config["points"]
     at = tsne(own[0, :points], (job.seed, "universality", "map", name), job.config["perplexity"])
     frame = pd.DataFrame({"x": at[:, 0], "y": at[:, 1], "class": y[0, :points].numpy()})
