@@ -49,7 +49,7 @@ def measure(job: Job) -> Results:
             asked = stand.ask(length, depth, streams("prompt"))
             with_mass = stand.thorough and length <= own["longest_of_h2o"]
             reading = read(network, asked.tokens, window=window, rows=ROWS, mass=with_mass)
-            parts = {"scores": _scores(reading, asked, stand, methods)}
+            parts: dict[str, Any] = {"scores": _scores(reading, asked, stand, methods)}
             if middle or stand.thorough:
                 parts["layers"] = _layers(reading, asked, stand, methods)
             if middle:
