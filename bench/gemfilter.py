@@ -16,6 +16,7 @@ from featlearn.gemfilter.generation import Meter, answer
 from featlearn.gemfilter.networks import OfTransformers, Ours
 from featlearn.gemfilter.selection import Method
 from featlearn.transformers.decoder import Decoder, Shape, start
+from featlearn.transformers.llama import llama_weights
 
 SHAPE = Shape(words=512, width=128, layers=12, heads=4, key_value_heads=2, head_width=32,
               hidden=256, norm="rms", activation="swiglu")  # fmt: skip
@@ -49,7 +50,7 @@ def method_ratios() -> pd.DataFrame:
 
 
 def generate_ratios() -> pd.DataFrame:
-    """Ours on a model of `transformers`, the model's own `generate` over it; empty without it."""
+    """A model's own `generate` over our decoder of its weights, and over our loop of its layers."""
     if find_spec("transformers") is None:
         return pd.DataFrame(columns=COLUMNS)
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -58,18 +59,22 @@ def generate_ratios() -> pd.DataFrame:
         vocab_size=SHAPE.words, hidden_size=SHAPE.width, intermediate_size=SHAPE.hidden,
         num_hidden_layers=SHAPE.layers, num_attention_heads=SHAPE.heads,
         num_key_value_heads=SHAPE.shared, head_dim=SHAPE.head_width, eos_token_id=None,
-        max_position_embeddings=4096,
+        max_position_embeddings=4096, rms_norm_eps=SHAPE.epsilon,
     )).eval().requires_grad_(False)  # fmt: skip
-    network, rows = OfTransformers(model), []
+    networks = {"our decoder": Ours(Decoder(SHAPE, llama_weights(model.state_dict(), SHAPE))),
+                "our loop of its layers": OfTransformers(model)}  # fmt: skip
+    rows = []
     for n in (256, 1024):
         tokens = torch.randint(SHAPE.words, (1, n), generator=generator("bench", n))
-        ours = partial(answer, network, tokens, METHODS["full"], 16)
+        rivals = {name: partial(answer, network, tokens, METHODS["full"], 16)
+                  for name, network in networks.items()}  # fmt: skip
         theirs = partial(model.generate, tokens, max_new_tokens=16, do_sample=False)
-        same = torch.equal(theirs()[:, n:], ours().tokens)
-        timed = side_by_side({"ours": ours, "theirs": theirs}, turns=5)
-        what = f"gemfilter: n = {n}, generate of transformers / ours"
-        rows.append((what, ratio(timed, "theirs", "ours"), ">= 1"))
-        rows.append((f"{what}: the same tokens", float(same), "1"))
+        timed = side_by_side({**rivals, "theirs": theirs}, turns=5)
+        for name, ours in rivals.items():
+            same = torch.equal(theirs()[:, n:], ours().tokens)
+            what = f"gemfilter: n = {n}, generate of transformers / {name}"
+            rows.append((what, ratio(timed, "theirs", name), ">= 1"))
+            rows.append((f"{what}: the same tokens", float(same), "1"))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
