@@ -23,8 +23,8 @@ def adapters(adapters: pd.DataFrame) -> Figure:
     In brackets: augmented copies of each training sample. FT trains an adapter and a classifier, Ours adds
     NT-Xent at the adapter's output; 95 % intervals. By default encoders are networks of this run on
     vectors: *broad* was pre-trained on all tasks, *narrow* on the first alone. *What to see:* whether an
-    adapter gains over a probe, and the contrastive loss over an adapter. No adapter brings back what a
-    narrow encoder has dropped of another task.
+    adapter gains over a probe, and the contrastive loss over an adapter. Targets
+    that a narrow encoder has not seen show whether an adapter can bring back what it dropped.
     """
     frame = adapters.assign(
         arm=[method if method == "LP" else f"{method} ({copies})"

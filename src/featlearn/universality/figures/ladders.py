@@ -95,9 +95,9 @@ def trade_off(
     probes against the number of tasks in the pre-training, with 95 % intervals. A panel a method, width
     of the representation and world; worlds differ in how many features of a task are shared, and stand in
     for the thesis' three families of data. The second average has the thesis' weights by classes, of which
-    94 % lie on what the last step adds; both are over one task of each rung. *What to see:* the average rises, and the target falls where the
-    width is that of one task's features. What needs no pre-training stands in `tables/ladders.md`: with
-    all labels a linear probe on the raw input is better than any of these; what is saved is labels.
+    94 % lie on what the last step adds; both are over one task of each rung. *What to see:* whether the average rises, and the target falls where
+    the width is that of one task's features. What needs no pre-training stands in `tables/ladders.md`, the
+    raw input and the oracle among it: labels are linear in the features, so that what can be saved is labels.
     """
     shown = curves(accuracies, config, percent)
     panels = _panels(config, arms, every)
@@ -153,9 +153,9 @@ def similarity(similarities: pd.DataFrame, config: Config, kind: str) -> Figure:
 
     Ours, on vectors that stand in for pictures: linear CKA (biased, as the thesis has it), mean over
     replicates, of MoCo at width 8. *only 2* was pre-trained on the second task alone; numbers are tasks of
-    growing mixtures, or weight decays (ours is decoupled, in Adam). *What to see:* similarity falls along
-    a row of mixtures, and more the fewer features are shared. Networks that saw single other tasks differ
-    from one another, which the linear theory does not say: there they all keep the shared features alone.
+    growing mixtures, or weight decays (ours is decoupled, in Adam). *What to see:* whether similarity falls along
+    a row of mixtures, and more the fewer features are shared. In the linear theory it does, and networks
+    that saw single other tasks all keep the shared features alone, so that they would be alike.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     alone = [f"only {task + 2}" for task in range(config["alone"])]

@@ -38,7 +38,7 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
         part = own[(own["method"] == method) & (own["pool"] == pool)]
         sns.lineplot(
             part, x="place", y="value", hue="labels", hue_order=labels, errorbar=interval, marker="o",
-            palette="viridis", err_style="bars", ax=ax,
+            palette=list(sns.color_palette("viridis", len(labels))), err_style="bars", ax=ax,
         )  # fmt: skip
         places = sorted(part["place"].unique())
         ax.set(title=f"{method}: {pool}", xscale="log", ylabel="target accuracy",

@@ -26,9 +26,8 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
 
     Ours, on vectors (MoCo, width 8). LP: a converged linear probe. FT: fine-tuning of the whole network.
     Ours: fine-tuning with the contrastive loss, at the weight named. CR then LP: the contrastive loss alone
-    on the target's unlabelled samples, then a probe. 95 % intervals. *What to see:* after a pre-training on
-    all tasks a probe stays behind when there are many labels, and whatever changes the network gets what
-    it misses back.
+    on the target's unlabelled samples, then a probe. 95 % intervals. *What to see:* whether a probe stays behind when
+    there are many labels, and whether what changes the network gets back what a diverse pre-training lacks.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     shown = (mixtures[0], mixtures[-1])

@@ -75,7 +75,11 @@ def closed_gap(tuned: pd.DataFrame, quoted: Mapping[str, Any], target: str) -> T
         own[(own["method"] == method) & (own["mixture"] == mixture)].assign(row="target", column=word)
         for word, (method, mixture) in cells.items()
     ])  # fmt: skip
-    rows = [row for row in quoted["table-f-10-f-11"]["rows"] if row["target"] == target]
+    words = dict(
+        zip(("specific", "ImageNet", "ImageNet then CR on the target set"), cells, strict=True)
+    )
+    rows = [{**row, "column": words[row["column"]]}
+            for row in quoted["table-f-10-f-11"]["rows"] if row["target"] == target]  # fmt: skip
     return beside(quoted, "table-f-10-f-11", measured, index=["target"], rows=rows)
 
 
