@@ -50,16 +50,22 @@ def _best_head(frames: Frames, law: str) -> np.ndarray:
     return heads[heads["law"] == law].groupby("replicate")["value"].min().to_numpy()
 
 
+#: Of odds, an input; it is of the order of 1 / d^2.
+LEAST_GAIN = 1e-9
+
+
 def _exponent(frames: Frames) -> np.ndarray:
     """Of the dimension, in the inputs that one unit of signal over noise costs."""
     scan = frames["scan"].assign(odds=frames["scan"]["share"] / (1 - frames["scan"]["share"]))
     found = []
     for _, own in scan.groupby("replicate"):
-        costs = [
-            (part["dimension"].iloc[0], 1 / np.polyfit(part["samples"], part["odds"], 1)[0])
+        gains = [
+            (part["dimension"].iloc[0], np.polyfit(part["samples"], part["odds"], 1)[0])
             for _, part in own.groupby("dimension")
         ]
-        dimension, cost = np.log(np.array(costs)).T
+        dimension, gain = np.array(gains).T
+        # inputs that bring nothing cost without end: a wild exponent, which decides nothing
+        dimension, cost = np.log(dimension), -np.log(np.maximum(gain, LEAST_GAIN))
         found.append(np.polyfit(dimension, cost, 1)[0])
     return np.array(found)
 
