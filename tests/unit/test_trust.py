@@ -299,6 +299,8 @@ ALLOWED = {
     ("src/featlearn/core/warm.py", "runpy.run_path"),
     # the same, through torchrun and srun: one word is a path, none is text of a user
     ("src/featlearn/images/together.py", "subprocess.Popen"),
+    # git, asked for the commit of the checkout: words of ours, no program of a config
+    ("src/featlearn/core/commit.py", "subprocess.run"),
     # with weights_only=True, see below
     ("src/featlearn/images/weights.py", "torch.load"),
     # with a loader that makes no objects, see above

@@ -32,9 +32,9 @@ def changes(root: Path) -> list[str]:
 
 def _git(root: Path, *words: str) -> str | None:
     try:
-        # beside a run the user may commit: it takes no lock
+        # beside a run the user may commit: it takes no lock; and it starts no program of a config
         done = subprocess.run(
-            ["git", "--no-optional-locks", *words],
+            ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", *words],
             cwd=root,
             capture_output=True,
             text=True,
