@@ -333,6 +333,18 @@ nuclear:
         assert np.isfinite(claim.measure(found)).all()
 
 
+def test_an_algorithm_under_two_names_is_refused():
+    arms = {"ERM": {}, "ERM-NU": {"nu": 0.01}, "ERM-Frobenius": {"nu": 0.01}}
+    settings = {"nuclear": {"domains": {"arms": arms}}}
+    whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
+    (fault,) = faults(whole["nuclear"])
+    assert fault.startswith("nuclear.domains.arms.ERM-Frobenius: the settings of ERM-NU; expected")
+    arms["ERM-Frobenius"]["norm"] = "frobenius"
+    assert not list(
+        faults(load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)["nuclear"])
+    )
+
+
 def test_other_weights_make_another_run_and_missing_ones_are_told(tmp_path):
     file = tmp_path / "own.safetensors"
     settings = {"nuclear": {"domains": {"weights": str(file)}}}

@@ -43,6 +43,13 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
     for name in ("ERM", "ERM-NU"):
         if arms.get(name) is None:
             yield f"nuclear.domains.arms.{name}: missing; expected it: figures compare with it"
+    first: dict[str, str] = {}
+    for name, arm in arms.items():
+        if arm is not None and (same := first.setdefault(repr(sorted(arm.items())), name)) != name:
+            yield (
+                f"nuclear.domains.arms.{name}: the settings of {same}; expected others, for a "
+                "comparison of an algorithm with itself shows nothing"
+            )
     if 0 not in domains["sweep"]["weights"]:
         yield f"nuclear.domains.sweep.weights: {domains['sweep']['weights']}; expected 0 among them"
     training = domains["training"]
