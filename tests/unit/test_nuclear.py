@@ -338,7 +338,7 @@ def test_an_algorithm_under_two_names_is_refused():
     settings = {"nuclear": {"domains": {"arms": arms}}}
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
     (fault,) = faults(whole["nuclear"])
-    assert fault.startswith("nuclear.domains.arms.ERM-Frobenius: the settings of ERM-NU; expected")
+    assert fault.startswith("nuclear.domains.arms.ERM-NU: the settings of ERM-Frobenius; expected")
     arms["ERM-Frobenius"]["norm"] = "frobenius"
     assert not list(
         faults(load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)["nuclear"])
