@@ -47,41 +47,16 @@ def _legend(drawn: Figure, ax: Axes, columns: int) -> None:
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
-@figure(
-    "fig-f-13",
-    contains="stand-in",
-    percent=100,
-    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
-    every=True,
-)
-@figure(
-    "fig-f-12",
-    contains="stand-in",
-    percent=20,
-    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
-    every=True,
-)
-@figure(
-    "fig-f-11",
-    contains="stand-in",
-    percent=10,
-    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
-    every=True,
-)
-@figure(
-    "fig-f-10",
-    contains="stand-in",
-    percent=5,
-    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
-    every=True,
-)
-@figure(
-    "fig-f-9",
-    contains="stand-in",
-    percent=1,
-    arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"),
-    every=True,
-)
+@figure("fig-f-13", contains="stand-in", percent=100, every=True,
+        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
+@figure("fig-f-12", contains="stand-in", percent=20, every=True,
+        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
+@figure("fig-f-11", contains="stand-in", percent=10, every=True,
+        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
+@figure("fig-f-10", contains="stand-in", percent=5, every=True,
+        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
+@figure("fig-f-9", contains="stand-in", percent=1, every=True,
+        arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
 @figure("room", percent=100, arms=("MoCo, 8", "MoCo, 32"), every=False)
 @figure("fig-7-4", contains="stand-in", percent=100, arms=("SimCLR, 8", "SimSiam, 8"), every=False)
 @figure("fig-7-3", contains="stand-in", percent=100, arms=("MoCo, 8",), every=True)
