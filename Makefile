@@ -96,7 +96,7 @@ seeds: $(READY) ## SCALE with a second seed, and the claims whose verdict it cha
 
 lock: ## resolve the dependencies of pyproject.toml anew
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--extra dev --extra cluster --extra language --extra tensorboard --upgrade --quiet pyproject.toml --output-file requirements.lock
+		--extra dev --extra cluster --extra language --extra tensorboard --extra timm --upgrade --quiet pyproject.toml --output-file requirements.lock
 	$(BIN)/python -m featlearn.core.environment
 
 clean: ## the results and the environment; published results stay

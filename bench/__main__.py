@@ -47,6 +47,7 @@ MODULES = [
     "eigencam",
     "lightly_epoch",
     "workflow",
+    "portable",
 ]
 
 

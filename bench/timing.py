@@ -19,9 +19,12 @@ SPREADS: dict[float, tuple[float, float]] = {}
 
 
 def side_by_side(
-    rivals: Mapping[str, Callable[[], object]], turns: int = 15, clock: Clock = time.process_time
-) -> pd.DataFrame:
+    rivals: Mapping[str, Callable[[], object]], turns: int = 15, clock: Clock = time.process_time,
+    *, warm: bool = False,
+) -> pd.DataFrame:  # fmt: skip
     """Seconds of every rival in every turn; the first turn (warm-up) is left out.
+
+    It is not run at all of what is ``warm`` already and too long to be run in vain.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def side_by_side(
         Columns turn, rival, seconds.
     """
     rows = []
-    for turn in range(turns + 1):
+    for turn in range(1 if warm else 0, turns + 1):
         for name, run in rivals.items():
             started = clock()
             run()

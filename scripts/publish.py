@@ -2,6 +2,8 @@
 
     python scripts/publish.py desk tour-portable
 
+The front page of the repository tells what `desk` found, with pictures.
+
 Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
 scale as it stands in config/scale/, or not made at the commit that is checked out, as it is there.
 """
@@ -17,7 +19,8 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publication import publish
+from featlearn.core.front import FRONT, front, put_in_front
+from featlearn.core.publication import FINDINGS, publish
 
 
 def main(words: list[str] | None = None) -> int:
@@ -27,6 +30,10 @@ def main(words: list[str] | None = None) -> int:
         for run in parser.parse_args(words).runs:
             size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
+            if run == FRONT:
+                told = front(ROOT / APART / run, f"{APART}/{run}/", ROOT / FINDINGS)
+                put_in_front(ROOT / "README.md", told)
+                print("README.md: what it found")
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
     python scripts/verify.py --scale tour --cores 2
     python scripts/verify.py --scale tour --here        only what is on disk, against its records
     python scripts/verify.py --published                what was published of portable runs
+    python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -10,10 +11,14 @@ Not a rule: it runs the whole workflow a second time, beside the first.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -38,19 +43,43 @@ def here(results: Path) -> int:
     return int(bool(damaged))
 
 
-def run_again(folder: str, cores: str, **config: object) -> dict[str, str] | int:
-    """Checksums of a scale that is run in an empty folder, or the code of a run that failed."""
+def run_again(
+    folder: str, cores: str, kills: int = 0, within: float = 60, **config: object
+) -> dict[str, str] | int:
+    """Checksums of a scale that is run in an empty folder, or the code of a run that failed.
+
+    Before it may end, the run and all that it started get SIGKILL ``kills`` times, each at a random
+    instant ``within`` so many seconds from its start.
+    """
     command = [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
         *("--workflow-profile", str(ROOT / "profiles" / "default")),
         *("--directory", folder, "--cores", cores),
         *("--config", *(f"{key}={value}" for key, value in config.items())),
     ]
+    instants = random.Random(0)
+    for number in range(1, kills + 1):
+        if kill_after(instants.uniform(0, within), command):
+            print(f"killed {number} of {kills} times", flush=True)
     if code := subprocess.run(command, check=False).returncode:
         print("the second run failed: nothing was compared", file=sys.stderr)
         return code
     (listed,) = Path(folder).glob("results/*/checksums.txt")
     return read_checksums(listed)
+
+
+def kill_after(seconds: float, command: list[str]) -> bool:
+    """Start a command and kill it with all its children; whether it was still at work then."""
+    run = psutil.Popen(command, start_new_session=True)
+    try:
+        run.wait(seconds)
+    except psutil.TimeoutExpired:
+        for process in [run, *run.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        run.wait()
+        return True
+    return False
 
 
 def tell(faults: list[str], well: str) -> int:
@@ -59,7 +88,7 @@ def tell(faults: list[str], well: str) -> int:
     return int(bool(faults))
 
 
-def of_scale(scale: str, cores: str, results: Path) -> int:
+def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -> int:
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
@@ -69,11 +98,12 @@ def of_scale(scale: str, cores: str, results: Path) -> int:
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        again = run_again(folder, cores, scale=scale)
+        again = run_again(folder, cores, kills, within, scale=scale)
     if isinstance(again, int):
         return again
     faults += differences(expected, again, "in the second run")
-    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run"
+    killed = f", killed {kills} times" * bool(kills)
+    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{killed}"
     return tell(faults, well)
 
 
@@ -112,13 +142,25 @@ def main() -> int:
     parser.add_argument(
         "--published", action="store_true", help="make what was published of portable runs again"
     )
+    parser.add_argument(
+        "--kills", type=int, default=0, help="kill the second run so often, at random instants"
+    )
+    parser.add_argument(
+        "--within", type=float, default=60, help="most seconds from a start to its kill (60)"
+    )
     options = parser.parse_args()
     if options.published:
         return of_published(options.cores)
     # what is installed works in the folder that it is called in
-    base = Path() if ROOT.name == "_workflow" else ROOT
+    # a run of one's own lies where it was started; called from elsewhere, the clone's is meant
+    own = ROOT.name == "_workflow" or (Path("results") / options.scale).is_dir()
+    base = Path() if own else ROOT
     results = base / "results" / options.scale
-    return here(results) if options.here else of_scale(options.scale, options.cores, results)
+    return (
+        here(results)
+        if options.here
+        else of_scale(options.scale, options.cores, options.kills, options.within, results)
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -15,6 +16,12 @@ def pytest_runtest_setup(item):
     """A test's random numbers do not depend on which tests ran before it."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+
+
+def pytest_runtest_teardown(item):
+    """No figure of a test stays open: matplotlib warns of the twentieth, in whatever test that is."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")
@@ -36,4 +43,53 @@ def tiny_llama(tmp_path_factory):
         vocab_size=len(vocabulary), hidden_size=16, intermediate_size=32, num_hidden_layers=2,
         num_attention_heads=2, max_position_embeddings=256,
     )).save_pretrained(where)  # fmt: skip
+    return where
+
+
+@pytest.fixture(scope="session")
+def tiny_reader(tmp_path_factory):
+    """A random Llama that writes all text back (``model``), essays and files like LongBench's."""
+    transformers = pytest.importorskip("transformers")
+    import numpy as np
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    from featlearn.gemfilter import config, haystack
+    from featlearn.gemfilter.words import TASKS
+
+    where = tmp_path_factory.mktemp("reader")
+    random = np.random.default_rng(0)
+    words = ["the", "old", "boat", "sees", "a", "green", "hill", "and", "waits", "again"]
+    text = " ".join(" ".join(random.choice(words, 7)) + "." for _ in range(60))
+    for name in ("one", "two"):
+        (where / f"{name}.txt").write_text(text)
+    cut = Tokenizer(models.BPE())
+    cut.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    cut.decoder = decoders.ByteLevel()
+    cut.train_from_iterator([text, haystack.TEMPLATE], trainers.BpeTrainer(
+        vocab_size=340, special_tokens=["<s>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    ))  # fmt: skip
+    cut.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=cut, bos_token="<s>", eos_token="</s>"
+    )
+    tokenizer.chat_template = (
+        "{% for one in messages %}<{{ one.role }}>{{ one.content }}{% endfor %}<assistant>"
+    )
+    tokenizer.save_pretrained(where / "model")
+    torch.manual_seed(0)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=32, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
+        bos_token_id=0, eos_token_id=1,
+    )).save_pretrained(where / "model")  # fmt: skip
+    (where / "bench").mkdir()
+    tasks = [task for task in TASKS if task != "average"]
+    templates = dict.fromkeys(tasks, "Read {context} and say {input}:")
+    (where / "bench" / config.TEMPLATES).write_text(json.dumps(templates))
+    row = {"context": text[:300], "input": "who waits", "answers": ["the boat 3"],
+           "all_classes": None}  # fmt: skip
+    for task in tasks:
+        (where / "bench" / f"{task}.jsonl").write_text(f"{json.dumps(row)}\n" * 3)
     return where

@@ -27,6 +27,8 @@ PATIENCE = 240
 #: What each node has, as far as Slurm knows: they all are this machine.
 SIZES = {"cpu1": "CPUs=16", "cpu2": "CPUs=16", "gpu1": "CPUs=2 Gres=gpu:2"}
 NODES = tuple(SIZES)
+#: MB of each. A job asks for 3000 and takes a quarter of it: so a machine of 16 GB bears all
+MEMORY = 16000
 
 CONFIG = """\
 ClusterName=featlearn
@@ -201,7 +203,7 @@ class Slurm:
     def _configure(self, control_port: int, ports: Mapping[str, int]) -> None:
         lines = [
             f"NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
-            f"RealMemory=32000 State=UNKNOWN {SIZES[node]}"
+            f"RealMemory={MEMORY} State=UNKNOWN {SIZES[node]}"
             for node, port in ports.items()
         ]
         text = CONFIG.format(

@@ -431,10 +431,11 @@ def after_step_5(process: subprocess.Popen, act) -> int:
         process.stdout.close()
 
 
-def test_a_process_that_stands_still_for_a_while_goes_on(tmp_path, undisturbed):
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.long)])
+def test_a_process_that_stands_still_for_a_while_goes_on(seconds, tmp_path, undisturbed):
     def stop(process):
         process.send_signal(signal.SIGSTOP)
-        time.sleep(2)
+        time.sleep(seconds)
         assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
         process.send_signal(signal.SIGCONT)
 

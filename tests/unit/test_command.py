@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pandas as pd
 import pytest
 
 from featlearn.command import COMMANDS, main
-from featlearn.command.flow import fitting, settings_of, workflow
+from featlearn.command.flow import fitting, followed, settings_of, workflow
 from featlearn.core.config import load
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_parquet
@@ -89,6 +92,89 @@ def test_completion_knows_commands_and_options(shell, capsys):
     assert "run images cam" in script
     assert "--replicates" in script
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_a_run_of_ones_own_is_verified_where_it_lies(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    assert main(["verify", "--scale", "mine", "--here"]) != 0
+    assert capfd.readouterr().err.startswith("results/mine: no artefact with a record")
+
+
+def complete(script, *words):
+    """What bash offers for the last of ``words``."""
+    told = subprocess.run(
+        ["bash", "-c", f"{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _featlearn; "
+         'printf "%s\\n" "${COMPREPLY[@]}"', "bash", *words],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return told.stdout.split()
+
+
+def test_completion_completes(capsys):
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    assert complete(script, "featlearn", "ver") == ["verify"]
+    assert complete(script, "featlearn", "") == list(COMMANDS)
+    assert complete(script, "featlearn", "images", "--rep") == ["--replicates"]
+    assert complete(script, "featlearn", "cam", "--o") == ["--out"]
+    assert complete(script, "featlearn", "nothing", "--") == []
+
+
+# --------------------------------------------------------------------------- exit codes and signals
+
+
+def child(body):
+    return [sys.executable, "-c", body]
+
+
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_the_exit_code_of_what_is_followed_is_its_own(code):
+    assert followed(child(f"raise SystemExit({code})")) == code
+
+
+WAITS = """
+import signal, sys, time
+from featlearn.command.flow import followed
+inner = ("import signal, sys, time\\n"
+         "def end(number, frame):\\n"
+         "    time.sleep(1)\\n"
+         "    print('kept', number, flush=True); sys.exit(7)\\n"
+         "signal.signal(signal.SIGINT, end); signal.signal(signal.SIGTERM, end)\\n"
+         "print('ready', flush=True); time.sleep(60)")
+print("code", followed([sys.executable, "-c", inner]), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "times", "all_of_it", "code"),
+    [(signal.SIGINT, 1, True, 130), (signal.SIGINT, 2, True, 130), (signal.SIGTERM, 1, False, 7)],
+)
+def test_what_is_followed_ends_in_its_own_way(number, times, all_of_it, code):
+    """Ctrl-C reaches both, SIGTERM the command alone; what keeps its state is not killed."""
+    # a shell that starts pytest in the background may have it ignore Ctrl-C
+    given = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{WAITS}"
+    run = subprocess.Popen(child(given), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert run.stdout.readline() == "ready\n"
+    for _ in range(times):
+        (os.killpg if all_of_it else os.kill)(run.pid, number)
+        time.sleep(0.2)
+    told = run.communicate(timeout=60)[0]
+    assert f"kept {int(number)}" in told
+    assert f"code {code}" in told
+
+
+def test_no_module_is_taken_from_the_folder_of_a_stranger(tmp_path, monkeypatch):
+    """``python -m`` looks into the working folder first: a picture set may hold a yaml.py."""
+    for name in ("yaml", "snakemake", "jinja2", "numpy", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("open('owned', 'w')\nraise SystemExit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    source = str(workflow() / "src")
+    monkeypatch.setenv("PYTHONPATH", source)
+    command = [sys.executable, "-P", "-m", "featlearn.command", "run", "--", "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert not (tmp_path / "owned").exists()
 
 
 def histories(own):

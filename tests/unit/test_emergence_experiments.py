@@ -34,7 +34,7 @@ def test_rates_are_those_that_do_best_on_the_pilot(section, monkeypatch):
     found = {10.0: (0.6, 0.9), 1.0: (0.95, 0.7), 5.0: None}
     problems = []
 
-    def trained(problem, arm, stage, told):
+    def trained(problem, arm, stage, told, looked):
         problems.append(problem)
         if found[stage["head_rate"]] is None:
             raise DivergedError("overflow")

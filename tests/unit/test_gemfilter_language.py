@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,65 +17,25 @@ from featlearn.gemfilter.experiments import costs, longbench, needle
 from featlearn.gemfilter.figures import needle as figures
 from featlearn.gemfilter.generation import Meter, answer
 from featlearn.gemfilter.longbench import TASKS
-from featlearn.gemfilter.scorer import set_score
 from featlearn.gemfilter.selection import Method
 from featlearn.gemfilter.stands import model_of
 from featlearn.gemfilter.tables import longbench as tables
 from featlearn.transformers.folder import load
 
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 SCHEMA = Path(__file__).resolve().parents[2] / "workflow/schemas/gemfilter.schema.yaml"
-CHAT = "{% for one in messages %}<{{ one.role }}>{{ one.content }}{% endfor %}<assistant>"
 
 
 @pytest.fixture(scope="module")
-def section(tmp_path_factory):
+def section(tiny_reader):
     """A config whose language models and texts are there."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-
-    where = tmp_path_factory.mktemp("language")
-    random = np.random.default_rng(0)
-    words = ["the", "old", "boat", "sees", "a", "green", "hill", "and", "waits", "again"]
-    text = " ".join(" ".join(random.choice(words, 7)) + "." for _ in range(60))
-    for name in ("one", "two"):
-        (where / f"{name}.txt").write_text(text)
-    cut = Tokenizer(models.BPE())
-    cut.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    cut.decoder = decoders.ByteLevel()
-    cut.train_from_iterator([text, haystack.TEMPLATE], trainers.BpeTrainer(
-        vocab_size=340, special_tokens=["<s>", "</s>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    ))  # fmt: skip
-    cut.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=cut, bos_token="<s>", eos_token="</s>"
-    )
-    tokenizer.chat_template = CHAT
-    tokenizer.save_pretrained(where / "model")
-    torch.manual_seed(0)
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=32, num_hidden_layers=3,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
-        bos_token_id=0, eos_token_id=1,
-    )).save_pretrained(where / "model")  # fmt: skip
-    (where / "bench").mkdir()
-    templates = dict.fromkeys(TASKS, "Read {context} and say {input}:")
-    (where / "bench" / config.TEMPLATES).write_text(json.dumps(templates))
-    row = {
-        "context": text[:300],
-        "input": "who waits",
-        "answers": ["the boat 3"],
-        "all_classes": None,
-    }
-    for task in TASKS:
-        (where / "bench" / f"{task}.jsonl").write_text(f"{json.dumps(row)}\n" * 3)
     schema = read_own_yaml(SCHEMA)
     gems = fill_defaults({}, schema, schema)
     gems["language"] |= {
-        "models": {"tiny": {"folder": str(where / "model"), "filter_layer": 1}},
-        "haystack": str(where), "longbench": str(where / "bench"), "lengths": [420, 520],
-        "kept": [48, 64], "window": 8, "steps": 4, "samples": 2, "longest": 120,
-        "longest_of_h2o": 80, "layers": [0, 2, 9],
+        "models": {"tiny": {"folder": str(tiny_reader / "model"), "filter_layer": 1}},
+        "haystack": str(tiny_reader), "longbench": str(tiny_reader / "bench"),
+        "lengths": [420, 520], "kept": [48, 64], "window": 8, "steps": 4, "samples": 2,
+        "longest": 120, "longest_of_h2o": 80, "layers": [0, 2, 9],
     }  # fmt: skip
     return gems
 
@@ -114,8 +73,10 @@ def test_a_needle_stands_at_the_end_of_a_sentence(section, depth, leak):
 
 
 def test_bare_words_have_no_ceiling():
-    assert set_score("Sit in Dolores Park on a sunny day and eat a sandwich.", bare=True) == 1
-    assert set_score("eat a sandwich", bare=True) == pytest.approx(3 / 11)
+    assert (
+        haystack.set_score("Sit in Dolores Park on a sunny day and eat a sandwich.", bare=True) == 1
+    )
+    assert haystack.set_score("eat a sandwich", bare=True) == pytest.approx(3 / 11)
 
 
 def test_needles_of_a_folder(section):
@@ -135,7 +96,7 @@ def test_needles_of_a_folder(section):
     for claim in claims.claims(section):
         assert np.isfinite(claim.measure(frames)).all()
     drawn = [figures.pipeline(frames["texts"], frames["maps"]), figures.layers(frames["layers"]),
-             figures.heat_maps(scores, "full,snapkv,gemfilter", "x")]  # fmt: skip
+             figures.heat_maps(scores, "full,snapkv,gemfilter", "x", "y")]  # fmt: skip
     assert all(one.axes for one in drawn)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.claims.learning import claims
 from featlearn.gradient_features.cones import alignment
@@ -15,6 +18,7 @@ from featlearn.gradient_features.experiments.learning import looks, lottery
 from featlearn.gradient_features.model import symmetric_start
 from featlearn.gradient_features.parities import Parity
 
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = {
     "learning": {
         "laws": {"parity": {"block": 5, "structured": 0.2, "steps": 100}},
@@ -87,21 +91,25 @@ def test_claims_hold_and_fail(claim, bad):
     assert not one.low <= one.measure(frames(**bad)).mean() <= one.high
 
 
-def test_a_bad_law_of_the_curves_is_named():
-    config = {
-        "cones": {"laws": {"parity": {"block": 3, "blocks": 1, "structured": 0.1, "dimension": 9},
-                           "parity_blocks": {"block": 3, "blocks": 3, "structured": 0.1,
-                                             "dimension": 12}}},
-        "learning": {"laws": {"parity": {"block": 4, "structured": 0.2, "dimension": 9}}},
-        "opponents": {"judged": {"dimension": 5, "noise": 1.0}, "dimensions": [5],
-                      "noises": [1.0]},
-        "appendix": {"alternative": {"block": 2, "dimensions": [9]}, "fixed": {"blocks": [3]}},
-    }  # fmt: skip
-    (fault,) = faults(config)
-    assert fault.startswith("gradient_features.learning.laws.parity.block: 4; expected an odd")
-    config["learning"]["laws"]["parity"]["block"] = 3
-    config["appendix"] = {"alternative": {"block": 2, "dimensions": [9, 10]},
-                          "fixed": {"blocks": [4]}}  # fmt: skip
-    even, blocks = faults(config)
-    assert even.startswith("gradient_features.appendix.alternative.dimension: 10; expected an odd")
-    assert blocks == "gradient_features.appendix.fixed.blocks: 4; expected odd numbers"
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        ("learning.laws.parity.block", 4, "learning.laws.parity.block: 4; expected an odd"),
+        ("appendix.alternative.dimensions", [9, 10], "alternative.dimension: 10; expected an odd"),
+        ("appendix.fixed.blocks", [4], "appendix.fixed.blocks: 4; expected odd numbers"),
+        ("frozen.uniform_parity.two.dimension", 20, "two.dimension: 20; expected an odd"),
+        ("frozen.uniform_parity.four.block", 3, "uniform_parity.four.block: 3; expected an even"),
+        ("frozen.multi_index.curvatures", [0.0], "multi_index.curvatures: [0.0]; expected one"),
+        ("lemmas.mixture.classes", [1, 1], "lemmas.mixture.classes: [1, 1]; expected clusters"),
+        ("lemmas.activation.laws.parity.block", 4, "laws.parity.block: 4; expected an odd"),
+    ],
+)
+def test_a_bad_law_of_each_section_is_named(place, value, told):
+    own = config = load({"scale": "smoke", "papers": ["gradient_features"]}, ROOT)
+    *groups, key = f"gradient_features.{place}".split(".")
+    for group in groups:
+        own = own[group]
+    own[key] = value
+    (fault,) = faults(config["gradient_features"])
+    assert fault.startswith("gradient_features.")
+    assert told in fault

@@ -48,27 +48,33 @@ def test_chernoffs_exponent_is_that_of_half_of_the_mean():
     assert pytest.approx((0.5 + 0.5 * math.log(0.5)) / 2) == built.CHERNOFF
 
 
-def test_the_network_of_the_proof_comes_to_its_comparator():
-    margin = LAW.signal_std / 4
-    of, truth = built.bounds(LAW, margin, LAW.size / 2), mixture_truth(LAW, margin)
-    neurons = built.draw(LAW, RATIO, 40_000, generator("existence"))
-    test = LAW.sample(500, [generator("test")])
+@pytest.mark.parametrize(
+    ("law", "ratio", "counts"),
+    [(LAW, RATIO, (4_000, 40_000)), (Mixture(100), 2.0, (10_000, 300_000))],
+)
+def test_the_network_of_the_proof_comes_to_its_comparator(law, ratio, counts):
+    margin = law.signal_std / 4
+    of, truth = built.bounds(law, margin, law.size / 2), mixture_truth(law, margin)
+    assert of.r == len(law.labels)
+    neurons = built.draw(law, ratio, counts[1], generator("existence"))
+    test = law.sample(500, [generator("test")])
     wanted = truth(test.x)
     apart = []
-    for count in (4_000, 40_000):
+    for count in counts:
         part = built.Neurons(*(each[:count] for each in neurons))
-        p = built.hit_probability(LAW, part, GAMMA, of.g)
-        found = built.good_network(LAW, part, RATIO, GAMMA, of, count * p, generator("rest"))
-        # output weights of a cluster sum to a_j b_j / threshold
+        p = built.hit_probability(law, part, GAMMA, of.g)
+        found = built.good_network(law, part, ratio, GAMMA, of, count * p, generator("rest"))
+        # output weights of each cluster sum to a_j b_j / threshold
         of_one = found.a[0, found.a[0] > 0].sum().item()
-        assert of_one == pytest.approx(2 * of.a * of.b / (RATIO * LAW.signal_std))
+        positive = int((law.labels > 0).sum())
+        assert of_one == pytest.approx(positive * of.a * of.b / (ratio * law.signal_std))
         apart.append((found(test.x) - wanted).abs().mean().item())
     assert apart[1] < 0.7 * apart[0]
     loss = LOSSES["hinge"].mean(found, test).item()
-    assert loss < 0.02 < 1 < of.excess(40_000 * p, GAMMA)  # the bound says nothing
+    assert loss < 0.02 < 1 < of.excess(count * p, GAMMA)  # the bound says nothing
     # each neuron is a scaled G, of the length that its cluster's threshold asks for
-    length = found.w.norm(dim=-1) * of.b / (RATIO * LAW.signal_std)
-    assert ((length - 1).abs() <= of.window(40_000 * p) + 1e-9).all()
+    length = found.w.norm(dim=-1) * of.b / (ratio * law.signal_std)
+    assert ((length - 1).abs() <= of.window(count * p) + 1e-9).all()
 
 
 def test_activation_is_the_share_of_samples():
@@ -139,7 +145,8 @@ def test_lemma_b76_holds_and_is_loose():
 def frames(failures=0.01, power=-0.4, tail=2.0):
     nice = [{"neurons": 600, "replicate": r, "value": failures, "bound": 0.1} for r in range(5)]
     apart = [
-        {"hits": hits, "replicate": r, "value": hits**power}
+        {"law": law, "hits": hits, "replicate": r, "value": hits**own}
+        for law, own in (("xor", -0.5), ("mixture", power))
         for hits in (100, 1000, 10_000) for r in range(5)
     ]  # fmt: skip
     far = [{"dimension": 50, "deviation": t, "value": -(t**tail)} for t in (1, 4, 8, 16)]

@@ -21,6 +21,7 @@ from featlearn import images
 from featlearn.command import main
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images import DOOR, door, others
+from featlearn.images.layers import positions
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,6 +137,35 @@ def test_other_methods_and_encoders(method, kind, here):
     assert images.heat_maps(network, ["flowers/rose/1.png"]).shape == (1, 32, 32)
 
 
+@pytest.mark.parametrize(("name", "size"), [("resnet18", 32), ("mobilenet_v3_small", 32)])
+def test_a_network_of_torchvision_is_pre_trained_by_name(name, size, here, tmp_path, capsys):
+    network = images.fit("flowers", encoder=f"torchvision:{name}", epochs=1, size=2 * size)
+    assert network.encoder.grid(2 * size) == (2, 2)
+    assert images.probe(network, "flowers").accuracy > 0.5
+    heads = {"fc", "heads", "classifier"}
+    assert not any(heads & {*key.split(".")} for key in network.state_dict())
+    file = tmp_path / "net.safetensors"
+    network.save(file)
+    assert main(["cam", str(file), "flowers/rose/1.png", "--out", str(tmp_path / "maps")]) == 0
+    again = images.network(file)
+    maps = [images.heat_maps(one, ["flowers/rose/1.png"]) for one in (network, again)]
+    assert torch.equal(*maps)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (64, 128), (96, 48)])
+def test_tokens_lie_on_the_grid_of_the_picture(size):
+    grid = (size[0] // 16, size[1] // 16)
+    for before, told in ((0, None), (1, None), (5, 5), (1, 1)):
+        tokens = torch.arange(before + grid[0] * grid[1]).float().view(1, -1, 1).expand(1, -1, 2)
+        maps = positions(tokens, size, told)
+        assert maps.shape == (1, 2, *grid)
+        assert float(maps[0, 0, 0, 0]) == before
+        assert float(maps[0, 0, 1, 0]) == before + grid[1]
+    assert positions(torch.zeros(1, 7, 3), (64, 64), 0) is None
+    assert positions(torch.zeros(1, 1, 3), (64, 64)) is None
+    assert positions(torch.zeros(2, 9), (64, 64)) is None
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
 def test_maps_of_normalised_floats_are_those_of_the_pixels(dtype):
     torch.manual_seed(0)
@@ -161,10 +191,13 @@ def test_the_layer_that_is_taken_is_the_last_with_more_than_one_position():
 
 def test_tokens_of_a_transformer_are_a_grid():
     torch.manual_seed(0)
-    network = VisionTransformer(32, 8, 1, 2, 16, 32)
-    name = "encoder.layers.encoder_layer_0.ln_1"
-    found = images.heat_maps(network, torch.rand(1, 3, 32, 32), layer=name)
+    network = VisionTransformer(32, 8, 2, 2, 16, 32)
+    name, pixels = "encoder.layers.encoder_layer_1.ln_1", torch.rand(1, 3, 32, 32)
+    found = images.heat_maps(network, pixels, layer=name)
     assert found.shape == (1, 32, 32)
+    # where no layer is named it is that one, and not the patches before any block has seen them
+    assert torch.equal(images.heat_maps(network, pixels), found)
+    assert not torch.equal(images.heat_maps(network, pixels, layer="conv_proj"), found)
     with pytest.raises(ConfigError, match="is no module of VisionTransformer"):
         images.heat_maps(network, torch.rand(1, 3, 32, 32), layer="nowhere")
 
@@ -177,7 +210,19 @@ def test_tokens_of_a_transformer_are_a_grid():
         (lambda: images.read([("a.jpg", 0)]), "picture 0: str; expected a PIL picture"),
         (lambda: images.read([(torch.full((3, 8, 8), 2.0), 0)]), "numbers from 2 to 2; expected 0"),
         (lambda: images.read([(picture(0, 0), -1)]), "label -1"),
-        (lambda: images.fit(Pairs("PIL"), encoder="timm:resnet18"), "expected one of ours"),
+        (
+            lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", size=32),
+            "of 32 x 32 pixels one place is left",
+        ),
+        (lambda: images.fit(Pairs("PIL"), encoder="torchvision:none"), "torchvision:none: unknown"),
+        (
+            lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", method="mae"),
+            "vision transformer",
+        ),
+        (
+            lambda: images.fit(Pairs("PIL"), epochs=1, size=16).save("a.pt"),
+            "ends in .safetensors",
+        ),
         (lambda: images.heat_maps(resnet18(), torch.zeros(3, 8, 8)), "expected (N, 3, height"),
         (lambda: images.heat_maps(resnet18(), torch.zeros(1, 3, 8, 8).int()), "torch.int32"),
         (lambda: images.heat_maps(nn.Flatten(), torch.rand(1, 3, 8, 8)), "gives maps"),

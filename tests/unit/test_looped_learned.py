@@ -47,18 +47,29 @@ def test_the_short_form_is_the_looped_transformer():
         torch.testing.assert_close(found[replicate], wanted)
 
 
-def test_residuals_are_those_of_the_loss():
-    own = start(ARMS["all"])
-    flat = learned.packed(own)[0, 1]
-    prompts = SETS["test"]
-    grams = learned.gram(prompts)
-    whole = learned.errors(own(grams), prompts.theta)
-    for loss, wanted in whole.items():
-        squares = [
-            learned.residuals(flat, grams[1, one], prompts.theta[1, one], loss).square().sum()
-            for one in range(300)
-        ]
-        torch.testing.assert_close(torch.stack(squares).mean(), wanted[0, 1])
+@pytest.mark.parametrize("name", ARMS)
+def test_slopes_are_those_of_the_loss(name):
+    """By going back through the loops, against autograd of the whole."""
+    arm, own, prompts = ARMS[name], start(ARMS["all"]), SETS["test"]
+    given = (learned.gram(prompts), prompts.theta)
+    flat = learned.packed(own).requires_grad_()
+    r = learned.residuals(learned.unpacked(flat, 4), *given, arm.loss)
+    loss = r.square().sum(-1).mean(-1)
+    torch.testing.assert_close(loss, learned.errors(own(given[0]), given[1])[arm.loss])
+    (wanted,) = torch.autograd.grad(loss.sum(), flat)
+    slopes = learned.jacobian(own, *given, arm) @ r.detach().mT.flatten(-2)[..., None]
+    found = 2 / r.shape[-2] * slopes.squeeze(-1)
+    torch.testing.assert_close(found, wanted[..., 0 if arm.weights else 32 :])
+    # and residual by residual, not in the sum alone
+    one = learned.unpacked(flat.detach()[0, 0], 4)
+    own_slopes = learned.jacobian(own, *given, arm)[0, 0].unflatten(-1, (-1, 300))[..., 7]
+
+    def of(every):
+        model = learned.unpacked(every, 4)
+        return learned.residuals(model, given[0][0, 7:8], given[1][0, 7:8], arm.loss)[0]
+
+    whole = torch.func.jacrev(of)(learned.packed(one)).mT
+    torch.testing.assert_close(own_slopes, whole[0 if arm.weights else 32 :])
 
 
 @pytest.mark.parametrize("loss", ["parameter", "prediction"])

@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -318,7 +319,9 @@ def test_no_test_images_at_all_is_refused(garden):
 def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
     data = tiny(garden)["data"]
     summary, broken = describe(data, cache, 0, "garden")
-    assert list(summary.columns) == ["role", "class", "images", "pixels"]
+    columns = ["role", "class", "images", "repeated", "contradicted", "pixels"]
+    assert list(summary.columns) == columns
+    assert not summary[["repeated", "contradicted"]].to_numpy().any()
     assert summary["images"].sum() == 36
     assert set(summary["class"]) == set(COLOURS)
     assert summary.groupby("role")["images"].sum().to_dict() == {"train": 29, "test": 7}
@@ -494,8 +497,8 @@ def test_from_images_to_table_and_figure(experiment):
     assert len(accuracy(evaluations, predictions).axes) == 3
     assert len(learning(pd.concat(histories)).axes) == 3
     assert len(confusion(predictions).axes) == 2
-    (words,) = warnings(table)
-    assert "garden has 7 test images" in words
+    (warned,) = warnings(table, counted())
+    assert "garden has 7 test images" in warned.text
 
 
 def test_wilson_lies_between_its_neighbours_and_never_outside_of_0_to_1():
@@ -551,11 +554,64 @@ def test_few_test_images_are_told_and_many_are_not():
         {"data_set": ["a", "b"], "test_images": [99, 100], "quantity": "accuracy",
          "low": [0.4, 0.4], "high": [0.6, 0.6]}
     )  # fmt: skip
-    (words,) = warnings(table)
-    assert words.startswith(
+    (warned,) = warnings(table, counted())
+    assert warned.head == "Few test images."
+    assert warned.text.startswith(
         "a has 99 test images. One of them more or less moves an accuracy by 1 "
     )
-    assert "±10 points" in words
+    assert "±10 points" in warned.text
+
+
+def test_leaks_contradictions_and_empty_classes_are_told_first():
+    table = pd.DataFrame(
+        {"data_set": ["a"], "test_images": [200], "quantity": "accuracy",
+         "low": [0.4], "high": [0.6]}
+    )  # fmt: skip
+    counts = counted(images=[80, 0, 100, 0], repeated=[3, 0, 2, 0], contradicted=[0, 0, 1, 0])
+    heads = [one.head for one in warnings(table, counts)]
+    assert heads == [
+        "Test images that were trained on.",
+        "One picture, two classes.",
+        "Classes without images.",
+        "Classes without images.",
+    ]
+    text = " ".join(one.text for one in warnings(table, counts))
+    assert "2 of the 100 test images of a are, pixel for pixel, training images" in text
+    assert "no test image of y" in text
+
+
+def test_what_stands_twice_is_counted(garden, tmp_path, cache):
+    own = tmp_path / "flowers"
+    for part in ("train", "test"):
+        shutil.copytree(garden, own / part)
+    name = sorted(COLOURS)[0]
+    for part in ("train", "test"):
+        (own / part / name / "broken.jpg").unlink(missing_ok=True)
+    other = own / "train" / sorted(COLOURS)[1]
+    shutil.copy(next((own / "train" / name).glob("*.png")), other / "copied.png")
+    summary, _ = describe(tiny(own)["data"], cache, 0, "flowers")
+    test = summary[summary["role"] == "test"]
+    assert test["repeated"].sum() == test["images"].sum()
+    assert summary["contradicted"].sum() == 3  # the copy, and its model in both parts
+
+
+def test_pictures_of_a_kind_that_is_not_read_are_left_out_by_name(garden, tmp_path, cache):
+    own = tmp_path / "flowers"
+    shutil.copytree(garden, own)
+    name = sorted(COLOURS)[0]
+    (own / name / "IMG_1.HEIC").touch()
+    (own / name / "notes.txt").touch()
+    _, faults = describe(tiny(own)["data"], cache, 0, "flowers")
+    row = faults[faults["file"] == f"{name}/IMG_1.HEIC"]
+    assert "not read" in row["reason"].item()
+    assert "notes.txt" not in " ".join(faults["file"])
+
+
+def counted(**changed):
+    """Pictures of two classes of a set, as the table of the report has them."""
+    rows = {"data_set": "a", "class": ["x", "y"] * 2, "role": ["train"] * 2 + ["test"] * 2,
+            "images": [40, 40, 10, 10], "repeated": 0, "contradicted": 0}  # fmt: skip
+    return pd.DataFrame(rows | changed)
 
 
 def test_the_probe_learns_what_is_plain_to_see(experiment):

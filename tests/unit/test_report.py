@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from featlearn.core.described import described
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.prose import fill_in, parse_page, percent, reader
 from featlearn.core.provenance import write_record
@@ -252,3 +253,35 @@ def test_rules_and_versions_are_named_once(tmp_path):
         "probe": 1,
     }
     assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}
+
+
+# --------------------------------------------------------------------------- instead of a picture
+
+
+CLAIM = ROW | {"spread_kind": "half-width", "kind": "theorem", "artefact": "a.parquet"}
+
+
+def test_the_text_instead_of_a_figure_tells_what_its_caption_concludes():
+    caption = (
+        "# Growth\n\nEach line is a feature (see Fig. 3 of the paper). Without **noise** "
+        "$\\mu$ grows ([0.31 ± 0.07](#claim-mrp-a)). The dots are means.\n\n| a |\n|---|\n| 1 |\n"
+    )
+    row = CLAIM | {"claim": "mrp/a", "statement": "It grows.", "verdict": "holds"}
+    text = described("growth", parse_page(caption, "a caption", 4), [row])
+    assert text == "Growth. Without noise mu grows (0.31 ± 0.07). Claims on these numbers: holds 1."
+
+
+def test_where_a_caption_concludes_nothing_it_is_what_to_see_and_the_nearest_claim():
+    rows = [
+        CLAIM | {"claim": f"mrp/{name}", "statement": f"{what} is $x$.", "quantity": "share",
+                 "verdict": verdict}
+        for name, what, verdict in (("a", "Time", "holds"), ("b", "Late growth", "fails"))
+    ]  # fmt: skip
+    page = parse_page("# Growth\n\nEach line is one. *What to see:* it ends.\n", "a caption", 4)
+    assert described("growth", page, rows) == (
+        "Growth. It ends. Late growth is x (0.310 ± 0.072: fails). "
+        "Claims on these numbers: holds 1, fails 1."
+    )
+    page = parse_page("# Growth\n\nEach line is one.\n", "a caption", 4)
+    assert described("growth", page, []) == "Growth. Each line is one."
+    assert "Late growth is x (0.310 ± 0.072: fails). Time is x" in described("growth", page, rows)

@@ -285,15 +285,18 @@ FORBIDDEN = {
     "yaml.load", "yaml.unsafe_load", "yaml.full_load",
     "torch.load", "torch.hub.load", "torch.jit.load",
     "subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_output",
-    "subprocess.check_call", "subprocess.getoutput",
+    "subprocess.check_call", "subprocess.getoutput", "psutil.Popen",
     "shell",
 }  # fmt: skip
 ALLOWED = {
     # the same interpreter with a script of the repository, words in a list
     ("src/featlearn/core/run.py", "subprocess.run"),
     ("scripts/verify.py", "subprocess.run"),
+    ("scripts/verify.py", "psutil.Popen"),
+    # Snakemake, asked for a plan of a scale by its name
+    ("src/featlearn/core/publication.py", "subprocess.run"),
     # Snakemake or a script of the repository: each word of the user is one word of its command line
-    ("src/featlearn/command/flow.py", "subprocess.run"),
+    ("src/featlearn/command/flow.py", "subprocess.Popen"),
     # the same, for the warm process; and the script that Snakemake wrote, in a fork of it
     ("src/featlearn/core/warm.py", "subprocess.Popen"),
     ("src/featlearn/core/warm.py", "runpy.run_path"),
@@ -355,3 +358,25 @@ def test_the_profile_of_the_workflow_looks_at_configs_before_snakemake_does(tmp_
         assert told.returncode != 0
         assert expected in told.stdout + told.stderr
         assert "Traceback" not in told.stdout + told.stderr
+
+
+@pytest.mark.parametrize(
+    ("snakefile", "more"),
+    [("Snakefile", ["--directory", str(ROOT)]), ("workflow/Snakefile", [])],
+    ids=["directory", "catalogue"],
+)
+def test_from_another_folder_the_guard_is_ours_and_no_strangers(snakefile, more, tmp_path):
+    """A folder that holds a config that would run, and what looks like our guard."""
+    guard = tmp_path / "src" / "featlearn" / "core" / "guard.py"
+    guard.parent.mkdir(parents=True)
+    guard.write_text(f"open({str(tmp_path / 'owned')!r}, 'w')\ntemplate_fault = lambda words: ''\n")
+    config = tmp_path / "evil.yaml"
+    config.write_text(TEMPLATE.replace("touch owned", f"touch {tmp_path}/owned"))
+    told = subprocess.run(
+        [sys.executable, "-m", "snakemake", "-n", "-s", str(ROOT / snakefile), *more,
+         "--configfile", str(config)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode != 0
+    assert "__use_yte__" in told.stdout + told.stderr
+    assert not (tmp_path / "owned").exists()

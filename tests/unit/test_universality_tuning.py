@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import types
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_tensors
 from featlearn.core.seeds import Streams, seeded
 from featlearn.images.encoders import build_encoder
+from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.data import draw_world
 from featlearn.universality.experiments import foundation
 from featlearn.universality.finetuning import batches, resumed, scores, tune
+from featlearn.universality.frozen import read_texts
 from featlearn.universality.labelled import labelled
 from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
 from featlearn.universality.regularised import canonical, predicted, projected, regularised
+from featlearn.universality.tables import foundation as tables
 
 STREAMS = Streams(0, "universality", "tests", range(2))
 
@@ -102,19 +110,71 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
         "augmentation": {"preset": "flip-crop"},
         "targets": {"shades": {"kind": "folder", "path": str(tmp_path / "data"), "size": 16}},
     }  # fmt: skip
+    found, config = _adapted(tmp_path, model)
+    assert set(found["target"]) == {"shades"}
+    before = universality_config.foundation_state(config)
+    assert before == universality_config.foundation_state(config)
+    (tmp_path / "data" / "test" / "dark" / "0.png").unlink()
+    assert before != universality_config.foundation_state(config)
+
+
+def _adapted(tmp_path: Path, model: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Accuracies on frozen features of a model from files, and the config they were asked by."""
     config = {"models": {"small": model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
-              "batch": 8, "steps": 20, "rate": 0.01}  # fmt: skip
+              "batch": 8, "steps": 20, "rate": 0.01, "deals": 2}  # fmt: skip
     assert not list(universality_config._foundation_faults(config, 8))
-    assert universality_config.state(config) == universality_config.state(config)
     job = types.SimpleNamespace(
         config=config, seed=0, device="cpu", tell=lambda words: None,
-        params={"ladders": {"replicates": 2, "penalties": [0.1]}, "cache": tmp_path / "cache"},
+        params={"ladders": {"penalties": [0.1]}, "cache": "cache"},
+        results=tmp_path,
     )  # fmt: skip
     found = foundation.measure(job)["adapters"]
     assert set(found["method"]) == {"LP", "FT", "Ours"}
-    assert set(found["target"]) == {"shades"}
     probe = found[(found["method"] == "LP") & (found["percent"] == 100)]
     assert probe["value"].min() > 0.9
+    return found, config
+
+
+def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
+    transformers = pytest.importorskip("transformers")
+    words = ["good", "bad", "film", "book", "a", "the"]
+    where = tmp_path / "bert"
+    where.mkdir()
+    (where / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
+    transformers.BertTokenizerFast(str(where / "vocab.txt")).save_pretrained(where)
+    torch.manual_seed(0)
+    transformers.BertModel(transformers.BertConfig(
+        vocab_size=10, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32,
+    )).save_pretrained(where)  # fmt: skip
+    (tmp_path / "texts").mkdir()
+    random = np.random.default_rng(0)
+    for part, count in (("train", 24), ("validation", 12), ("test", 12)):
+        rows = [{"text": " ".join([*random.choice(words[2:], number % 3), words[number % 2]]),
+                 "label": 1 - number % 2} for number in range(count)]  # fmt: skip
+        lines = "\n".join(json.dumps(row) for row in rows)
+        (tmp_path / "texts" / f"{part}.jsonl").write_text(lines)
+    model = {"encoder": {"kind": "text"}, "weights": str(where), "augmentation": {},
+             "targets": {"reviews": {"path": str(tmp_path / "texts")}}}  # fmt: skip
+    found, config = _adapted(tmp_path, model)
+    assert set(found["copies"]) == {1, 2}
+    quoted = {"table-f-8": {"rows": [{"target": "IMDB", "method": "LP", "column": "1 %",
+                                      "paper_value": 79.7}]}}  # fmt: skip
+    shown = tables.by_share(found, quoted, config, "table-f-8", 0).shown
+    assert shown["row"].str.startswith("small: reviews").any()
+
+    loaded = folder.load_encoder(where)
+    texts = ["a good film", "bad", "the book"]
+    together = sentences.features(loaded, texts)
+    alone = torch.cat([sentences.features(loaded, [text]) for text in texts])
+    assert together.numpy() == pytest.approx(alone.numpy(), abs=1e-5)
+    copies = [sentences.features(loaded, texts, dropout=("copy", k)) for k in (0, 0, 1)]
+    assert torch.equal(copies[0], copies[1])
+    assert not torch.equal(copies[0], copies[2])
+    assert not torch.equal(copies[0], together)
+    (tmp_path / "texts" / "test.jsonl").write_text('{"text": "a"}')
+    with pytest.raises(FeatlearnError, match=r"test\.jsonl.*label"):
+        read_texts(str(tmp_path / "texts"))
 
 
 def test_projection_onto_both_balls() -> None:

@@ -161,9 +161,12 @@ class Checkout:
 
     @classmethod
     def of_repository(cls, root: Path) -> Checkout:
-        """Tracked files and new ones that git does not ignore, with their times of change."""
+        """Tracked files and new ones that git does not ignore, with their times of change.
+
+        Without the published runs: no run reads them, and a copy would cost their megabytes.
+        """
         listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", ":!results"],
             cwd=REPOSITORY,
             check=True,
             capture_output=True,

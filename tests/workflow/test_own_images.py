@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from PIL import Image
+
+from .checkout import Paused
 
 pytestmark = pytest.mark.workflow
 
@@ -142,3 +147,34 @@ def test_five_lines_are_a_plan(mine):
     planned = checkout.plan("real_images", configfile=None, changes=text)
     assert planned["own_pretrain"] == 3
     assert planned["own_downstream"] == 6
+
+
+@pytest.mark.long
+def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh):
+    """SIGSTOP and SIGCONT to all of it, in the middle of a training without labels."""
+    _, text, _ = mine
+    text = text.replace("epochs: 1,", "epochs: 12,")
+    still, undisturbed = Paused(fresh().root), fresh()
+    for checkout in (still, undisturbed):
+        grow(checkout / "my own flowers")
+    options = {"configfile": None, "changes": text}
+    run = still.start_until(["flowers-0"], "real_images", **options)
+    try:
+        every = [psutil.Process(run.pid), *run.processes()]
+        for one in every:
+            one.suspend()
+        still.go_on()
+        before = still.made("mine")
+        time.sleep(60)
+        assert {one.status() for one in every} <= {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}
+        assert still.made("mine") == before
+        for one in every:
+            one.resume()
+        run.wait().well()
+    except BaseException:
+        run.kill_all()
+        raise
+    undisturbed.snakemake("real_images", **options).well()
+    made = still.made("mine")
+    assert "own/weights/flowers/pretrained-0.safetensors" in made
+    assert made == undisturbed.made("mine")

@@ -1,4 +1,4 @@
-"""Figures 5.1 to 5.3 of causal models in folders, from a config of a few lines."""
+"""Figures of chapters 5 and 9 of causal models in folders, from a config of a few lines."""
 
 from __future__ import annotations
 
@@ -50,3 +50,33 @@ def test_figures_of_models_and_texts_that_a_config_names(fresh, tiny_llama):
     assert (wide["tiny"] == wide["again"]).all()
     beside = checkout / "results/own/provenance/icl/figures/fig-5-1.svg.json"
     assert json.loads(beside.read_text())["contains"] == "measured"
+
+
+NEEDLES = """
+run: own
+gemfilter:
+  depths: 3
+  language:
+    models: {tiny: {folder: reader/model, filter_layer: 1}}
+    haystack: reader
+    lengths: [420]
+    kept: [48]
+    window: 8
+    steps: 3
+"""
+
+
+def test_needles_are_read_by_a_model_that_a_config_names(fresh, tiny_reader):
+    checkout = fresh()
+    shutil.copytree(tiny_reader, checkout / "reader")
+    figures = [f"results/own/gemfilter/figures/fig-{name}.svg" for name in ("9-4", "9-5", "g-5")]
+    told = checkout.snakemake(*figures, configfile=None, changes=NEEDLES).well()
+    assert told.finished["gemfilter_needle"] == told.finished["gemfilter_show_needle"] == 1
+    assert "gemfilter_training" not in told.finished
+    read = checkout / "results/own/gemfilter/measurements/needle/tiny-scores.parquet"
+    scores = pd.read_parquet(read)
+    assert scores["value"].between(0, 1).all()
+    assert set(scores["network"]) == {"tiny"}
+    for name in figures:
+        beside = checkout / name.replace("results/own", "results/own/provenance")
+        assert json.loads(beside.with_suffix(".svg.json").read_text())["contains"] == "measured"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -14,8 +15,10 @@ import pytest
 from PIL import Image
 
 from featlearn.core.claims import declared
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
-from featlearn.core.publication import COPIED, SUMMARY, published
+from featlearn.core.front import CLOSES, FRONT, OPENS, PAGE, front, page, put_in_front
+from featlearn.core.publication import CHECKED, COPIED, FINDINGS, SUMMARY, published
 
 from .checkout import REPOSITORY, environment
 from .toy import Toy
@@ -68,7 +71,7 @@ def test_a_finished_run_is_published_whole(toy):
     target, source = toy / "results/published/smoke", toy / "results/smoke"
     figures = {f"toy/figures/{file.stem}.webp" for file in source.glob("toy/figures/*.png")}
     assert figures
-    assert {*toy.files("results/published/smoke")} == {*COPIED, SUMMARY, *figures}
+    assert {*toy.files("results/published/smoke")} == {*COPIED, SUMMARY, PAGE, *figures}
     for name in COPIED:
         assert (target / name).read_bytes() == (source / name).read_bytes()
     for name in figures:
@@ -87,14 +90,78 @@ def test_a_finished_run_is_published_whole(toy):
     assert publish(toy).returncode == 0
 
 
+def test_a_portable_run_is_published_for_its_bytes_alone(toy):
+    toy.snakemake("--config", "portable=True").well()
+    assert publish(toy, "smoke-portable").returncode == 0
+    folder = "results/published/smoke-portable"
+    assert {*toy.files(folder)} == {*CHECKED, SUMMARY}
+    shutil.rmtree(toy / folder)
+
+
+FOUND = """findings:
+  - {id: views, claim: toy/closed-form, question: Do views cancel noise?,
+     holds: 'Views cancel noise | all of it.', fails: They do not., figure: toy/alignment}
+  - {id: elsewhere, claim: other/claim, question: q, holds: h, fails: f}
+  - {id: unseen, claim: toy/closed-form, question: q, holds: Said without a picture., fails: f}
+"""
+
+
+def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
+    """Sentence, verdict, number and picture; the number leads to the claim in the report."""
+    assert publish(toy).returncode == 0
+    folder = toy / "results/published/smoke"
+    (tmp_path / "findings.yaml").write_text(FOUND)
+    (row,) = read_parquet(folder / "claims.parquet").to_dict("records")
+    assert row["verdict"] == "holds"
+    told = page(folder, "smoke", tmp_path / "findings.yaml")
+    assert "\n| toy | 1 | 1 | 0 | 0 | 0 |\n" in told
+    assert "## Views cancel noise | all of it.\n" in told
+    assert "](toy/figures/alignment.webp)" in told
+    assert told.count("](report.html#claim-toy-closed-form), band 0.9 to 1.1") == 2
+    assert (folder / PAGE).read_text().startswith("# What the run `smoke` found\n")
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{OPENS}\nstale words\n{CLOSES}\nafter\n")
+    base = "results/published/smoke/"
+    for _ in range(2):
+        put_in_front(readme, front(folder, base, tmp_path / "findings.yaml"))
+    shown = readme.read_text()
+    assert shown.startswith(f"before\n{OPENS}\n")
+    assert shown.endswith(f"{CLOSES}\nafter\n")
+    assert "stale words" not in shown
+    assert shown.count(f'<img src="{base}toy/figures/alignment.webp"') == 1
+    assert "Said without a picture" not in shown
+    ((text, run, claim),) = LINK.findall(shown)
+    assert (run, claim) == ("smoke", "toy-closed-form")
+    assert agrees(text, row)
+    readme.write_text("no such lines")
+    with pytest.raises(FeatlearnError, match="expected the lines"):
+        put_in_front(readme, shown)
+
+
 def test_what_is_not_this_very_commit_is_refused(toy):
     (toy / "new.py").touch()
     assert "the checkout differs from its commit" in (told := refused(toy))
     assert "new.py" in told
     (toy / "new.py").unlink()
-    git(toy, "commit", "-q", "--allow-empty", "-m", "later")
-    assert "files were not made at the commit" in refused(toy)
-    git(toy, "reset", "-q", "--soft", "HEAD~1")
+
+
+def test_files_of_an_earlier_commit_are_published_where_this_one_would_make_the_same(toy):
+    first = git(toy, "rev-parse", "HEAD")
+    data = toy / "src/featlearn/toy/data.py"
+    kept = data.read_text()
+    data.write_text("# a comment changes nothing that is computed\n" + kept)
+    git(toy, "commit", "-q", "-a", "-m", "comment")
+    assert publish(toy).returncode == 0
+    told = json.loads((toy / "results/published/smoke" / SUMMARY).read_text())
+    assert told["commit"] == git(toy, "rev-parse", "HEAD") != first
+    assert told["commits"] == {first: len(toy.checksums())}
+    data.write_text(kept.replace("= noise *", "= 1.5 * noise *"))
+    git(toy, "commit", "-q", "-a", "-m", "other numbers")
+    assert re.search(r"would not stay as it is: \d+ jobs are to run", refused(toy))
+    git(toy, "reset", "-q", "--hard", first)
+    git(toy, "commit", "-q", "--amend", "--allow-empty", "-m", "not what the run was made at")
+    assert "neither at the commit" in refused(toy)
+    git(toy, "reset", "-q", "--hard", first)
     assert publish(toy).returncode == 0
 
 
@@ -202,8 +269,8 @@ def agrees(text: str, row: dict) -> bool:
 @pytest.mark.skipif(not RUNS, reason="nothing is published yet")
 def test_numbers_of_the_pages_come_from_the_published_run():
     pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-    found = [(page, *told) for page in pages for told in LINK.findall(page.read_text())]
-    assert any(page.name == "README.md" for page, *_ in found)
+    found = [(file, *told) for file in pages for told in LINK.findall(file.read_text())]
+    assert any(file.name == "README.md" for file, *_ in found)
     ledgers = {
         folder.name: {
             row["claim"].replace("/", "-"): row
@@ -211,9 +278,17 @@ def test_numbers_of_the_pages_come_from_the_published_run():
         }
         for folder in RUNS
     }
-    for page, text, run, claim in found:
-        assert claim in ledgers[run], f"{page.name}: no claim {claim} in {run}"
-        assert agrees(text, ledgers[run][claim]), f"{page.name}: {text} is not {claim} of {run}"
+    for file, text, run, claim in found:
+        assert claim in ledgers[run], f"{file.name}: no claim {claim} in {run}"
+        assert agrees(text, ledgers[run][claim]), f"{file.name}: {text} is not {claim} of {run}"
+
+
+@pytest.mark.skipif(
+    not any(folder.name == FRONT for folder in RUNS), reason="nothing is published yet"
+)
+def test_the_readme_tells_what_the_published_run_found():
+    told = front(HERE / FRONT, f"results/published/{FRONT}/", REPOSITORY / FINDINGS)
+    assert f"{OPENS}\n{told}\n{CLOSES}" in (REPOSITORY / "README.md").read_text()
 
 
 def test_numbers_are_compared_as_they_are_rounded():

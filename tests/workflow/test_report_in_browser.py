@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from featlearn.core.catalogue import catalogue_frame, read_catalogue
 from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, VERDICTS
@@ -46,6 +47,8 @@ def fabricate(folder: Path) -> dict:
     for name in FIGURES:
         figure = made(results, f"mrp/figures/{name}.svg", f"draw_{name}", evaluation)
         figure.write_text(DRAWING, encoding="utf-8")
+        # larger than the drawing: the page takes that, and from here its size alone
+        Image.effect_noise((400, 200), 99).save(figure.with_suffix(".png"))
         figures.append(figure)
         pages.append(("figure", "mrp", name, f"# Caption of {name} {HOSTILE}\n\n{HOSTILE}\n"))
     table = made(results, "mrp/tables/headline.parquet", "mrp_table", evaluation)
@@ -80,7 +83,12 @@ def fabricate(folder: Path) -> dict:
         "results": results,
         "config": config,
         "command": "snakemake --cores 2",
-    }
+        "findings": [
+            {"id": name, "claim": "mrp/one", "figure": f"mrp/{name}", "question": "Is it so?",
+             "holds": "It is so.", "fails": "It is not so."}
+            for name in FIGURES
+        ],
+    }  # fmt: skip
 
 
 def made(results: Path, name: str, rule: str, *inputs: Path, **other) -> Path:
@@ -163,7 +171,10 @@ def test_what_a_file_says_is_escaped_and_nothing_is_loaded(inputs):
     assert len(images) == 3  # each figure once
     assert all(image["loading"] == "lazy" for image in images)
     assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
-    assert all(image["alt"] for image in images)
+    assert all(image["alt"].startswith("Caption of") for image in images)
+    assert all("Claims on these numbers: holds 2, " in image["alt"] for image in images)
+    # room is kept for what is drawn later
+    assert all((image["width"], image["height"]) == ("400", "200") for image in images)
     assert not outline.of("iframe", "object", "embed", "form", "base", "audio", "video")
     assert [link["href"] for link in outline.of("link")] == ["data:,"]
     assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
@@ -414,6 +425,16 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, page):
     browser.execute_async_script("setTimeout(arguments[0], 100)")
     wanted = shown(browser, "li[data-paper='mrp'][data-kind='theorem']")
     assert shown(browser, "li[data-verdict]") == wanted
+
+
+@browser_test
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_address_with_a_choice_of_claims_opens_the_page_there(browser, page, width):
+    resize(browser, width)
+    browser.get("about:blank")
+    browser.get(f"{page}#claims?paper=mrp")
+    browser.execute_async_script("setTimeout(arguments[0], 1000)")
+    assert 0 <= run(browser, "document.querySelector('#claims').getBoundingClientRect().top") < 300
 
 
 @browser_test

@@ -97,3 +97,16 @@ def test_an_artefact_that_is_gone_is_named(verify, checkout, capsys):
     finally:
         gone.write_bytes(kept)
     assert capsys.readouterr().out.splitlines() == ["toy/figures/alignment.svg: missing on disk"]
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(done_toy):
+    """Instants between the first second and about when the run would be done."""
+    toy = done_toy()
+    told = subprocess.run(
+        [sys.executable, "scripts/verify.py", "--scale", "smoke", "--kills", "4", "--within", "8"],
+        cwd=toy.root, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "killed 4 of 4 times\n" in told.stdout
+    assert told.stdout.endswith("every byte equal in a second run, killed 4 times\n")

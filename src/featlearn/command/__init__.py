@@ -61,8 +61,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="featlearn",
         description="Experiments on feature learning, and their pipeline on own pictures.",
-        epilog="example: featlearn images flowers    exit codes: 0 all well, 1 a run failed or "
-        "files differ, 2 refused",
+        epilog="example: featlearn images flowers    exit codes: 0 all well, 1 a run or a picture "
+        "failed or files differ, 2 refused, 130 stopped by Ctrl-C",
     )
     made.add_argument("--version", action="version", version=__version__)
     below = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -117,12 +117,26 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def printable(error: Exception) -> str:
+    """A message without what a terminal would obey: names of files stand in it."""
+    lines = str(error).split("\n")
+    return "\n".join(
+        "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+        for line in lines
+    )
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Carry a command line out; its exit code. What is refused is told in words."""
     given = list(sys.argv[1:] if words is None else words)
     given, rest = (
         (given[: (at := given.index("--"))], given[at + 1 :]) if "--" in given else (given, [])
     )
+    if given[:1] in (["cam"], ["predict"]) and rest:  # files whose names begin with -
+        given, rest = (
+            [*given, *(f"./{name}" if name.startswith("-") else name for name in rest)],
+            [],
+        )
     options = parser().parse_args(given)
     if rest and options.command not in ("run", "images"):
         print(f"featlearn {options.command}: takes nothing behind --", file=sys.stderr)
@@ -133,7 +147,7 @@ def main(words: Sequence[str] | None = None) -> int:
         carry_out = getattr(importlib.import_module(f"featlearn.command.{module}"), name)
         return int(carry_out(options))
     except (FeatlearnError, OSError) as error:
-        print(f"featlearn {options.command}: {error}", file=sys.stderr)
+        print(f"featlearn {options.command}: {printable(error)}", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         return 130

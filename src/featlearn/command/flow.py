@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,14 +18,18 @@ import yaml
 
 from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images.look import Seen, hints, look, some
+from featlearn.images.readers.common import shown
 
 PACKAGE = Path(__file__).resolve().parents[1]
-#: Endings of pictures that are counted.
-PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 #: Below so many test images an accuracy says little.
 FEW = 100
 #: Share of the images that is kept for the test, where the folder has no split of its own.
 TEST_SHARE = 0.2
+#: Names that the results of the workflow's own runs have.
+SCALES = ("smoke", "tour", "desk", "paper", "gpu", "published")
+#: Exit code of what Ctrl-C ended.
+STOPPED = 130
 
 
 def workflow() -> Path:
@@ -70,7 +77,7 @@ def snakemake(
         own.write_text(text, encoding="utf-8")
         given.append(str(own))
     command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
+        *(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(root / "Snakefile")),
         *("--workflow-profile", str(root / "profiles" / "default")),
         *("--cores", options.cores),
         *(["--dry-run"] if options.dry_run else []),
@@ -78,7 +85,35 @@ def snakemake(
         *options.rest,
         *(["--configfile", *given] if given else []),
     ]
-    return 0 if subprocess.run(command, check=False).returncode == 0 else 1
+    code = followed(command)
+    return code if code in (0, STOPPED) else 1
+
+
+def followed(command: Sequence[str]) -> int:
+    """The exit code of a command that ends in its own way, whatever this process is told.
+
+    A terminal tells both of Ctrl-C: the command keeps the state of its trainings and ends, and
+    killing it meanwhile would take that from it. SIGTERM reaches this process alone: it is handed
+    on. No module is imported from the working folder, which may be a stranger's.
+    """
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONSAFEPATH": "1"})
+
+    def hand_on(number: int, _: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(number)
+
+    told = False
+    before = signal.signal(signal.SIGTERM, hand_on)
+    try:
+        while True:
+            try:
+                code = process.wait()
+                break
+            except KeyboardInterrupt:
+                told = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return STOPPED if told and code else code
 
 
 def run(options: argparse.Namespace) -> int:
@@ -132,16 +167,20 @@ def images(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     if not folder.is_dir():
         raise FeatlearnError(f"{folder}: no such folder; expected one with a folder a class in it")
-    count = sum(
-        path.suffix.lower() in PICTURES and not path.name.startswith(".")
-        for path in folder.rglob("*")
-    )
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError as error:
+        raise FeatlearnError(f"{shown(folder)}: its name is not UTF-8; rename it") from error
+    found = look({"kind": "folder", "path": str(folder), "shares": {"test": TEST_SHARE}})
+    count = sum(seen.pictures for seen in found)
     if count < 4:
         raise FeatlearnError(
             f"{folder}: {count} pictures; expected at least two of each class, in a folder a class"
         )
     name = options.name or re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_")
-    name = name[:64] or "own"
+    name = name[:56] or "own"
+    if name in SCALES:  # the name of another run's results
+        name += "-own"
     config = {
         "run": name,
         # the plan reads no more of the workflow than that
@@ -153,14 +192,14 @@ def images(options: argparse.Namespace) -> int:
     settings = load(config, workflow())["real_images"][name]
     file = Path(f"{name}.yaml")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    if file.exists() and file.read_text(encoding="utf-8") != text:
+    if file.exists() and file.read_bytes() != text.encode():
         raise FeatlearnError(
             f"{file}: is there already and says something else. Run it (featlearn run real_images "
             f"--configfile {file}), or give this run another --name."
         )
     file.write_text(text, encoding="utf-8")
     print(f"Config: {file}", flush=True)
-    _tell(settings, count, options)
+    _tell(settings, found, options)
     if options.dry_run:  # how many jobs of which kind is enough
         options.rest = ["--quiet", "rules", *options.rest]
     code = snakemake(["real_images"], options, [str(file)], {})
@@ -178,15 +217,18 @@ def images(options: argparse.Namespace) -> int:
     return code
 
 
-def _tell(settings: Mapping[str, Any], count: int, options: argparse.Namespace) -> None:
+def _tell(settings: Mapping[str, Any], found: Sequence[Seen], options: argparse.Namespace) -> None:
     """What is going to be done, how long that takes, and how much so few images can say."""
-    held = settings["data"]["shares"]["test"]
-    train, times = max(1, round(count * (1 - held))), settings["replicates"]
-    test = count - train
-    print(
-        f"{count} pictures, about {test} of them for the test (a folder with train/ and test/ "
-        "keeps its own)."
-    )
+    count, times = sum(seen.pictures for seen in found), settings["replicates"]
+    if len(found) > 1:  # parts of its own
+        train, test = (seen.pictures for seen in found)
+        print(f"{train} pictures to train on, {test} for the test, in the set's own folders.")
+    else:
+        train = max(1, round(count * (1 - settings["data"]["shares"]["test"])))
+        test = count - train
+        print(f"{count} pictures, about {test} of them kept for the test.")
+    classes = [f"{name} ({number})" for name, number in found[0].classes.items()]
+    print(f"{len(classes)} classes: {some(classes)}.")
     if options.dry_run:
         from featlearn.core.progress import clock
         from featlearn.own.duration import estimate, steps_of
@@ -198,6 +240,8 @@ def _tell(settings: Mapping[str, Any], count: int, options: argparse.Namespace) 
             f"{second} steps of training with labels. Timed here and now: about "
             f"{clock(estimate(settings, train, cores))} on {cores} cores."
         )
+    for hint in hints(found):
+        print(f"Warning: {hint}")
     if test < FEW:
         print(
             f"Warning: {test} test images say little. One more right or wrong moves an accuracy by "
@@ -222,4 +266,4 @@ def compare(options: argparse.Namespace) -> int:
 
 def _script(name: str, *words: str) -> int:
     command = [sys.executable, str(workflow() / "scripts" / name), *words]
-    return subprocess.run(command, check=False).returncode
+    return followed(command)

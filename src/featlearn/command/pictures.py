@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 from PIL import Image
 from torch import Tensor, nn
 
+from featlearn import images
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.classifier import Classifier
-from featlearn.images.door import heat_maps
-from featlearn.images.others import is_name, named
+from featlearn.images.door import BATCH, heat_maps
+from featlearn.images.others import Foreign
 from featlearn.images.overlay import overlay
-from featlearn.images.saved import Network, load
+from featlearn.images.readers.common import shown
+from featlearn.images.readers.decode import BrokenImage
+from featlearn.images.saved import Network
 
 #: Largest difference between a network and its export, of the largest output.
 SAME = 1e-4
+#: Letters of a picture's name that its map keeps.
+LONGEST = 60
 
 
 def _there(files: Sequence[str]) -> Sequence[str]:
@@ -27,34 +34,61 @@ def _there(files: Sequence[str]) -> Sequence[str]:
     return files
 
 
+def _decoded(
+    network: Network | Foreign, files: Sequence[str]
+) -> Iterator[tuple[list[str], Tensor]]:
+    """Files and their pixels, some at a time; what is no picture is told and left out."""
+    for start in range(0, len(files), BATCH):
+        names, found = [], []
+        for name in files[start : start + BATCH]:
+            try:
+                found.append(network.pixels([name]))
+                names.append(name)
+            except BrokenImage as error:
+                print(f"{shown(name)}: {error}", file=sys.stderr)
+        if names:
+            yield names, torch.cat(found)
+
+
 def cam(options: argparse.Namespace) -> int:
     """A PNG a picture: itself beside its map."""
-    network = named(options.weights) if is_name(options.weights) else load(options.weights)
-    names = _there(options.images)
+    network = images.network(options.weights)
+    files = _there(options.images)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
-    for name in names:
-        pixels = network.pixels([name])
-        shown = torch.cat([pixels, overlay(pixels, heat_maps(network, pixels))], 3)[0]
-        stem, number = Path(name).stem, 1
-        while stem in taken:  # of another folder
-            number += 1
-            stem = f"{Path(name).stem}-{number}"
-        taken.add(stem)
-        file = out / f"{stem}-cam.png"
-        Image.fromarray(shown.permute(1, 2, 0).contiguous().numpy()).save(file)
-        print(file)
-    return 0
+    done = 0
+    for names, pixels in _decoded(network, files):
+        shots = torch.cat([pixels, overlay(pixels, heat_maps(network, pixels))], 3)
+        for name, shot in zip(names, shots, strict=True):
+            stem = shown(Path(name).stem)[:LONGEST]
+            own, number = stem, 1
+            while own in taken:  # of another folder
+                number += 1
+                own = f"{stem}-{number}"
+            taken.add(own)
+            file = out / f"{own}-cam.png"
+            Image.fromarray(shot.permute(1, 2, 0).contiguous().numpy()).save(file)
+            print(shown(file))
+            done += 1
+    return int(done < len(files))
 
 
 def predict(options: argparse.Namespace) -> int:
     """A line a picture: file, class, probability, tab between them."""
-    network = load(options.weights)
-    for name, row in zip(options.images, network(_there(options.images)), strict=True):
-        best = int(row.argmax())
-        print(f"{name}\t{network.classes[best]}\t{float(row[best]):.4f}")
-    return 0
+    network = images.network(options.weights)
+    if not isinstance(network, Network) or not network.classes:
+        raise FeatlearnError(
+            f"{options.weights}: knows no classes; expected a classifier-....safetensors of a run"
+        )
+    files = _there(options.images)
+    done = 0
+    for names, pixels in _decoded(network, files):
+        for name, row in zip(names, network(pixels), strict=True):
+            best = int(row.argmax())
+            print(f"{shown(name)}\t{network.classes[best]}\t{float(row[best]):.4f}", flush=True)
+            done += 1
+    return int(done < len(files))
 
 
 class Portable(nn.Module):
@@ -83,10 +117,14 @@ class Portable(nn.Module):
 
 def export(options: argparse.Namespace) -> int:
     """Write a program of torch.export; one that says something else is not written."""
-    network = load(options.weights)
+    network = images.network(options.weights)
+    if not isinstance(network, Network):
+        raise FeatlearnError(f"{options.weights}: expected a file that a run wrote")
     out = Path(options.out)
     if out.suffix != ".pt2":
         raise FeatlearnError(f"{out}: expected a name that ends in .pt2")
+    if not out.parent.is_dir():
+        raise FeatlearnError(f"{out.parent}: no such folder")
     generator = torch.Generator().manual_seed(0)
     side = network.size
     trial = torch.randint(0, 256, (4, 3, side, side), generator=generator, dtype=torch.uint8)
@@ -95,14 +133,20 @@ def export(options: argparse.Namespace) -> int:
         Portable(network).eval(), (trial.float(),), dynamic_shapes=({0: batch},)
     )
     wanted = network(trial) if network.classes else network.features(trial)
-    torch.export.save(program, out)
-    with torch.inference_mode():
-        again = torch.export.load(out).module()(trial[:3].float())
-    apart = float((again - wanted[:3]).abs().max() / wanted.abs().max().clamp_min(1e-12))
-    if not apart <= SAME:
-        out.unlink()
-        raise FeatlearnError(
-            f"{out}: not kept: it differs from the network by {apart:.1e} of its largest output"
-        )
+    # what is there already is replaced by what was tested, or stays
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as staging:
+        staged = Path(staging) / out.name
+        try:
+            torch.export.save(program, staged)
+            with torch.inference_mode():
+                again = torch.export.load(staged).module()(trial[:3].float())
+        except RuntimeError as error:  # of a disk that is full, too
+            raise FeatlearnError(f"{out}: cannot be written: {error}") from error
+        apart = float((again - wanted[:3]).abs().max() / wanted.abs().max().clamp_min(1e-12))
+        if not apart <= SAME:
+            raise FeatlearnError(
+                f"{out}: not kept: it differs from the network by {apart:.1e} of its largest output"
+            )
+        staged.replace(out)
     print(f"{out}: pixels (N, 3, {side}, {side}), 0 to 255; differs by {apart:.1e} at most")
     return 0

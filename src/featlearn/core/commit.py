@@ -30,6 +30,11 @@ def changes(root: Path) -> list[str]:
     return [line[3:] for line in (told or "").splitlines()]
 
 
+def descends(root: Path, commit: str, older: str) -> bool:
+    """Whether ``older`` is a commit, with no ``+`` behind it, in the history of ``commit``."""
+    return _git(root, "merge-base", "--is-ancestor", older or "-", commit) is not None
+
+
 def _git(root: Path, *words: str) -> str | None:
     try:
         # beside a run the user may commit: it takes no lock; and it starts no program of a config

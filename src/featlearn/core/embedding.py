@@ -17,7 +17,7 @@ _CODE = re.compile(r"(<(code|pre)\b.*?</\2>)", re.DOTALL)
 
 
 def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
-    """A figure as a URI, and its size in pixels where it has become a picture of pixels.
+    """A figure as a URI, and its size in pixels where its PNG is there: a page keeps room for it.
 
     It is the SVG, or its PNG as lossless WebP if that is there and takes less room. The same pixels
     give the same bytes. The encoder's quick settings take a tenth of the time of its best ones, for
@@ -28,9 +28,10 @@ def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
     if png.is_file():
         with Image.open(png) as drawn:
             pixels, out = drawn.convert("RGB"), io.BytesIO()
+        size = pixels.size
         pixels.save(out, "WEBP", lossless=True, quality=0, method=1)
         if len(out.getvalue()) < len(content):
-            content, kind, size = out.getvalue(), "image/webp", pixels.size
+            content, kind = out.getvalue(), "image/webp"
     return f"data:{kind};base64,{base64.b64encode(content).decode()}", size
 
 

@@ -1,7 +1,8 @@
 """What is shown without a run: ``results/published/<run>/``, a copy of the small files of one run.
 
-Only a finished run of a whole scale, made at the commit that is checked out and at no other, is
-published: whoever looks at the numbers shall be able to make them again.
+Only a finished run of a whole scale is published, each file of it made at the commit that is
+checked out, or at one before it if a plan says that this one would make nothing anew: whoever looks
+at the numbers shall be able to make them again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,18 +19,25 @@ from typing import Any
 from PIL import Image
 
 from featlearn.core.checksums import read_checksums
-from featlearn.core.commit import APART, CHANGED, changes, commit
+from featlearn.core.commit import APART, CHANGED, changes, commit, descends
 from featlearn.core.config import load, plain_run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
+from featlearn.core.front import PAGE, page
 from featlearn.core.provenance import damage, read_record
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
+#: The same of a portable run, which is published to be made again and not to be looked at.
+CHECKED = COPIED[1:]
 #: What a published run was made of and by.
 SUMMARY = "provenance.json"
+#: What the run is asked first.
+FINDINGS = "config/findings.yaml"
 #: Most files that a message names.
 NAMED = 5
+#: How a plan ends that makes nothing.
+IDLE = "Nothing to be done"
 
 
 def faults(root: Path, results: Path) -> Iterator[str]:
@@ -55,24 +65,53 @@ def faults(root: Path, results: Path) -> Iterator[str]:
         yield f"{results}/report.html: has no record; expected a finished run"
         return
     yield from _differs_from_scale(root, results, report["config"])
-    spoilt, elsewhere = [], []
+    spoilt: list[str] = []
+    made: dict[str, list[str]] = {}
     for name, expected in read_checksums(results / "checksums.txt").items():
         record = read_record(results, results / name)
         if record is None or not (results / name).is_file():
             spoilt.append(f"{name} (missing)")
         elif record["sha256"] != expected or damage(results / name, record, thorough=True):
             spoilt.append(f"{name} (changed)")
-        elif record.get("commit") != head:
-            elsewhere.append(f"{name} at {_short(record.get('commit'))}")
-    if report.get("commit") != head:
-        elsewhere.append(f"report.html at {_short(report.get('commit'))}")
+        else:
+            made.setdefault(record.get("commit") or "", []).append(name)
+    made.setdefault(report.get("commit") or "", []).append("report.html")
     if spoilt:
         yield f"{len(spoilt)} files are not what checksums.txt says: {_some(spoilt)}"
-    if elsewhere:
+    made.pop(head, None)
+    if not made:
+        return
+    aside = [
+        f"{name} at {_short(then)}"
+        for then, names in made.items()
+        if not descends(root, head, then)
+        for name in names
+    ]
+    if aside:
         yield (
-            f"{len(elsewhere)} files were not made at the commit {head[:12]}: {_some(elsewhere)}. "
-            f"Remove {results} and run again"
+            f"{len(aside)} files were made neither at the commit {head[:12]} nor at one before it: "
+            f"{_some(aside)}. Remove {results} and run again"
         )
+    elif told := _would_make(root, report["config"]):
+        yield f"at the commit {head[:12]} {results} would not stay as it is: {told}. Run again"
+
+
+def _would_make(root: Path, config: Mapping[str, Any]) -> str:
+    """What is to run here for a scale as its plan tells it; nothing if all is made."""
+    chosen = [f"{key}={config[key]}" for key in ("scale", "portable")]
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--config", *chosen],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    text = done.stdout + done.stderr
+    if done.returncode == 0 and IDLE in text:
+        return ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    jobs = [line for line in lines if line.startswith("total ")]
+    return f"{jobs[0].split()[-1]} jobs are to run" if jobs else " ".join(lines[-2:])
 
 
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
@@ -94,11 +133,12 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def summary(results: Path) -> dict[str, Any]:
+def summary(root: Path, results: Path) -> dict[str, Any]:
     """Commit, config, versions and machine of a run, and what it cost by paper.
 
-    Seconds are those between start and end of each job, added up: of a job that had the machine to
-    itself they are its processor's.
+    ``commits`` tells how many files were made at which commit: those of an earlier one are as the
+    published one would make them. Seconds are those between start and end of each job, added up: of
+    a job that had the machine to itself they are its processor's.
     """
     report = read_record(results, results / "report.html")
     if report is None:
@@ -106,11 +146,13 @@ def summary(results: Path) -> dict[str, Any]:
     jobs: dict[str, dict[str, float]] = {}
     versions: dict[str, set[str]] = {}
     machines: dict[str, set[str]] = {}
+    commits: dict[str, int] = {}
     size = 0
     listed = read_checksums(results / "checksums.txt")
     for name in listed:
         record = read_record(results, results / name) or {}
         size += record["bytes"]
+        commits[record["commit"]] = commits.get(record["commit"], 0) + 1
         paper = name.partition("/")[0] if "/" in name else "results"
         made = json.dumps([record[key] for key in ("rule", "config", "inputs", "seconds")])
         jobs.setdefault(paper, {})[made] = record["seconds"]
@@ -118,7 +160,8 @@ def summary(results: Path) -> dict[str, Any]:
             for word, value in record[key].items():
                 found.setdefault(word, set()).add(value)
     return {
-        "commit": report["commit"],
+        "commit": commit(root),
+        "commits": commits,
         "run": results.name,
         "config": report["config"],
         "versions": {key: sorted(found) for key, found in sorted(versions.items())},
@@ -133,7 +176,8 @@ def summary(results: Path) -> dict[str, Any]:
 def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``.
+    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Of a
+    portable run only what its bytes are held to is copied, no report and no figure.
 
     Raises
     ------
@@ -142,18 +186,21 @@ def publish(root: Path, results: Path, target: Path) -> int:
     """
     if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
-    told = summary(results)
+    told = summary(root, results)
     made = target.with_name(f".{target.name}")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
-    for name in COPIED:
+    portable = told["config"]["portable"]
+    for name in CHECKED if portable else COPIED:
         shutil.copyfile(results / name, made / name)
-    for name in read_checksums(results / "checksums.txt"):
+    for name in () if portable else read_checksums(results / "checksums.txt"):
         file = Path(name)
         if file.suffix == ".png" and file.parent.name == "figures":
             write_atomically((made / file).with_suffix(".webp"), lossless(results / file))
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
+    if not portable:
+        (made / PAGE).write_text(page(made, results.name, root / FINDINGS), encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)
     made.rename(target)
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())

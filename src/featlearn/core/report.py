@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from featlearn.core.catalogue import STATUS_OF
 from featlearn.core.claims import KINDS, VERDICTS
+from featlearn.core.described import described
 from featlearn.core.digest import answer, cells, headlines
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
@@ -147,6 +148,8 @@ class Exhibit:
     twin: str | None
     image: str | None = field(default=None, repr=False)
     size: tuple[int, int] | None = None
+    #: what the image tells, in words
+    alt: str = ""
     #: claims on the numbers that it shows
     claims: Sequence[Mapping[str, Any]] = ()
     table: Markup | None = field(default=None, repr=False)
@@ -191,6 +194,11 @@ class Unfinished:
     missing: Sequence[str]
     wanted: int
     reasons: Mapping[str, tuple[str, str]]
+
+
+def typeset(page: Page) -> Page:
+    """A page with its formulas set."""
+    return Page(page.title, maths(page.body))
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -256,8 +264,7 @@ def render(
 
     def page_of(text: str, source: str, paper: str, level: int) -> Page:
         try:
-            page = filled_page(text, source, reader(frames, paper), level, row_of)
-            return Page(page.title, maths(page.body))
+            return filled_page(text, source, reader(frames, paper), level, row_of)
         except FeatlearnError as error:
             if unfinished is None:
                 raise
@@ -269,6 +276,7 @@ def render(
         drawn_from = records.get(file, {}).get("inputs", {})
         page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
         beside = file.with_suffix(".png" if kind == "figure" else ".md")
+        claims = [row for row in ledger if str(results / row["artefact"]) in drawn_from]
         twin = image = size = table = None
         if kind == "figure":
             image, size = picture(file)
@@ -281,7 +289,7 @@ def render(
         return Exhibit(
             key=f"{kind}-{paper}-{name}",
             paper=paper,
-            page=page,
+            page=typeset(page),
             files=tuple(below),
             command=f"{command} {file}",
             record=records.get(file),
@@ -290,7 +298,8 @@ def render(
             twin=twin,
             image=image,
             size=size,
-            claims=[row for row in ledger if str(results / row["artefact"]) in drawn_from],
+            alt=described(name, page, claims) if image else "",
+            claims=claims,
             table=table,
         )
 
@@ -325,7 +334,7 @@ def render(
     for name in names:
         rows = [row for row in ledger if row["paper"] == name]
         story = (
-            page_of(stories[name], f"story of {name}", name, 2)
+            typeset(page_of(stories[name], f"story of {name}", name, 2))
             if name in stories
             else Page(name, Markup())
         )

@@ -33,22 +33,28 @@ def smoothed(z: Tensor, noise: float) -> Tensor:
 
     ``F(z) - F(z - 1)`` with ``F(u) = u Phi(u / s) + s phi(u / s)``, the mean of a ReLU.
     """
-    if noise == 0:
-        return truncated_relu(z)
-    return _mean_relu(z, noise) - _mean_relu(z - 1, noise)
+    return truncated_relu(z) if noise == 0 else smoothed_and_slope(z, noise)[0]
 
 
 def smoothed_slope(z: Tensor, noise: float) -> Tensor:
     """Its derivative, ``Pr[0 < z + xi < 1]``."""
+    return smoothed_and_slope(z, noise)[1]
+
+
+def smoothed_and_slope(z: Tensor, noise: float) -> tuple[Tensor, Tensor]:
+    """:func:`smoothed` and its derivative, which have the same two probabilities in them."""
     if noise == 0:
-        return ((z > 0) & (z < 1)).to(z.dtype)
-    return torch.special.ndtr(z / noise) - torch.special.ndtr((z - 1) / noise)
+        return truncated_relu(z), ((z > 0) & (z < 1)).to(z.dtype)
+    mean, probability = zip(*(_mean_relu(u, noise) for u in (z, z - 1)), strict=True)
+    return mean[0] - mean[1], probability[0] - probability[1]
 
 
-def _mean_relu(u: Tensor, noise: float) -> Tensor:
+def _mean_relu(u: Tensor, noise: float) -> tuple[Tensor, Tensor]:
+    """``F(u)`` and ``Phi(u / s)``."""
     v = u / noise
+    positive = torch.special.ndtr(v)
     density = torch.exp(-v.square() / 2) / (2 * torch.pi) ** 0.5
-    return u * torch.special.ndtr(v) + noise * density
+    return u * positive + noise * density, positive
 
 
 @dataclass(frozen=True)
@@ -176,10 +182,10 @@ def full_gradients(
         *(torch.split(each, BLOCK, 1) for each in (x, y, weight)), strict=True
     ):
         z = here @ network.rows.mT
-        act = smoothed(z, noise)
+        act, slope = smoothed_and_slope(z, noise)
         g = (act @ network.a[..., None])[..., 0]
         # the samples that still count: y g <= 1
         c = label * alpha * (label * g <= 1) / number
         by_a -= (c[:, None] @ act)[:, 0]
-        by_rows -= (smoothed_slope(z, noise) * c[..., None]).mT @ here
+        by_rows -= (slope * c[..., None]).mT @ here
     return by_rows * network.a[..., None], by_a

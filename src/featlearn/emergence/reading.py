@@ -21,7 +21,10 @@ ARMS = {
     "linear": ("linear", "head"),
     "threshold": ("threshold", "exact"),
     "majority": ("majority", "exact"),
+    "flat_majority": ("majority", "exact"),
 }
+#: Those of inputs without structure.
+FLAT = ("flat", "flat_majority")
 #: Arms with neurons: whose cosines they are.
 NEURONS = {
     "network": "network",
@@ -50,7 +53,7 @@ def rows(frame: pd.DataFrame, **where: object) -> pd.DataFrame:
 def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:
     """Accuracy on ``part`` (train, test), a replicate each; ``arm`` is one of :data:`ARMS`."""
     name, how = ARMS[arm]
-    own = rows(frame, cell=cell, structured=arm != "flat", arm=name)
+    own = rows(frame, cell=cell, structured=arm not in FLAT, arm=name)
     if how in ("head", "exact"):
         return by_replicate(own, f"head_{part}" if how == "head" else part)
     return at_the_end(own, part) if how == "end" else chosen(own, part)
@@ -59,7 +62,8 @@ def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series
 def is_measured(frame: pd.DataFrame, cell: str, arm: str) -> bool:
     """Whether a cell has an arm of :data:`ARMS`: prototypes are never without structure."""
     name = frame["arm"] == ARMS[arm][0]
-    return bool((name & (frame["cell"] == cell) & (frame["structured"] == (arm != "flat"))).any())
+    structured = frame["structured"] == (arm not in FLAT)
+    return bool((name & structured & (frame["cell"] == cell)).any())
 
 
 def by_replicate(frame: pd.DataFrame, quantity: str) -> pd.Series:
@@ -81,7 +85,7 @@ def chosen(frame: pd.DataFrame, part: str) -> pd.Series:
 
 def cosine(frame: pd.DataFrame, cell: str, arm: str, dimension: int) -> pd.Series:
     """Largest cosine of a neuron with the relevant direction, a replicate each."""
-    own = rows(frame, cell=cell, structured=arm != "flat", arm=NEURONS[arm], dimension=dimension)
+    own = rows(frame, cell=cell, structured=arm not in FLAT, arm=NEURONS[arm], dimension=dimension)
     return by_replicate(own, "largest_cosine")
 
 

@@ -82,14 +82,20 @@ def class_weights(law: Law, y: Tensor) -> Tensor:
 
 
 def two_steps(
-    network: Network, x: Tensor, y: Tensor, weight: Tensor, schedule: Schedule
+    network: Network,
+    x: Tensor,
+    y: Tensor,
+    weight: Tensor,
+    schedule: Schedule,
+    begun: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Network, Network]:
     """The networks after the first and after the second full step.
 
     Step 1 forgets w (or a share of it) and moves a, b and w along the gradient; step 2, with a rate
-    of 1 and lambda = 1/2, forgets w and a.
+    of 1 and lambda = 1/2, forgets w and a. ``begun`` are the gradients at the start, where they are
+    known from another schedule with the same noise.
     """
-    by_rows, by_a = full_gradients(network, x, y, weight, schedule.noise)
+    by_rows, by_a = begun or full_gradients(network, x, y, weight, schedule.noise)
     rows = network.rows.clone()
     rows[..., :-1] *= schedule.first_kept
     first = Network(

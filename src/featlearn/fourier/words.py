@@ -1,6 +1,8 @@
 """What things are called in figures and tables."""
 
-CONSTRUCTIONS = {"thesis": "thesis", "grid": "grid"}
+from __future__ import annotations
+
+from featlearn.core.publish import Config
 
 #: Arms of the cell ``decay``, and how they are drawn.
 ARMS = {
@@ -29,3 +31,8 @@ MODELS = {"transformer": "two-layer transformer", "polynomial": "polynomial netw
 def task(k: int, p: int) -> str:
     """``3 numbers mod 7``."""
     return f"{k} numbers mod {p}"
+
+
+def task_of(config: Config, cell: str) -> str:
+    """That of a cell."""
+    return task(config[cell]["inputs"], config[cell]["modulus"])

@@ -45,24 +45,63 @@ class Meter:
 
     ``weights`` are those of the layers that are resident, without embeddings; ``cache`` the keys
     and values that are held. Phases: ``prompt``, ``second prompt`` (of GemFilter), ``generation``.
+    One that does not count is for who asks for answers alone.
     """
 
+    counts: bool = True
     flops: dict[str, int] = field(default_factory=dict)
     weights: dict[str, int] = field(default_factory=dict)
     cache: dict[str, int] = field(default_factory=dict)
-    places: dict[str, int] = field(default_factory=dict)  #: largest place that was ever turned to
     _phase: str = ""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         self._phase = name
-        with FlopCounterMode(display=False, custom_mapping=OF_PROCESSORS) as counter:
+        counting: Any = FlopCounterMode(display=False, custom_mapping=OF_PROCESSORS)
+        with counting if self.counts else nullcontext() as counter:
             yield
-        self.flops[name] = self.flops.get(name, 0) + counter.get_total_flops()
+        if counter:
+            self.flops[name] = self.flops.get(name, 0) + counter.get_total_flops()
 
-    def see(self, weights: int, cache: int, place: int) -> None:
-        for seen, now in ((self.weights, weights), (self.cache, cache), (self.places, place)):
-            seen[self._phase] = max(seen.get(self._phase, 0), now)
+    def see(self, network: Network, layers: int, cache: int) -> None:
+        """Now so many layers are resident, and so many bytes of keys and values."""
+        if self.counts:
+            weights = sum(network.bytes_of(layer) for layer in range(layers))
+            for seen, now in ((self.weights, weights), (self.cache, cache)):
+                seen[self._phase] = max(seen.get(self._phase, 0), now)
+
+
+@dataclass
+class Seen:
+    """What methods choose by in one layer, besides its keys."""
+
+    recent: Tensor  #: the last queries, (S, h, w, d)
+    rows: dict[str, tuple[Tensor, Tensor | int]]  #: the query of other rows and its place, by name
+    mass: Tensor | None  #: attention that keys got from all queries, (S, h, n), if asked for
+
+    @classmethod
+    def of(
+        cls, q: Tensor, k: Tensor, scale: float, window: int, rows: Collection[Any], mass: bool
+    ) -> Seen:
+        """Of all queries q (S, h, n, d), or of the last ``window`` where no more is asked for."""
+        # what is kept is a copy: a view would keep all of q in memory
+        found = {row: row_of(q, k, row) for row in rows}
+        return cls(
+            q[:, :, -window:].clone(),
+            {row: (query.clone(), place) for row, (query, place) in found.items()},
+            accumulated(q, k, scale) if mass else None,
+        )
+
+    def choose(self, k: Tensor, method: Method, scale: float) -> Tensor:
+        """Places among keys k (S, g, n, d): (S, k) of GemFilter; of SnapKV and H2O each head's."""
+        if method.kind == "gemfilter":
+            last = self.recent[:, :, -1:], k.shape[2] - 1
+            q, place = last if method.row == "last" else self.rows[method.row]
+            return gemfilter(q, k, method, scale, place)
+        mass = self.mass if method.kind == "h2o" else None
+        if mass is None:
+            mass = observed(self.recent[:, :, -method.window :], k, scale)
+        return per_head(mass, method, k.shape[1])
 
 
 @dataclass
@@ -71,19 +110,12 @@ class Reading:
 
     tokens: Tensor  #: (S, n)
     cache: Cache
-    recent: list[Tensor]  #: the last queries of each layer, (S, h, w, d)
-    rows: dict[str, list[tuple[Tensor, Any]]]  #: of other rows of each layer, by name
-    mass: list[Tensor]  #: attention that keys got in each layer, (S, h, n), if asked for
+    seen: list[Seen]  #: of each layer
     logits: Tensor  #: of the next token, (S, V)
 
     def select(self, method: Method, layer: int, scale: float) -> Tensor:
         """GemFilter's selection at any layer, (S, k)."""
-        k, _ = self.cache.keys_and_values(layer)
-        if method.row == "last":
-            q, place = self.recent[layer][:, :, -1:], k.shape[2] - 1
-        else:
-            q, place = self.rows[method.row][layer]
-        return gemfilter(q, k, method, scale, place)
+        return self.seen[layer].choose(self.cache.keys_and_values(layer)[0], method, scale)
 
 
 @dataclass
@@ -98,7 +130,7 @@ class Answer:
 @torch.no_grad()
 def read(
     network: Network, tokens: Tensor, *, window: int = 32, rows: Collection[Any] = (),
-    mass: bool = False,
+    layer: int = 0, mass: bool = False,
 ) -> Reading:  # fmt: skip
     """Read prompts (S, n) through all layers and keep what any method asks for.
 
@@ -106,59 +138,42 @@ def read(
     ----------
     window
         Of the queries at the end.
-    rows
-        Which others are looked up.
+    rows, layer
+        Which others are looked up, and in which layer.
     mass
         Whether H2O needs the attention of all rows.
     """
-    recent: list[Tensor] = []
-    found: dict[str, list[tuple[Tensor, Any]]] = {row: [] for row in rows}
-    masses: list[Tensor] = []
-
-    def look(layer: int, q: Tensor, k: Tensor) -> None:
-        recent.append(q[:, :, -window:].clone())  # a view would keep all of q in memory
-        for row in rows:
-            query, place = row_of(q, k, row)
-            found[row].append((query.clone(), place))
-        if mass:
-            masses.append(accumulated(q, k, network.scale))
-
     cache = Cache(network.layers)
-    x = _prompt(network, tokens, cache, look, window=None if rows or mass else window)
-    return Reading(tokens, cache, recent, found, masses, network.logits(x))
+    seen: list[Seen] = []
+
+    def look(at: int, q: Tensor, k: Tensor) -> None:
+        looked_up = rows if at == layer else ()
+        seen.append(Seen.of(q, k, network.scale, window, looked_up, mass))
+
+    logits = _prompt(network, tokens, cache, look, None if rows or mass else window)
+    return Reading(tokens, cache, seen, logits)
 
 
 def _prompt(
-    network: Network,
-    tokens: Tensor,
-    cache: Cache,
-    look: Callable[[int, Tensor, Tensor], None] | None = None,
-    *,
-    window: int | None = 1,
-    repeat: bool = False,
-    after: Callable[[int], None] | None = None,
-) -> Tensor:
-    """Read a prompt into an empty cache; x of the last token.
+    network: Network, tokens: Tensor, cache: Cache,
+    look: Callable[[int, Tensor, Tensor], None] | None = None, window: int | None = 1,
+) -> Tensor:  # fmt: skip
+    """Read a prompt into an empty cache; logits of the next token.
 
-    ``window`` queries of the last layer are computed (None: all), ``repeat`` keeps keys and values
-    of each query head, ``after`` may drop some of a layer.
+    ``look`` gets queries and keys of each layer that has read it, and may drop some of its keys and
+    values; of the last layer ``window`` queries are computed (None: all).
     """
     x = network.embed(tokens)
     for layer in range(network.layers):
-        last = window if layer == network.layers - 1 else None
-        q, k, v = network.project(layer, x, 0, last)
+        at_end = layer == network.layers - 1
+        q, k, v = network.project(layer, x, 0, window if at_end else None)
+        cache.extend(layer, k, v)
+        own, x = (q[:, :, -1:], x[..., -1:, :]) if at_end else (q, x)
+        x = network.finish(layer, x, network.attend(layer, own, k, v))
         if look:
             look(layer, q, k)
-        if last is not None or layer == network.layers - 1:
-            q, x = q[:, :, -1:], network.end(x, 1)
-        if repeat:
-            k, v = grouped(k, network.heads), grouped(v, network.heads)
-        cache.extend(layer, k, v)
-        x = network.finish(layer, x, network.attend(layer, q, k, v))
-        if after:
-            after(layer)
     cache.position = tokens.shape[1]
-    return x
+    return network.logits(x)
 
 
 @torch.no_grad()
@@ -205,11 +220,13 @@ def answer(
     """
     if not 0 <= method.layer < network.layers:
         raise ValueError(f"layer: {method.layer}; expected 0 to {network.layers - 1}")
-    run = _Run(network, meter)
-    n = tokens.shape[1]
-    if method.kind == "gemfilter" and not method.one_run:
-        resident = method.layer + 1 if evict else network.layers
-        with run.phase("prompt"):
+    meter = meter or Meter(counts=False)
+    if method.kind != "gemfilter" or method.one_run:
+        with meter.phase("prompt"):
+            logits, cache, chosen = _one_run(network, tokens, method, meter, reading)
+    else:
+        with meter.phase("prompt"):
+            resident = method.layer + 1 if evict else network.layers
             if reading is not None:
                 kept = reading.select(method, method.layer, network.scale)
             else:
@@ -218,112 +235,83 @@ def answer(
                 network.reside(network.layers)
             # keys and values of one layer at a time
             number = network.embed(tokens[:, :1]).element_size()
-            size = 2 * network.shared * network.head_width * number
-            run.see(resident, len(tokens) * n * size, n - 1)
-        short = tokens.gather(1, kept)
-        cache = Cache(network.layers)
-        with run.phase("second prompt"):
-            logits = network.logits(_prompt(network, short, cache))
-            run.see(network.layers, cache.bytes(), short.shape[1] - 1)
-        return Answer(run.go_on(logits, cache, steps, stop), [kept])
-    with run.phase("prompt"):
-        logits, cache, chosen = run.compressed(tokens, method, reading)
-    return Answer(run.go_on(logits, cache, steps, stop), chosen)
+            pair = 2 * network.shared * network.head_width * number
+            meter.see(network, resident, tokens.numel() * pair)
+        cache, chosen = Cache(network.layers), [kept]
+        with meter.phase("second prompt"):
+            logits = _prompt(network, tokens.gather(1, kept), cache)
+            meter.see(network, network.layers, cache.bytes())
+    return Answer(_go_on(network, logits, cache, steps, stop, meter), chosen)
 
 
-class _Run:
-    """One generation, and what it tells of its costs."""
+def _one_run(
+    network: Network, tokens: Tensor, method: Method, meter: Meter, reading: Reading | None
+) -> tuple[Tensor, Cache, list[Tensor]]:
+    """Logits after the prompt, what is left of its keys and values, and the places of these."""
+    heads = method.kind in ("snapkv", "h2o")
+    asked: Collection[int] = (
+        range(network.layers) if heads else [method.layer] if method.one_run else ()
+    )
+    cache = reading.cache.copy() if reading else Cache(network.layers)
+    chosen: list[Tensor] = []
 
-    def __init__(self, network: Network, meter: Meter | None):
-        self.network, self.meter = network, meter
+    def keep(layer: int, seen: Seen) -> None:
+        k, v = cache.keys_and_values(layer)
+        chosen.append(seen.choose(k, method, network.scale))
+        if heads:
+            if not method.by_group:
+                cache.replace(layer, grouped(k, network.heads), grouped(v, network.heads))
+            cache.gather(chosen[-1], layer)
 
-    def phase(self, name: str) -> Any:
-        return self.meter.phase(name) if self.meter else nullcontext()
-
-    def see(self, layers: int, cache: int, place: int) -> None:
-        if self.meter:
-            weights = sum(self.network.bytes_of(layer) for layer in range(layers))
-            self.meter.see(weights, cache, place)
-
-    def compressed(
-        self, tokens: Tensor, method: Method, reading: Reading | None
-    ) -> tuple[Tensor, Cache, list[Tensor]]:
-        """Logits after the prompt, and what is left of its keys and values."""
-        network, n = self.network, tokens.shape[1]
-        heads = method.kind in ("snapkv", "h2o")
-        repeat = heads and not method.by_group
-        masses: list[Tensor] = []
-        rows: list[tuple[Tensor, Any]] = []
+    if reading:
+        logits = reading.logits
+        for layer in asked:
+            keep(layer, reading.seen[layer])
+    else:
+        row: Collection[Any] = {method.row} - {"last"} if method.one_run else ()
+        mass = method.kind == "h2o"
 
         def look(layer: int, q: Tensor, k: Tensor) -> None:
-            if method.kind == "snapkv":
-                masses.append(observed(q[:, :, -method.window :], k, network.scale))
-            elif method.kind == "h2o":
-                masses.append(accumulated(q, k, network.scale))
-            elif method.one_run and layer == method.layer:
-                query, place = row_of(q, k, method.row)
-                rows.append((gemfilter(query, k, method, network.scale, place), None))
+            meter.see(network, network.layers, cache.bytes())
+            if layer in asked:
+                keep(layer, Seen.of(q, k, network.scale, method.window, row, mass))
 
-        chosen: list[Tensor] = []
-        if reading is None:
-            cache = Cache(network.layers)
+        window = method.window if method.kind == "snapkv" else 1
+        logits = _prompt(network, tokens, cache, look, None if row or mass else window)
+    if method.kind == "sinks":
+        chosen = [with_sinks(tokens.shape[1], method).to(tokens.device).expand(len(tokens), -1)]
+    if chosen and not heads:
+        cache.gather(chosen[0][:, None])
+    return logits, cache, chosen
 
-            def after(layer: int) -> None:
-                self.see(network.layers, cache.bytes(), n - 1)
-                if heads:
-                    chosen.append(per_head(masses.pop(), method, network.shared))
-                    cache.gather(chosen[-1], layer)
 
-            window = {"snapkv": method.window, "h2o": None}.get(method.kind, 1)
-            if method.one_run and method.row != "last":
-                window = None
-            x = _prompt(network, tokens, cache, look, window=window, repeat=repeat, after=after)
-            logits = network.logits(x)
-            selected = rows[0][0] if rows else None
-        else:
-            logits, cache, selected = reading.logits, reading.cache.copy(), None
-            for layer in range(network.layers if heads else 0):
-                k, v = cache.keys_and_values(layer)
-                if method.kind == "h2o":
-                    mass = reading.mass[layer]
-                else:
-                    mass = observed(reading.recent[layer][:, :, -method.window :], k, network.scale)
-                chosen.append(per_head(mass, method, network.shared))
-                if repeat and k.shape[1] < network.heads:
-                    cache.replace(layer, grouped(k, network.heads), grouped(v, network.heads))
-                cache.gather(chosen[-1], layer)
-            if method.one_run:
-                selected = reading.select(method, method.layer, network.scale)
-        if method.kind == "sinks":
-            selected = with_sinks(n, method).to(tokens.device).expand(len(tokens), -1)
-        if selected is not None:
-            cache.gather(selected[:, None])
-            chosen = [selected]
-        return logits, cache, chosen
+def _go_on(
+    network: Network, logits: Tensor, cache: Cache, steps: int, stop: Collection[int], meter: Meter
+) -> Tensor:
+    """Token after token, (S, t)."""
+    ends = torch.tensor(sorted(stop), device=logits.device, dtype=torch.long)
+    found = [_first_largest(logits)]
+    over = torch.isin(found[-1], ends)
+    with meter.phase("generation"):
+        # the last token is not read: nobody asks what comes after
+        while len(found) < steps and not (stop and bool(over.all())):
+            found.append(_first_largest(_step(network, found[-1][:, None], cache)))
+            over |= torch.isin(found[-1], ends)
+            meter.see(network, network.layers, cache.bytes())
+    return torch.stack(found, 1)
 
-    def go_on(self, logits: Tensor, cache: Cache, steps: int, stop: Collection[int]) -> Tensor:
-        """Token after token, (S, t)."""
-        found = [_first_largest(logits)]
-        over = _stopped(found[-1], stop)
-        with self.phase("generation"):
-            # the last token is not read: nobody asks what comes after
-            while len(found) < steps and not (stop and bool(over.all())):
-                found.append(_first_largest(self.step(found[-1][:, None], cache)))
-                over |= _stopped(found[-1], stop)
-                self.see(self.network.layers, cache.bytes(), cache.position - 1)
-        return torch.stack(found, 1)
 
-    def step(self, tokens: Tensor, cache: Cache) -> Tensor:
-        """Logits after one more token, (S, V)."""
-        network, first = self.network, cache.position
-        x = network.embed(tokens, first)
-        for layer in range(network.layers):
-            q, k, v = network.project(layer, x, first)
-            heads = cache.heads(layer)
-            k, v = cache.extend(layer, grouped(k, heads), grouped(v, heads))
-            x = network.finish(layer, x, network.attend(layer, q, k, v))
-        cache.position += 1
-        return network.logits(x)
+def _step(network: Network, tokens: Tensor, cache: Cache) -> Tensor:
+    """Logits after one more token, (S, V)."""
+    first = cache.position
+    x = network.embed(tokens, first)
+    for layer in range(network.layers):
+        q, k, v = network.project(layer, x, first)
+        heads = cache.heads(layer)
+        k, v = cache.extend(layer, grouped(k, heads), grouped(v, heads))
+        x = network.finish(layer, x, network.attend(layer, q, k, v))
+    cache.position += 1
+    return network.logits(x)
 
 
 def _first_largest(logits: Tensor) -> Tensor:
@@ -331,8 +319,3 @@ def _first_largest(logits: Tensor) -> Tensor:
     places = torch.arange(logits.shape[-1], device=logits.device)
     best = logits == logits.amax(-1, keepdim=True)
     return torch.where(best, places, logits.shape[-1]).amin(-1)
-
-
-def _stopped(tokens: Tensor, stop: Collection[int]) -> Tensor:
-    ends = torch.tensor(sorted(stop), device=tokens.device, dtype=tokens.dtype)
-    return torch.isin(tokens, ends) if stop else torch.zeros_like(tokens, dtype=torch.bool)

@@ -1,10 +1,12 @@
 """A needle in a haystack of text: one sentence in essays, a question behind them (Kamradt 2024).
 
-The thesis gives no strings; template, needle, question and lengths are those of the released code.
+The thesis gives no strings; template, needle, question, lengths and score are those of the released
+code. No torch.
 """
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +17,8 @@ NEEDLE = (
     "\nThe best thing to do in San Francisco is eat a sandwich and sit in Dolores Park on a sunny "
     "day.\n"
 )
+#: Of the needle, what is to be said.
+EXPECTED = "eat a sandwich and sit in Dolores Park on a sunny day."
 QUESTION = "What is the best thing to do in San Francisco?"
 TEMPLATE = (
     "<|im_start|> This is a very long story book: <book> {context} </book>.\n Based on the content "
@@ -98,3 +102,16 @@ def write(
 
 def _cut(tokenizer: Any, text: str, special: bool) -> list[int]:
     return list(tokenizer(text, add_special_tokens=special)["input_ids"])
+
+
+def set_score(said: str, expected: str = EXPECTED, *, bare: bool = False) -> float:
+    """Distinct words of ``expected`` that are said, over its words: at most 11/12 as printed.
+
+    Words are what blanks divide, in lower case, with their punctuation. ``bare``, ours: without it,
+    and over the distinct words.
+    """
+    wanted, found = expected.lower().split(), said.lower().split()
+    if bare:
+        wanted, found = ([one.strip(string.punctuation) for one in own] for own in (wanted, found))
+        wanted = [*dict.fromkeys(wanted)]
+    return len({*found} & {*wanted}) / len(wanted)

@@ -40,8 +40,8 @@ TASKS = {
     "qmsum": Task("rouge", 512, 8, "fact", "summary"),
     "multi_news": Task("rouge", 512, 12, "fact", "summary"),
     "trec": Task("class", 64, 1, "class", "few-shot"),
-    "triviaqa": Task("f1", 32, 2, "examples", "few-shot"),
-    "samsum": Task("rouge", 128, 6, "examples", "few-shot"),
+    "triviaqa": Task("f1", 32, 2, "fact", "few-shot"),
+    "samsum": Task("rouge", 128, 6, "fact", "few-shot"),
     "passage_count": Task("count", 32, 1, "count", "synthetic"),
     "passage_retrieval_en": Task("passage", 32, 2, "passage", "synthetic"),
 }
@@ -132,10 +132,6 @@ def write(task: str, length: int, stream: Generator, *, template: bool = False) 
     pieces: list[list[str]]
     if kind.style == "fact":
         pieces = [[names[i], *values[i * size : (i + 1) * size]] for i in range(4)]
-        cue, answer = names[0], " ".join(pieces[0][1:])
-    elif kind.style == "examples":
-        pieces = [["?", names[i], "Answer", *values[i * size : (i + 1) * size]] for i in range(4)]
-        pieces = [[names[i], *piece[3:]] for i, piece in enumerate(pieces)]
         cue, answer = names[0], " ".join(pieces[0][1:])
     elif kind.style == "two hops":  # who is asked for is named by another sentence
         pieces = [[names[2 * i], names[2 * i + 1]] for i in range(2)]

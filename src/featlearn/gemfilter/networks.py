@@ -61,10 +61,6 @@ class Network(ABC):
         """What the heads of a layer read, (S, h, n, d)."""
         return softmax_attention(q, k, v, scale=self.scale)
 
-    def end(self, x: Tensor, last: int) -> Tensor:
-        """The last tokens of x."""
-        return x[..., -last:, :]
-
     def reside(self, layers: int) -> None:  # noqa: B027 (most have one memory)
         """Keep only so many layers on the device. Nothing to do where all memory is one."""
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from featlearn.transformers.attention import grouped, visible
+from featlearn.transformers.attention import attention_weights
 
 Kind = Literal["full", "gemfilter", "snapkv", "h2o", "sinks"]
 Row = Literal["last", "middle", "largest", "query"]
@@ -131,8 +131,7 @@ def scores_of(q: Tensor, k: Tensor, method: Method, scale: float) -> Tensor:
     if method.score == "product":
         found = products(q, k)
     else:
-        weights = (q.float() @ grouped(k, q.shape[1]).float().mT * scale).softmax(-1)
-        found = weights.sum((1, 2))
+        found = attention_weights(q.float(), k.float(), causal=False, scale=scale).sum((1, 2))
     return pooled(found, method.kernel, method.pooling)
 
 
@@ -159,9 +158,7 @@ def gemfilter(q: Tensor, k: Tensor, method: Method, scale: float, place: Tensor 
 
 def observed(q: Tensor, k: Tensor, scale: float) -> Tensor:
     """Attention that keys get from the last w queries q (S, h, w, d), summed: (S, h, n)."""
-    scores = q @ grouped(k, q.shape[1]).mT * scale
-    scores = scores.masked_fill(~visible(q.shape[2], k.shape[2], q.device), -math.inf)
-    return scores.softmax(-1).sum(2)
+    return attention_weights(q, k, scale=scale).sum(2)
 
 
 def accumulated(q: Tensor, k: Tensor, scale: float, rows: int = 256) -> Tensor:

@@ -13,7 +13,6 @@ from torch import Generator, Tensor
 
 from featlearn.gemfilter import haystack, needles
 from featlearn.gemfilter.networks import Network, OfTransformers, Ours
-from featlearn.gemfilter.scorer import EXPECTED, set_score
 from featlearn.gemfilter.stand_in import shape_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder
@@ -83,7 +82,7 @@ def language(config: Mapping[str, Any], device: torch.device | str) -> Stand:
     def ask(length: int, depth: float, _: Sequence[Generator]) -> Asked:
         prompt = haystack.write(tokenizer, essays, length, depth, leak_bos=config["leak_bos"])
         tokens = torch.tensor([prompt.tokens], device=device)
-        return Asked(tokens, prompt.span, EXPECTED, partial(_score_of_text, tokenizer))
+        return Asked(tokens, prompt.span, haystack.EXPECTED, partial(_score_of_text, tokenizer))
 
     def say(tokens: Sequence[int]) -> list[str]:
         return [tokenizer.decode([token]).strip() for token in tokens]
@@ -123,5 +122,5 @@ def _of_tokens(
 def _score_of_text(tokenizer: Any, found: Tensor) -> tuple[Tensor, Tensor]:
     """The released score, and whether all words of the needle are said, without punctuation."""
     said = [tokenizer.decode(row, skip_special_tokens=True) for row in found.tolist()]
-    scores = torch.tensor([set_score(one) for one in said])
-    return scores, torch.tensor([set_score(one, bare=True) == 1 for one in said])
+    scores = torch.tensor([haystack.set_score(one) for one in said])
+    return scores, torch.tensor([haystack.set_score(one, bare=True) == 1 for one in said])

@@ -70,6 +70,7 @@ class Wired(Network):
         self.even[:half] = half**-0.5
         self.fast = torch.zeros(width)  # the faster half of the planes
         self.fast[: half // 2] = (half // 2) ** -0.5
+        self._table = torch.empty(2, 0, half)
 
     def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
         """Token, token before, answer, BOS: (S, n, 3 width + 1)."""
@@ -84,33 +85,38 @@ class Wired(Network):
         sequences, n = x.shape[:2]
         rows = n if last is None else min(last, n)
         token, before, bos = x[..., :width], x[..., width : 2 * width], x[..., -1:]
-        places = rotary_table(first + n + 1, width)[:, first:].to(x.dtype)
-        table = places[:, :-1]
-        at_rows = table[:, -rows:]
+        table = self._places(first + n + 1)[:, first:]
+        here, at_rows = table[:, :n], table[:, n - rows : n]
 
-        def everywhere(vector: Tensor, count: int) -> Tensor:
-            return vector.expand(sequences, count, width)
+        def everywhere(vector: Tensor, places: Tensor) -> Tensor:
+            """The same at all places but for their rotation: (S, n, d)."""
+            turned = rotated(vector.expand(places.shape[1], width), places)
+            return turned.expand(sequences, -1, -1)
 
         if layer == BEFORE:
             # a key turned one place further on: the query's best match is the token before it
-            q = rotated(everywhere(own.before * root * self.even, rows), at_rows)
-            k = rotated(everywhere(self.even, n), places[:, 1:])
+            q = everywhere(own.before * root * self.even, at_rows)
+            k = everywhere(self.even, table[:, 1 : n + 1])
         elif layer in FIND:
             q, k = own.find * root * token[:, -rows:], before
         else:
             q, k = x.new_zeros(sequences, rows, width), x.new_zeros(sequences, n, width)
-        recent = own.recent * root
         queries = [
             q,
-            rotated(everywhere(recent * self.fast, rows), at_rows),
-            everywhere(own.sink * root * self.even, rows),
+            everywhere(own.recent * root * self.fast, at_rows),
+            (own.sink * root * self.even).expand(sequences, rows, width),
             own.noise * width * (token[:, -rows:] @ self.noise[layer, 0]),
         ]
-        keys = [k, rotated(everywhere(self.fast, n), table), bos * self.even,
-                token @ self.noise[layer, 1]]  # fmt: skip
+        keys = [k, everywhere(self.fast, here), bos * self.even, token @ self.noise[layer, 1]]
         values = x.new_zeros(sequences, 4, n, width)
         values[:, 0] = token
         return torch.stack(queries, 1), torch.stack(keys, 1), values
+
+    def _places(self, count: int) -> Tensor:
+        """The rotary table of so many places, made once for all layers and tokens."""
+        if self._table.shape[1] < count:
+            self._table = rotary_table(2 * count, self.head_width).to(self.table.dtype)
+        return self._table[:, :count]
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Of the one head that reads something; empty where none does."""

@@ -33,6 +33,16 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
     for name, own in learned.items():
         whole = {"blocks": 1, **own} if name == "parity" else own
         yield from _law_faults(name, whole, f"gradient_features.learning.laws.{name}")
+    frozen, lemmas = gradient_features["frozen"], gradient_features["lemmas"]
+    for name, own in frozen["uniform_parity"].items():
+        key = f"gradient_features.frozen.uniform_parity.{name}"
+        yield from _law_faults("uniform_parity", own, key)
+    yield from _law_faults(
+        "multi_index", frozen["multi_index"], "gradient_features.frozen.multi_index"
+    )
+    yield from _law_faults("mixture", lemmas["mixture"], "gradient_features.lemmas.mixture")
+    own = {"blocks": 1, **lemmas["activation"]["laws"]["parity"]}
+    yield from _law_faults("parity", own, "gradient_features.lemmas.activation.laws.parity")
     opponents = gradient_features["opponents"]
     for one, many in (("dimension", "dimensions"), ("noise", "noises")):
         if opponents["judged"][one] not in opponents[many]:

@@ -1,4 +1,4 @@
-"""Nice neurons, and the network that the proofs build of them (Lemmas 3.13, 3.14), on the XOR.
+"""Nice neurons, and the network that the proofs build of them (Lemmas 3.13, 3.14), of clusters.
 
 After the first step a neuron is ``w = a G(w_0, b)`` (rate 1, hinge loss). It is *nice* for a
 cluster centre where it lies in its cone, on the right side, with |G| of at least B_G (Definition
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import Xor
+from featlearn.gradient_features.data import GaussianMixture
 from featlearn.gradient_features.law import reduced_weights
 from featlearn.gradient_features.model import Network
 
@@ -25,7 +25,7 @@ CHERNOFF = (1 - math.log(2)) / 4
 class Neurons(NamedTuple):
     """Neurons of positive threshold drawn at a start, in the coordinates of ``law.reduced()``."""
 
-    g: Tensor  #: (N, 3), G(w_0, b)
+    g: Tensor  #: (N, own + 1), G(w_0, b)
     a: Tensor  #: (N,), N(0, 1)
 
     @property
@@ -34,7 +34,7 @@ class Neurons(NamedTuple):
         return self.g.norm(dim=-1)
 
 
-def draw(law: Xor, ratio: float, count: int, random: torch.Generator) -> Neurons:
+def draw(law: GaussianMixture, ratio: float, count: int, random: torch.Generator) -> Neurons:
     """``count`` neurons with a threshold of ``ratio`` times ``law.signal_std``."""
     w = reduced_weights(law, count, random)
     b = torch.full((count,), ratio * law.signal_std, dtype=w.dtype)
@@ -42,22 +42,24 @@ def draw(law: Xor, ratio: float, count: int, random: torch.Generator) -> Neurons
     return Neurons(law.reduced().gradient(w, b), a)
 
 
-def nice(law: Xor, neurons: Neurons, gamma: float, least: float) -> Tensor:
-    """Whether a neuron is nice for a cluster, (N, 4) bool; ``least`` is B_G."""
+def nice(law: GaussianMixture, neurons: Neurons, gamma: float, least: float) -> Tensor:
+    """Whether a neuron is nice for a cluster, (N, r) bool; ``least`` is B_G."""
     units = law.means[:, : law.own + 1] / law.signal_std
     cosine = (neurons.g @ units.mT) * neurons.a.sign()[:, None] / neurons.size[:, None]
     return (cosine > 1 - gamma) & (neurons.size >= least)[:, None]
 
 
-def hit_probability(law: Xor, neurons: Neurons, gamma: float, least: float) -> float:
-    """p: that G lies in the two-sided cone of a direction, mean over the axes of the XOR."""
-    # a neuron is nice for one end of an axis if it lies in the cone, by the sign of a
-    return nice(law, neurons, gamma, least).double().sum(1).mean().item() / 2
+def hit_probability(law: GaussianMixture, neurons: Neurons, gamma: float, least: float) -> float:
+    """p: that G lies in the two-sided cone of a centre, mean over the centres."""
+    # of those in the cone half are nice, by the sign of a
+    of_all = nice(law, neurons, gamma, least).double().sum(1).mean().item()
+    return of_all * 2 / len(law.labels)
 
 
 class Bounds(NamedTuple):
-    """What Lemma B.6 is made of, for the comparator g* of Lemma B.41 with a margin."""
+    """What Lemma B.6 is made of, for the comparator g* of Lemmas B.34 and B.41 with a margin."""
 
+    r: int  #: neurons of g*
     a: float  #: B_a1, output weights of g*
     b: float  #: B_b, its threshold
     x: float  #: B_x1
@@ -72,18 +74,22 @@ class Bounds(NamedTuple):
         return self.x * self.b / (math.sqrt(hits) * self.g * self.slack(hits))
 
     def excess(self, hits: float, gamma: float) -> float:
-        """The printed bound on loss above g*, r = 4 neurons (B.25)."""
-        return 4 * self.a * (self.x * (self.window(hits) + math.sqrt(2 * gamma)) + self.slack(hits))
+        """The printed bound on loss above g* (B.25)."""
+        return (
+            self.r
+            * self.a
+            * (self.x * (self.window(hits) + math.sqrt(2 * gamma)) + self.slack(hits))
+        )
 
 
-def bounds(law: Xor, margin: float, least: float) -> Bounds:
+def bounds(law: GaussianMixture, margin: float, least: float) -> Bounds:
     """At g* = :func:`featlearn.gradient_features.model.mixture_truth` with this ``margin``."""
-    size = (1 + law.noise) * math.sqrt(law.dimension)
-    return Bounds(1 / margin, 2 * margin, size, least)
+    size = law.signal_std + law.noise * math.sqrt(law.dimension)
+    return Bounds(len(law.labels), 1 / margin, 2 * margin, size, least)
 
 
 def good_network(
-    law: Xor,
+    law: GaussianMixture,
     neurons: Neurons,
     ratio: float,
     gamma: float,
@@ -100,7 +106,7 @@ def good_network(
     hits
         m p.
     random
-        Of what the neurons have beside the two axes, which :func:`draw` leaves open.
+        Of what the neurons have beside the centres, which :func:`draw` leaves open.
 
     Returns
     -------

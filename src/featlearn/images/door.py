@@ -7,6 +7,7 @@ for replicates and for a report there is ``featlearn images``.
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike as Path_
@@ -18,27 +19,40 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import seeded
 from featlearn.core.stats import estimate_share
 from featlearn.images.augment import Augment, channel_statistics
 from featlearn.images.datasets import open_splits, split_rows
 from featlearn.images.draws import Draws
-from featlearn.images.eigencam import eigen_cam, heat, token_maps
+from featlearn.images.eigencam import eigen_cam, heat
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.features import evaluating, extract
+from featlearn.images.layers import activations, layers
 from featlearn.images.linear_probe import choose_probe
+from featlearn.images.look import look
 from featlearn.images.loop import fit as train
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened
-from featlearn.images.others import MOST_PIXELS, Foreign, is_name, named
-from featlearn.images.photographs import watched
-from featlearn.images.readers.decode import decode
-from featlearn.images.saved import Network, described, load
+from featlearn.images.others import (
+    MOST_PIXELS,
+    Borrowed,
+    Foreign,
+    Trained,
+    is_name,
+    named,
+    restored,
+)
+from featlearn.images.readers.common import shown
+from featlearn.images.readers.decode import BrokenImage, decode
+from featlearn.images.repeats import repeats
+from featlearn.images.saved import Network, described
 
 #: Images that are looked at together where maps are made.
 BATCH = 64
+#: Labels of a dataset are below this.
+MOST_CLASSES = 100_000
 
 
 @dataclass(frozen=True)
@@ -138,7 +152,7 @@ def fit(
     size: int = 64,
     seed: int = 0,
     device: str = "cpu",
-) -> Network:
+) -> Trained:
     """Pre-train an encoder on the training pictures, without their labels.
 
     Parameters
@@ -149,7 +163,8 @@ def fit(
         ``simmim``, or ``mae`` and ``data2vec`` for a vision transformer.
     encoder
         A kind, such as ``small_resnet``, ``resnet18``, ``vit_tiny``, or a kind with options; see
-        :func:`featlearn.images.encoders.build_encoder`.
+        :func:`featlearn.images.encoders.build_encoder`. Or a network of another library, with
+        random weights: ``torchvision:resnet18``, ``timm:resnet18``; those take ``simmim``.
     batch_size
         So that an epoch has at least four steps, but at most 64, if None.
     seed
@@ -157,27 +172,27 @@ def fit(
 
     Returns
     -------
-    Network
-        Ready to use: ``network.features(files)``, ``network.encoder``.
+    Trained
+        Ready to use: ``network.features(files)``, ``network.encoder``,
+        ``network.save("flowers.safetensors")``.
 
     Examples
     --------
     >>> network = images.fit("flowers", epochs=2, size=32)
     >>> network.features(["flowers/rose/1.png"]).shape
     torch.Size([1, 64])
+    >>> network.save("flowers.safetensors")  # for images.network, and for the command
+    >>> images.network("flowers.safetensors").size
+    32
     """
     own = read(data, size=size, seed=seed)
     kind = {"kind": encoder} if isinstance(encoder, str) else dict(encoder)
-    if is_name(str(kind.get("kind", ""))):
-        raise ConfigError(
-            f"encoder: {kind['kind']!r}; expected one of ours to pre-train, such as small_resnet "
-            "(networks of other libraries: images.network, for probe and heat_maps)"
-        )
     if kind == {"kind": "small_resnet"}:
         kind |= {"stem_stride": 2 if own.size >= 48 else 1}
     augment = Augment({"preset": "simmim", **channel_statistics(own.train)})
     with seeded(seed, "images", "door"):
-        made = build_encoder(kind, own.size)
+        other = str(kind.get("kind", ""))
+        made = Borrowed(other, own.size) if is_name(other) else build_encoder(kind, own.size)
         objective = build_method({"kind": method, **_fitting(method, own.size, made.depth)}, made)
     batch = batch_size or max(4, min(64, len(own.train) // 4))
     settings = {
@@ -188,10 +203,10 @@ def fit(
     }
     train(objective, own.train, None, augment, settings, (seed, "images", "door"), device)
     weights = described(made.cpu(), augment, method, {"training": settings, "encoder": kind})
-    return Network(made, weights.about).eval()
+    return Trained(made, weights.about).eval()
 
 
-def network(source: str | Path_[str], *, weights: bool = True) -> Network | Foreign:
+def network(source: str | Path_[str], *, weights: bool = True) -> Trained | Foreign:
     """A trained network: of a file that a run wrote, or of torchvision or timm by name.
 
     Parameters
@@ -208,7 +223,7 @@ def network(source: str | Path_[str], *, weights: bool = True) -> Network | Fore
     >>> images.heat_maps(resnet, ["flowers/rose/1.png"]).shape
     torch.Size([1, 224, 224])
     """
-    return named(str(source), weights) if is_name(str(source)) else load(str(source))
+    return named(str(source), weights) if is_name(str(source)) else restored(str(source))
 
 
 def probe(
@@ -267,8 +282,9 @@ def heat_maps(
         already.
     layer
         Name of a module, as ``named_modules`` gives it, whose output is looked at: maps
-        (B, channels, h, w), or tokens (B, n, channels) of a square grid. If None that of our
-        encoders, else the last one that gives maps of more than one position.
+        (B, channels, h, w), or tokens (B, n, channels) of a grid. If None that of our encoders;
+        else the last one that gives maps of more than one position or, in a transformer, the first
+        norm of its last block.
 
     Returns
     -------
@@ -314,10 +330,9 @@ def heat_maps(
 
 
 def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
-    if not path.is_dir():
-        raise FeatlearnError(f"{path}: no such folder; expected one with a folder a class in it")
     data = {"kind": "folder", "path": str(path), "size": size, "resize": "crop",
             "max_pixels": MOST_PIXELS, "shares": {"test": test}}  # fmt: skip
+    look(data, writes=False)
     with tempfile.TemporaryDirectory() as cache:
         opened = open_splits(as_opened(data), cache, seed, "images", "door")
         first, second = opened["train"], opened["test"]
@@ -341,7 +356,13 @@ def _dataset(data: Any, size: int, test: float, seed: int) -> Pictures:
     images, known = torch.from_numpy(np.stack(pixels)), torch.tensor(labels)
     if int(known.min()) < 0:
         raise FeatlearnError(f"data: label {int(known.min())}; expected whole numbers from 0 on")
-    names = getattr(data, "classes", None) or range(int(known.max()) + 1)
+    if int(known.max()) >= MOST_CLASSES:
+        raise FeatlearnError(f"data: label {int(known.max())}; expected less than {MOST_CLASSES}")
+    names = list(getattr(data, "classes", None) or range(int(known.max()) + 1))
+    if int(known.max()) >= len(names):
+        raise FeatlearnError(
+            f"data: label {int(known.max())}; expected less than {len(names)}, as there are classes"
+        )
     rows = split_rows(known, {"test": test}, seed, "images", "door")
     return _two_classes(
         Pictures(
@@ -355,6 +376,15 @@ def _dataset(data: Any, size: int, test: float, seed: int) -> Pictures:
 def _two_classes(made: Pictures, what: str) -> Pictures:
     if len(made.classes) < 2:
         raise FeatlearnError(f"{what}: {len(made.classes)} classes; expected two or more")
+    again = repeats(
+        {"train": (made.train, made.train_labels), "test": (made.test, made.test_labels)}
+    )["test"][0]
+    if count := int(again.sum()):
+        warnings.warn(
+            f"{what}: {count} of {len(again)} test pictures are, pixel for pixel, training "
+            "pictures as well: accuracies will be too high",
+            stacklevel=3,
+        )
     return made
 
 
@@ -386,7 +416,12 @@ def _array(picture: Any, number: int) -> np.ndarray[Any, Any]:
 def _files(files: Iterable[str | Path_[str]], size: int) -> Tensor:
     if isinstance(files, (str, Path_)):
         files = [files]
-    found = [decode(Path(file), size, "crop", MOST_PIXELS)[0] for file in files]
+    found = []
+    for file in files:
+        try:
+            found.append(decode(Path(file), size, "crop", MOST_PIXELS)[0])
+        except BrokenImage as error:
+            raise FeatlearnError(f"{shown(file)}: {error}") from error
     if not found:
         raise FeatlearnError("pictures: none; expected some")
     return torch.from_numpy(np.stack(found))
@@ -426,34 +461,6 @@ def _activations(network: nn.Module, inputs: Tensor, layer: str | None) -> Tenso
     encoder = getattr(network, "encoder", network)
     if layer is None and isinstance(encoder, Encoder):
         return encoder.layer_maps(inputs)
-    if layer is not None:
-        if layer not in dict(network.named_modules()) or not layer:
-            raise ConfigError(f"layer: {layer!r} is no module of {type(network).__name__}")
-        output = watched(network, network.get_submodule(layer), inputs)[1]
-        if isinstance(output, Tensor) and output.dim() == 3:
-            count = output.shape[1]
-            side = int(count**0.5)
-            return token_maps(output, (side, side), count - side * side)
-        if not isinstance(output, Tensor) or output.dim() != 4:
-            raise ConfigError(
-                f"layer: {layer!r} gives no maps; expected (batch, channels, h, w) or tokens"
-            )
-        return output
-    last: list[Tensor] = []
-
-    def keep(_: nn.Module, __: Any, output: Any) -> None:
-        if isinstance(output, Tensor) and output.dim() == 4 and output[0, 0].numel() > 1:
-            last[:] = [output]
-
-    handles = [one.register_forward_hook(keep) for one in network.modules() if one is not network]
-    try:
-        network(inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
-    if not last:
-        raise ConfigError(
-            f"layer: none of {type(network).__name__} gives maps (batch, channels, h, w); expected "
-            "the name of one that gives tokens, such as blocks.11.norm1"
-        )
-    return last[0]
+    if layer is None:  # of two pictures: networks look at parts of one apart
+        layer = layers(network, inputs[:1].expand(2, -1, -1, -1)).shown
+    return activations(network, inputs, layer)

@@ -11,13 +11,11 @@ Both losses are sums of squares and the parameters few, so that they are fitted 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor
-from torch.func import jacrev, vmap
 
 from featlearn.core.progress import Progress
 from featlearn.looped.data import DTYPE, Prompts
@@ -27,7 +25,7 @@ from featlearn.looped.model import construction
 class Arm(NamedTuple):
     """What is learned, and for which loss."""
 
-    weights: bool  #: Q and P too, from a random start; else the steps of the construction alone
+    weights: bool  #: Q and P too; else the steps of the construction alone
     loss: str  #: ``parameter`` or ``prediction``
 
 
@@ -107,10 +105,74 @@ def unpacked(flat: Tensor, width: int) -> Looped:
     return Looped(q, p, flat[..., 2 * size :])
 
 
-def residuals(flat: Tensor, gram: Tensor, theta: Tensor, loss: str) -> Tensor:
-    """Of one prompt, (d,) or (1,): the sum of their squares, averaged over prompts, is the loss."""
-    found = unpacked(flat, len(theta) + 1)(gram[None])[0]
-    return found - theta if loss == "parameter" else (found @ theta - 1)[None]
+#: Prompts that are differentiated at once: as many as a cache holds.
+IN_CACHE = 500
+
+
+def residuals(model: Looped, gram: Tensor, theta: Tensor, loss: str) -> Tensor:
+    """(..., B, d) or (..., B, 1): the sum of their squares, averaged over prompts, is the loss."""
+    found = model(gram)
+    if loss == "parameter":
+        return found - theta
+    return (found * theta).sum(-1, keepdim=True) - 1
+
+
+def jacobian(model: Looped, gram: Tensor, theta: Tensor, arm: Arm) -> Tensor:
+    """Slopes of the residuals by what an arm learns, (..., parameters, r B), r residuals a prompt.
+
+    Back through the loops, with s = z Q G and a the slope of a residual by the z that follows::
+
+        by eta: -<s P, a>    by P: -eta s a^T    by Q: -eta z (G P a)^T    a <- a - eta Q G P a
+
+    Prompts stand last, (..., d + 1, r, B): one by one they are too small to be worth a product.
+    """
+    grams = gram.movedim(-3, -1).unsqueeze(-2)  # (R, d + 1, d + 1, 1, B)
+
+    def from_left(matrix: Tensor, x: Tensor) -> Tensor:
+        return torch.einsum("...ij,...jrb->...irb", matrix, x)
+
+    def seen(x: Tensor) -> Tensor:
+        return (grams * x.unsqueeze(-4)).sum(-3)
+
+    size, count = gram.shape[-1], gram.shape[-3]
+    z = gram.new_zeros(*model.q.shape[:-1], 1, count)
+    z[..., -1, :, :] = 1
+    trail = []
+    for step in model.steps.unbind(-1):
+        s = seen(from_left(model.q.mT, z))
+        moved = from_left(model.p.mT, s)
+        trail.append((z, s, moved))
+        z = z - step[..., None, None, None] * moved
+    if arm.loss == "parameter":
+        a = -torch.eye(size, dtype=DTYPE)[:, :-1, None].expand(-1, -1, count)
+    else:
+        a = -torch.nn.functional.pad(theta, (0, 1)).mT.unsqueeze(-2)
+    a = a.expand(*model.q.shape[:-1], *a.shape[-2:])
+    slopes = gram.new_zeros(*a.shape[:-3], 2 * size**2 + len(trail), *a.shape[-2:])
+    by_q, by_p, by_steps = torch.split(slopes, [size**2, size**2, len(trail)], -3)
+    by_q, by_p = (torch.unflatten(own, -3, (size, size)) for own in (by_q, by_p))
+    for place, (z, s, moved) in reversed(list(enumerate(trail))):
+        by_steps[..., place, :, :] = -(moved * a).sum(-3)
+        eta = model.steps[..., place, None, None, None]
+        back = eta * seen(from_left(model.p, a))
+        if arm.weights:
+            by_q.addcmul_(z.unsqueeze(-3), back.unsqueeze(-4), value=-1)
+            by_p.addcmul_(s.unsqueeze(-3), (eta * a).unsqueeze(-4), value=-1)
+        a = a - from_left(model.q, back)
+    return (slopes if arm.weights else by_steps).flatten(-2)
+
+
+def normal_equations(
+    model: Looped, gram: Tensor, theta: Tensor, r: Tensor, arm: Arm
+) -> tuple[Tensor, Tensor]:
+    """J J^T and J r, of the Jacobian J and all residuals r (..., B, d or 1)."""
+    normal, pull = torch.zeros(()), torch.zeros(())
+    parts = (torch.split(own, IN_CACHE, axis) for own, axis in ((gram, -3), (theta, -2), (r, -2)))
+    for some, wanted, off in zip(*parts, strict=True):
+        j = jacobian(model, some, wanted, arm)
+        normal = normal + j @ j.mT
+        pull = pull + (j @ off.mT.flatten(-2)[..., None]).squeeze(-1)
+    return normal, pull
 
 
 class Fit(NamedTuple):
@@ -140,26 +202,19 @@ def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: P
     iterations
         At most; fewer if all fits have converged.
     """
-    flat = packed(start)
-    free = slice(0 if arm.weights else start.q[0, 0].numel() * 2, None)
-    of = partial(residuals, loss=arm.loss)
-    over = [(None, 0, 0), (0, 0, 0), (0, None, None)]  # prompts, replicates, starts
-    value: Callable[..., Tensor] = of
-    slope: Callable[..., Tensor] = jacrev(of)
-    for axes in over:
-        value, slope = vmap(value, in_dims=axes), vmap(slope, in_dims=axes)
+    flat, width = packed(start), start.q.shape[-1]
+    free = slice(0 if arm.weights else 2 * width**2, None)
     given = (gram(training), training.theta)
 
     def error(at: Tensor) -> tuple[Tensor, Tensor]:
-        r = value(at, *given)
-        return r.flatten(-2), r.square().sum(-1).mean(-1).nan_to_num(math.inf)
+        r = residuals(unpacked(at, width), *given, arm.loss)
+        return r, r.square().sum(-1).mean(-1).nan_to_num(math.inf)
 
     r, loss = error(flat)
     history = [loss]
     damping = torch.full_like(loss, 1e-2)
     for iteration in range(iterations):
-        j = slope(flat, *given)[..., free].flatten(-3, -2)
-        normal, pull = j.mT @ j, (j.mT @ r[..., None]).squeeze(-1)
+        normal, pull = normal_equations(unpacked(flat, width), *given, r, arm)
         scale = normal.diagonal(dim1=-2, dim2=-1)
         damped = scale * damping[..., None] + 1e-12 * scale.amax(-1, keepdim=True)
         move = torch.linalg.solve(normal + torch.diag_embed(damped), pull)
@@ -168,15 +223,14 @@ def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: P
         new, less = error(tried)
         better = less < loss
         flat = torch.where(better[..., None], tried, flat)
-        r, loss = torch.where(better[..., None], new, r), torch.where(better, less, loss)
+        r, loss = torch.where(better[..., None, None], new, r), torch.where(better, less, loss)
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-10, 1e8)
         history = [*history[-PATIENCE:], loss]
         progress.report(iteration + 1, dict)
         still = len(history) <= PATIENCE or loss < (1 - CONVERGED) * history[0]
         if not torch.as_tensor(still).any():
             break
-    model = unpacked(flat, start.q.shape[-1])
-    return Fit(model, loss, history[0])
+    return Fit(unpacked(flat, width), loss, history[0])
 
 
 def chosen(fitted: Fit, arm: Arm, validation: Prompts) -> Fit:

@@ -11,15 +11,15 @@ ABLATIONS = {
 }
 METHODS = {
     "nothing": "output 0",
-    "one loop": "one loop, 1 / ‖y‖²",
     "constant step": "constant step, validated",
-    "1 / L": "construction, 1 / L",
-    "best own step": "2 / (L + μ)",
     "steps": "steps learned",
     "best shared steps": "best shared steps",
     "all": "Q, P and steps learned",
     "steps, as printed": "steps learned on the task",
     "all, as printed": "Q, P and steps learned on the task",
+    "one loop": "one loop, 1 / ‖y‖²",
+    "1 / L": "construction, 1 / L",
+    "best own step": "2 / (L + μ)",
     "Chebyshev": "Chebyshev",
     "conjugate gradients": "conjugate gradients",
     "least squares": "least squares",

@@ -18,8 +18,9 @@ from featlearn.core.embedding import picture
 from featlearn.core.files import read_parquet
 from featlearn.core.prose import Page, parse_page
 from featlearn.core.report import TEMPLATES, plain_yaml
+from featlearn.images.look import some
 from featlearn.own.intervals import FEW
-from featlearn.own.tables.images import ACCURACY, interval
+from featlearn.own.tables.images import ACCURACY, cut, interval
 
 #: Order of the page; what a run does not have is left out.
 FIGURES = ("accuracy", "confusion", "maps", "learning", "pictures")
@@ -92,7 +93,7 @@ def render(
         settings=settings,
         command=command,
         sentences=sentences(table, counts, left),
-        warnings=warnings(table),
+        warnings=warnings(table, counts),
         figures={one.key: one for one in figures},
         tables={one.key: one for one in tables},
         left=left,
@@ -165,18 +166,60 @@ def _gained(row: Mapping[Hashable, Any]) -> str:
     )
 
 
-def warnings(table: pd.DataFrame) -> list[str]:
-    """What a reader must not overlook."""
+class Warned(NamedTuple):
+    """What a reader must not overlook: a head of a few words, and the rest."""
+
+    head: str
+    text: str
+
+
+def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> list[Warned]:
+    """What a reader must not overlook.
+
+    Parameters
+    ----------
+    table, counts
+        See :func:`sentences`; ``counts`` also with repeated and contradicted.
+    """
     told = []
+    for name, own in counts.groupby("data_set", sort=False):
+        test = own[own["role"] == "test"]
+        again, images = int(test["repeated"].sum()), int(test["images"].sum())
+        if again:
+            told.append(
+                Warned(
+                    "Test images that were trained on.",
+                    f"{again} of the {images} test images of {name} are, pixel for pixel, training "
+                    "images as well: accuracies here are too high. Keep one of each. Cut or saved "
+                    "anew, a picture is not found by this.",
+                )
+            )
+        if twice := int(own["contradicted"].sum()):
+            told.append(
+                Warned(
+                    "One picture, two classes.",
+                    f"{twice} images of {name} stand, pixel for pixel, in the folders of two "
+                    "classes: no network can be right on both.",
+                )
+            )
+        for role, what in (("train", "no training image"), ("test", "no test image")):
+            part = own[own["role"] == role]
+            if none := part.loc[part["images"] == 0, "class"].tolist():
+                told.append(
+                    Warned("Classes without images.", f"{name}: {what} of {some(map(cut, none))}.")
+                )
     for name, own in table.groupby("data_set", sort=False):
         images = int(own["test_images"].iloc[0])
         if images >= FEW or own["quantity"].iloc[0] != ACCURACY:
             continue
         wide = ((own["high"] - own["low"]) / 2).max()
         told.append(
-            f"{name} has {images} test images. One of them more or less moves an accuracy by "
-            f"{100 / images:.0f} points, and each accuracy here is known to about "
-            f"±{100 * wide:.0f} points. For ±5 points it takes about 400 test images. Put them "
-            "into a folder test/ beside train/, or raise data.shares.test."
+            Warned(
+                "Few test images.",
+                f"{name} has {images} test images. One of them more or less moves an accuracy by "
+                f"{100 / images:.0f} points, and each accuracy here is known to about "
+                f"±{100 * wide:.0f} points. For ±5 points it takes about 400 test images. Put them "
+                "into a folder test/ beside train/, or raise data.shares.test.",
+            )
         )
     return told

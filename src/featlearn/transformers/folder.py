@@ -1,4 +1,4 @@
-"""A pretrained causal language model of the library `transformers`, from a folder on this machine.
+"""A pretrained model of the library `transformers`, from a folder on this machine.
 
 Nothing is downloaded, no pickle is unpacked, and no code of the folder is run.
 """
@@ -21,7 +21,7 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
 def load(folder: Path) -> tuple[Any, Any]:
-    """The model and its tokenizer, in float32 and for evaluation.
+    """A causal language model and its tokenizer, in float32 and for evaluation.
 
     Parameters
     ----------
@@ -40,7 +40,19 @@ def load(folder: Path) -> tuple[Any, Any]:
         If something is missing or damaged, is a pickle, or asks for code of its own: naming the
         file and what was expected.
     """
-    folder = Path(folder)
+    return _loaded(folder, "AutoModelForCausalLM", "a causal language model")
+
+
+def load_encoder(folder: Path) -> tuple[Any, Any]:
+    """The same for an encoder of texts such as BERT, of ``AutoModel``.
+
+    A pooler, which is not used, may lack.
+    """
+    return _loaded(folder, "AutoModel", "an encoder of texts", unused="pooler")
+
+
+def _loaded(folder: Path, kind: str, words: str, unused: str | None = None) -> tuple[Any, Any]:
+    folder = Path(folder).expanduser()
     _refuse(folder)
     try:
         import transformers
@@ -50,17 +62,18 @@ def load(folder: Path) -> tuple[Any, Any]:
         ) from error
     local = {"local_files_only": True, "trust_remote_code": False}
     # what it gives back depends on what it is given, which its types do not say
-    models: Any = transformers.AutoModelForCausalLM
+    models: Any = getattr(transformers, kind)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **local)
         model, told = models.from_pretrained(
             folder, **local, use_safetensors=True, dtype=torch.float32, output_loading_info=True
         )
     except Exception as error:  # each kind of model has its own ways to fail
-        raise FeatlearnError(f"{folder}: not a causal language model; {error}") from error
+        raise FeatlearnError(f"{folder}: not {words}; {error}") from error
     # the library would fill them with random numbers
-    for lacking in ("missing_keys", "mismatched_keys"):
-        if names := sorted(map(str, told.get(lacking, ()))):
+    for key in ("missing_keys", "mismatched_keys"):
+        lacking = sorted(map(str, told.get(key, ())))
+        if names := [name for name in lacking if unused is None or unused not in name]:
             raise FeatlearnError(
                 f"{folder}: {len(names)} weights have no value that fits, such as {names[0]}; "
                 "expected all that config.json names"
@@ -77,7 +90,7 @@ def _refuse(folder: Path) -> None:
         )
     config = folder / "config.json"
     if not config.is_file():
-        raise FeatlearnError(f"{config}: no such file; expected the config of a causal model")
+        raise FeatlearnError(f"{config}: no such file; expected the config of a model")
     if not any(folder.glob("*.safetensors")):
         pickles = [file.name for kind in PICKLES for file in sorted(folder.glob(kind))]
         found = f"; {pickles[0]} is a pickle, which is not read" if pickles else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ def faults(universality: Mapping[str, Any]) -> Iterator[str]:
     if max(related["kinds"]) >= tasks:
         yield f"universality.related.kinds: {related['kinds']}; expected numbers below {tasks}"
     yield from _foundation_faults(universality["foundation"], tasks)
+    for own in universality["pictures"]["sets"]:
+        key = f"universality.pictures.sets: {own['name']}"
+        if ("data" in own) == ("made" in own):
+            yield f"{key}: {sorted(own)}; expected data or made, one of them"
+        elif "data" in own:
+            yield from data_faults(own["data"], f"{key}: data")
 
 
 def _ladder_faults(ladders: Mapping[str, Any]) -> Iterator[str]:
@@ -66,17 +72,35 @@ def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[st
         yield f"{key}.copies: {foundation['copies']}; expected a rising list that begins with 1"
     for name, model in foundation["models"].items():
         for target, data in model["targets"].items():
-            yield from data_faults(data, f"{key}.models.{name}.targets.{target}")
+            place = f"{key}.models.{name}.targets.{target}"
+            if not _is_text(model):
+                yield from data_faults(data, place)
+            elif "path" not in data:
+                yield f"{place}.path: none; expected a folder of train, validation and test.jsonl"
 
 
-def state(foundation: Mapping[str, Any]) -> str:
-    """A digest of the files of encoders and data, so that other files are read again."""
+def state(groups: Iterable[Mapping[str, Any]]) -> str:
+    """A digest of the files of ``data`` groups, so that other files are read again."""
     from featlearn.images.on_disk import listing_digest, sources
 
+    found = [listing_digest(sources(data), data.get("path") or ".") for data in groups]
+    return json.dumps(found) if found else ""
+
+
+def foundation_state(foundation: Mapping[str, Any]) -> str:
+    """The same of the files of encoders and their targets."""
     found: list[Any] = []
     for model in foundation["models"].values():
-        file = Path(model["weights"])
-        found.append(file.stat().st_mtime_ns if file.is_file() else model["weights"])
-        found += [listing_digest(sources(data), data.get("path") or ".")
-                  for data in model["targets"].values()]  # fmt: skip
+        folders = [model["weights"]]
+        if _is_text(model):
+            folders += [data["path"] for data in model["targets"].values()]
+        else:
+            found.append(state(model["targets"].values()))
+        for path in (Path(folder).expanduser() for folder in folders):
+            files = sorted(path.glob("*.*")) if path.is_dir() else [path] if path.is_file() else []
+            found += [[str(file), file.stat().st_mtime_ns] for file in files] or [str(path)]
     return json.dumps(found) if found else ""
+
+
+def _is_text(model: Mapping[str, Any]) -> bool:
+    return bool(model["encoder"].get("kind") == "text")

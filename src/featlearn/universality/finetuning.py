@@ -18,6 +18,12 @@ from featlearn.universality.methods import MoCo, Weights, encode
 from featlearn.universality.training import descend
 
 
+def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
+    """The tensors ``part/*`` of a state, by what follows."""
+    start = f"{part}/"
+    return {key.removeprefix(start): own for key, own in state.items() if key.startswith(start)}
+
+
 def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
@@ -30,12 +36,12 @@ def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     """
 
     def part(name: str) -> Weights:
-        own = {key.split("/")[1]: value for key, value in state.items() if key.startswith(name)}
+        own = part_of(state, name)
         return {key: value.repeat(times, 1, 1).clone() for key, value in own.items()}
 
-    weights = part("encoder/")
+    weights = part("encoder")
     method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
-    method.slow = part("slow/")
+    method.slow = part("slow")
     method.queue = [state["queue"].repeat(times, 1, 1)]
     return method
 

@@ -40,8 +40,9 @@ class Scene(NamedTuple):
 
 def scene(seed: int, name: str, ladders: Mapping[str, Any]) -> Scene:
     """The world ``name`` of a config's ladders: the same whichever experiment asks."""
-    streams = Streams(seed, "universality", f"ladders-{name}", range(ladders["replicates"]))
     own = ladders["worlds"][name]
+    count = ladders["replicates" if name == next(iter(ladders["worlds"])) else "elsewhere"]
+    streams = Streams(seed, "universality", f"rungs-{name}", range(count))
     sizes = (own["shared"], own["private"], ladders["spurious"])
     world = draw_world(sizes, ladders["tasks"], ladders["classes"], streams("world"))
     tasks = [

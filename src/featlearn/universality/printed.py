@@ -1,4 +1,4 @@
-"""What the thesis prints and what runs here, in one table. No torch."""
+"""Tables of means, alone and beside what the thesis prints. No torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Table
-from featlearn.core.stats import plus_minus, summary
+from featlearn.core.stats import plus_minus, side_by_side, summary
 
 #: The thesis' name of fine-tuning with a contrastive loss beside the classes.
 OURS = "Ours"
@@ -18,6 +18,20 @@ NOTE = (
     "run on its own data and networks, in per cent, 95 % interval after the sign; it shows the "
     "protocol and cannot confirm a printed number."
 )
+
+
+def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") -> Table:
+    """Means with intervals: a row of ``by``, and a column a value of ``across``, with its unit."""
+    means = summary(frame, [*by, across])
+    shown = means.assign(column=means[across].astype(str))
+    heads = {str(value): f"{value} {unit}".strip() for value in sorted(frame[across].unique())}
+    return Table(means, side_by_side(shown, list(by), "column", heads))
+
+
+def with_training(frame: pd.DataFrame) -> pd.DataFrame:
+    """Test and training accuracies below each other, told apart by the column ``on``."""
+    return pd.concat([frame.assign(on="test"),
+                      frame.assign(on="training", value=frame["training"])])  # fmt: skip
 
 
 def beside(

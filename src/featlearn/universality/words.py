@@ -2,9 +2,9 @@
 
 #: The arm whose networks are kept, fine-tuned, and compared with those of single tasks.
 KEPT = "MoCo, 8"
-RANDOM = "random features"
+RAW, RANDOM, UNTRAINED = "raw input", "random features", "untrained"
 #: What needs no pre-training, and is not told the features.
-OPPONENTS = ("raw input", RANDOM, "untrained, 8")
+OPPONENTS = (RAW, RANDOM, "untrained, 8")
 #: The world whose shared and private features are as many.
 WORLD = "even"
 

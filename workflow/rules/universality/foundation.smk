@@ -16,7 +16,7 @@ use rule compute as universality_foundation with:
             UNIVERSALITY_FOUNDATION,
             ladders=UNIVERSALITY_LADDERS,
             cache=".cache/images",
-            state=universality_config.state(UNIVERSALITY_FOUNDATION),
+            state=universality_config.foundation_state(UNIVERSALITY_FOUNDATION),
         ),
 
 

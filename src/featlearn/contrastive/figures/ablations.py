@@ -98,6 +98,9 @@ def threshold_growth(history: pd.DataFrame, evaluation: pd.DataFrame, config: Co
     ({{ value("ablations", model="printed-schedule", quantity="alive") | percent }} alive): by the closed form an
     atom outgrows its threshold only if kb is below about 0.2. The proof multiplies the whole of alpha − b
     by a growth factor where only the first term grows.
+    That the printed schedule leaves neurons alive {{ verdict("contrastive/printed-schedule") }}; that
+    thresholds that only follow the norm do as well
+    {{ verdict("contrastive/schedule-growth-not-needed") }}.
     """
     rates = {
         arm: config["arms"][arm].get("thresholds", {}).get("rate", config["thresholds"]["rate"])

@@ -56,8 +56,12 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     {{ value("moments", arm="unmasked", moment="end", quantity="covered") | percent }} of the atoms get a
     singleton. The loss falls all the same. With RandomMask it stays above a floor (dashed): samples whose
     sparse codes agree cannot be told apart by a code of z.
+    That every atom is learned by some singleton {{ verdict("contrastive/theorem-3.4-coverage") }}; that
+    without augmentation the loss goes to zero {{ verdict("contrastive/theorem-3.2-loss") }}; that no
+    neuron then learns an atom, though thresholds are raised,
+    {{ verdict("contrastive/no-augmentation-no-singletons") }}.
     """
-    drawn = canvas(8.2, 4.4)
+    drawn = canvas(8.2, 4.8)
     axes = drawn.subplots(len(ARMS), len(PANELS), sharey="col")
     for row, (arm, name) in enumerate(ARMS.items()):
         own, times = histories[histories["arm"] == arm], _times(moments, arm)
@@ -72,16 +76,14 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
-    axes[1, 0].legend(fontsize=8, loc="lower right")
-    axes[0, 1].legend(fontsize=8, loc="lower right")
-    axes[0, 2].legend(fontsize=8, loc="lower right")
-    axes[1, 3].legend(fontsize=8, loc="upper right")
+    for ax in axes[-1]:  # below the panels, where no line is
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.26))
     floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
     for row, ax in enumerate(axes[:, 3]):
         ax.axhline(floor, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
         if row == 0:
-            ax.annotate("floor of a code of z", (1, floor), xycoords=("axes fraction", "data"),
-                        ha="right", va="bottom", fontsize=8)  # fmt: skip
+            ax.annotate("floor of a code of z", (0.98, floor), xycoords=("axes fraction", "data"),
+                        ha="right", va="top", fontsize=8)  # fmt: skip
     return drawn
 
 
@@ -116,6 +118,8 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     gradients of stage I are noisy. Without a mask, thresholds raised as well,
     {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons hold one
     atom.
+    That a lucky neuron becomes a singleton of its atom {{ verdict("contrastive/lottery-precision") }};
+    that a singleton has next to nothing along other atoms {{ verdict("contrastive/theorem-3.4b") }}.
     """
     drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
@@ -166,6 +170,9 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
     dense directions. *What to see:* under RandomMask the views share the atoms and nothing along noise; the
     small negative value is exact, since complementary masks never keep the same coordinate. With two
     independent masks, or without augmentation, they share the noise as well, and noise grows.
+    That views share no noise under RandomMask {{ verdict("contrastive/decoupling-noise") }}; that they
+    share the signal {{ verdict("contrastive/decoupling-signal") }}; that independent masks do not
+    decouple them {{ verdict("contrastive/decoupling-independent-masks") }}.
     """
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
@@ -231,6 +238,10 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     mask brings it down further, to {{ value("downstream", model="masked", quantity="nmse") | number }}, where the
     floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
     zero have no class and are left out of the accuracy.
+    That RandomMask with thresholds beats every linear predictor
+    {{ verdict("contrastive/corollary-3.5") }}; that the mask lowers the error where thresholds are
+    raised {{ verdict("contrastive/mask-own-effect") }}; that the probe is no better than linear without
+    augmentation, thresholds raised, {{ verdict("contrastive/corollary-3.3") }}.
     """
     drawn = canvas(8.6, 3.3)
     left, right = drawn.subplots(1, 2)
@@ -259,8 +270,8 @@ def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
     """What no linear predictor, or no estimator at all, can pass."""
     words = {"linear": "best linear predictor", "bayes": "Bayes floor"}[name]
     at = level(ax, evaluation, f"{name}-exact")
-    ax.annotate(words, (0.995, at), xycoords=("axes fraction", "data"), ha="right", va="bottom",
-                fontsize=8)  # fmt: skip
+    # at the left, where lines are far above
+    ax.annotate(words, (0.08, at), xycoords=("axes fraction", "data"), va="top", fontsize=8)
 
 
 LABEL_MODELS = {
@@ -278,6 +289,8 @@ def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
     with more both pass it, the masked one first; with thresholds at zero the probe approaches it from above
     as labels are added, and cannot pass it.
+    That a number of labels of order d log d is enough
+    {{ verdict("contrastive/corollary-3.5-labels") }}.
     """
     drawn = canvas(8.2, 3.0)
     left, right = drawn.subplots(1, 2)

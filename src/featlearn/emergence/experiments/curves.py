@@ -10,7 +10,7 @@ threshold on the number of relevant patterns, and the majority.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from featlearn.emergence.model import (
     Network,
     cosines,
     directions,
+    full_gradients,
     output,
     outside,
     smoothed_slope,
@@ -60,6 +61,9 @@ MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 PARTS = ("train", "validation", "test")
 #: What is recorded along a training: accuracies on the parts, and the hinge loss on the last.
 RECORDED = (*PARTS, "hinge")
+#: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
+#: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
+LOOKED = {"ntk": PARTS}
 #: Training samples of which the accuracy is recorded along the way.
 SHOWN = 5000
 #: Steps of plain descent over which the directions of gradients are compared (Table A.7).
@@ -86,6 +90,7 @@ class Problem:
         start = symmetric_start(cell["pairs"], law.patterns, start_stds(law), streams("start"))
         self.start = Network(start.rows.to(device), start.a.to(device))
         self.streams, self.kind = streams, kind
+        self._begun: tuple[Tensor, Tensor] | None = None
         self.direction = self.world.direction().to(device)
 
     def batches(self, arm: str, steps: int) -> Iterator[Tensor]:
@@ -95,8 +100,11 @@ class Problem:
     def two_steps(self, preset: str) -> tuple[Network, Network]:
         """After the first and the second full step, by the class-weighted loss."""
         x, y = self.x["train"], self.y["train"]
+        weight = class_weights(self.law, y)
         schedule = Schedule.of(self.law, self.cell["pairs"], preset)
-        return two_steps(self.start, x, y, class_weights(self.law, y), schedule)
+        if self._begun is None:  # all schedules have the same noise
+            self._begun = full_gradients(self.start, x, y, weight, schedule.noise)
+        return two_steps(self.start, x, y, weight, schedule, self._begun)
 
     @cached_property
     def practical(self) -> tuple[Network, Network]:
@@ -160,7 +168,8 @@ def measure(job: Job) -> Results:
                 ends[arm] = end
             for step, values in seen.items():
                 for quantity, each in zip(RECORDED, values, strict=True):
-                    ledger.add(problem, arm, quantity, each, step)
+                    if not each.isnan().any():
+                        ledger.add(problem, arm, quantity, each, step)
             for rate in ("head_rate", "weight_rate"):
                 ledger.add(problem, arm, rate, [stage[rate]] * cell["replicates"])
         first, second = problem.practical
@@ -204,7 +213,7 @@ def _chosen(job: Job, told: Callable[[], None]) -> Iterator[int]:
         found, several = [], len(_candidates(cell, arm)) > 1
         for stage in _candidates(cell, arm) if several else ():
             try:
-                _, seen = _trained(problem, arm, stage, told)
+                _, seen = _trained(problem, arm, stage, told, ("validation",))
             except DivergedError:
                 found.append(0.0)
                 continue
@@ -221,14 +230,20 @@ def _baselines(problem: Problem, ledger: Ledger) -> None:
 
 
 def _trained(
-    problem: Problem, arm: str, stage: Mapping[str, Any], told: Callable[[], None]
+    problem: Problem,
+    arm: str,
+    stage: Mapping[str, Any],
+    told: Callable[[], None],
+    looked: Sequence[str] = (),
 ) -> tuple[Network | None, dict[int, Tensor]]:
     """One arm by descent: the network at its end, and what is :data:`RECORDED` (4, R) by step.
 
     ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
-    the network after the two full steps, whose steps count.
+    the network after the two full steps, whose steps count. A pilot is ``looked`` at on some parts
+    alone; what is not looked at is not a number.
     """
     cell = problem.cell
+    along = looked or LOOKED.get(arm, ("test",))
     fixed = arm in ("ntk", "rf")
     before = 0 if fixed else 2
     order = problem.batches(arm, cell["steps"] - before)
@@ -238,7 +253,7 @@ def _trained(
         told()
         if step % cell["record_every"] and step != cell["steps"]:
             return None
-        return _recorded(problem, outputs)
+        return _recorded(problem, outputs, along if step < cell["steps"] else looked or PARTS)
 
     if fixed:
         model, act = Taylor.start(problem.start, kernel=arm == "ntk"), problem.act
@@ -250,20 +265,25 @@ def _trained(
         second, problem.x["train"], problem.y["train"], order, stage,
         lambda step, own: see(step, lambda x, _: output(own, x)),
     )  # fmt: skip
-    full = {step: _recorded(problem, lambda x, _: output(own, x))  # noqa: B023  called at once
+    full = {step: _recorded(problem, lambda x, _: output(own, x), along)  # noqa: B023  called at once
             for step, own in ((1, first), (2, second))}  # fmt: skip
     return end, full | {step + before: found for step, found in seen.items()}
 
 
-def _recorded(problem: Problem, outputs: Callable[[Tensor, str], Tensor]) -> Tensor:
-    found = []
-    for part in PARTS:
+def _recorded(
+    problem: Problem, outputs: Callable[[Tensor, str], Tensor], parts: Sequence[str]
+) -> Tensor:
+    """(4, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
+    found = torch.full((len(RECORDED), len(problem.y["test"])), torch.nan, dtype=torch.float64)
+    for part in parts:
         x, y = problem.x[part], problem.y[part]
         if part == "train":
             x, y = x[:, :SHOWN], y[:, :SHOWN]
         own = outputs(x, part)
-        found.append(accuracy(own, y))
-    return torch.stack([*found, (1 - y * own).clamp_min(0).double().mean(1)])
+        found[RECORDED.index(part)] = accuracy(own, y)
+        if part == "test":
+            found[-1] = (1 - y * own).clamp_min(0).double().mean(1)
+    return found
 
 
 def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
@@ -343,7 +363,11 @@ def _heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) ->
                 # partners have the same features at the start
                 return features(own, rows[:, :pairs] if arm == "rf" else rows)
 
-            own = {part: (of(x), labels[part][r : r + 1]) for part, x in problem.x.items()}
+            seen = {part: of(x) for part, x in problem.x.items()}
+            # what is constant has no weight at any penalty: half of the neurons after one step
+            varied = (seen["train"].amax(1) > seen["train"].amin(1))[0]
+            varied[0] = True
+            own = {part: (x[..., varied], labels[part][r : r + 1]) for part, x in seen.items()}
             found = choose(own["train"], own["validation"], 2, PENALTIES)
             rows = {"train": found.train_accuracy, "test": found.heads.accuracy(*own["test"])}
             for part, value in rows.items():

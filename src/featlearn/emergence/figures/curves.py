@@ -39,23 +39,39 @@ MOMENTS = ("start", "after one step", "after two steps")
 NEAR = 0.9
 
 
-@figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)")
-@figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)")
-@figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)")
-@figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)")
-@figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)")
-@figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)")
-def accuracy_curves(values: pd.DataFrame, cells: tuple[str, ...], words: str) -> Figure:
+@figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
+        seen="interval", table="table-a-2")  # fmt: skip
+@figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
+        seen="negatives-90", table="table-a-4")  # fmt: skip
+@figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
+        seen="samples-10000", table="table-a-5")  # fmt: skip
+def accuracy_curves(
+    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str
+) -> Figure:
     """Accuracy during training: {{ words }}
 
     Test accuracy of the network, of its Taylor model at the start (NTK) and of a head on random
     features, all from the same start and on the same samples; solid: with the structure of the
     inputs, dashed: with inputs of independent fair bits and the same labels. Means of the replicates
     with 95 % intervals. Dotted: the best threshold on the number of relevant patterns, which a linear
-    classifier can be; grey: the more frequent label. The first two steps are full gradient steps.
-    Where the dotted line is at the top, the labels do not need learned features. Training happens in
-    the coordinates of the patterns, so that its accuracies are the same at every dimension of the
-    input: the thesis' panels for d = 100 and 2000 are one.
+    classifier can be; grey: the more frequent label, where that differs without structure, too. The first two steps are full gradient steps.
+    Training happens in the coordinates of the patterns, so that its accuracies are the same at every
+    dimension of the input: the thesis' panels for d = 100 and 2000 are one.
+
+    *What to see,* in the last panel: {{ said("emergence/network-{{ seen }}", holds="the network learns the labels",
+    fails="the network does not learn all labels") }}. At the step that suits it best the NTK has
+    {{ value("{{ table }}", cell="{{ seen }}", arm="ntk", quantity="test") | percent }}; converged heads on random
+    features and on the raw input have {{ value("{{ table }}", cell="{{ seen }}", arm="rf", quantity="test") | percent }}
+    and {{ value("{{ table }}", cell="{{ seen }}", arm="linear", quantity="test") | percent }}: where the last is near the
+    top, the labels need no learned features. Without structure the network ends at
+    {{ value("{{ table }}", cell="{{ seen }}", arm="flat", quantity="test") | percent }}, where the more frequent label has
+    {{ value("{{ table }}", cell="{{ seen }}", arm="flat_majority", quantity="test") | percent }}.
     """
     shown = measured(values, cells)
     drawn = canvas(1.2 + 3.9 * len(shown), 3.4)
@@ -74,30 +90,32 @@ def _curves(ax: Axes, own: pd.DataFrame) -> None:
             curve = rows(own, structured=structured, arm=arm, quantity="test")
             curve = curve[curve["step"] > 0]
             history(ax, curve, words if structured else f"{words}, no structure", colour, dash)
-    for arm, style in (("threshold", ":"), ("majority", "-.")):
-        level = rows(own, structured=True, arm=arm)["value"].iloc[0]
-        ax.axhline(level, color=COLOURS["grey" if arm == "majority" else "ink"], linestyle=style,
-                   linewidth=1, label=f"{'best threshold' if arm == 'threshold' else arm}")  # fmt: skip
+    ax.axhline(rows(own, structured=True, arm="threshold")["value"].iloc[0], color=COLOURS["ink"],
+               linestyle=":", linewidth=1, label="best threshold")  # fmt: skip
+    majority = rows(own, arm="majority").groupby("structured")["value"].first()
+    for structured, style in ((True, "-."), (False, (0, (1, 3)))):
+        if structured or abs(majority[False] - majority[True]) > 0.01:
+            ax.axhline(majority[structured], color=COLOURS["grey"], linestyle=style, linewidth=1,
+                       label="majority" if structured else "majority, no structure")  # fmt: skip
 
 
-@figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)")
-@figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)")
-@figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)")
-@figure(
-    "fig-a-6", panels=(("parity", 100), ("parity", 2000)), words="d = 100 and 2000 (Figure A.6)"
-)
-@figure(
-    "fig-a-8",
-    panels=(("negatives-80", 500), ("negatives-90", 500)),
-    words="unequal classes (Figure A.8)",
-)
-@figure(
-    "fig-a-10",
-    panels=(("samples-25000", 500), ("samples-10000", 500)),
-    words="sample sizes (Figure A.10)",
-)
-@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)")
-def weight_maps(maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: str) -> Figure:
+@figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)",
+        seen="interval", table="table-a-2")  # fmt: skip
+@figure("fig-a-6", panels=(("parity", 100), ("parity", 2000)),
+        words="d = 100 and 2000 (Figure A.6)", seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-8", panels=(("negatives-80", 500), ("negatives-90", 500)),
+        words="unequal classes (Figure A.8)", seen="negatives-90", table="table-a-4")  # fmt: skip
+@figure("fig-a-10", panels=(("samples-25000", 500), ("samples-10000", 500)),
+        words="sample sizes (Figure A.10)", seen="samples-10000", table="table-a-5")  # fmt: skip
+@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)",
+        seen="hidden", table="hidden")  # fmt: skip
+def weight_maps(
+    maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: str, seen: str, table: str
+) -> Figure:
     """Where the weights point: {{ words }}
 
     Classical multidimensional scaling of the neurons' weights by 1 - cosine, at the start and after
@@ -105,10 +123,19 @@ def weight_maps(maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: 
     weighted by how they go with the label, the direction of the first step) and its negative. Blue and
     orange: neurons with an absolute cosine above 0.9 with a star after the second step, the colour
     carried back. For each law two rows: the theory's step, which forgets the start, and below it
-    one that keeps half of it. With the theory's step all weights are multiples of nearly the same
-    vector after one step, so that the map collapses to two places; the gradual gathering that the
-    thesis shows needs some of the start. One replicate. At scales with other dimensions the panels
-    are of those that stand in their place.
+    one that keeps half of it. One replicate. At scales with other dimensions the panels are of those
+    that stand in their place.
+
+    *What to see:* a map that collapses to two places has weights that all are multiples of nearly the
+    same vector; the gradual gathering that the thesis shows needs some of the start. Of the law of
+    the last panel the largest cosine with a star is, at d = 500,
+    {{ value("{{ table }}", cell="{{ seen }}", arm="rf", quantity="cosine") | number }} at the start and
+    {{ value("{{ table }}", cell="{{ seen }}", arm="one_step", quantity="cosine") | number }} after one of the theory's
+    steps, {{ value("{{ table }}", cell="{{ seen }}", arm="two_step", quantity="cosine") | number }} after two.
+    {{ said("emergence/second-step-aligns", holds="With parity labels the median neuron is then off by sampling noise alone",
+    fails="With parity labels the median neuron is then off by more, or less, than sampling noise") }};
+    {{ said("emergence/hidden-aligns", holds="with hidden representation, too, the weights turn to one direction",
+    fails="with hidden representation the weights do not turn to one direction") }}.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     shown = [(cell, d) for cell, d in panels if measured(maps, [cell])]
@@ -133,10 +160,12 @@ def theory_rates(values: pd.DataFrame) -> Figure:
 
     Test accuracy on parity labels of the network with the theory's two full steps. Blue: rates that
     were chosen on a pilot's validation samples, larger for the output weights than for the others;
-    orange and green: gradient descent with one rate for all, the theory's and a multiple of it.
-    *What to see:* the features are the same, but with the theory's own rate the network ends at the
-    accuracy of the best threshold on the number of relevant patterns (dotted), which needs none of
-    them; the thesis prints 100 % for a run whose rates it does not give.
+    orange and green: gradient descent with one rate for all, the theory's and a multiple of it;
+    dotted: the best threshold on the number of relevant patterns, which needs no features. *What to
+    see:* all have the same two full steps behind them, and
+    {{ said("emergence/theory-rates-learn", holds="with the theory's own rate, too, the network learns all labels",
+    fails="with the theory's own rate the network is left with what the threshold has") }}. The thesis prints 100 % for a
+    run whose rates it does not give.
     """
     drawn = canvas(5.6, 3.3)
     ax = drawn.subplots()
@@ -161,8 +190,11 @@ def one_step_cosine(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Figure:
     Largest cosine of a neuron with the sum of the relevant patterns after the first full step, over
     the dimension of the input; dots are replicates, crosses what the thesis prints (Tables A.1 and
     A.3). Blue: the theory's step, whose weight decay forgets the start; orange: half of it is kept;
-    grey: the start itself. *What to see:* the printed cosines fall as only those do that keep some
-    of the start, and the theory's do not.
+    grey: the start itself. *What to see:* the printed cosines fall with d.
+    {{ said("emergence/one-step-cosine-falls", holds="Those of the theory's step do so too",
+    fails="Those of the theory's step do not") }};
+    {{ said("emergence/half-kept-cosine-falls", holds="they fall as printed if half of the start is kept",
+    fails="nor do they fall as printed if half of the start is kept") }}.
     """
     drawn = canvas(5.6, 3.3)
     ax = drawn.subplots()
@@ -204,8 +236,10 @@ def gradient_directions(values: pd.DataFrame) -> Figure:
     bars: cosines between these and with the mean of the three, as Table A.7 has them of ResNets; the
     median neuron, means of the replicates with 95 % intervals, a dot a replicate. Dashed: what
     independent gradients have, which with the mean they are a part of is not zero. *What to see:*
-    with the structure of the inputs the stretches point the same way; without it they share only what
-    the training samples, which come again and again, have by chance.
+    what the structure of the inputs adds. The first and the last stretch have a cosine of
+    {{ value("first-steps", arm="early", quantity="v1-v3", structured=True) | number }} with it and of
+    {{ value("first-steps", arm="early", quantity="v1-v3", structured=False) | number }} without, where they share
+    what the training samples, which come again and again, have by chance.
     """
     drawn = canvas(6.4, 3.4)
     ax = drawn.subplots()

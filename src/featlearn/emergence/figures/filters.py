@@ -25,10 +25,12 @@ def filter_maps(
     convolution of each stage of a ResNet-18 (rows) along its training (columns). Green and red: the
     filters at both ends of the leading direction after the last epoch, the colours carried back. In
     each panel the mean cosine of green and of red filters to their own centre, and the cosine of
-    both centres; right of the row what the same choice gives among Gaussian filters. *What to
-    see:* choosing the ends makes groups with opposite centres out of noise as well; only what
-    exceeds the numbers on the right was learned. The thesis chose by hand and shows no such
-    comparison. One replicate, on pictures that stand in for CIFAR-10 unless a config names it.
+    both centres; right of the row what the same choice gives among Gaussian filters. One replicate,
+    on pictures that stand in for CIFAR-10 unless a config names it. *What to see:* choosing the ends
+    makes groups with opposite centres out of noise as well; only what exceeds the numbers on the right
+    was learned. The thesis chose by hand and shows no such comparison. Over all replicates and stages of
+    the wider network {{ said("emergence/filters-gather", holds="the groups exceed both nulls by as much as was asked",
+    fails="the groups exceed the larger of both nulls by less than was asked") }}.
     """
     width = config["widths"][place]
     own, told = rows(maps, width=width), rows(values, width=width, replicate=0)

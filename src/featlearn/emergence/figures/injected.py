@@ -34,17 +34,22 @@ FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 
 
 @figure("fig-2-4", sets=("mnist", "cifar10", "svhn"), cells=("gaussian",),
-        words="equal shares (Figure 2.4)")  # fmt: skip
+        words="equal shares (Figure 2.4)", seen="gaussian")  # fmt: skip
 @figure("fig-a-18", sets=("mnist", "cifar10", "svhn"), cells=("gaussian",),
-        words="equal shares (Figure A.18)")  # fmt: skip
+        words="equal shares (Figure A.18)", seen="gaussian")  # fmt: skip
 @figure("fig-a-19", sets=("cifar10", "svhn"), cells=("covariance",),
-        words="injected inputs with structure (Figure A.19)")  # fmt: skip
+        words="injected inputs with structure (Figure A.19)", seen="covariance")  # fmt: skip
 @figure("fig-a-20", sets=("cifar10",), cells=("gaussian-25", "gaussian", "gaussian-75"),
-        words="other shares (Figure A.20)")  # fmt: skip
+        words="other shares (Figure A.20)", seen="gaussian-75")  # fmt: skip
 @figure("fig-a-21", sets=("mnist",), cells=("gaussian-wide",),
-        words="a wider student (Figure A.21)")  # fmt: skip
+        words="a wider student (Figure A.21)", seen="gaussian-wide")  # fmt: skip
 def student_curves(
-    values: pd.DataFrame, config: Config, sets: tuple[str, ...], cells: tuple[str, ...], words: str
+    values: pd.DataFrame,
+    config: Config,
+    sets: tuple[str, ...],
+    cells: tuple[str, ...],
+    words: str,
+    seen: str,
 ) -> Figure:
     """Students learn what a teacher says of pictures, less what it says of noise: {{ words }}
 
@@ -57,6 +62,16 @@ def student_curves(
     CIFAR-10 and SVHN, the latter two with ResNets: where a set is not measured, digits of 8 x 8
     pixels stand for it, and where a config names no other pictures, Gaussian inputs with the
     covariance of the pictures stand for Tiny ImageNet.
+
+    *What to see,* of MNIST or what stands for it, in the last panel: the student of the mixture agrees with its teacher on
+    {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") | percent }}
+    of new pictures and on {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="injected") | percent }}
+    of new injected inputs, of which the most frequent answer has
+    {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="majority", part="injected") | percent }}; a student of
+    as many pictures has {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="alone", part="original") | percent }}
+    of new ones. At equal shares {{ said("emergence/noise-is-learned-worse",
+    holds="what the teacher says of noise is learned worse by a wide margin",
+    fails="what the teacher says of noise is not learned worse by the margin that was asked") }}.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -94,7 +109,9 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     teachers of growing size, the first of the size that Algorithm 3 chooses on validation pictures
     (the dotted line). Means of the replicates with 95 % intervals. The thesis shows FC(m) on MNIST,
     for which digits of 8 x 8 pixels stand unless a config names it, and has the first minimum of
-    teacher and student at about the same size, and further right for larger teachers.
+    teacher and student at about the same size, and further right for larger teachers. *What to see:*
+    {{ said("emergence/minimum-moves-with-the-teacher", holds="the minimum lies further right for the largest teacher",
+    fails="the minimum does not lie further right for the largest teacher") }}, in doublings of the size.
     """
     chosen = rows(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]

@@ -27,8 +27,9 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
 
     Classical multidimensional scaling by 1 - cosine of all weights (blue) with the centres (red:
     label +1, orange: -1), one replicate; a row for each experiment of Table A.6, its start, middle
-    and end. Two dimensions of a map show little of a cube with four or five: that every centre has
-    its neurons is measured in the whole space, in the next figure.
+    and end. Two dimensions of a map show little of a cube with four or five. *What to see,* as measured in
+    the whole space: {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it",
+    fails="at the end some centre has no neuron along it") }}, by the cosine of the one that is worst off.
     """
     drawn = canvas(8.4, 8.2)
     axes = drawn.subplots(3, 3)
@@ -55,8 +56,10 @@ def mixture_signs(values: pd.DataFrame, corners: pd.DataFrame) -> Figure:
     worst off with its best neuron. Middle: of the neurons near a centre (cosine above 0.8) the share
     whose output weight has the sign of the centre's label; the curve begins where there are any.
     Right: what the thesis says such a network is about, the sum of y_c ReLU(<c, x>) over all corners,
-    at a corner labelled +1. *What to see:* for k = 4 that sum is negative, so that output weights need
-    the opposite sign of the label, which they have; for k = 5 it is zero, and biases are needed.
+    at a corner labelled +1. *What to see:* {{ said("emergence/mixture-covered", holds="every centre is found",
+    fails="not every centre is found") }}. For k = 4 the sum on the right is negative, so that output weights need
+    the opposite sign of the label; {{ said("emergence/mixture-signs", holds="they have that of the label",
+    fails="they do not have that of the label") }}. For k = 5 it is zero, and biases are needed.
     """
     drawn = canvas(8.6, 3.3)
     axes = drawn.subplots(1, 3)

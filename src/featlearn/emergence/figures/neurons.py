@@ -27,9 +27,15 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     colour carried back; stars: the mean of y x over the training pictures, along which the first
     gradients point, and its negative. Digits of 8 x 8 pixels stand in for the thesis' set unless a
     config names it; those that stand in for SVHN are inverted in half of the pictures, as digits
-    there are lighter or darker than what is behind them. *What to see:* from the usual start the
-    task is learned before the neurons have turned; from the small one they gather. With inverted
-    pictures each class has two opposite groups: four, as the thesis saw on SVHN. One replicate.
+    there are lighter or darker than what is behind them. One replicate.
+
+    *What to see:* of {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="start", quantity="directions") | number }}
+    directions that the weights share at the start
+    {{ value("neuron-directions", pictures="{{ cell }}", which="largest start", moment="end", quantity="directions") | number }} are left from the
+    usual start and {{ value("neuron-directions", pictures="{{ cell }}", which="smallest start", moment="end", quantity="directions") | number }} from
+    the small one: two opposite groups are one direction, the four that the thesis saw on SVHN are two. On the digits 0 and 1
+    {{ said("emergence/neurons-gather", holds="neurons gather from the usual start", fails="neurons do not gather from the usual start") }},
+    {{ said("emergence/neurons-gather-from-a-small-start", holds="from the small one they do", fails="nor from the small one") }}.
     """
     own = rows(maps, cell=cell)
     steps = sorted(own["step"].unique())

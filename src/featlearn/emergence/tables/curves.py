@@ -10,7 +10,7 @@ import pandas as pd
 
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
-from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.core.stats import SPREAD_KIND, estimate, side_by_side, summary
 from featlearn.emergence.reading import (
     NEURONS,
     accuracies,
@@ -19,6 +19,7 @@ from featlearn.emergence.reading import (
     dimension,
     is_measured,
     measured,
+    rows,
 )
 
 ARMS = {
@@ -31,26 +32,50 @@ ARMS = {
     "linear": "linear on the input",
     "threshold": "best threshold on the count",
     "majority": "majority",
+    "flat_majority": "majority w/o structure",
 }
 PARTS = {"train": "train accuracy", "test": "test accuracy", "cosine": "largest cosine"}
 
 
-@table("table-a-1", cells=(("parity", 500),))
-@table("table-a-2", cells=(("interval", 500),))
-@table("table-a-3", cells=(("parity", 100), ("parity", 2000)))
-@table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)))
-@table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)))
-@table("hidden", cells=(("hidden", 500),))
+@table("table-a-1", cells=(("parity", 500),), words="parity labels", seen="""
+{{ said("emergence/fixed-features-fall-short", holds="Fixed features stay behind the network",
+fails="Fixed features keep up with the network") }},
+{{ said("emergence/linear-falls-short", holds="and so does a linear classifier", fails="a linear classifier does not") }}.
+A head on the features after two steps {{ said("emergence/two-steps-suffice", holds="has all labels",
+fails="does not have all labels") }}; after one,
+{{ said("emergence/one-step-is-chance", holds="at chance as printed", fails="not at chance as printed") }}.
+{{ said("emergence/structure-is-needed", holds="Without structure the network is at chance",
+fails="Without structure the network is not at chance") }}.""")  # fmt: skip
+@table("table-a-2", cells=(("interval", 500),), words="interval labels", seen="""
+{{ said("emergence/network-interval", holds="The network learns the labels", fails="The network does not learn all labels") }},
+{{ said("emergence/interval-needs-features", holds="which a linear classifier does not",
+fails="but so does a linear classifier, and nothing about features follows") }}.""")  # fmt: skip
+@table("table-a-3", cells=(("parity", 100), ("parity", 2000)), words="other dimensions of the input", seen="""
+Accuracies are those of Table A.1, as training happens in the coordinates of the patterns. The cosine after one step
+{{ said("emergence/one-step-cosine-falls", holds="falls with d as printed", fails="does not fall with d as printed") }}.""")  # fmt: skip
+@table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)), words="unequal classes", seen="""
+With nine negatives to a positive {{ said("emergence/network-negatives-90", holds="the network learns the labels",
+fails="the network does not learn all labels") }}.""")  # fmt: skip
+@table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
+From 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
+fails="the network does not learn all labels") }}.""")  # fmt: skip
+@table("hidden", cells=(("hidden", 500),), words="hidden representation", seen="""
+After two steps {{ said("emergence/hidden-aligns", holds="the weights have one direction",
+fails="the weights do not have one direction") }}.""")  # fmt: skip
 def accuracies_of_all_arms(
-    values: pd.DataFrame, quoted: Mapping[str, Any], cells: tuple[tuple[str, int], ...]
+    values: pd.DataFrame,
+    quoted: Mapping[str, Any],
+    cells: tuple[tuple[str, int], ...],
+    words: str,
+    seen: str,
 ) -> Table:
-    """Six arms and what solves the labels without them
+    """Six arms and what solves the labels without them: {{ words }}
 
     Accuracies and the largest cosine of a neuron with the sum of the relevant patterns; in brackets
     what the thesis prints (`paper_value`). Network: after the last step; NTK: the Taylor model at
     the start, at the step that is best on validation samples; random features, One Step, Two Step
     and the raw input: heads solved to their optimum on standardised features. The thesis trains
-    those for as many steps as the network, at rates that it does not give.
+    those for as many steps as the network, at rates that it does not give. *What to see:* {{ seen }}
     """
     tables = [quoted_table(quoted, name)[0] for name in quoted]
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
@@ -82,7 +107,7 @@ def _rows(
                 if arm not in NEURONS:
                     continue
                 seen = estimate(cosine(values, cell, arm, d).to_numpy())
-            elif arm in ("threshold", "majority") and quantity == "train":
+            elif arm in ("threshold", "majority", "flat_majority") and quantity == "train":
                 continue
             else:
                 seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
@@ -96,3 +121,43 @@ def _rows(
                 "replicates": seen.replicates,
                 "paper_value": printed.get((cell, wanted, arm, quantity), float("nan")),
             }
+
+
+#: Quantities of the first steps, by arm, as people call them.
+STEPS = {
+    (
+        "one_step",
+        "lemma_error",
+    ): "step 1: distance from the lemma's part along the patterns, relative",
+    ("one_step", "lemma_off"): "step 1: what lies beside that part, over it",
+    ("one_step", "asking"): "after step 1: samples with y g < 1",
+    ("two_step", "norm"): "after step 2: length of the weights",
+    ("network", "drift"): "later: how far weights move, over their length",
+    ("theory-1", "drift"): "later, at the theory's rate",
+    ("early", "v1-v2"): "plain descent: cosine of gradients, v1, v2",
+    ("early", "v1-v3"): "plain descent: cosine of gradients, v1, v3",
+}
+
+
+@table("first-steps")
+def first_steps(values: pd.DataFrame) -> Table:
+    """What the lemmas say of the first steps on parity labels
+
+    Medians over the neurons. The part along the patterns is that of Lemma 2.6, beta gamma / scale each;
+    v1, v2 and v3 are mean gradients of three stretches of ten steps of plain descent from the start.
+    *What to see:* {{ said("emergence/first-gradient", holds="the first gradient has the lemma's part",
+    fails="the first gradient does not have the lemma's part") }};
+    {{ said("emergence/first-step-stays-small", holds="after it every sample still counts in the loss",
+    fails="after it some samples no longer count in the loss") }};
+    {{ said("emergence/structure-makes-the-gradient", holds="weights are far longer after two steps with structure than without",
+    fails="weights are not far longer after two steps with structure than without") }}.
+    """
+    own = rows(values, cell="parity")
+    known = {*zip(own["arm"], own["quantity"], strict=True)}
+    shown = [rows(own, arm=arm, quantity=what) for arm, what in STEPS if (arm, what) in known]
+    means = summary(pd.concat(shown), ["arm", "quantity", "structured"])
+    words = [STEPS[pair] for pair in zip(means["arm"], means["quantity"], strict=True)]
+    inputs = means["structured"].map({True: "with structure", False: "without"})
+    named = means.assign(quantity=words, structured=inputs)
+    heads = {name: name for name in ("with structure", "without")}
+    return Table(means, side_by_side(named, ["quantity"], "structured", heads))

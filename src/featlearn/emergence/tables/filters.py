@@ -41,7 +41,9 @@ def gradient_directions(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Tabl
     training that the other exhibits are of is told below. The thesis says nothing of its own. In
     brackets what it prints, for ResNet(128) beside our narrower
     and ResNet(256) beside our wider network, in the row of the last stage: it does not say which
-    stage it used.
+    stage it used. *What to see:* along plain descent
+    {{ said("emergence/gradients-keep-their-direction", holds="the filter's gradients keep their direction as printed",
+    fails="the filter's gradients do not keep their direction as printed") }}, in the wider network.
     """
     own = values[values["group"].isin(list(DESCENTS))]
     printed = quoted_table(quoted, "table-a-7")[0].set_index(["place", "quantity"])["paper_value"]
@@ -68,7 +70,8 @@ def filter_groups(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     Mean cosine of the filters of each group to their centre, and of both centres. `followed`: the
     groups chosen at the end, at an earlier epoch; `picked`: chosen at that epoch; `gaussian`:
     chosen among as many Gaussian filters of as many weights. In brackets what the thesis prints of
-    the last epoch, of groups picked by hand, for networks 16 times as wide.
+    the last epoch, of groups picked by hand, for networks 16 times as wide. That groups exceed the larger of
+    both nulls: {{ verdict("emergence/filters-gather") }}.
     """
     own = values[values["group"].isin(["followed", "picked", "gaussian"])]
     means = summary(own, ["width", "stage", "epoch", "group", "quantity"])
@@ -99,7 +102,8 @@ def filter_networks(values: pd.DataFrame) -> Table:
     """Accuracy of the ResNets whose filters are shown, and what needs no learned filters
 
     Converged heads on the pixels and on the features of the random start, penalties chosen on
-    validation pictures; the more frequent class.
+    validation pictures; the more frequent class. *What to see:* where a head on the start's features has
+    what the network has, the task does not show that its filters learned anything.
     """
     kinds = {
         "network": "network",

@@ -29,7 +29,9 @@ def student_accuracies(values: pd.DataFrame) -> Table:
 
     Accuracy after the last step, by the teacher's labels unless told otherwise, on new pictures, new
     injected inputs, and their mixture. Linear classifiers and heads on the features of the student's
-    start are converged, on the mixture, with penalties chosen on its validation part.
+    start are converged, on the mixture, with penalties chosen on its validation part. *What to see:* pictures before
+    noise, by at least a fifth: {{ verdict("emergence/noise-is-learned-worse") }}. Heads on what is not trained say how much
+    of that is a matter of features at all.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")
@@ -49,7 +51,8 @@ def teacher_sizes(curves: pd.DataFrame) -> Table:
 
     Of each replicate the size of the minimum of the classical part of its curve, and over all sizes;
     means over replicates. `interior`: the share of replicates whose curve falls before that minimum
-    and rises behind it; without, no U-shape was found.
+    and rises behind it; without, no U-shape was found. That the classical minimum moves right with the teacher:
+    {{ verdict("emergence/minimum-moves-with-the-teacher") }}.
     """
     losses = rows(curves, quantity="test_loss")
     found = []

@@ -35,6 +35,10 @@ def mixture(values: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
     0.8; converged heads on the raw input and on the ReLUs of the start, chance is 1/2; the parity of
     the signs along the true directions; cosines of a neuron's gradients averaged over the three tens
     of the first thirty steps, the median neuron (independent gradients: 0.58 with the mean, 0 else).
+    *What to see:* {{ said("emergence/mixture-covered", holds="every centre has a neuron along it",
+    fails="not every centre has a neuron along it") }}. Random features have
+    {{ value("table-a-6", setting="second", quantity="random features") | percent }} in Experiment 2, the network
+    {{ value("table-a-6", setting="second", quantity="accuracy") | percent }}: where they are close, learned features are not needed.
     """
     last = values.groupby(["setting", "quantity"])["epoch"].transform("max")
     end = values[values["epoch"] == last]

@@ -30,7 +30,9 @@ def neuron_directions(values: pd.DataFrame) -> Table:
     Directions: the participation ratio of the squared singular values of the normalised weights, 1
     for two opposite groups, 2 for four groups along two orthogonal lines, near 28 for 50 random
     directions of 64 pixels. Start: the scale of the random start, 1 the usual one. Below: converged
-    heads with penalties chosen on validation pictures.
+    heads with penalties chosen on validation pictures. That no more than a third of the directions are left on
+    the digits 0 and 1: {{ verdict("emergence/neurons-gather") }}; from a start a hundred times smaller:
+    {{ verdict("emergence/neurons-gather-from-a-small-start") }}.
     """
     values = values.rename(columns={"cell": "pictures"})
     along = values[values["quantity"].isin(list(WORDS))].assign(arm="network")

@@ -10,7 +10,7 @@ import seaborn as sns
 
 from featlearn.core.plots import canvas
 from featlearn.core.publish import Config, figure
-from featlearn.fourier.words import task
+from featlearn.fourier.words import task_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,24 +22,28 @@ if TYPE_CHECKING:
 def attention_maps(
     maps: pd.DataFrame, heads: pd.DataFrame, config: Config, cell: str, label: str, printed: str
 ) -> Figure:
-    """{{ label }}: attention maps of a trained layer are cosines in two dimensions
+    """{{ label }}: attention maps of a trained layer, and their waves
 
     Columns are heads of the first network of the cell `{{ cell }}`, drawn at random. Above: the map
     E^T W^K W^Q^T E from the number of a query (across) to that of a key (down), without what the
     softmax does not see, the mean over the keys; below: the share of power of each wave, the two signs
-    of a wave as one. A product of two cosines is two points, mirror images of each other. The heading
-    of a column says what share these two have. The thesis shows the product of weights for {{ printed }}
+    of a wave as one, darkest the largest share of the figure. A product of two cosines is two points, mirror
+    images of each other. The heading of a column says what share these two have. The thesis shows the product of weights for {{ printed }}
     and does not say in which basis; only on the numbers themselves has it a cyclic order. *What to
-    see:* where maps are waves, stripes of one wavelength and one or two points below; over all heads the strongest wave and its mirror image have
+    see:* where maps are waves, stripes of one wavelength and one or two points below. Over all heads the
+    strongest wave and its mirror image have
     {{ value("attention", "start", cell="{{ cell }}", quantity="pair") | percent }} of the power before
-    training and {{ value("attention", cell="{{ cell }}", quantity="pair") | percent }} after it, and
-    {{ value("attention", cell="{{ cell }}", quantity="same") | percent }} of the heads have the same
-    frequency along both sides.
+    training; after it
+    {{ said("fourier/attention-waves-{{ cell }}", holds="they have more than all other waves together",
+            fails="they have less than half, so that these maps are not waves") }}.
+    {{ value("attention", cell="{{ cell }}", quantity="same") | percent }} of the heads have the same frequency
+    along both sides, where the thesis writes of distinct ones.
     """
     own = maps[maps["cell"] == cell]
     places = sorted(own["place"].unique())
     ends = heads[(heads["cell"] == cell) & (heads["moment"] == "end") & (heads["replicate"] == 0)]
     pair = ends.set_index("head")["pair"]
+    darkest = own[own["what"] == "power"]["value"].max()
     drawn = canvas(1.9 * len(places) + 0.3, 4.3)
     axes = drawn.subplots(2, len(places), squeeze=False)
     for place, (above, below) in zip(places, axes.T, strict=True):
@@ -51,7 +55,7 @@ def attention_maps(
                     square=True, xticklabels=False, yticklabels=False)  # fmt: skip
         above.set(title=f"{pair[one['head'].iloc[0]]:.0%}", xlabel="query", ylabel="key")
         power = _signed(grids["power"])
-        sns.heatmap(power, ax=below, cmap="Blues", vmin=0, vmax=1, cbar=False,
+        sns.heatmap(power, ax=below, cmap="Blues", vmin=0, vmax=darkest, cbar=False,
                     linewidths=0.2, linecolor="#EEEEEE")  # fmt: skip
         below.invert_yaxis()
         below.set(xlabel="frequency, queries", ylabel="frequency, keys")
@@ -61,8 +65,7 @@ def attention_maps(
             side([place + 0.5 for place in at], [str(values[place]) for place in at], rotation=0)
     for ax in axes[:, 1:].flat:
         ax.set_ylabel("")
-    k, p = config[cell]["inputs"], config[cell]["modulus"]
-    drawn.suptitle(task(k, p), fontsize=10, fontweight="bold", x=0.01, ha="left")
+    drawn.suptitle(task_of(config, cell), fontsize=10, fontweight="bold", x=0.01, ha="left")
     return drawn
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.fourier.closed_forms import expected_peak, frequencies
-from featlearn.fourier.words import task
+from featlearn.fourier.words import task_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,9 +27,11 @@ def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printe
     not dead. Left: their weights on the first input (red) and the curve of their Fourier series; right:
     the share of power at each frequency, bars of the same weights, dots of the neuron's other vectors,
     black of the output. The thesis has {{ printed }}; the sizes here are those of the config, in the
-    heading. *What to see:* a neuron with one bar has it in all of its vectors, and another than the next.
-    {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of all are of one frequency.
-    The others are no waves, and fewer the longer the training.
+    heading. *What to see:* a neuron with one bar has it in all of its vectors; which one it is differs from
+    neuron to neuron. {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of all active
+    neurons are of one frequency; the sum of the inputs' phases is off the output's by
+    {{ value("circuits", cell="{{ cell }}", quantity="residual") | number }} radians in the median. The verdict
+    is on three numbers: {{ said("fourier/phases-add-up", holds="phases add up as in Lemma 4.10", fails="phases do not add up as in Lemma 4.10") }}.
     """
     own = weights[weights["cell"] == cell]
     places = sorted(own["place"].unique())
@@ -44,7 +46,7 @@ def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printe
     for ax, words in zip(axes[-1], ("a", "frequency"), strict=True):
         ax.set(xlabel=words)
         ax.locator_params(axis="x", integer=True)
-    drawn.suptitle(task(k, p), fontsize=10, fontweight="bold", x=0.01, ha="left")
+    drawn.suptitle(task_of(config, cell), fontsize=10, fontweight="bold", x=0.01, ha="left")
     return drawn
 
 
@@ -76,15 +78,20 @@ def _power(ax: Axes, vectors: np.ndarray) -> None:
 @figure("fig-c-2", cell="three", label="Figure C.2", printed="3 numbers mod 97")
 @figure("fig-c-4", cell="five", label="Figure C.4", printed="5 numbers mod 23")
 def spectra(neurons: pd.DataFrame, config: Config, cell: str, label: str, printed: str) -> Figure:
-    """{{ label }}: all frequencies are used, a neuron each
+    """{{ label }}: the frequencies of all neurons, and how pure they are
 
     All weight vectors of the inputs, of all active neurons of all replicates of the cell `{{ cell }}`:
     (a) the frequency of their largest power after training, (b) its share of the power at the random
     start, (c) after training. Dashed: even counts in (a); in (b) and (c) the mean that white noise has
-    on so many points. The thesis has {{ printed }}. *What to see:* no frequency is left out; the mean
-    share of power goes from {{ value("circuits", "start", cell="{{ cell }}", quantity="peak") | percent }} to
-    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}. The thesis divides by the power at
-    both signs of a frequency, by which a cosine would have 1/2; its figures, and these, add them up.
+    on so many points. The thesis has {{ printed }}. *What to see:* whether a frequency is left out, in (a).
+    The mean share of power goes from
+    {{ value("circuits", "start", cell="{{ cell }}", quantity="peak") | percent }} to
+    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}; the weakest frequency has
+    {{ value("circuits", cell="{{ cell }}", quantity="equal") | percent }} of an even part of the margin. The
+    verdict is on three numbers: {{ said("fourier/figure-4-2c", holds="nearly all power lies at one frequency", fails="power is not all at one frequency") }},
+    and {{ said("fourier/frequencies-share-alike", holds="frequencies share the margin alike", fails="frequencies do not share the margin alike") }}.
+    The thesis divides by the power at both signs of a frequency, by which a cosine would have 1/2; its
+    figures, and these, add them up.
     """
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     own = neurons[(neurons["cell"] == cell) & neurons["active"] & (neurons["vector"] <= k)]
@@ -100,5 +107,5 @@ def spectra(neurons: pd.DataFrame, config: Config, cell: str, label: str, printe
         ax.hist(own[own["moment"] == moment]["peak"], np.linspace(0, 1, 41), color=COLOURS["blue"])
         ax.axvline(expected_peak(p), color=COLOURS["ink"], linestyle="--", linewidth=0.8)
         ax.set(title=words, xlabel="largest share of power", ylabel="vectors", xlim=(0, 1.02))
-    drawn.suptitle(task(k, p), fontsize=10, fontweight="bold", x=0.01, ha="left")
+    drawn.suptitle(task_of(config, cell), fontsize=10, fontweight="bold", x=0.01, ha="left")
     return drawn

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
-from featlearn.fourier.words import MODELS, SPLITS, task
+from featlearn.fourier.words import MODELS, SPLITS, task_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,10 +40,17 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
     them have fitted the training set and generalised. Above the thesis' split, a random half of all
     ordered inputs; below, all permutations of an input are on the same side. Dashed and dotted: of the
     test inputs those of which a permutation is in the training set, and the rest, if there are more than
-    a few. *What to see:* above, test accuracy follows training accuracy the closer the more numbers are added, as in
-    the thesis. It is that of permutations of what was taught: with 4 numbers they are
-    {{ value("splits", cell="four", split="tuples", quantity="known") | percent(1) }} of the test set.
-    Below, where none is known, the delay is there with 3 and 4 numbers, too.
+    a few. *What to see:* with 2 numbers, above,
+    {{ said("fourier/grokking", holds="networks generalise long after they fit", fails="networks generalise as they fit") }};
+    {{ said("fourier/grokking-weakens", holds="the delay weakens with more numbers, as in the thesis",
+            fails="the delay does not weaken with more numbers") }}. But with 4 numbers
+    {{ value("splits", cell="four", split="tuples", quantity="known") | percent(1) }} of the test set are
+    permutations of what was taught, and with 2, at the first fit,
+    {{ said("fourier/permutations-leak", holds="such inputs are answered sooner than others",
+            fails="such inputs are answered no sooner than others") }}. Below, where none is known, with 3 numbers
+    {{ said("fourier/split-matters-three", holds="the delay is there", fails="the delay is as above") }}, with 4
+    {{ said("fourier/split-matters-four", holds="as well", fails="it is as above") }};
+    {{ said("fourier/grokking-weakens-by-orbits", holds="it does not weaken with more numbers there", fails="it weakens with more numbers there, too") }}.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
     drawn = canvas(2.9 * len(cells), 4.8)
@@ -59,8 +67,7 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
                 sns.lineplot(own[own["part"] == part], x="step", y="value", color=COLOURS[colour],
                              units="replicate", estimator=None, linestyle=dash, linewidth=0.9,
                              alpha=0.8, ax=ax, legend=False)  # fmt: skip
-            title = task(config[cell]["inputs"], config[cell]["modulus"])
-            ax.set(title=f"{title}, {SPLITS[split]}", xscale="log", xlabel="step",
+            ax.set(title=f"{task_of(config, cell)}, {SPLITS[split]}", xscale="log", xlabel="step",
                    ylabel="accuracy", ylim=(-0.02, 1.02))  # fmt: skip
             ax.title.set_fontsize(8.5)
             ax.xaxis.set_minor_formatter(NullFormatter())
@@ -74,21 +81,29 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
 def grokking_delays(passages: pd.DataFrame) -> Figure:
     """How much later networks generalise than they fit
 
-    Steps until a network answers nineteen in twenty test inputs over steps until it fits, means over
-    the replicates with 95 % intervals; of a network that never answered the last step is taken, which is
-    too little (the table of this name tells of how many). *What to see:* the transformer's delay goes
-    down with the number of inputs where they are split at random, and not where they are split by
-    orbits. The polynomial network, to which a permutation of an input is another input, makes no
-    difference between the two with two numbers; where it does with more, whole orbits are harder to
-    generalise to in themselves.
+    Steps until a network answers nineteen in twenty test inputs over steps until it fits, in octaves
+    (log2), means over the replicates with 95 % intervals. Hollow: at least one network never answered,
+    and its last step is taken, which is too little. *What to see:* how the transformer's delay goes with
+    the number of inputs where they are split at random, and where they are split by orbits. The polynomial
+    network, to which a permutation of an input is another input, with two numbers
+    {{ said("fourier/split-is-nothing-to-the-polynomial-two", holds="makes no difference between the two",
+            fails="makes a difference between the two") }}, with three
+    {{ said("fourier/split-is-nothing-to-the-polynomial-three", holds="makes none either",
+            fails="does, for it never answers by orbits: whole orbits are harder to generalise to in themselves") }}.
     """
     drawn = canvas(6.6, 3.0)
     axes = drawn.subplots(1, 2, sharey=True)
-    shown = passages.assign(value=passages["answered"] / passages["fitted"])
+    shown = passages.assign(value=np.log2(passages["answered"] / passages["fitted"]))
     for ax, (model, words) in zip(axes, MODELS.items(), strict=True):
         own = shown[shown["model"] == model]
         lines(ax, own, "k", "split", looks=LOOKS)
-        ax.set(title=words, xlabel="numbers added", ylabel="answers over fits, steps", yscale="log")
+        for split, look in LOOKS.items():
+            ends = own[own["split"] == split].groupby("k")[["value", "censored"]].mean()
+            hollow = ends[ends["censored"] > 0]
+            ax.plot(hollow.index, hollow["value"], look.marker, color=look.colour, zorder=5,
+                    markerfacecolor=FILLS["white"])  # fmt: skip
+        ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
+        ax.set(title=words, xlabel="numbers added", ylabel="answers over fits (octaves)")
         ax.set_xticks(sorted(own["k"].unique()))
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn

@@ -10,9 +10,9 @@ from matplotlib.ticker import NullFormatter
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import interval
+from featlearn.core.statistical import interval, share_interval
 from featlearn.fourier.closed_forms import width
-from featlearn.fourier.words import ARMS, task
+from featlearn.fourier.words import ARMS, task_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MARGINS = {"least": ("least margin", "blue"), "mean": ("mean margin", "sky"),
            "spread": ("equally weighted", "orange")}  # fmt: skip
+#: Quantities that lie between 0 and 1, as their intervals.
+SHARES = ("train", "single")
 
 
 @figure()
@@ -28,26 +30,30 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
 
     Margins over the maximum gamma* of Theorem 4.9 (dashed), all inputs for training, mean and 95 %
     intervals over the replicates. Left: along the steps; then in the end, over the strength lambda of
-    the penalty, of the same task and of two inputs. *What to see:* the worst of all inputs reaches
-    {{ value("margins", cell="full", arm="penalty", quantity="least") | percent(1) }} of the maximum; the
-    mean with equally weighted wrong classes gets there first, then wrong logits become equal. None is
-    ever above. Margins do not wait for a small lambda as in Lemma 4.7: by convexity the minimiser has the
-    maximum margin at every one, and a larger one is there sooner.
+    the penalty, of the same task and of two inputs, where the axis begins at the smallest margin. *What to
+    see:* {{ said("fourier/margin-reached", holds="the worst of all inputs comes to the maximum",
+                  fails="the worst of all inputs stays below the maximum") }};
+    the mean with equally weighted wrong classes gets there first, then wrong logits become equal.
+    {{ said("fourier/margin-never-above", holds="None is ever above", fails="Some are above, which no network can be") }}.
+    Margins do not wait for a small lambda as in Lemma 4.7: by convexity the minimiser has the maximum margin
+    at every one, and {{ said("fourier/margin-at-any-strength", holds="at the worst strength it is reached as well",
+                              fails="at the worst strength it is not reached in these steps") }}.
     """
     drawn = canvas(8.6, 3.2)
     axes = drawn.subplots(1, 3)
     full = curves[(curves["cell"] == "full") & (curves["arm"] == "penalty")]
     _lines(axes[0], full[full["step"] > 0], "step", MARGINS)
-    axes[0].set(title=_task(config, "full"), xlabel="step")
+    axes[0].set(title=task_of(config, "full"), xlabel="step")
     _decades(axes[0])
     for ax, cell in zip(axes[1:], ("full", "strengths"), strict=True):
         own = curves[curves["cell"] == cell]
         _lines(ax, own[own["step"] == own["step"].max()], "penalty", MARGINS, marker="o")
-        ax.set(title=_task(config, cell), xlabel="lambda")
+        ax.set(title=task_of(config, cell), xlabel="lambda")
         _decades(ax)
     for ax in axes:
         ax.axhline(1, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
-        ax.set(ylim=(0, 1.05), ylabel="margin / gamma*")
+        ax.set_ylabel("margin / gamma*")
+    axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
@@ -58,7 +64,9 @@ def widths(curves: pd.DataFrame, config: Config) -> Figure:
 
     Networks of different width after training on all inputs, mean and 95 % intervals over the
     replicates; the dashed line is the width of Theorem 4.9. *What to see:* networks of a fraction of that
-    width add without an error, and without the margin, which grows with the width up to the theorem's.
+    width add without an error, and without the margin, which grows with the width up to the theorem's: the
+    narrowest have {{ value("margins", cell="widths", arm="width-6", quantity="least") | percent }} of the
+    maximum, the widest {{ value("margins", cell="widths", arm="width-96", quantity="least") | percent }}.
     """
     own = curves[curves["cell"] == "widths"]
     last = own[own["step"] == own["step"].max()]
@@ -69,7 +77,7 @@ def widths(curves: pd.DataFrame, config: Config) -> Figure:
     _lines(ax, last, "width", shown, marker="o")
     theorem = width(config["widths"]["inputs"], config["widths"]["modulus"])
     ax.axvline(theorem, color=COLOURS["ink"], linestyle="--", linewidth=0.8)
-    ax.set(title=_task(config, "widths"), xscale="log", xlabel="neurons", ylabel="share",
+    ax.set(title=task_of(config, "widths"), xscale="log", xlabel="neurons", ylabel="share",
            ylim=(-0.25, 1.05))  # fmt: skip
     ax.set_xticks(sorted(last["width"].unique()), sorted(last["width"].unique()))
     ax.minorticks_off()
@@ -89,9 +97,11 @@ def penalty(
     the active neurons, in the end. *What to see:* with a decay of the thesis' number
     {{ value("margins", cell="decay", arm="weak-decay", quantity="single") | percent }} of the neurons are
     of one frequency, with the penalty
-    {{ value("margins", cell="decay", arm="penalty", quantity="single") | percent }}, so that its "lambda"
-    must be the penalty. But the penalty is not what it takes: with a decay two hundred times as strong
-    {{ value("margins", cell="decay", arm="strong-decay", quantity="single") | percent }} are.
+    {{ value("margins", cell="decay", arm="penalty", quantity="single") | percent }}:
+    {{ said("fourier/penalty-not-decay", holds='the "lambda" of the thesis must be the penalty',
+            fails='its figures do not tell how the "lambda" of the thesis is to be read') }}.
+    {{ said("fourier/strong-decay-too", holds="But the penalty is not what it takes: a decay two hundred times as strong does as well",
+            fails="A decay two hundred times as strong does not as well") }}.
     """
     cell = config["decay"]
     drawn = canvas(7.6, 3.2)
@@ -108,7 +118,7 @@ def penalty(
         along.axhline(level, color=COLOURS["ink"], linestyle=dash, linewidth=1, label=method)
     along.axhline(1 / cell["modulus"], color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0,
                   label="chance")  # fmt: skip
-    along.set(title=_task(config, "decay"), xlabel="step", ylabel="test accuracy", ylim=(0, 1.02))
+    along.set(title=task_of(config, "decay"), xlabel="step", ylabel="test accuracy", ylim=(0, 1.02))
     _decades(along)
     peaks.set(xlabel="largest share of power", ylabel="share of the vectors below", xlim=(0, 1.02))
     drawn.legend(*along.get_legend_handles_labels(), loc="outside lower center", ncols=3)
@@ -121,14 +131,11 @@ def _decades(ax: Axes) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _task(config: Config, cell: str) -> str:
-    return task(config[cell]["inputs"], config[cell]["modulus"])
-
-
 def _lines(
     ax: Axes, frame: pd.DataFrame, x: str, looks: dict[str, tuple[str, str]], marker: str = ""
 ) -> None:
     for quantity, (words, colour) in looks.items():
         sns.lineplot(frame[frame["quantity"] == quantity], x=x, y="value", label=words, ax=ax,
-                     color=COLOURS[colour], errorbar=interval, legend=False, marker=marker or None,
+                     color=COLOURS[colour], legend=False, marker=marker or None,
+                     errorbar=share_interval if quantity in SHARES else interval,
                      err_style="bars" if marker else "band")  # fmt: skip

@@ -6,7 +6,7 @@ import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
-from featlearn.fourier.words import task
+from featlearn.fourier.words import task_of
 
 QUANTITIES = {
     "peak": "strongest wave",
@@ -34,8 +34,7 @@ def attention(heads: pd.DataFrame, accuracies: pd.DataFrame, config: Config) -> 
     means = means.merge(starts.rename("start").reset_index(), on=["cell", "quantity"], how="left")
     rows = [
         found[found["moment"] == moment].assign(
-            task=[task(config[cell]["inputs"], config[cell]["modulus"])
-                  for cell in found[found["moment"] == moment]["cell"]],
+            task=[task_of(config, cell) for cell in found[found["moment"] == moment]["cell"]],
             when="after training" if moment == "end" else "at the start",
         )
         for moment in ("start", "end")

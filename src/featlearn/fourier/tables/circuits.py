@@ -7,7 +7,7 @@ import pandas as pd
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import SPREAD_KIND, readable, side_by_side, summary
 from featlearn.fourier.config import INPUTS as CELLS
-from featlearn.fourier.words import QUANTITIES, task
+from featlearn.fourier.words import QUANTITIES, task_of
 
 NOTES = (
     "Margins over gamma*, on the inputs that are looked at. Of one frequency: share of the active "
@@ -26,7 +26,7 @@ def circuits(curves: pd.DataFrame, config: Config) -> Table:
     starts = curves[curves["step"] == 0].groupby(["cell", "quantity"])["value"].mean()
     means = found.merge(starts.rename("start").reset_index(), on=["cell", "quantity"])
     named = found.assign(
-        task=[_task(config, cell) for cell in found["cell"]],
+        task=[task_of(config, cell) for cell in found["cell"]],
         neurons=[config[cell]["arms"]["penalty"]["width"] for cell in found["cell"]],
     )
     shown = side_by_side(named, ["task", "neurons"], "quantity", QUANTITIES)
@@ -47,7 +47,7 @@ def fixed_features(heads: pd.DataFrame, curves: pd.DataFrame, config: Config) ->
     train = both.groupby(["cell", "method"])["train"].mean().rename("train").reset_index()
     means = means.merge(train, on=["cell", "method"])
     shown = readable(means, "accuracy").assign(
-        cell=[_task(config, cell) for cell in means["cell"]],
+        cell=[task_of(config, cell) for cell in means["cell"]],
         train=[f"{value:.3f}" for value in means["train"]],
         chance=[f"{1 / config[cell]['modulus']:.3f}" for cell in means["cell"]],
     )
@@ -69,7 +69,3 @@ def ends(curves: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 def notes(means: pd.DataFrame) -> str:
     """What the columns of a table of networks are."""
     return f"{NOTES}{int(means['replicates'].max())} replicates, after the sign: {SPREAD_KIND}."
-
-
-def _task(config: Config, cell: str) -> str:
-    return task(config[cell]["inputs"], config[cell]["modulus"])

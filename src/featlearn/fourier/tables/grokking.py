@@ -7,7 +7,7 @@ import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
-from featlearn.fourier.words import MODELS, SPLITS, task
+from featlearn.fourier.words import MODELS, SPLITS, task_of
 
 STEPS = {
     "fitted": "fits at step", "answered": "answers at step", "log2": "log2 of the ratio",
@@ -24,7 +24,7 @@ def grokking(passages: pd.DataFrame, config: Config) -> Table:
     tall = own.melt([*keys, "k", "replicate"], list(STEPS), "quantity", "value")
     means = summary(tall.sort_values("k", kind="stable"), [*keys, "quantity"])
     named = means.assign(
-        task=[_task(config, cell) for cell in means["cell"]],
+        task=[task_of(config, cell) for cell in means["cell"]],
         model=means["model"].map(MODELS), split=means["split"].map(SPLITS),
     )  # fmt: skip
     return Table(
@@ -41,14 +41,10 @@ def splits(leaks: pd.DataFrame, config: Config) -> Table:
     """Test inputs of which a permutation is among the training inputs"""
     tall = leaks.assign(quantity="known").sort_values("k", kind="stable")
     means = summary(tall, ["cell", "split", "quantity"])
-    named = means.assign(task=[_task(config, cell) for cell in means["cell"]])
+    named = means.assign(task=[task_of(config, cell) for cell in means["cell"]])
     return Table(
         means,
         side_by_side(named, ["task"], "split", SPLITS),
         "Share of the test inputs. "
         f"{int(means['replicates'].max())} replicates, after the sign: {SPREAD_KIND}.",
     )
-
-
-def _task(config: Config, cell: str) -> str:
-    return task(config[cell]["inputs"], config[cell]["modulus"])

@@ -7,7 +7,7 @@ import pandas as pd
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import side_by_side
 from featlearn.fourier.tables.circuits import ends, notes
-from featlearn.fourier.words import QUANTITIES, task
+from featlearn.fourier.words import QUANTITIES, task_of
 
 
 @table()
@@ -15,8 +15,8 @@ def margins(curves: pd.DataFrame, config: Config) -> Table:
     """Margins and circuits after training, by penalty, width and weight decay"""
     names = ["cell", "width", "penalty", "decay"]
     means = ends(curves, [*names, "arm"]).sort_values(names, kind="stable", ignore_index=True)
-    named = means.assign(
-        task=[task(config[cell]["inputs"], config[cell]["modulus"]) for cell in means["cell"]]
-    ).rename(columns={"width": "neurons"})
+    named = means.assign(task=[task_of(config, cell) for cell in means["cell"]]).rename(
+        columns={"width": "neurons"}
+    )
     index = ["task", "neurons", "penalty", "decay"]
     return Table(means, side_by_side(named, index, "quantity", QUANTITIES), notes(means))

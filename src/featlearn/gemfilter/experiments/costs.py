@@ -53,7 +53,7 @@ def counted(config: dict[str, Any], method: Method, length: int, steps: int) -> 
     answer(bodiless(config), tokens, method, steps, meter=meter, evict=True)
     return {
         phase: {"flops": meter.flops[phase], "weights": meter.weights[phase],
-                "cache": meter.cache[phase], "place": meter.places[phase]}
+                "cache": meter.cache[phase]}
         for phase in meter.flops
     }  # fmt: skip
 
@@ -81,7 +81,6 @@ def measure(job: Job) -> Results:
     config, rows = job.config, []
     for name, sizes in config["models"].items():
         layer, k = sizes["filter_layer"], config["kept"]
-        network = bodiless(sizes | {"layers": 1})
         methods = {"full": Method("full"), "snapkv": Method("snapkv", k, by_group=True),
                    "gemfilter": Method("gemfilter", k, layer)}  # fmt: skip
         for length in config["lengths"]:
@@ -90,6 +89,5 @@ def measure(job: Job) -> Results:
                     rows.append({
                         "model": name, "n": length, "arm": arm, "phase": phase, **found,
                         "layers": sizes["layers"], "filter_layer": layer,
-                        "whole_weights": sizes["layers"] * network.bytes_of(0),
                     })  # fmt: skip
     return {"costs": pd.DataFrame(rows)}

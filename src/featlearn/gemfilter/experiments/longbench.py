@@ -22,6 +22,7 @@ from featlearn.core.seeds import Streams
 from featlearn.gemfilter import benchmark
 from featlearn.gemfilter.generation import answer, read
 from featlearn.gemfilter.longbench import CLASSES, TASKS, WORDS, score, spoken, write
+from featlearn.gemfilter.methods import arms
 from featlearn.gemfilter.networks import Network
 from featlearn.gemfilter.selection import Method
 from featlearn.gemfilter.stands import model_of
@@ -120,20 +121,18 @@ def _methods(
     config: dict[str, Any], layers: int, framed: bool
 ) -> Iterator[tuple[dict[str, Any], Method]]:
     """Methods at the filter layer, then GemFilter at others (``swept``) with the first k."""
-    window, layer, (first, *_) = config["window"], config["filter_layer"], config["kept"]
+    layer, (first, *_) = config["filter_layer"], config["kept"]
+    of = {kept: arms(kept, config["window"], layer, layers) for kept in config["kept"]}
 
     def named(arm: str, method: Method, swept: bool = False) -> tuple[dict[str, Any], Method]:
         own = {"arm": arm, "kept": method.kept, "layer": method.layer}
         return {**own, "chosen": not swept or method.layer == layer, "swept": swept}, method
 
-    yield named("full", Method("full"))
-    for kept in config["kept"]:
-        gems = Method("gemfilter", kept, layer)
-        yield named("snapkv", Method("snapkv", kept, window=window))
-        yield named("gemfilter", gems, kept == first)
-        yield named("safe", replace(gems, score="soft", first=1, last=2))
-        yield named("sinks", Method("sinks", kept))
-    yield named("h2o", Method("h2o", max(config["kept"]), window=window))
+    yield named("full", of[first]["full"])
+    for kept, methods in of.items():
+        for arm in ("snapkv", "gemfilter", "safe", "sinks"):
+            yield named(arm, methods[arm], arm == "gemfilter" and kept == first)
+    yield named("h2o", of[max(of)]["h2o"])
     for other in () if framed else config.get("layers", range(layers)):
         if other != layer and other < layers:
-            yield named("gemfilter", Method("gemfilter", first, other), swept=True)
+            yield named("gemfilter", replace(of[first]["gemfilter"], layer=other), swept=True)

@@ -28,8 +28,10 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     beyond r not resident) and in generation. Counted on the code that generates, and not timed: the thesis
     has seconds and gigabytes of a GPU, which hold activations as well. Lines on each other: all keys and
     values and SnapKV in the operations, SnapKV and GemFilter in generation. *What to see:* GemFilter's prompt
-    costs about (r + 1) / m of the operations once n is far above k; in generation it holds what SnapKV holds,
-    so that over both phases its peak is that of the whole model's weights.
+    costs about (r + 1) / m of the operations at the longest n: {{ verdict("gemfilter/speed-law") }}. Its memory in the
+    prompt is 30 % below SnapKV's: {{ verdict("gemfilter/memory-prompt") }}; in generation it holds what SnapKV holds, so
+    that over both phases it is not: {{ verdict("gemfilter/memory-over-both-phases-as-printed") }}. The 2.4 times that
+    Figure 9.6 prints for Phi: {{ verdict("gemfilter/speed-phi-as-printed") }}.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names

@@ -26,7 +26,8 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     of the config: places that the filter layer keeps (blue; at most 100) on the whole prompt, with the needle
     (orange), and the kept tokens as text, the needle in brackets, bars for gaps. Of a stand-in K and v are
     keys and values and dots fillers; that an early layer of it points at the needle is built in by hand. *What
-    to see:* the needle and the question are kept, neighbours by the pooling, and the answer is found.
+    to see:* the needle is kept, neighbours by the pooling, and what was generated from it. Over all depths the
+    hand-wired network answers: {{ verdict("gemfilter/wired-finds") }}.
     """
     first = texts["network"].iloc[0]
     own, shown = (frame[frame["network"] == first] for frame in (maps, texts))
@@ -75,36 +76,54 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     "fig-9-4",
     arms="full,snapkv,gemfilter,sinks",
     what="Figure 9.4: needles by all keys and values, SnapKV and GemFilter, and by a window",
+    seen="The printed rule answers in the hand-wired network at its longest prompts: "
+    '{{ verdict("gemfilter/wired-finds") }}. In the trained ones it comes up to all keys and values on their '
+    'shortest prompts: {{ verdict("gemfilter/trained-literal-as-printed") }}.',
 )
 @figure(
-    "fig-g-1", arms="next layer,safe next layer", what="Figure G.1: the next layer as the filter"
+    "fig-g-1",
+    arms="next layer,safe next layer",
+    what="Figure G.1: the next layer as the filter",
+    seen="The weights of the hand-wired network search in the next layer, too, so that it does as well there.",
 )
 @figure(
     "fig-g-2",
     arms="full,snapkv,gemfilter,safe",
     what="Figure G.2: needles by GemFilter as printed and by our safe variant",
+    seen="In the trained networks, safe is as good as all keys and values on the shortest prompts: "
+    '{{ verdict("gemfilter/trained-safe-comparable") }}; beyond the length of training it is better than these: '
+    '{{ verdict("gemfilter/trained-beats-full") }}, and than SnapKV: '
+    '{{ verdict("gemfilter/trained-beats-snapkv") }}.',
 )
 @figure(
     "fig-g-3",
     arms="gemfilter middle row,gemfilter largest row,safe middle row",
     what="Figure G.3: other rows than the last",
+    seen="In the hand-wired network the needle is lost by the middle row: "
+    '{{ verdict("gemfilter/wired-row") }}, and by the largest: {{ verdict("gemfilter/wired-largest-row") }}.',
 )
 @figure(
     "fig-g-4",
     arms="gemfilter,gemfilter one run,safe,safe one run",
     what="Figure G.4: two runs and one",
+    seen="In the trained networks the second run is needed beyond the length of training: "
+    '{{ verdict("gemfilter/trained-two-runs") }}. The hand-wired one searches without positions, so that '
+    "one run is as good by construction.",
 )
 @figure(
     "short-prompts",
     arms="h2o,sinks,forced,safe no pooling",
     what="Needles by H2O, a window, forced tokens and no pooling",
+    seen="Without pooling the hand-wired network keeps the match and not what stands behind it; the printed "
+    'rule then is lost: {{ verdict("gemfilter/wired-pooling") }}.',
 )
-def heat_maps(scores: pd.DataFrame, arms: str, what: str) -> Figure:
+def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
     Share of the answer that is generated (its three tokens, or by the released scorer of words, whose largest
     value is 11/12), by length and depth of the needle, mean over prompts and networks; the title has the mean
-    over all cells. Rows are the language models that the config names, or else our stand-ins: in the
+    over all cells. Verdicts are on exact answers. {{ seen }} Rows are the language models that the config names, or
+    else our stand-ins: in the
     hand-wired one, which layer finds the needle is built in, and full attention cannot fail at any length;
     what happens beyond the training's length (281 tokens) only the trained one shows. *Safe* is ours:
     attention in place of products, and BOS and the last two tokens are kept in any case; the plain rule may
@@ -144,9 +163,10 @@ def layers(layers: pd.DataFrame) -> Figure:
     Above, tokens between the needle's key and the nearest selected token (0 is on it); below, the share of
     exact answers with that layer as the filter (Table 9.2 for needles). Means over depths (of language models
     the middle alone), with 95 % intervals over prompts (hand-wired) or networks (trained). *What to see:* the
-    hand-wired network is at 0 in layers 3 to 5, where its weights look for the needle; the trained one, of two
-    layers, in the second, and beyond the training's length not always. Answers need the question, too, which
-    the rule as printed may drop.
+    hand-wired network lies on the needle in its filter layer, {{ verdict("gemfilter/wired-distance") }}, and in all
+    of 3 to 5, where its weights look for it; a late layer loses it, {{ verdict("gemfilter/wired-late-layer") }}. Of the
+    trained one, of two layers, the second was learned to. Answers need the question, too, which the rule as printed
+    may drop.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(4 * len(names) + 0.4, 5)

@@ -20,7 +20,8 @@ def training(curves: pd.DataFrame) -> Figure:
 
     Share of values that are answered right, by the body of the sequence, over the steps; means of the
     networks with 95 % intervals. Sequences grow longer from stage to stage. *What to see:* nothing for some
-    hundred steps, then short sequences within a hundred, long ones only once they are trained on.
+    hundred steps, then short sequences within a hundred, long ones only once they are trained on. On prompts of the
+    experiment it finds needles within the length of its training: {{ verdict("gemfilter/trained-full") }}.
     """
     drawn = canvas(5.4, 3.2)
     ax = drawn.subplots()

@@ -10,6 +10,7 @@ import pandas as pd
 from featlearn.core.publish import Table, table
 from featlearn.core.quoted import quoted_table
 from featlearn.core.stats import SPREAD_KIND, number, readable, summary
+from featlearn.gemfilter.haystack import EXPECTED, set_score
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
 
@@ -71,8 +72,6 @@ def kept_tokens(texts: pd.DataFrame) -> Table:
 @table()
 def outputs(quoted: Mapping[str, Any]) -> Table:
     """Scores of the answers that the thesis prints, and the ceiling of its scorer"""
-    from featlearn.gemfilter.scorer import EXPECTED, set_score
-
     rows = quoted_table(quoted, "outputs")[0]
     found = rows.assign(value=[set_score(said) for said in rows["said"]])
     best = pd.DataFrame([{"figure": "-", "arm": "the needle itself", "said": EXPECTED,

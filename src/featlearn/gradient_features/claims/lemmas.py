@@ -20,10 +20,13 @@ def _failures(frames: Frames) -> np.ndarray:
 
 
 def _slope(frames: Frames) -> np.ndarray:
-    return np.array([
-        np.polyfit(np.log(own["hits"]), np.log(own["value"]), 1)[0]
-        for _, own in frames["existence"].groupby("replicate")
-    ])  # fmt: skip
+    """Of the law of which it is flatter, on average over the replicates."""
+    slopes = {
+        law: [np.polyfit(np.log(one["hits"]), np.log(one["value"]), 1)[0]
+              for _, one in own.groupby("replicate")]
+        for law, own in frames["existence"].groupby("law")
+    }  # fmt: skip
+    return np.array(max(slopes.values(), key=np.mean))
 
 
 def _tail(frames: Frames) -> np.ndarray:
@@ -45,11 +48,15 @@ CLAIMS = (
                              lemmas__nice__networks=200)),
     Claim("gradient_features/lemma-3.14", THEOREM, "Lemmas 3.14, B.6",
           "The network that is built of nice neurons comes to its comparator g* at least as "
-          "(m p)^(-1/4).", "slope of log E|g - g*| over log m p", -2, -0.25,
+          "(m p)^(-1/4), on the XOR and on a mixture.",
+          "slope of log E|g - g*| over log m p, of the law of which it is flatter", -2, -0.25,
           "eps_a and B_eps fall as (m p)^(-1/4); the width of the cones, which is left, is chosen "
-          "so narrow that it is not seen. What cancels between neurons falls faster.",
+          "so narrow that it is not seen. What cancels between neurons falls faster. (Sizes of the "
+          "mixture from a pilot on other streams: below 100,000 neurons nothing is built yet, "
+          "which gave -.33 over all sizes; from there it gave -.6.)",
           _slope, f"{FOLDER}/existence.parquet", possible=(-np.inf, np.inf),
-          out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000)),
+          out_of_reach=needs(lemmas__replicates=5, lemmas__existence__neurons=300_000,
+                             lemmas__existence__mixture__neurons=1_000_000)),
     Claim("gradient_features/tails-as-printed", THEOREM, "Lemma B.49, (B.428)",
           "The background of a parity is sub-Gaussian with the variance as its constant, whatever "
           "the dimension.", "exponent of t in -log Pr[|sum| >= t], far half of the deviations, "

@@ -1,8 +1,9 @@
 """Lemmas on the way to the theorems, on neurons of the first step in closed form.
 
 ``nice``: how often a network lacks nice neurons, over m (Lemma 3.13). ``existence``: the network
-that Lemma 3.14 builds, over m. ``activation``: how often sure neurons are active, by component of
-the data (Lemmas B.32, B.39, B.49). ``tails``: the background of a parity (B.422).
+that Lemma 3.14 builds, over m, on the XOR and on a mixture. ``activation``: how often sure neurons
+are active, by component of the data (Lemmas B.32, B.39, B.49). ``tails``: the background of a
+parity (B.422).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import existence as built
 from featlearn.gradient_features.cones import activation, background_tail, sure_weights
-from featlearn.gradient_features.data import Xor, law_of
+from featlearn.gradient_features.data import GaussianMixture, law_of
 from featlearn.gradient_features.model import LOSSES, error, mixture_truth
 from featlearn.gradient_features.parities import Parity
 
@@ -32,20 +33,26 @@ def measure(job: Job) -> Results:
     """All frames of the experiment."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "lemmas", range(config["replicates"]))
-    law = law_of("xor", config["xor"])
-    assert isinstance(law, Xor)
+    law, mixture = (law_of(name, config[name]) for name in ("xor", "mixture"))
+    assert isinstance(law, GaussianMixture)
+    assert isinstance(mixture, GaussianMixture)
+    own = config["existence"]
+    built_of = [*existence("xor", law, own, streams),
+                *existence("mixture", mixture, {**own, **own["mixture"]}, streams)]  # fmt: skip
     rows: list[dict[str, Any]] = []
     for name, settings in config["activation"]["laws"].items():
         rows += activations(name, settings, config["activation"], streams)
     return {
         "nice": pd.DataFrame(nice(law, config["nice"], streams)),
-        "existence": pd.DataFrame(existence(law, config["existence"], streams)),
+        "existence": pd.DataFrame(built_of),
         "activation": pd.DataFrame(rows),
         "tails": pd.DataFrame(tails(config["tails"])),
     }
 
 
-def nice(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+def nice(
+    law: GaussianMixture, settings: Mapping[str, Any], streams: Streams
+) -> Iterator[dict[str, Any]]:
     """Share of networks in which a cluster has fewer than m p / 4 nice neurons."""
     gamma, least, most = settings["gamma"], law.size / 2, max(settings["neurons"])
     for replicate, stream in zip(streams.replicates, streams("nice"), strict=True):
@@ -64,14 +71,18 @@ def nice(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterator[di
             }
 
 
-def existence(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
+def existence(
+    name: str, law: GaussianMixture, settings: Mapping[str, Any], streams: Streams
+) -> Iterator[dict[str, Any]]:
     """The network of Lemma 3.14 against its comparator g*, whose margin is the largest allowed."""
+    own = "" if name == "xor" else f"{name}-"  # streams of the XOR came first
     ratio, gamma, least = settings["threshold"], settings["gamma"], law.size / 2
     margin = law.signal_std / 4
     of, truth = built.bounds(law, margin, least), mixture_truth(law, margin)
     drawn = zip(
-        streams.replicates, streams("existence-start"), streams("existence-test"), strict=True
-    )
+        streams.replicates, streams(f"{own}existence-start"), streams(f"{own}existence-test"),
+        strict=True,
+    )  # fmt: skip
     for place, (replicate, start, unseen) in enumerate(drawn):
         neurons = built.draw(law, ratio, max(settings["neurons"]), start)
         p = built.hit_probability(law, neurons, gamma, least)
@@ -79,9 +90,10 @@ def existence(law: Xor, settings: Mapping[str, Any], streams: Streams) -> Iterat
         wanted = truth(test.x)
         for count in settings["neurons"]:
             part = built.Neurons(*(each[:count] for each in neurons))
-            rest = streams(f"existence-{count}")[place]
+            rest = streams(f"{own}existence-{count}")[place]
             found = built.good_network(law, part, ratio, gamma, of, count * p, rest)
             yield {
+                "law": name,
                 "neurons": count,
                 "hits": count * p,
                 "replicate": replicate,

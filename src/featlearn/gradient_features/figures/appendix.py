@@ -22,9 +22,10 @@ def drift(drift: pd.DataFrame) -> Figure:
     B_x1, which the lemma wants small. Left: the largest distance of a neuron from where the first
     step had put it. Right: that distance over its bound, for the neuron that comes nearest to its own;
     above the line the bound is broken. 95 % intervals. *What to see:* more and smaller steps move a
-    neuron as far, as they follow the same flow, but (B.61) falls as 1 / T, since the binomial approximation
-    (B.81) drops the term of second order, which is the largest. The bound that keeps it is quadratic in the length, and holds;
-    Theorem B.11 survives it, with more neurons by a power of log m.
+    neuron as far, as they follow the same flow, and
+    {{ said("gradient_features/drift-as-printed", holds="(B.61) keeps pace with it", fails="(B.61) does not keep pace with it") }}, by the
+    slope of their ratio: the binomial approximation (B.81) drops the term of second order, which is the largest. The bound that
+    keeps it is quadratic in the length; Theorem B.11 survives it, with more neurons by a power of log m.
     """
     drawn = canvas(7.4, 3.2)
     left, right = drawn.subplots(1, 2)
@@ -49,9 +50,11 @@ def infinity_cones(alternative: pd.DataFrame) -> Figure:
 
     Hinge loss of the network g* of Lemma B.64 with directions that the first step finds in place of the
     exact one, one neuron for each kink or many that are averaged; what Theorem B.65 allows, at the
-    constant it prints. 95 % intervals. *What to see:* one neuron a kink falls as its bound does, far
-    below it: the bound says nothing before it falls under 1, the loss of no network. The errors of
-    several neurons cancel between the kinks and not at them, where the inputs lie: half of the loss stays.
+    constant it prints. 95 % intervals. *What to see:*
+    {{ said("gradient_features/theorem-b65", holds="one neuron a kink stays below its bound",
+    fails="one neuron a kink does not stay below its bound") }}, by the largest ratio; the bound says nothing before
+    it falls under 1, the loss of no network. The errors of several neurons cancel between the kinks and not at them, where
+    the inputs lie: half of the loss stays.
     """
     drawn = canvas(4.8, 3.4)
     axes = drawn.subplots()
@@ -78,9 +81,11 @@ def fixed_features(fixed: pd.DataFrame, config: Config) -> Figure:
     parity in 16 k dimensions: random ones, and the same after one step of descent (closed form). The
     band goes from a certificate that no head does better on the training inputs to the test loss. Dashes:
     the lower bound for fixed features; dots: the linear classifier, exactly 1/2 at every norm.
-    *What to see:* one half of the inputs is solved by a direction, the other by nothing that is fixed.
-    The bound is nearly met by the linear classifier and is far from random features. After one step as many features of the
-    same norm go below it, which is what learning features means.
+    *What to see:* {{ said("gradient_features/proposition-3.23", holds="no head on random features comes below the bound",
+    fails="heads on random features come below the bound") }}, which the linear classifier nearly meets: one half of the inputs is
+    solved by a direction. {{ said("gradient_features/beyond-fixed-features",
+    holds="After one step as many features of the same norm go below it, which is what learning features means",
+    fails="Nor do as many features of the same norm after one step") }}.
     """
     blocks = sorted(fixed["block"].unique())
     drawn = canvas(2.9 * len(blocks), 3.4)

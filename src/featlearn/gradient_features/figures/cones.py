@@ -24,9 +24,13 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     (or 6, 7) on a sample, all neurons of all replicates; black is the closed form G(w, b) with the
     noise of so large a sample. The dashed line is the edge of the cone. Of multiple-index data the
     alignment is the share of the weight's length in the relevant space. *What to see:* after one step
-    a share of the neurons that depends on the law lies in a cone, in which there was none. Of a single
-    block of parity all do, because the label has a linear part there (E[y x] is not 0); of three
-    blocks, which share it, few.
+    a share of the neurons that depends on the law lies in a cone: on linear data
+    {{ said("gradient_features/cones-linear", holds="half of them, as predicted", fails="not the half that is predicted") }}, on
+    uniform parity {{ said("gradient_features/cones-uniform-parity", holds="those that start constant on the block",
+    fails="not all that start constant on the block, or others") }}, on the XOR
+    {{ value("cones", law="xor", quantity="sampled") | percent }}. Of a single block of parity
+    {{ value("cones", law="parity", quantity="sampled") | percent }} do, because the label has a linear part there (E[y x] is
+    not 0); of three blocks, which share it, {{ value("cones", law="parity_blocks", quantity="sampled") | percent }}.
     """
     laws = [name for name in LAWS if (neurons["law"] == name).any()]
     drawn = canvas(8.6, 4.4)
@@ -59,9 +63,13 @@ def sure_starts(sure: pd.DataFrame) -> Figure:
     cone, the probability of the event that the proofs call sure, of the sure starts those in the cone,
     and the same of their partners (-w, -b); below, the median length of G over the printed B_G. *What
     to see:* the proofs' price for purity. Sure starts get as rare as e to the minus square of the
-    threshold, while all starts are hit far more often than the sure ones. And the partners: for one
-    block of parity they share the cone, but for three none does, although the thesis has (D_j, -1)
-    among the features; E[y x], which its proof takes for 0, points at the other blocks too.
+    threshold, while all starts are hit far more often than the sure ones. At the highest threshold
+    {{ said("gradient_features/cones-mixture", holds="those of the mixture lie in the cone",
+    fails="not all of the mixture lie in the cone") }}, with a length that
+    {{ said("gradient_features/cones-mixture-size", holds="is that of the lemma", fails="is not that of the lemma") }}; that of
+    the parity {{ said("gradient_features/cones-parity-size", holds="is, too", fails="is not") }}. The thesis has (D_j, -1) among
+    the features: {{ said("gradient_features/cones-parity-negative", holds="with three blocks the partners lie in a cone, too",
+    fails="with three blocks the partners do not lie in a cone") }}; E[y x], which its proof takes for 0, points at the other blocks too.
     """
     laws = [name for name in LAWS if (sure["law"] == name).any()]
     looks = {
@@ -99,9 +107,11 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
     Starts that Lemma B.37 calls sure, at its own threshold, in closed form. Left the share in the cone
     of its width, gamma = sigma / sqrt(d), and a line of slope -1/4; right the median of 1 - |cos|
     against gamma. *What to see:* the lemma says all of them, at every dimension; it is
-    {{ value("xor-dimension", "in_cone", dimension=100) | percent }} at d = 100 and fewer at each larger
-    one. The other pair of clusters leaves a part of order sqrt(d) in G, which the step from (B.386) to
-    (B.388) drops: the angle hardly falls, and the cone closes.
+    {{ value("xor-dimension", "in_cone", dimension=100) | percent }} at d = 100, and at the largest d
+    {{ said("gradient_features/cones-xor-as-printed", holds="nearly all", fails="not nearly all") }}.
+    {{ said("gradient_features/cones-xor-decay", holds="The share falls about as d^(-1/4)",
+    fails="The share does not fall as d^(-1/4)") }}. The other pair of clusters leaves a part of order sqrt(d) in G, which the
+    step from (B.386) to (B.388) drops: where the angle hardly falls, the cone closes.
     """
     drawn = canvas(7.2, 3.1)
     left, right = drawn.subplots(1, 2)
@@ -131,8 +141,9 @@ def concentration(concentration: pd.DataFrame) -> Figure:
     """The error of a sampled gradient
 
     Root mean square of |G_n - G| over the neurons of a start on the XOR, in units of sqrt(E|x|^2), over
-    the number of inputs n, with 95 % intervals. *What to see:* it falls as n^(-1/2), as a mean does;
-    Lemma B.18 claims n^(-1/3), which is true and loose.
+    the number of inputs n, with 95 % intervals. *What to see:*
+    {{ said("gradient_features/cones-concentration", holds="it falls as n^(-1/2), as a mean does",
+    fails="it does not fall as n^(-1/2)") }}; Lemma B.18 claims n^(-1/3).
     """
     drawn = canvas(4.4, 3.2)
     ax = drawn.subplots()

@@ -43,9 +43,10 @@ def theorem_3_4(smooth: pd.DataFrame) -> Figure:
     inputs: training loss over the steps of 1 / L and the bound of (B.12) with the measured L,
     min_a (loss + L |a - a_1|^2 / 2 T); and the steps of 1 / t that the main text prints. Right, over n:
     losses after the last step of 1 / L, and the theorem's term for their difference at the comparator of
-    that bound. Means. *What to see:* the first term is of the order of what it bounds, the second larger
-    than the loss of no network at all, 1, where test and training loss hardly differ. Steps of 1 / t jump by orders of
-    magnitude before they descend.
+    that bound. Means. *What to see:* {{ said("gradient_features/theorem-3.4", holds="the training loss stays below the first term",
+    fails="the training loss does not stay below the first term") }}, by the largest ratio. The second is larger than the loss of
+    no network at all, 1, where test and training loss hardly differ. Steps of 1 / t
+    {{ said("gradient_features/theorem-3.4-one-over-t", holds="jump before they descend", fails="descend without a jump") }}, in powers of ten.
     """
     drawn = canvas(7.4, 3.3)
     left, right = drawn.subplots(1, 2)
@@ -84,10 +85,13 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
     by the closed form of its gradient), and the share of the labels' energy that is missed of a
     polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Dashed and
     dotted: fixed features on the same inputs, solved to their optimum. 95 % intervals. *What to see:*
-    products of two coordinates know the parity of two, so that it says nothing about features; nothing
-    fixed knows that of four, which the network learns. With the printed rate the sum of a good neuron
-    moves by half a step of the thresholds: twice the rate, or a grid of half the step, gets there
-    sooner. Of the polynomial fixed features learn at most what is of degree 2.
+    products of two coordinates know the parity of two, so that it says nothing about features. That of four
+    {{ said("gradient_features/uniform-parity-learned", holds="the network learns and nothing fixed does",
+    fails="the network does not learn so much better than what is fixed") }}. With the printed rate the sum of a good neuron
+    moves by half a step of the thresholds, and {{ said("gradient_features/uniform-parity-rate", holds="twice the rate gets further",
+    fails="twice the rate gets no further") }}. The polynomial: {{ said("gradient_features/multi-index-learned",
+    holds="the network learns more than its part of degree 2, which is what fixed features learn",
+    fails="the network does not learn so much more than fixed features") }}.
     """
     parity = config["uniform_parity"]
     panels = {
@@ -128,8 +132,9 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     First step of Algorithm 7 on a quadratic of two projections. The share of its energy that lies in the
     relevant space over n / d^2, with the closed form 1 / (1 + pi d^2 / 2 n); the same over n / d; and
     the energy missed by a ridge regression on the step's features, which has the same inputs at each n.
-    95 % intervals. *What to see:* over n / d^2 the dimensions lie on one curve, over n / d they fan
-    out.
+    95 % intervals. *What to see:* {{ said("gradient_features/multi-index-samples",
+    holds="over n / d^2 the dimensions lie on one curve", fails="over n / d^2 the dimensions do not lie on one curve") }}, by the
+    power of d that they need.
     """
     drawn = canvas(8.6, 3.4)
     axes = drawn.subplots(1, 3)

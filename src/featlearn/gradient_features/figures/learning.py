@@ -31,11 +31,15 @@ def learning_curves(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -
     Test accuracy after each step of Algorithm 1, fresh inputs a step, with 95 % intervals over the
     replicates; of the parity also on the structured and on the uniform inputs alone. Dashed and dotted:
     what a linear classifier and a head on random features of the same start reach, both solved to their
-    optimum at a penalty chosen on validation inputs. *What to see:* linear and mixture data are here
-    solved by all of them, so that their curves say nothing about features. The XOR is not, and the
-    network passes what is fixed within some twenty steps. The parity stays for hundreds of steps at the
-    level of the simplest rule of its one feature, the sign of <D, x> (grey line, by a sum over the
-    block), moves to the next simplest, and ends above it where the training is long enough.
+    optimum at a penalty chosen on validation inputs. *What to see:* a linear classifier has
+    {{ value("learning", law="linear", method="linear") | percent }} of the linear data and
+    {{ value("learning", law="mixture", method="linear") | percent }} of the mixture, so that their curves say nothing about
+    features. On the XOR random features have {{ value("learning", law="xor", method="random features") | percent }} and the network
+    {{ value("learning", law="xor", method="network") | percent }}. The grey line is the level of the simplest rule for the parity, the
+    sign of <D, x>, by a sum over the block: {{ said("gradient_features/parity-plateau", holds="the network stays there first",
+    fails="the network does not stay there first") }}, by the distance from it, and
+    {{ said("gradient_features/parity-learned", holds="ends far above it and what is fixed",
+    fails="does not end far above it and what is fixed") }}.
     """
     laws = [name for name in LAWS if (curves["law"] == name).any()]
     drawn = canvas(2.5 * len(laws), 3.3)
@@ -63,9 +67,10 @@ def lottery(curves: pd.DataFrame, config: Config) -> Figure:
 
     Algorithm 1 continued with all neurons, with those alone that the first step put into a cone of the
     config's width, and with as many drawn by chance; the same inputs in each step, the same rate in
-    units of each network's features. 95 % intervals over the replicates. *What to see:* the neurons in
-    the cones reach what all reach, and sooner than neurons by chance, of which some lie in cones too;
-    in the end all learn it.
+    units of each network's features. 95 % intervals over the replicates. *What to see:* the neurons in the cones
+    {{ said("gradient_features/lottery-suffices", holds="reach what all reach", fails="do not reach what all reach") }},
+    {{ said("gradient_features/lottery-beats-chance", holds="and sooner than neurons by chance",
+    fails="no sooner than neurons by chance") }}, of which some lie in cones too.
     """
     drawn = canvas(4.6, 3.3)
     ax = drawn.subplots()

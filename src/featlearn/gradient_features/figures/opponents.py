@@ -29,11 +29,15 @@ def xor_opponents(accuracies: pd.DataFrame) -> Figure:
 
     Test accuracy over the dimension, a panel a standard deviation of the noise, with 95 % intervals. All
     methods have the same inputs, the kernels are solved exactly, and every choice is made on validation
-    data. *What to see:* of the methods with fixed features those that share the network's start (random
-    features and tangent kernel) stay behind it at a middle noise. The RBF kernel is the strongest of
-    them: at a fixed noise it gets better with the dimension, as the centres, of norm sqrt(d), move
-    apart, so that its gap is not one of dimension. At the largest noise these inputs are too few for
-    every method.
+    data. *What to see,* at the noise and dimension of the claims: the methods that share the network's start (random
+    features and tangent kernel) {{ said("gradient_features/xor-beats-own-start", holds="stay behind it",
+    fails="do not stay behind it by so much") }}, and
+    {{ said("gradient_features/xor-beats-best-opponent", holds="so does the RBF kernel, the strongest of all",
+    fails="the RBF kernel, the strongest of all, keeps up") }}. Its gap is one of noise:
+    {{ said("gradient_features/xor-kernel-gains", holds="with the dimension it gets better, as the centres, of norm sqrt(d), move apart",
+    fails="with the dimension it does not get better") }}. A linear classifier
+    {{ said("gradient_features/xor-needs-features", holds="knows nothing", fails="knows something") }}. At the largest noise these
+    inputs are too few for every method.
     """
     noises = sorted(accuracies["noise"].unique())
     drawn = canvas(2.9 * len(noises), 3.5)

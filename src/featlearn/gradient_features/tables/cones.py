@@ -19,7 +19,11 @@ COLUMNS = {
 
 @table()
 def cones(neurons: pd.DataFrame, config: Config) -> Table:
-    """Neurons in a cone: before the first step, after it, and in closed form"""
+    """Neurons in a cone: before the first step, after it, and in closed form
+
+    Half of the neurons on linear data: {{ verdict("gradient_features/cones-linear") }}. Those that start constant on
+    the block of a uniform parity, over their number: {{ verdict("gradient_features/cones-uniform-parity") }}.
+    """
     inside = neurons[["law", "replicate", "size"]].copy()
     for column in ("start", "sampled", "predicted", "population"):
         inside[column] = (neurons[column] > 1 - config["gamma"]).astype(float)
@@ -38,7 +42,11 @@ def cones(neurons: pd.DataFrame, config: Config) -> Table:
 
 @table()
 def xor_dimension(dimensions: pd.DataFrame) -> Table:
-    """Sure starts of the XOR in the cone that Lemma B.37 prints"""
+    """Sure starts of the XOR in the cone that Lemma B.37 prints
+
+    All of them, the lemma says: {{ verdict("gradient_features/cones-xor-as-printed") }}. Power of the dimension that their
+    share goes with: {{ verdict("gradient_features/cones-xor-decay") }}.
+    """
     heads = {"in_cone": "share in the cone", "off": "median 1 - |cos|", "size": "length over B_G"}
     keys = ["dimension", "gamma"]
     long = dimensions.melt([*keys, "replicate"], list(heads), "quantity")
@@ -53,7 +61,12 @@ def xor_dimension(dimensions: pd.DataFrame) -> Table:
 
 @table()
 def sure_starts(sure: pd.DataFrame) -> Table:
-    """Over the threshold: all starts, sure starts, their partners"""
+    """Over the threshold: all starts, sure starts, their partners
+
+    At the highest: sure starts of the mixture in the cone, {{ verdict("gradient_features/cones-mixture") }}; their length over B_G,
+    {{ verdict("gradient_features/cones-mixture-size") }}, of the parity {{ verdict("gradient_features/cones-parity-size") }}; partners with
+    three blocks, {{ verdict("gradient_features/cones-parity-negative") }}.
+    """
     heads = {
         "hit": "all starts in a cone",
         "sure_hit": "of the sure, in the cone",
@@ -71,6 +84,9 @@ def sure_starts(sure: pd.DataFrame) -> Table:
 
 @table()
 def concentration(concentration: pd.DataFrame) -> Table:
-    """The error of a sampled gradient over the number of inputs"""
+    """The error of a sampled gradient over the number of inputs
+
+    Its power of n: {{ verdict("gradient_features/cones-concentration") }}.
+    """
     means = summary(concentration, ["samples"])
     return Table(means, readable(means, "error"))

@@ -10,7 +10,10 @@ from featlearn.core.stats import SPREAD_KIND, number, side_by_side, summary
 
 @table()
 def theorem_3_4(smooth: pd.DataFrame) -> Table:
-    """Theorem 3.4 after the last step: losses, the two terms, and the measured smoothness"""
+    """Theorem 3.4 after the last step: losses, the two terms, and the measured smoothness
+
+    Training loss over its bound, at its largest: {{ verdict("gradient_features/theorem-3.4") }}.
+    """
     heads = {"train": "training loss", "bound": "bound of (B.12)", "test": "test loss",
              "rademacher": "complexity term", "smoothness": "L"}  # fmt: skip
     last = smooth[smooth["step"] == smooth["step"].max()]
@@ -26,7 +29,11 @@ def theorem_3_4(smooth: pd.DataFrame) -> Table:
 
 @table()
 def algorithms(curves: pd.DataFrame, heads: pd.DataFrame) -> Table:
-    """Algorithms 6 and 7 after their last step, and fixed features on the same inputs"""
+    """Algorithms 6 and 7 after their last step, and fixed features on the same inputs
+
+    What the best of these misses more than the network, of the parity of four:
+    {{ verdict("gradient_features/uniform-parity-learned") }}; of the polynomial: {{ verdict("gradient_features/multi-index-learned") }}.
+    """
     names = {"two": "parity of two, error", "four": "parity of four, error",
              "multi_index": "polynomial, energy missed"}  # fmt: skip
     last = curves[curves["step"] == curves.groupby("law")["step"].transform("max")]

@@ -13,7 +13,10 @@ HEADS = {"network": "network, last step", "linear": "linear", "random features":
 
 @table()
 def learning(curves: pd.DataFrame, heads: pd.DataFrame) -> Table:
-    """Test accuracy of Algorithm 1 after its last step, of a linear classifier, of random features"""
+    """Test accuracy of Algorithm 1 after its last step, of a linear classifier, of random features
+
+    On the parity, over the better of these and of the simplest rule: {{ verdict("gradient_features/parity-learned") }}.
+    """
     own = curves[(curves["arm"] == "network") & (curves["part"] == "all")]
     last = own[own["step"] == own.groupby("law")["step"].transform("max")]
     both = pd.concat([last.assign(method="network"), heads], ignore_index=True)

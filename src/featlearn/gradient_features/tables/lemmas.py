@@ -10,6 +10,7 @@ import pandas as pd
 from featlearn.core.publish import Config, Table, table
 from featlearn.core.stats import number
 from featlearn.gradient_features import printed as bound
+from featlearn.gradient_features.words import LAWS
 
 #: A requirement above this is out of reach of every machine.
 REACH = 1e9
@@ -27,7 +28,12 @@ def printed(
     fixed: pd.DataFrame,
     config: Config,
 ) -> Table:
-    """What the chapter prints, at the sizes of this run"""
+    """What the chapter prints, at the sizes of this run
+
+    *What to see:* the last column. Where it says that a bound tells something, or what is not so, a claim judges it:
+    Lemma 3.13 {{ verdict("gradient_features/lemma-3.13") }}, Theorem B.65 {{ verdict("gradient_features/theorem-b65") }}, Proposition 3.23
+    {{ verdict("gradient_features/proposition-3.23") }}, Lemma B.9 {{ verdict("gradient_features/drift-as-printed") }}.
+    """
     rows = [
         *_bounds(nice, existence, activation, smooth, accuracies, config),
         *_appendix(drift, alternative, fixed, config),
@@ -89,8 +95,15 @@ def _bounds(
     yield "Theorem 3.4, inputs", "test minus training loss", last["rademacher"], 1, gap
     most = _at_most(nice, "neurons")
     yield "Lemma 3.13", "networks that lack nice neurons", most["bound"], 1, most["value"]
-    most = _at_most(existence, "neurons")
-    yield "Lemma 3.14", "hinge loss above g*", most["bound"], 1, most["excess"]
+    for law, own in existence.groupby("law"):
+        most = _at_most(own, "neurons")
+        yield (
+            "Lemma 3.14",
+            f"hinge loss above g*, {LAWS[str(law)]}",
+            most["bound"],
+            1,
+            most["excess"],
+        )
     where = config["opponents"]["judged"]
     dimension, noise = where["dimension"], where["noise"]
     own = accuracies[(accuracies["method"] == "network") & (accuracies["noise"] == noise)

@@ -19,7 +19,12 @@ HEADS = {
 
 @table()
 def xor_opponents(accuracies: pd.DataFrame) -> Table:
-    """XOR of four Gaussians: test accuracy, and of the kernels the training accuracy"""
+    """XOR of four Gaussians: test accuracy, and of the kernels the training accuracy
+
+    The network over the better method that shares its start: {{ verdict("gradient_features/xor-beats-own-start") }}; over the
+    best of all: {{ verdict("gradient_features/xor-beats-best-opponent") }}. Of the linear classifier over chance:
+    {{ verdict("gradient_features/xor-needs-features") }}.
+    """
     keys = ["noise", "dimension"]
     ordered = accuracies.sort_values([*keys, "replicate"])
     means = summary(ordered, [*keys, "method"])

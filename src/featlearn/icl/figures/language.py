@@ -50,7 +50,10 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
     mixed labels do not occur in it, so that he follows the majority of the labels and, at a tie, the prior; with all
     labels flipped a document is one of the inverted ones, and the answer with the least loss is the inverted one. Who
     knows the prior alone is right everywhere. *What to see:* models that follow the context fall below chance as labels
-    are flipped; those that follow the prior stay, and are farther from the least loss.
+    are flipped; those that follow the prior stay, and are farther from the least loss. Of "base" with all labels flipped:
+    {{ said("icl/large-overrides", holds="the largest stand-in follows them far below chance", fails="the largest stand-in does not follow them") }},
+    and {{ said("icl/small-falls-less", holds="the smallest falls less", fails="the smallest does not fall less") }};
+    the order is not one of size: compare the middle one.
     """
     own = flips[(flips["family"] == family) & (flips["noise"] == "labels")]
     if own.empty:
@@ -80,8 +83,8 @@ def attention(attention: pd.DataFrame) -> Figure:
     Norm of the last row of the attention of the last layer, from the label to the words of either sentence, a
     dot a prompt, with the mean as a line; the smallest and the largest model. Status `stand-in`: small
     transformers of ours, a word that has a meaning and a filler instead of sentences. *What to see:* in the
-    thesis the smaller model attends to the relevant sentence only, the larger to both. The claim
-    `icl/attention-irrelevant-as-printed` judges whether that is so in the stand-in.
+    thesis the smaller model attends to the relevant sentence only, the larger to both. That the larger
+    stand-in gives more of its attention to what is irrelevant: {{ verdict("icl/attention-irrelevant-as-printed") }}.
     """
     family = "base" if "base" in set(attention["family"]) else attention["family"].iloc[0]
     own = attention[(attention["family"] == family) & (attention["replicate"] == 0)]

@@ -85,7 +85,8 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
     of the same, noise Ξ projected to the span of the heads, and the remainder ε. Grey falls as 1 / √M.
     *What to see:* all terms fall as printed, and fewer heads have less of each. But the remainder is of
     the order of the noise itself: the theorem puts fresh signs where the task's own features are, and ε takes them
-    out again. The projection changes no answer, since heads lie in the span that is projected to.
+    out again. The projection changes no answer, since heads lie in the span that is projected to: Ξ's line lies on
+    that of all noise. Printed ratio of what noise adds: {{ verdict("icl/noise-ratio-as-printed") }}.
     """
     drawn = canvas(7.6, 3.9)
     axes = drawn.subplots(1, 2, sharey=True)

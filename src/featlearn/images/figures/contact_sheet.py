@@ -42,12 +42,13 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
     shown = min(classes, len(pictures.parts_of_class))
     drawn = canvas(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
     axes = drawn.subplots(shown, 2 * columns, squeeze=False)
+    seen: set[str] = set()
     for label in range(shown):
         numbers = _chosen(pictures, label, columns)
         for column, number in enumerate(numbers):
             picture, outline = axes[label, 2 * column], axes[label, 2 * column + 1]
             _picture(picture, pictures.images[number])
-            _outlined(outline, pictures, number)
+            seen |= _outlined(outline, pictures, number)
             if label == 0:
                 picture.set_title("image", fontsize=8, weight="normal")
                 outline.set_title("its parts", fontsize=8, weight="normal")
@@ -63,7 +64,11 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
             ha="right",
             va="center",
         )
-    marks = [Line2D([], [], color=colour, label=name) for name, colour in OUTLINES.values()]
+    marks = [
+        Line2D([], [], color=colour, label=name)
+        for kind, (name, colour) in OUTLINES.items()
+        if kind in seen
+    ]
     drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8)
     return drawn
 
@@ -87,8 +92,9 @@ def _picture(ax: Axes, image: Tensor) -> None:
         spine.set_visible(False)
 
 
-def _outlined(ax: Axes, pictures: Pictures, number: int) -> None:
-    """The masks of an image in its own colours on white, outlined by what each part is."""
+def _outlined(ax: Axes, pictures: Pictures, number: int) -> set[str]:
+    """The masks of an image in its own colours on white, outlined by what each part is: the kinds."""
+    kinds = set()
     masks = pictures.part_masks(slice(number, number + 1))[0]
     image = pictures.images[number].permute(1, 2, 0).numpy()
     anywhere = masks.any(0).numpy()
@@ -101,6 +107,7 @@ def _outlined(ax: Axes, pictures: Pictures, number: int) -> None:
         if mine[part] and view >= 0:
             strong = int(pictures.parts_of_class[pictures.labels[number], view])
             kind = "strong" if part == strong else "weak"
+        kinds.add(kind)
         across, down = _outline(masks[part].numpy())
         ax.plot(across, down, color=OUTLINES[kind][1], linewidth=1)
     size = image.shape[0]
@@ -108,6 +115,7 @@ def _outlined(ax: Axes, pictures: Pictures, number: int) -> None:
     ax.add_patch(
         Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor=FILLS["frame"], linewidth=0.8)
     )
+    return kinds
 
 
 def _outline(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

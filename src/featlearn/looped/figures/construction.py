@@ -49,9 +49,14 @@ def fig_8_1(curves: pd.DataFrame, prompts: pd.DataFrame, quoted: Mapping[str, An
     descent), with the bound of Theorem 8.16 that the caption names, -T / (2 kappa), which is one of another
     error. Right the exact curve of the same prompts, with the bound of what is drawn, -T / kappa of Theorem
     8.25. The legend has the mean condition number of these trials and in brackets the printed one. *What to
-    see:* the error falls exponentially, faster with more examples, and stays below its bound, further the
-    more examples there are. Left the gap seems to narrow with n, as the thesis says, because the error ends
-    where coordinates of order one are rounded (grey).
+    see:* the error falls exponentially, faster with more examples.
+    {{ said("looped/theorem-8-25", holds="It stays below its bound at every loop",
+            fails="Not on all prompts it stays below its bound") }};
+    {{ said("looped/tight-as-printed", holds="the bound is tight",
+            fails="the bound is not tight, though the thesis says so: the true slope is so many times as steep") }};
+    {{ said("looped/kappas-as-printed", holds="the printed condition numbers are what ten trials give",
+            fails="the printed condition numbers are not what ten trials give") }}. Left the gap seems to narrow
+    with n, as the thesis says, because the error ends where coordinates of order one are rounded (grey).
     """
     printed = quoted_table(quoted, "condition-numbers")[0].set_index("examples")["paper_value"]
     drawn = canvas(8.2, 3.6)
@@ -83,8 +88,10 @@ def gaps(prompts: pd.DataFrame) -> Figure:
 
     (Bound minus logarithm of the squared error) over the number of loops, after the last one, with 95 %
     intervals over the prompts: of the exact error with the bound of Theorem 8.25, and as printed, of a run in
-    float64 with the bound of Theorem 8.16. *What to see:* the thesis says that it narrows as n grows. It
-    widens; only where rounding stops the error it narrows.
+    float64 with the bound of Theorem 8.16. *What to see:* the thesis says that it narrows as n grows.
+    {{ said("looped/gap-narrows-as-printed", holds="It does", fails="It widens") }};
+    {{ said("looped/gap-narrows-in-floats", holds="it narrows where rounding stops the error",
+            fails="it does not narrow where rounding stops the error either") }}.
     """
     drawn = canvas(4.8, 3.2)
     ax = drawn.subplots()
@@ -113,9 +120,13 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     """What becomes of gradient descent without a part of the construction
 
     Largest difference of -q / alpha and the theta of gradient descent along the loops, over the prompts:
-    boxes are quartiles, whiskers reach 1.5 times as far, dots lie beyond. *What to see:* the construction
-    is gradient descent up to rounding. A causal mask is not, although the thesis calls its mask a causal
-    one: there examples attend too, and are overwritten.
+    boxes are quartiles, whiskers reach 1.5 times as far, dots lie beyond. *What to see:*
+    {{ said("looped/theorem-8-14", holds="the construction is gradient descent up to rounding",
+            fails="the construction is not gradient descent") }};
+    {{ said("looped/ablations", holds="without any of its parts it is not", fails="not all of its parts are needed") }}.
+    The thesis calls its mask a causal one:
+    {{ said("looped/causal-as-printed", holds="with the usual one it is gradient descent too",
+            fails="with the usual one it is not gradient descent, for there examples attend too, and are overwritten") }}.
     """
     drawn = canvas(6.2, 3.2)
     ax = drawn.subplots()
@@ -162,9 +173,11 @@ def condition_numbers(dimensions: pd.DataFrame) -> Figure:
 
     Mean condition number of X^T X for Gaussian prompts, with 95 % intervals. Left over the dimension at a
     constant ratio n / d: dashed the Marchenko-Pastur edges with Tracy-Widom means, dotted their limit.
-    Right kappa - 1 over n / d at the largest dimension, and a line of slope -1/2. *What to see:* a constant
-    number of examples a dimension gives a constant condition number, which comes up to its limit from
-    below; and kappa - 1 falls as sqrt(d / n), so that n of order d / eps^2 gives 1 + O(eps).
+    Right kappa - 1 over n / d at the largest dimension, and a line of slope -1/2. *What to see:* with a
+    constant number of examples a dimension the condition number comes up to its limit from below:
+    {{ said("looped/kappa-constant", holds="measured over predicted it is 1", fails="measured and predicted differ") }}.
+    And {{ said("looped/kappa-near-one", holds="kappa - 1 falls as sqrt(d / n), so that n of order d / eps^2 gives 1 + O(eps)",
+            fails="kappa - 1 does not fall as sqrt(d / n)") }}.
     """
     drawn = canvas(8.2, 3.4)
     left, right = drawn.subplots(1, 2)
@@ -209,9 +222,11 @@ def blind_steps(blind: pd.DataFrame) -> Figure:
     Mean of ln |theta - theta*| along the loops, a panel a number of examples: the theorem's step, one over
     the largest eigenvalue of the very prompt, and two that all prompts share. *What to see:* the earlier
     work that the thesis compares itself with (Theorem 8.17) has a model that knows the law and not the
-    prompt, and a bound that asks for exp(T) examples. The bound is loose: with a shared step the error falls
-    exponentially with the loops at a fixed number of examples, and where there are enough for 1 / n faster
-    than with 1 / L. With few examples 1 / n is too large for some prompts.
+    prompt, and a bound that asks for exp(T) examples.
+    {{ said("looped/examples-not-exponential", holds="The bound is loose: with a shared step the error falls exponentially with the loops at a fixed number of examples",
+            fails="With a shared step the error does not fall exponentially at a fixed number of examples") }}.
+    Where there are enough for 1 / n it falls faster than with 1 / L; with 16 examples 1 / n diverges on
+    {{ value("blind-steps", "diverges", examples=16, arm="1 / n") | percent }} of the prompts.
     """
     sizes = sorted(blind["examples"].unique())
     drawn = canvas(2.3 * len(sizes), 3.2)
@@ -233,10 +248,12 @@ def one_loop(shortcut: pd.DataFrame) -> Figure:
 
     The construction after a single loop, with step 1 / |y|^2 and with 1 / L, over the number of examples;
     medians over the prompts. Left the error that the task is defined by, |<q, theta*> - alpha| over |alpha|;
-    right the distance of q / alpha to theta*. *What to see:* <X^T y, theta*> is |y|^2, so that q = alpha X^T
-    y / |y|^2 has no error on the task, from one example on and whatever the condition number is, while of
-    few examples it is further from theta* than 0 would be. The thesis says that the task is as hard as regression, since one has to
-    estimate theta*; its bound is one of that estimate.
+    right the distance of q / alpha to theta*. *What to see:* <X^T y, theta*> is |y|^2, so that
+    {{ said("looped/one-loop-solves", holds="q = alpha X^T y / |y|^2 has no error on the task, from one example on and whatever the condition number is",
+            fails="q = alpha X^T y / |y|^2 should have no error on the task, and has one") }}, while of few examples
+    it is further from theta* than 0 would be. The thesis says that one has to estimate theta*;
+    {{ said("looped/task-needs-theta-as-printed", holds="this output does", fails="this output does not, even of the most examples") }}.
+    What the thesis bounds is that estimate.
     """
     drawn = canvas(7.6, 3.2)
     axes = drawn.subplots(1, 2)

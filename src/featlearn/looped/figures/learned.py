@@ -29,11 +29,17 @@ def learned_errors(errors: pd.DataFrame) -> Figure:
 
     Mean squared error on held-out prompts after the same number of loops, with 95 % intervals over
     replicates: of theta, left, and of the task as the thesis defines it, right. From the top: who learns
-    nothing, who has one set of steps for all prompts, who reads the prompt's largest or smallest
-    eigenvalue, who solves it; at the left edge lies what is exact up to rounding. *What to see:* learned
-    steps reach the best that prompts can share and beat the theorem's step, and learning Q and P as well
-    adds little to that. Trained on the task, Q and P find what answers it better than any shared steps of
-    gradient descent, and know less of theta. Methods that solve the least squares problem are far ahead.
+    nothing; who has one set of steps, or of weights, for all prompts; whose steps are read off the prompt;
+    who solves it. At the left edge lies what is exact up to rounding. *What to see:*
+    {{ said("looped/learned-steps", holds="learned steps reach the best that prompts can share",
+            fails="learned steps are not the best that prompts can share") }};
+    {{ said("looped/learned-steps-against-own", holds="they beat the theorem's step", fails="they do not beat the theorem's step") }},
+    and learning Q and P as well adds nothing to that. Trained on the task,
+    {{ said("looped/learned-task", holds="Q and P find what answers it better than any shared steps of gradient descent",
+            fails="Q and P answer it no better than shared steps of gradient descent") }};
+    {{ said("looped/learned-task-not-theta", holds="they know less of theta than those trained for it",
+            fails="they know as much of theta as those trained for it") }}. Who solves the least squares problem is
+    far ahead.
     """
     drawn = canvas(8.6, 4.2)
     axes = drawn.subplots(1, 2, sharey=True)
@@ -60,10 +66,10 @@ def learned_weights(weights: pd.DataFrame) -> Figure:
     """What Q and P become
 
     Mean over the replicates of the learned matrices, each over its largest entry, at the smallest number of
-    examples: trained for theta*, and on the task. Last row and column belong to the label. *What to see:*
-    for theta* it is the construction, up to what hardly matters: Q is the identity on the features, and P
-    does not write the label. On the task it is another algorithm: Q looks at the label above all, and P
-    writes it too.
+    examples: trained for theta*, and on the task. Both begin at the construction with noise on all entries.
+    Last row and column belong to the label. *What to see:* for theta* the noise is gone: Q is the identity,
+    and P does not write the label. On the task it is another algorithm: Q looks at the label above all, and
+    P writes it too.
     """
     few = weights["examples"].min()
     own = weights[weights["examples"] == few]

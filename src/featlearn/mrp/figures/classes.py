@@ -43,6 +43,10 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     is rare. The lottery is no lack of training: with time the classes that had captured nothing get
     their first feature and multi-view accuracy becomes complete; from then on the captured share creeps
     at most like the logarithm of time.
+    That fewer classes keep both features as classes are added
+    {{ verdict("mrp/t16-classes-fewer-captured") }}; that single-view accuracy is the captured share
+    {{ verdict("mrp/t16-classes-single-follows-captured") }}; that longer training does not bring lost
+    features back {{ verdict("mrp/t16-training-length-saturates") }}.
     """
     # when the clean data's run ends its supervised training, in the units of the figure
     supervised = config["supervised"]

@@ -125,6 +125,9 @@ def parts(by_part: pd.DataFrame) -> Figure:
     score of the true class loses against the best other one when the part is erased. *What to see:* in a
     network that uses one part of a class only, one of its two dots lies at zero; if maps told what counts,
     dots would rise to the right.
+    That the hottest part is the one whose erasure costs most, in the supervised network
+    {{ verdict("mrp/cam-agrees-supervised") }}; that it is so after SimMIM
+    {{ verdict("mrp/cam-agrees-simmim") }}.
     """
     starts = [start for start in STARTS if start in set(by_part["start"])]
     most = by_part[by_part["labels"] == by_part["labels"].max()]
@@ -158,6 +161,8 @@ def ways_to_read(readings: pd.DataFrame) -> Figure:
     here and in common implementations, dotted ones do not, as in the paper on Eigen-CAM. *What to see:* where
     lines of one network cross zero, the sign of the difference follows from the reading: a map's count then
     says more about the reading than about the network.
+    That maps hit more parts after SimMIM, read as elsewhere here (last layer, 0.5, centred),
+    {{ verdict("mrp/cam-more-parts") }}.
     """
     keys = ["encoder", "layer", "centred", "hit_share"]
     starts = dict(zip(readings["start"], readings["encoder"], strict=True))

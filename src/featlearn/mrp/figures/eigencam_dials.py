@@ -32,5 +32,8 @@ def cam_phase_diagram(phase_diagram: pd.DataFrame) -> Figure:
     diagram, and are used for nothing else. *What to see:* the theory predicts points to the right of the line
     in the first two panels and to the left of it in the third; only a row that has all three has maps and
     erasure tell the same story.
+    That maps hit more parts after SimMIM, in the comparison with all labels,
+    {{ verdict("mrp/cam-more-parts") }}; that erasing a part turns fewer answers wrong
+    {{ verdict("mrp/cam-stands-erasure") }}.
     """
     return phase_diagrams(phase_diagram, DIAL_QUANTITIES)

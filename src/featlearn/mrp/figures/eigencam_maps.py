@@ -33,7 +33,8 @@ Classifiers = Mapping[str, Classifier]
 #: Pictures are drawn with at least so many pixels a side, so that their heat is smooth.
 PIXELS = 128
 #: Outline of a part that is hit, and of one that is not.
-HIT, MISSED = FILLS["white"], COLOURS["sky"]
+HIT: tuple[float, tuple[float, ...]] = (0, ())
+MISSED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.2))
 #: Of a pixel of a picture.
 WHITE = 255
 #: Stands above the parts of a picture on white.
@@ -267,8 +268,8 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
         image_cell(ax, overlays[number], size)
         hit = shown.hit[name][number].tolist()
         for coverage, one in zip(shown.coverage[number], hit, strict=True):
-            ax.contour(coverage.numpy(), levels=[0.5], colors=HIT if one else MISSED,
-                       linewidths=1.0, linestyles="-" if one else ":")  # fmt: skip
+            ax.contour(coverage.numpy(), levels=[0.5], colors=FILLS["white"],
+                       linewidths=1.0, linestyles=[HIT if one else MISSED])  # fmt: skip
         said = int(shown.predicted[name][number])
         right = said == int(shown.pictures.labels[number])
         ax.set_xlabel(
@@ -324,8 +325,11 @@ def _class_name(pictures: Pictures, number: int) -> str:
 
 def _key(drawn: Figure) -> None:
     marks = [
-        Line2D([], [], color=COLOURS["grey"], label="outline of a part that the map hits"),
-        Line2D([], [], color=MISSED, linestyle=":", label="of one that it does not hit"),
+        Line2D([], [], color=COLOURS["grey"], linestyle=line, label=words)
+        for line, words in (
+            (HIT, "outline of a part that the map hits"),
+            (MISSED, "of one that it does not hit"),
+        )
     ]
     drawn.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8)
 

@@ -34,6 +34,9 @@ def finetuning(learning: pd.DataFrame, evaluation: pd.DataFrame, config: Config)
     matters for the first steps only. After one step with a rate of k the printed bound 1/k is missed by
     far: against k − 1 wrong classes the score gap must reach the order of ln k, which takes a larger
     rate.
+    That the average falls like 1/T up to logarithms {{ verdict("mrp/t15-average-decays") }}; that no
+    correlation decreases {{ verdict("mrp/t15-features-kept") }}; that one step suffices at a rate of
+    the order of k {{ verdict("mrp/t15-one-step-loss") }}.
     """
     classes = config["data"]["classes"]
     drawn = canvas(8.2, 3.4)
@@ -115,6 +118,8 @@ def balance(balance: pd.DataFrame) -> Figure:
     ends when its last feature is captured leaves just that feature too weak, and fine-tuning does not
     mend it; run to the end, all features are equally strong. The condition is not sharp: the activation
     damps distractors more than the proof's linear responses do.
+    That every sample with balance is right {{ verdict("mrp/t15-balance-suffices") }}; that a supervised
+    network fails where it lacks balance {{ verdict("mrp/t15-balance-needed") }}.
     """
     panels = {
         "supervised": ("Supervised", "supervised"),

@@ -32,6 +32,9 @@ def growth_laws(curves: pd.DataFrame, hits: pd.DataFrame, config: Config, replic
     sample, no noise. *What to see:* in the MAE framework and in the undisturbed one every line goes
     through its ring. In the teacher-student framework on multi-view data only the first feature of a
     run does; once it is captured it pulls the others up, and they arrive long before their time.
+    That the constant of the MAE law is that of the data {{ verdict("mrp/t11-growth-rate-mae") }}; that
+    the teacher-student law is right for every feature on multi-view data
+    {{ verdict("mrp/t11-growth-law-teacher-student-as-printed") }}.
     """
     target, varrho = config["target"], config["network"]["varrho"]
     drawn = canvas(8.4, 3.9)
@@ -101,6 +104,8 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
     {{ value("growth-laws", case="teacher_student_alone", quantity="r_squared") | number(5) }}); there
     {{ value("growth-laws", case="teacher_student_alone", quantity="reached") | percent(1) }} of the features
     arrived before an early winner had grown beyond the limit at which a run is ended.
+    That the MAE law is right {{ verdict("mrp/t11-growth-law-mae") }}; that later teacher-student
+    features come before their time {{ verdict("mrp/t11-later-captures-teacher-student") }}.
     """
     drawn = canvas(8.4, 3.6)
     axes = drawn.subplots(1, len(CASES), sharex=True, sharey=True)
@@ -156,6 +161,8 @@ def drift_after_capture(
     smoothed ReLU has an offset, which the teacher factor does not cancel, and a constant gradient
     `E[sum z (1/theta - 1)(1 - 1/q) varrho]` stays for ever. A captured feature therefore grows without
     limit, linearly at best; with the schedule that the proofs use it grows faster still.
+    That the gradient fades as printed {{ verdict("mrp/t9-residual-as-printed") }}; that it tends to a
+    positive constant {{ verdict("mrp/t9-residual-constant") }}.
     """
     colours = {
         "appendix": COLOURS["red"], "main": COLOURS["orange"], "constant": COLOURS["blue"],

@@ -55,6 +55,9 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     right on {{ value("headline", "mean", model="pretrained", quantity="accuracy_single_view") | percent }}; on the random
     kernels of the start the same head reaches
     {{ value("headline", "mean", model="random", quantity="accuracy_single_view") | percent }}.
+    That mask reconstruction beats the best of its opponents on single-view data
+    {{ verdict("mrp/headline-beats-best-opponent") }}; that a head on its kernels is right on nearly all
+    of them {{ verdict("mrp/headline-single-view") }}.
     """
     looks = {model: Look(_folded(LABELS[model]), colour) for model, colour in MODEL_COLOURS.items()}
     drawn = canvas(8.6, 3.7)
@@ -150,6 +153,9 @@ def feature_growth(
     it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, once the stronger feature of a
     class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
     feature could use up: every feature follows, one after the other.
+    That the supervised network ends with the share that the lottery leaves, over all replicates,
+    {{ verdict("mrp/headline-supervised-captured") }}; that mask reconstruction ends with every feature
+    {{ verdict("mrp/headline-captured") }}.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.2)

@@ -38,6 +38,8 @@ def lottery_sets(lottery: pd.DataFrame) -> Figure:
     theorems presuppose: with as many kernels as the paper admits a good part of the narrow sets
     (`C_M = 0.25`) shares a kernel with another one. With more kernels the narrow sets become
     disjoint; the wide ones (`C_M = 1`, the least that the proof admits) do not.
+    That correlations start where the lemma puts them {{ verdict("mrp/t5-initial-correlation") }}; that
+    a kernel belongs to one set at most {{ verdict("mrp/t5-disjoint-sets-as-assumed") }}.
     """
     sizes = dict(zip(sorted(lottery["classes"].unique()), CLASS_COLOURS, strict=False))
     rows = lottery[lottery["constant"].isin(CONSTANTS) | lottery["constant"].isna()]

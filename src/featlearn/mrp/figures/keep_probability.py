@@ -31,6 +31,10 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     the paper says. The MAE framework is indifferent: the time to capture is the same at every `theta`,
     and without any mask all features are captured. There the paper's warning (no features as `theta`
     tends to 1) does not apply.
+    That teacher and student slow down as `theta` tends to 1
+    {{ verdict("mrp/t12-teacher-student-slows-down") }}; that the MAE framework then learns nothing
+    {{ verdict("mrp/t12-mae-learns-nothing-as-printed") }}; that its time to capture does not depend on
+    `theta` {{ verdict("mrp/t12-mae-time-without-theta") }}.
     """
     drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
@@ -79,6 +83,8 @@ def fixed_points(fixed_points: pd.DataFrame, config: Config) -> Figure:
     (to {{ value("theta-trade-off", framework="mae", theta=1.0, quantity="rest_error") | percent(3) }} at
     `theta = 1`); where several kernels share one, each holds less. The formula says how strong a
     pre-trained feature is: the less is masked, the stronger.
+    That a feature that one kernel holds rests where the mean gradient vanishes
+    {{ verdict("mrp/t10-fixed-point-network") }}.
     """
     rest, varrho = fixed_points, config["network"]["varrho"]
     drawn = canvas(8.2, 3.6)

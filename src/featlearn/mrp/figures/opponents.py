@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.mrp.figures.headline import MODEL_COLOURS
 from featlearn.mrp.tables.headline import LABELS
 
@@ -32,9 +32,10 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     to gamma. One panel for each number of patches; means over replicates with 95 % intervals; new heads
     are trained to their optimum. The dotted line is chance. *What to see:* with hardly any noise (left
     end) a linear classifier on the summed patches does as well as anything, and nothing can be said
-    about features. In many patches the noise adds up: where a line falls, that opponent stops. How far
-    mask reconstruction leads the best of them where the noise is largest is judged by
-    `mrp/opponents-largest-noise`.
+    about features. In many patches the noise adds up: where a line falls, that opponent stops. Where
+    the noise is largest
+    {{ said("mrp/opponents-largest-noise", holds="mask reconstruction leads the best of them, and by more than at the headline's noise",
+            fails="mask reconstruction leads the best of them by no more than at the headline's noise") }}.
     """
     looks = {
         model: Look(LABELS[model], MODEL_COLOURS[model], mark) for model, mark in MARKS.items()
@@ -45,7 +46,7 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     chance = 1 / config["data"]["classes"]
     for ax, patches in zip(axes, counts, strict=True):
         own = cells[(cells["patches"] == patches) & (cells["quantity"] == "accuracy_single_view")]
-        lines(ax, own, "feature_noise", "model", looks=looks)
+        lines(ax, own, "feature_noise", "model", looks=looks, errorbar=share_interval)
         ax.axhline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
         ax.set(ylim=(0, 1.05), xlabel=r"feature noise $\gamma$", title=f"{patches} patches")
     axes[0].set_ylabel("single-view accuracy")

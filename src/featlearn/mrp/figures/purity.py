@@ -44,6 +44,9 @@ def induction(purity: pd.DataFrame, config: Config) -> Figure:
     is a winner from outside even the wide sets. With narrow sets (above) that happens in most
     replicates, and (d) and (h) fail: the hypothesis needs wide sets, in which most kernels belong to
     several.
+    That kernels outside a set stay of the order `sigma_0`, with wide sets,
+    {{ verdict("mrp/c3-h-mae") }}; that members stay so on the background {{ verdict("mrp/c3-c-mae") }};
+    that narrow sets are not enough {{ verdict("mrp/c3-needs-wide-sets") }}.
     """
     sigma_0, data = config["network"]["sigma_0"], config["data"]
     background = sigma_0 * data["feature_noise"] * data["classes"]

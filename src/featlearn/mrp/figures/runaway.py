@@ -39,6 +39,10 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
     nothing brakes: growth is exponential, at a rate of
     {{ value("beyond-capture", "mean", schedule="main", quantity="rate_measured") | number }} a unit of learning rate and step,
     where the closed form gives {{ value("beyond-capture", "mean", schedule="main", quantity="rate_formula") | number }}.
+    That the cross term exceeds the own push at the first capture
+    {{ verdict("mrp/t8-cross-term-exceeds-own") }}; that growth has the rate of the closed form
+    {{ verdict("mrp/t9-runaway-rate") }}; that correlations stay of order one, as printed,
+    {{ verdict("mrp/t9-bounded-as-printed") }}.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.3)
@@ -97,6 +101,9 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
     differ in speed only; in all three every feature is captured, a part of the winners is impure, and
     kernels run away. A teacher that is just a copy of the student (red) teaches nothing: the variance of
     the masks makes every kernel shrink.
+    That the two printed schedules lead to the same end {{ verdict("mrp/t4-printed-schedules-agree") }};
+    that a teacher no larger than its student makes kernels shrink
+    {{ verdict("mrp/t4-teacher-like-student-learns-nothing") }}.
     """
     drawn = canvas(8.2, 3.4)
     axes = drawn.subplots(1, 3)

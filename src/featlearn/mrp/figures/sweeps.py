@@ -81,6 +81,11 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
     on, mask reconstruction sorts them out, unless kernels begin near the threshold of several features
     (right-hand column), which does no harm to the accuracy. Accuracies say little on these data, for
     most of which a linear classifier of the raw patches is enough.
+    That the lottery needs a large exponent {{ verdict("mrp/t16-lottery-needs-large-q") }}; that it
+    needs little feature noise {{ verdict("mrp/t16-lottery-needs-small-gamma") }}; that mask
+    reconstruction captures every feature at every `theta`
+    {{ verdict("mrp/t12-mae-captures-at-any-theta") }}; that the impurity of a small exponent passes
+    {{ verdict("mrp/t13-q-impurity-passes") }}.
     """
     frame = with_impure_share(pd.concat([supervised, pretrained, sigma_sweep(grid)]))
     drawn = canvas(8.2, 5.6)

@@ -39,6 +39,8 @@ def kernel_matrix(matrix: pd.DataFrame, config: Config) -> Figure:
     feature. *What to see:* MAE ends with one kernel a feature and cleans everything else away.
     Teacher-student kernels do not interact, so several share a feature, what they started with stays,
     and {{ value("teacher-student", "mean", model="pretrained", quantity="impure_share") | percent }} of the winners (mean over replicates) hold features that theorem 1(b), (c) says they do not.
+    That a teacher-student winner holds no other feature, as printed,
+    {{ verdict("mrp/t8-purity-as-printed") }}.
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 5.0)
@@ -93,6 +95,8 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Confi
     {{ value("teacher-student", "mean", model="pretrained", quantity="sibling") | number(2) }} kernels hold both features of a class and
     {{ value("teacher-student", "mean", model="pretrained", quantity="cross") | number(2) }} hold features of two classes, of
     {{ value("teacher-student", "mean", model="pretrained", quantity="winners") | number(2) }} winners.
+    That every feature of every class is captured {{ verdict("mrp/t6-captured-teacher-student") }}; that
+    a winner holds no other feature, as printed, {{ verdict("mrp/t8-purity-as-printed") }}.
     """
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[1.35, 1])

@@ -34,10 +34,12 @@ from featlearn.images.datasets import (
 from featlearn.images.encoders import Encoder
 from featlearn.images.features import extract
 from featlearn.images.linear_probe import score
+from featlearn.images.look import look
 from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened, sources
 from featlearn.images.plan import Plan, Training
+from featlearn.images.repeats import repeats
 from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.saved import described
 from featlearn.images.weights import load_weights
@@ -48,6 +50,8 @@ from featlearn.mrp.images.real_config import PRETRAINED, changes, given_weights
 #: Makes a progress report for ``(label, steps)``.
 Reporter = Callable[[str, int], Report]
 
+#: Why a picture is left out that no reader looks at.
+UNREAD = "a kind of picture that is not read; convert it, for example to .jpg"
 ACCURACY, PRECISION = "accuracy", "mean average precision"
 #: Of what is said of each test image.
 SAID = ("evaluation", "fraction", "image", "file", "label", "said")
@@ -107,8 +111,9 @@ def describe(
     Returns
     -------
     summary : DataFrame
-        Columns role (``train``, ``test``), class, images, and pixels: a digest of all pixels that
-        the role's images were taken from.
+        Columns role (``train``, ``test``), class, images; repeated: how many of them are, pixel for
+        pixel, in the other role as well; contradicted: how many have another class somewhere; and
+        pixels: a digest of all pixels that the role's images were taken from.
     faults : DataFrame
         Columns split, file, reason: one row an image that is left out.
     """
@@ -122,21 +127,32 @@ def describe(
         blocks = json.dumps(read_meta(whole.folder)["blocks"])
         pixels[split] = hashlib.sha256(blocks.encode()).hexdigest()[:16]
         frames.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
+    if data["kind"] == "folder":
+        frames += [
+            pd.DataFrame({"split": seen.part, "file": list(seen.unread), "reason": UNREAD})
+            for seen in look(data)
+        ]
+    twice = repeats({role: (images.images, images.labels) for role, images in opened.items()})
     rows = [
-        (role, label, count, pixels[settings["splits"].get(role, settings["splits"]["train"])])
+        (role, *row, pixels[settings["splits"].get(role, settings["splits"]["train"])])
         for role, images in opened.items()
-        for label, count in zip(images.classes, _counts(images), strict=True)
+        for row in zip(
+            images.classes,
+            _counts(images),
+            *(_counts(images, rows) for rows in twice[role]),
+            strict=True,
+        )
     ]
-    summary = pd.DataFrame(rows, columns=["role", "class", "images", "pixels"])
-    return summary, pd.concat(frames, ignore_index=True)
+    columns = ["role", "class", "images", "repeated", "contradicted", "pixels"]
+    return pd.DataFrame(rows, columns=columns), pd.concat(frames, ignore_index=True)
 
 
-def _counts(images: ImageSet) -> list[int]:
-    """Images of each class."""
-    if images.labels.dim() > 1:
-        return (images.labels != 0).sum(0).tolist()
-    kept = images.labels[images.labels >= 0]
-    return torch.bincount(kept, minlength=len(images.classes)).tolist()
+def _counts(images: ImageSet, rows: Tensor | None = None) -> list[int]:
+    """Images of each class, of all or of those where ``rows`` (N,) is true."""
+    labels = images.labels if rows is None else images.labels[rows]
+    if labels.dim() > 1:
+        return (labels != 0).sum(0).tolist()
+    return torch.bincount(labels[labels >= 0], minlength=len(images.classes)).tolist()
 
 
 # --------------------------------------------------------------------------- experiment

@@ -156,11 +156,15 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
     ConfigError
         Naming each data set that is not there or too small, and what was expected.
     """
+    from featlearn.images.look import look  # NumPy and Pillow: only where there are pictures
+
     found: dict[str, str] = {}
     missing: list[str] = []
     for name, settings in real_images.items():
         try:
             data = settings["data"]
+            if data["kind"] == "folder":
+                look(data)
             opened = sources(data)
             found[name] = listing_digest(opened, data.get("path") or ".") + changes(opened)
             missing += too_small(settings, opened, f"real_images.{name}")

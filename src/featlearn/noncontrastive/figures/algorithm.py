@@ -91,6 +91,8 @@ def sgd_and_flow(history: pd.DataFrame, flow: pd.DataFrame) -> Figure:
     objective, which for this data closes on nine numbers at any dimension. *What to see:* the flow
     follows SGD through all phases; SGD with its finite learning rate and batch switches to the weak
     feature earlier or later, because the growth that decides on the time starts very slowly.
+    That SGD ends where the flow does {{ verdict("noncontrastive/sgd-follows-flow-head") }}; that it does so
+    without the head {{ verdict("noncontrastive/sgd-follows-flow-frozen") }}.
     """
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, 2, sharey=True)

@@ -47,6 +47,9 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
     (bottom), over logarithmic time. Shading: the phases as detected. Dash-dotted: closed forms, for the
     end of phase I and for the largest head. *What to see:* neuron 1 learns the strong feature (I), the
     head rises to its bound (II), neuron 2 learns the weak feature (III), the head vanishes at once.
+    That neuron 1 ends with the strong feature {{ verdict("noncontrastive/theorem-4-1-strong") }}; that
+    neuron 2 ends with the weak one {{ verdict("noncontrastive/theorem-4-1-weak") }}; that the head
+    vanishes {{ verdict("noncontrastive/end-head") }}.
     """
     dimension = config["dimensions"][len(config["dimensions"]) // 2]
     at, curves = _run(times, curves, dimension)
@@ -105,6 +108,10 @@ def exponents(times: pd.DataFrame) -> Figure:
     d^(3/2) for the substitution, d^(13/8) for the acceleration, which is reached slowly from above, and
     no dependence on d for the return of the head. That phase II is short beside phase I is true for
     large dimensions only.
+    That phase I has the theory's exponent {{ verdict("noncontrastive/phase-1-exponent") }}; that the
+    substitution has it {{ verdict("noncontrastive/phase-2-exponent") }}; that the acceleration has it
+    {{ verdict("noncontrastive/phase-3-exponent") }}; that phase II is short beside phase I
+    {{ verdict("noncontrastive/phase-2-short") }}.
     """
     drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
@@ -150,6 +157,9 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     the head has substituted, all ratios rise by orders of magnitude and cross one: this is the
     acceleration of section 5, and it grows with the dimension. The whole pushes follow the gains
     until neuron 2 has the weak feature.
+    That normalisation comes to hold back the strong feature more
+    {{ verdict("noncontrastive/acceleration") }}; that the weak feature then grows faster
+    {{ verdict("noncontrastive/acceleration-wins") }}.
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
@@ -188,6 +198,7 @@ def invariants(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fig
     (green) stays constant (black). *What to see:* the head feeds neuron 1 with the norm of neuron 2 and
     gives it back: this bounds the head by sqrt(kappa/3), and it is why both neurons end with the norm
     they began with.
+    That what is drawn black is constant {{ verdict("noncontrastive/conserved") }}.
     """
     at, curves = _run(times, curves, min(config["dimensions"]))
     drawn = canvas(8.2, 3.2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
@@ -149,6 +150,6 @@ def phase_diagram(diagram: pd.DataFrame) -> Figure:
         ax.set_xlabel(r"speed of the head $\kappa = \eta_E/\eta$")
     for ax in axes[:, 0]:
         ax.set_ylabel(r"strengths $\alpha_2/\alpha_1$")
-    bar = drawn.colorbar(image, ax=axes, pad=0.01)
+    bar = drawn.colorbar(image, ax=axes, pad=0.01, ticks=MaxNLocator(5, integer=True))
     bar.set_label(f"starts, of {starts} a cell")
     return drawn

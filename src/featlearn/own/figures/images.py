@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.font_manager import findfont, get_font
 
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
@@ -25,11 +27,23 @@ GIVEN_COLOURS = [COLOURS["green"], COLOURS["purple"], COLOURS["red"], COLOURS["s
 POINTS = 10
 #: Letters of a name in a figure.
 LETTERS = 18
+#: Letters that fit beside each other below a matrix.
+BESIDE = 24
+#: In place of a letter that the font has not.
+UNSHOWN = "□"
+
+
+@cache
+def _glyphs() -> frozenset[int]:
+    """Letters that figures can show: those of the font that comes with Matplotlib."""
+    return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())
 
 
 def short(name: str) -> str:
     """A name that fits, and that Matplotlib takes for no formula."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+    shown = "".join(
+        letter if letter.isprintable() and ord(letter) in _glyphs() else UNSHOWN for letter in name
+    )
     shown = shown if len(shown) <= LETTERS else f"{shown[: LETTERS - 1]}…"
     return shown.replace("$", r"\$")
 
@@ -184,7 +198,8 @@ def confusion(predictions: pd.DataFrame) -> Figure:
 
     What the fine-tuned classifiers with most labels say (columns) of the test images of each class (rows):
     number of images, mean over replicates. Right answers lie on the diagonal. *What to see:* which classes
-    are taken for one another, and whether pre-training changes that.
+    are taken for one another, and whether pre-training changes that. Names whose letters the figure's font
+    has not are numbered in the order of the alphabet, as sorted by their letters' codes.
     """
     most = predictions.groupby("data_set")["fraction"].transform("max")
     tuned = predictions[
@@ -225,8 +240,11 @@ def _matrix(ax: Axes, own: pd.DataFrame, title: str) -> None:
     every = -(-len(names) // 40)
     places = range(0, len(names), every)
     words = [short(names[place]) for place in places]
+    if any(UNSHOWN in word for word in words):
+        words = [f"{place + 1}: {word}" for place, word in zip(places, words, strict=True)]
     size = 8.5 if len(names) <= 12 else 8
-    ax.set_xticks(places, words, rotation=90 if len(names) > 4 else 0, fontsize=size)
+    upright = len(names) > 4 or sum(map(len, words)) > BESIDE
+    ax.set_xticks(places, words, rotation=90 if upright else 0, fontsize=size)
     ax.set_yticks(places, words, fontsize=size)
     ax.grid(visible=False)
     ax.set_title(title)

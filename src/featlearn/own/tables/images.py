@@ -15,6 +15,8 @@ from featlearn.own.intervals import difference, right_or_not, wilson
 
 METHODS = {"simmim": "SimMIM", "mae": "MAE", "data2vec": "data2vec", "given": "given weights"}
 ACCURACY = "accuracy"
+#: Letters of a name in a table; the Parquet file beside it has them all.
+LETTERS = 40
 KEYS = [
     "data_set",
     "start",
@@ -107,9 +109,14 @@ def _gains_over_replicates(frame: pd.DataFrame) -> dict[tuple[Any, ...], dict[st
     }
 
 
+def cut(name: str) -> str:
+    """A name that leaves room beside it."""
+    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
+
+
 def plain(name: str) -> str:
     """A name of a folder in a cell of a Markdown table."""
-    shown = "".join(letter if letter.isprintable() else "?" for letter in name)
+    shown = cut("".join(letter if letter.isprintable() else "?" for letter in name))
     return shown.replace("\\", "\\\\").replace("|", "\\|")
 
 
@@ -228,7 +235,7 @@ def classes(predictions: pd.DataFrame) -> Table:
 @table()
 def pictures(summaries: pd.DataFrame) -> Table:
     """Pictures of each class, for training and for the test"""
-    found = summaries[["data_set", "class", "role", "images"]]
+    found = summaries[["data_set", "class", "role", "images", "repeated", "contradicted"]]
     wide = found.pivot_table(
         index=["data_set", "class"], columns="role", values="images", sort=False, fill_value=0
     ).reset_index()

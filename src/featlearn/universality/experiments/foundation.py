@@ -15,7 +15,8 @@ import pandas as pd
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
 from featlearn.universality.config import SHARES
-from featlearn.universality.frozen import of_pictures, of_vectors
+from featlearn.universality.finetuning import part_of
+from featlearn.universality.frozen import of_files, of_vectors
 from featlearn.universality.labelled import probed, scene
 from featlearn.universality.printed import OURS
 from featlearn.universality.words import FT, LP
@@ -40,17 +41,17 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
     if config["models"]:
         for name, model in config["models"].items():
             for target in model["targets"]:
-                cached = of_pictures(
-                    model, target, most, ladders["replicates"], job.seed, job.params["cache"],
-                    job.device,
+                cached = of_files(
+                    model, target, most, config["deals"], job.seed,
+                    job.results / job.params["cache"], job.device,
                 )  # fmt: skip
                 yield name, target, cached
         return
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
-    count, state = ladders["replicates"], job.tensors("encoders")
+    count, kept = ladders["replicates"], part_of(job.tensors("encoders"), "encoder")
     for name, span in (("broad", len(ladders["mixtures"]) - 1), ("narrow", 0)):
-        weights = {key.removeprefix("encoder/"): value[span * count : (span + 1) * count]
-                   for key, value in state.items() if key.startswith("encoder/")}  # fmt: skip
+        own = slice(span * count, (span + 1) * count)
+        weights = {key: value[own] for key, value in kept.items()}
         for task in config["tasks"]:
             cached = of_vectors(drawn, weights, task, most, ladders["classes"])
             yield name, f"task {task + 1}", cached

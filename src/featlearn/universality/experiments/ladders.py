@@ -36,19 +36,20 @@ def measure(job: Job) -> Results:
     kept: Weights = {}
     for place, name in enumerate(job.config["worlds"]):
         drawn = scene(job.seed, name, job.config)
+        config = {**job.config, "replicates": len(drawn.world.turn)}
         told = {"world": name, "mixture": 0}
-        accuracies += _opponents(job.config, drawn, told)
+        accuracies += _opponents(config, drawn, told)
         for arm, settings in job.config["arms"].items():
             if place and not settings["everywhere"]:
                 continue
             job.tell(f"{name}, {arm}")
-            own, similar, trained = _arm(job, drawn, arm, settings)
+            own, similar, trained = _arm(config, drawn, arm, settings)
             accuracies += [{"world": name, **row} for row in own]
             similarities += [{"world": name, **row} for row in similar]
             if not place and arm == KEPT:
                 kept = trained
         if not place:
-            similarities += [{"world": name, **row} for row in _decayed(job, drawn)]
+            similarities += [{"world": name, **row} for row in _decayed(config, drawn)]
     return {"accuracies": pd.DataFrame(accuracies), "similarities": pd.DataFrame(similarities),
             "encoders": kept}  # fmt: skip
 
@@ -80,9 +81,11 @@ def _encoded(weights: Weights, own: Labelled) -> Tensor:
     return encode(weights, own.views)
 
 
-def _arm(job: Job, drawn: Scene, arm: str, settings: dict[str, Any]) -> tuple[Rows, Rows, Weights]:
+def _arm(
+    config: dict[str, Any], drawn: Scene, arm: str, settings: dict[str, Any]
+) -> tuple[Rows, Rows, Weights]:
     """Accuracies, similarities and networks of all mixtures, and of single tasks for one arm."""
-    config, world, streams = job.config, drawn.world, drawn.streams
+    world, streams = drawn.world, drawn.streams
     mixtures = config["mixtures"]
     alone = range(1, 1 + config["alone"]) if arm == KEPT else ()
     spans = [range(mixture) for mixture in mixtures] + [[task] for task in alone]
@@ -109,9 +112,9 @@ def _arm(job: Job, drawn: Scene, arm: str, settings: dict[str, Any]) -> tuple[Ro
     return accuracies, similar, {key: value.contiguous() for key, value in kept.items()}
 
 
-def _decayed(job: Job, drawn: Scene) -> Rows:
+def _decayed(config: dict[str, Any], drawn: Scene) -> Rows:
     """CKA between networks that were pre-trained on the target with several weight decays."""
-    config, streams = job.config, drawn.streams
+    streams = drawn.streams
     settings, decays = config["arms"][KEPT], config["decays"]
     recipe = Recipe(settings["method"], config["steps"], config["batch"], config["rate"])
     same = [own for _ in decays for own in streams(f"start-{settings['width']}")]

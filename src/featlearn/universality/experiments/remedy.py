@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from featlearn.images.embedding import purity, tsne
-from featlearn.universality.finetuning import batches, resumed, scores, tune
+from featlearn.universality.finetuning import batches, part_of, resumed, scores, tune
 from featlearn.universality.labelled import Labelled, Scene, probes, scene
 from featlearn.universality.methods import encode, start, unit
 from featlearn.universality.training import Pool, descend, pooled
@@ -62,9 +62,7 @@ def _target(drawn: Scene, spans: int) -> Tensor:
 
 
 def _probed(name: str, state: dict[str, Tensor], drawn: Scene, ladders: dict[str, Any]) -> Rows:
-    own = {key.removeprefix("encoder/"): value for key, value in state.items()
-           if key.startswith("encoder/")}  # fmt: skip
-    mixtures = ladders["mixtures"]
+    own, mixtures = part_of(state, "encoder"), ladders["mixtures"]
 
     def represent(samples: Labelled) -> Tensor:
         return encode(own, samples.views.repeat(len(mixtures), 1, 1))

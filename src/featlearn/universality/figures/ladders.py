@@ -70,9 +70,13 @@ def trade_off(
     probes against the number of tasks in the pre-training, with 95 % intervals. A panel a method, width
     of the representation and world; worlds differ in how many features of a task are shared, and stand in
     for the thesis' three families of data. The second average has the thesis' weights by classes, of which
-    94 % lie on what the last step adds; both are over one task of each rung. *What to see:* whether the average rises, and the target falls where
-    the width is that of one task's features. What needs no pre-training stands in `tables/ladders.md`, the
-    raw input and the oracle among it: labels are linear in the features, so that what can be saved is labels.
+    94 % lie on what the last step adds; both are over one task of each rung. With all labels, MoCo at the width of
+    one task's features and as many shared features as private ones, the average
+    {{ said("universality/average-rises", holds="rises", fails="does not rise") }} and the target
+    {{ said("universality/target-falls", holds="falls", fails="does not fall by .02") }}; with room for all it
+    {{ said("universality/no-trade-off-with-room", holds="does not fall", fails="falls, a little") }}. What needs no
+    pre-training stands in `tables/ladders.md`, the raw input and the oracle among it: labels are linear in the
+    features, so that what can be saved is labels.
     """
     shown = curves(accuracies, config, percent)
     panels = _panels(config, arms, every)
@@ -128,8 +132,8 @@ def similarity(similarities: pd.DataFrame, config: Config, kind: str) -> Figure:
 
     Ours, on vectors that stand in for pictures: linear CKA (biased, as the thesis has it), mean over
     replicates, of MoCo at width 8. *only 2* was pre-trained on the second task alone; numbers are tasks of
-    growing mixtures, or weight decays (ours is decoupled, in Adam). *What to see:* whether similarity falls along
-    a row of mixtures, and more the fewer features are shared. In the linear theory it does, and networks
+    growing mixtures, or weight decays (ours is decoupled, in Adam). From the target alone to all tasks, features
+    {{ said("universality/similarity-falls", holds="change", fails="stay alike") }} (CKA, as many shared as private). In the linear theory it does, and networks
     that saw single other tasks all keep the shared features alone, so that they would be alike.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]

@@ -26,8 +26,11 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
 
     Ours, on vectors (MoCo, width 8). LP: a converged linear probe. FT: fine-tuning of the whole network.
     Ours: fine-tuning with the contrastive loss, at the weight named. CR then LP: the contrastive loss alone
-    on the target's unlabelled samples, then a probe. 95 % intervals. *What to see:* whether a probe stays behind when
-    there are many labels, and whether what changes the network gets back what a diverse pre-training lacks.
+    on the target's unlabelled samples, then a probe. 95 % intervals. After all tasks and with all labels fine-tuning
+    {{ said("universality/fine-tuning-wins-many", holds="beats a probe", fails="does not beat a probe") }}; with 5 % of them a probe
+    {{ said("universality/probe-wins-few", holds="beats fine-tuning", fails="does not beat fine-tuning") }}. Tuned with the
+    contrastive loss, networks {{ said("universality/fine-tuning-forgets-diversity",
+    holds="hardly fall as the pre-training grows", fails="fall as the pre-training grows") }}.
     """
     mixtures = sorted(set(tuned["mixture"]) - {0})
     shown = (mixtures[0], mixtures[-1])
@@ -52,7 +55,8 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
 
     Ours, on vectors: t-SNE of normalised features of test samples, pre-trained on all tasks, tuned on 20 %
     of the labels; colours are classes. In brackets: the share of a sample's ten nearest neighbours that have
-    its class, in the features themselves, mean over replicates. A probe does not move the features.
+    its class, in the features themselves, mean over replicates. A probe does not move the features; classes
+    {{ said("universality/ours-purer", holds="lie tighter", fails="do not lie tighter") }} with the contrastive loss than without.
     """
     methods = list(dict.fromkeys(maps["method"]))
     drawn = canvas(2.5 * len(methods), 2.9)

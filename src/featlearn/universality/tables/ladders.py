@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import number, side_by_side, summary
+from featlearn.core.stats import number
 from featlearn.universality.curves import crossing, curves
-from featlearn.universality.printed import beside
+from featlearn.universality.printed import beside, wide
 from featlearn.universality.words import KEPT, WORLD
 
 
@@ -29,21 +29,15 @@ def ladders(accuracies: pd.DataFrame, config: Config) -> Table:
     networks at their start, and the oracle, which is told the features of the task. Labels are without
     noise, so that the best possible accuracy is 1.
     """
-    means = summary(_all(accuracies, config), ["world", "arm", "mixture", "curve", "labels"])
-    shown = means.assign(column=means["labels"].astype(str))
-    heads = {str(m): f"{m} labels" for m in config["labels"]}
     by = ["world", "arm", "mixture", "curve"]
-    return Table(means, side_by_side(shown, by, "column", heads))
+    return wide(_all(accuracies, config), by, "labels", "labels")
 
 
 @table()
 def training(accuracies: pd.DataFrame, config: Config) -> Table:
     """Training accuracy of the probes on the target"""
     own = accuracies[accuracies["task"] == 0].assign(value=lambda frame: frame["training"])
-    means = summary(own, ["world", "arm", "mixture", "labels"])
-    shown = means.assign(column=means["labels"].astype(str))
-    heads = {str(m): f"{m} labels" for m in config["labels"]}
-    return Table(means, side_by_side(shown, ["world", "arm", "mixture"], "column", heads))
+    return wide(own, ["world", "arm", "mixture"], "labels", "labels")
 
 
 @table()
@@ -110,8 +104,4 @@ def two_encoders(
 @table()
 def similarities(similarities: pd.DataFrame) -> Table:
     """CKA of the target's features between mixtures, biased and debiased"""
-    means = summary(similarities, ["world", "arm", "first", "second", "estimator"])
-    heads = {"biased": "biased", "debiased": "debiased"}
-    return Table(
-        means, side_by_side(means, ["world", "arm", "first", "second"], "estimator", heads)
-    )
+    return wide(similarities, ["world", "arm", "first", "second"], "estimator")

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import side_by_side, summary
-from featlearn.universality.printed import beside
+from featlearn.universality.printed import beside, wide
 
 
 @table("table-f-2", contains="stand-in", which="table-f-2")
@@ -41,8 +40,4 @@ def specific_and_universal(
 @table()
 def pooled(pooled: pd.DataFrame) -> Table:
     """Accuracy on the target of every pool, by labels"""
-    own = pooled[pooled["task"] == 0]
-    means = summary(own, ["method", "pool", "place", "labels"])
-    shown = means.assign(column=means["labels"].astype(str))
-    heads = {str(m): f"{m} labels" for m in sorted(own["labels"].unique())}
-    return Table(means, side_by_side(shown, ["method", "pool", "place"], "column", heads))
+    return wide(pooled[pooled["task"] == 0], ["method", "pool", "place"], "labels", "labels")

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import number, side_by_side, summary
+from featlearn.core.stats import number
 from featlearn.universality.curves import crossing
-from featlearn.universality.printed import beside
+from featlearn.universality.printed import beside, wide, with_training
 from featlearn.universality.words import CR, FT, LP, ours
 
 WORDS = {0: "not pre-trained", 1: "1 task"}
@@ -27,11 +27,7 @@ def remedy(tuned: pd.DataFrame) -> Table:
 
     Mixture 0: fine-tuned from the random start, that is, trained on the labels alone.
     """
-    both = [tuned.assign(on="test"), tuned.assign(on="training", value=tuned["training"])]
-    means = summary(pd.concat(both), ["method", "mixture", "on", "labels"])
-    shown = means.assign(column=means["labels"].astype(str))
-    heads = {str(m): f"{m} labels" for m in sorted(tuned["labels"].unique())}
-    return Table(means, side_by_side(shown, ["method", "mixture", "on"], "column", heads))
+    return wide(with_training(tuned), ["method", "mixture", "on"], "labels", "labels")
 
 
 @table("table-f-9", contains="stand-in", methods=("LP", "CR then LP"), which="table-f-9")

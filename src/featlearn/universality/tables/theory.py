@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import number, readable, side_by_side, summary
+from featlearn.core.stats import number, readable, summary
+from featlearn.universality.printed import wide
 
 
 @table()
@@ -37,10 +38,7 @@ def square(square: pd.DataFrame) -> Table:
 @table()
 def probe_risks(risks: pd.DataFrame) -> Table:
     """Mean squared error of the probe, by tasks of the pre-training and labels"""
-    means = summary(risks, ["tasks", "labels"])
-    means["column"] = means["labels"].astype(str)
-    heads = {str(m): f"{m} labels" for m in sorted(risks["labels"].unique())}
-    return Table(means.drop(columns="column"), side_by_side(means, ["tasks"], "column", heads))
+    return wide(risks, ["tasks"], "labels", "labels")
 
 
 @table()

@@ -1,0 +1,53 @@
+"""Trade-off curves of ladders of pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines
+from featlearn.universality.words import RANDOM, RAW
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = {"average": Look("average over the sets", COLOURS["red"]),
+         "target": Look("target", COLOURS["blue"], "s"),
+         RAW: Look("target, raw pixels", PALETTE["raw input"], "D"),
+         RANDOM: Look("target, random features", PALETTE["random features"], "^")}  # fmt: skip
+
+
+@figure()
+def pictures(pictures: pd.DataFrame, config: Config) -> Figure:
+    """Average and target accuracy on growing mixtures of sets of pictures
+
+    Ours: accuracy of converged linear probes against the number of sets in the pre-training, with 95 %
+    intervals; a panel a share of the target's labels. By default the target is digits, and glyphs, gratings and
+    the digits turned by a quarter are added to it; a view moves a small grey picture by a pixel, in noise. As sets are added
+    the target {{ said("universality/pictures-target-falls", holds="falls", fails="does not fall by .02") }} and the average
+    {{ said("universality/pictures-average-rises", holds="rises", fails="does not rise") }}. With 5 % of the labels what was
+    pre-trained on the target {{ said("universality/pictures-learned-not-raw", holds="leads raw pixels and random features",
+    fails="does not lead raw pixels and random features by .05") }}; with all of them see the lines of both.
+    """
+    method = config["methods"][0]
+    own = pictures[pictures["arm"] == method]
+    by = ["mixture", "percent", "replicate"]
+    curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),
+              own[own["task"] == 0].assign(curve="target")]  # fmt: skip
+    mixtures = sorted(own["mixture"].unique())
+    rivals = pictures[pictures["arm"].isin([RAW, RANDOM]) & (pictures["task"] == 0)]
+    curves += [rivals.assign(curve=rivals["arm"], mixture=mixture) for mixture in mixtures]
+    shown = pd.concat(curves, ignore_index=True)
+    shares = (5, 20, 100)
+    drawn = canvas(2.6 * len(shares) + 0.6, 3.2)
+    axes = drawn.subplots(1, len(shares), sharey=True)
+    for ax, percent in zip(axes, shares, strict=True):
+        lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS)
+        ax.set(title=f"{method}, {percent} % of the labels", xlabel="sets of the pre-training")
+        ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
+    axes[0].set_ylabel("accuracy")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn

@@ -1,0 +1,16 @@
+"""Accuracies of ladders of pictures."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from featlearn.core.publish import Config, Table, table
+from featlearn.universality.printed import wide, with_training
+
+
+@table()
+def pictures(pictures: pd.DataFrame, config: Config) -> Table:
+    """Accuracy on each set by mixture and share of the labels; mixture 0 is not pre-trained"""
+    names = dict(enumerate(own["name"] for own in config["sets"]))
+    named = with_training(pictures).assign(set=lambda frame: frame["task"].map(names))
+    return wide(named, ["arm", "mixture", "set", "on"], "percent", "%")

@@ -1,0 +1,175 @@
+"""``featlearn cam``, ``predict`` and ``export`` on files that are not what one hopes for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from featlearn import images
+from featlearn.command import main, pictures
+from featlearn.core.files import Described, read_tensors, write_tensors
+from featlearn.core.seeds import seeded
+from featlearn.images.augment import Augment
+from featlearn.images.classifier import Classifier
+from featlearn.images.encoders import build_encoder
+from featlearn.images.saved import described
+
+ESC = "\x1b[31m"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a classifier, its encoder, and some pictures."""
+    monkeypatch.chdir(tmp_path)
+    with seeded(0, "test"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, 32)
+        whole = Classifier(encoder, 2)
+    augment = Augment({"preset": "none"})
+    write_tensors(described(whole, augment, "a test", {}, ["daisy", "rose"]), "c.safetensors")
+    write_tensors(described(encoder, augment, "a test", {}), "e.safetensors")
+    for name in ("a.png", "-b.png", f"new\nline {ESC}.png", os.fsdecode(b"bytes\xff.png")):
+        picture(name)
+    return tmp_path
+
+
+def picture(name, seed=0):
+    noise = np.random.default_rng(seed).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(name)
+
+
+def test_a_line_a_picture_and_names_that_a_terminal_would_obey_are_escaped(here, capsys):
+    names = ["a.png", f"new\nline {ESC}.png", os.fsdecode(b"bytes\xff.png"), "./-b.png"]
+    assert main(["predict", "c.safetensors", *names]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    shown = ["a.png", "new\\nline \\x1b[31m.png", "bytes\\xff.png", "./-b.png"]
+    assert [row[0] for row in rows] == shown
+    for _, said, probable in rows:
+        assert said in ("daisy", "rose")
+        assert 0.5 <= float(probable) <= 1
+
+
+def test_files_whose_names_begin_with_a_dash_stand_behind_two(here, capsys):
+    assert main(["predict", "c.safetensors", "a.png", "--", "-b.png"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("./-b.png\t")
+
+
+@pytest.mark.parametrize("command", ["predict", "cam"])
+def test_what_is_no_picture_is_named_and_the_others_are_done(here, command, capsys):
+    (here / "empty.jpg").touch()
+    (here / "photo.jpg").write_bytes(
+        b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + bytes(99)
+    )
+    assert main([command, "c.safetensors", "empty.jpg", "a.png", "photo.jpg"]) == 1
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert "empty.jpg: the file is empty" in said.err
+    assert "photo.jpg: not an image of a known format" in said.err
+
+
+def test_many_pictures_are_looked_at_some_at_a_time(here, monkeypatch, capsys):
+    monkeypatch.setattr(pictures, "BATCH", 2)
+    names = [f"{number}.png" for number in range(5)]
+    for number, name in enumerate(names):
+        picture(name, number)
+    assert main(["predict", "c.safetensors", *names]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    wanted = images.network("c.safetensors")(names)
+    assert [float(row[2]) for row in rows] == pytest.approx(wanted.amax(1).tolist(), abs=1e-3)
+
+
+def test_maps_of_two_files_of_one_name_and_of_a_very_long_one(here, capsys):
+    (here / "other").mkdir()
+    long = "x" * 240 + ".png"
+    for name in ("other/a.png", long):
+        picture(name)
+    assert main(["cam", "e.safetensors", "a.png", "other/a.png", long, "--out", "m"]) == 0
+    made = capsys.readouterr().out.splitlines()
+    assert made == ["m/a-cam.png", "m/a-2-cam.png", f"m/{'x' * 60}-cam.png"]
+    assert all(Image.open(name).size == (64, 32) for name in made)
+
+
+def test_an_encoder_has_no_classes_to_say(here, capsys):
+    assert main(["predict", "e.safetensors", "a.png"]) == 2
+    assert "knows no classes" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
+    command = [sys.executable, "-m", "featlearn.command", "predict", "c.safetensors"]
+    script = " ".join([*command, *["a.png"] * 3]) + " | head -1"
+    told = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.count("\n") == 1
+    assert "Traceback" not in told.stderr
+
+
+# --------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("file", ["c.safetensors", "e.safetensors"])
+def test_an_export_says_what_the_network_says(here, file, capsys):
+    assert main(["export", file, "out.pt2"]) == 0
+    assert "pixels (N, 3, 32, 32), 0 to 255" in capsys.readouterr().out
+    network = images.network(file)
+    pixels = network.pixels(["a.png"] * 3)
+    wanted = network(pixels) if network.classes else network.features(pixels)
+    with torch.inference_mode():
+        again = torch.export.load("out.pt2").module()(pixels.float())
+    torch.testing.assert_close(again, wanted, rtol=1e-4, atol=1e-5)
+    assert not list(here.glob(".export-*"))
+
+
+def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypatch, capsys):
+    (here / "out.pt2").write_bytes(b"the one before")
+    monkeypatch.setattr(pictures, "SAME", -1.0)
+    assert main(["export", "c.safetensors", "out.pt2"]) == 2
+    assert "out.pt2: not kept: it differs" in capsys.readouterr().err
+    assert (here / "out.pt2").read_bytes() == b"the one before"
+    assert not list(here.glob(".export-*"))
+
+
+@pytest.mark.parametrize(
+    ("out", "told"), [("out.onnx", "ends in .pt2"), ("nowhere/out.pt2", "nowhere: no such folder")]
+)
+def test_where_an_export_cannot_go_is_told_first(here, out, told, capsys):
+    assert main(["export", "c.safetensors", out]) == 2
+    assert told in capsys.readouterr().err
+
+
+# --------------------------------------------------------------------------- headers
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"image_size": 10**9}, "image_size"),
+        ({"image_size": "32"}, "image_size"),
+        ({"classes": 7}, "classes"),
+        ({"classes": [1, 2]}, "classes"),
+        ({"mean": [0.5]}, "mean or std"),
+        ({"std": ["a", "b", "c"]}, "mean or std"),
+        ({"std": [float("nan")] * 3}, "mean or std"),
+        ({"encoder": "small_resnet"}, "encoder"),
+        ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
+        ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
+        ({"encoder": {"kind": "small_resnet", "widths": [8] * 10**5}}, "encoder.widths"),
+        ({"encoder": {"kind": "os.system"}}, "expected one of"),
+        ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
+        (
+            {"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}},
+            "not those of its header",
+        ),
+        ({"encoder": {"kind": "timm:../x"}}, "timm"),
+    ],
+)
+def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):
+    weights = read_tensors("c.safetensors")
+    write_tensors(Described(dict(weights), **weights.about | changed), "evil.safetensors")
+    assert main(["predict", "evil.safetensors", "a.png"]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said) < 2000

@@ -1,0 +1,79 @@
+"""Ladders of pictures: their sets, their views, and one from a folder of the test's."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from featlearn.core.seeds import Streams
+from featlearn.universality import config as universality_config
+from featlearn.universality.claims.pictures import CLAIMS
+from featlearn.universality.experiments import pictures as experiment
+from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
+
+STREAMS = Streams(0, "tests", "pictures", range(2))
+
+
+def test_a_view_moves_the_picture_and_keeps_all_of_it() -> None:
+    images = torch.rand(2, 5, 3, 3)
+    place, noise = drawn((5,), 3, Sight(2, 0.0), STREAMS("places"))
+    views = seen(images, place, noise, 2).reshape(2, 5, 5, 5)
+    assert views.sum((2, 3)).numpy() == pytest.approx(images.sum((2, 3)).numpy(), rel=1e-5)
+    row, column = place[1, 4].tolist()
+    assert torch.equal(views[1, 4, row : row + 3, column : column + 3], images[1, 4])
+    assert place.min() == 0
+    assert place.max() == 2
+
+
+@pytest.mark.parametrize("made", ["glyphs", "gratings"])
+def test_made_sets_tell_their_classes_apart(made, tmp_path) -> None:
+    own = open_set({"made": made}, tmp_path, 200, 8, (0, "tests", made), "key")
+    assert own.images.shape == (200, 8, 8)
+    assert own.images.min() >= 0
+    assert own.images.max() <= 1
+    assert sorted(own.classes.unique().tolist()) == list(range(8))
+
+
+def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:
+    own = Pictures(torch.rand(50, 2, 2), torch.zeros(50, dtype=torch.long))
+    rows = dealt(own, {"train": 20, "validation": 10, "test": 10}, STREAMS("dealt"))
+    every = torch.cat(list(rows.values()), 1)
+    assert [part.shape[1] for part in rows.values()] == [20, 10, 10]
+    assert all(len(set(one.tolist())) == 40 for one in every)
+    few = dealt(own, {"train": 80, "validation": 10, "test": 10}, STREAMS("dealt"))
+    assert [part.shape[1] for part in few.values()] == [40, 5, 5]
+    stream = pairs(own.images, [rows["train"]] * 2, 6, Sight(0, 0.0), STREAMS("pairs"))
+    first, second = next(stream)
+    assert first.shape == (4, 6, 4)
+    assert torch.equal(first, second)  # without room and noise both views are the picture
+    assert torch.equal(first[:2], first[2:])  # spans share what is random
+
+
+def test_a_ladder_of_folders(tmp_path) -> None:
+    random = np.random.default_rng(0)
+    for name, level in (("dark", 40), ("light", 200)):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        for number in range(40):
+            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "data" / name / f"{number}.png")
+    own = {"data": {"kind": "folder", "path": str(tmp_path / "data"), "shares": {"test": 0.3}}}
+    config = {
+        "replicates": 2, "side": 6, "room": 1, "noise": 0.1, "hidden": 16, "width": 4,
+        "sets": [{"name": "shades", **own}, {"name": "glyphs", "made": "glyphs"}],
+        "methods": ["moco"],
+        "samples": {"train": 100, "validation": 20, "test": 20}, "steps": 20, "batch": 8,
+        "rate": 0.01, "penalties": [0.1],
+    }  # fmt: skip
+    assert universality_config.state([own["data"]])
+    job = types.SimpleNamespace(config=config, seed=0, tell=lambda words: None,
+                                results=tmp_path, params={"cache": "cache"})  # fmt: skip
+    frame = experiment.measure(job)["pictures"]
+    assert set(frame["mixture"]) == {0, 1, 2}
+    easy = frame[(frame["arm"] == "moco") & (frame["task"] == 0) & (frame["percent"] == 100)]
+    assert easy["value"].min() > 0.9
+    found = {claim.claim: claim.measure({"pictures": frame}) for claim in CLAIMS}
+    assert {len(values) for values in found.values()} == {2}

@@ -1,0 +1,27 @@
+# Pre-training on growing mixtures of sets of pictures.
+
+UNIVERSALITY_PICTURES = config["universality"]["pictures"]
+
+
+use rule compute as universality_pictures with:
+    output:
+        pictures=f"{RESULTS}/universality/measurements/pictures/pictures.parquet",
+    log:
+        f"{LOGS}/universality/pictures.log",
+    params:
+        **by(
+            "universality.experiments.pictures:measure",
+            UNIVERSALITY_PICTURES,
+            cache=".cache/images",
+            state=universality_config.state(
+                own["data"] for own in UNIVERSALITY_PICTURES["sets"] if "data" in own
+            ),
+        ),
+
+
+experiment(
+    "universality",
+    "pictures",
+    UNIVERSALITY_PICTURES,
+    pictures=rules.universality_pictures.output.pictures,
+)
