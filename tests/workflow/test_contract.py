@@ -34,6 +34,8 @@ CLAIMS = {
     "low": NUMBER,
     "high": NUMBER,
     "reason": TEXT,
+    "asymptotic": TEXT,
+    "changed": TEXT,
     "measured": NUMBER,
     "interval_low": NUMBER,
     "interval_high": NUMBER,

@@ -3,7 +3,9 @@
 A verdict is formed from the interval of what was measured, and not from its mean alone: ``holds``
 where the whole interval lies in the band, ``fails`` where all of it lies outside, ``undecided``
 where it straddles an end. What a run cannot show because its declared sizes, lengths or replicates
-are below those that the band was derived for is ``not shown at this scale``.
+are below those that the band was derived for is ``not shown at this scale``. A verdict is always one
+on the sizes of the run: where a statement is of a limit that no computer comes near, ``asymptotic``
+tells so beside it.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ SHARE, DIFFERENCE_OF_SHARES, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 #: Columns of ``claims.parquet``, one row a claim.
 COLUMNS = (
     "claim", "paper", "kind", "source", "statement", "quantity", "low", "high", "reason",
-    "measured", "interval_low", "interval_high", "spread", "spread_kind", "replicates", "effect",
+    "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread", "spread_kind", "replicates", "effect",
     "would_decide", "verdict", "artefact",
 )  # fmt: skip
 
@@ -101,13 +103,20 @@ class Claim:
     artefact
         File with the raw numbers, below ``results/<scale>/``.
     out_of_reach
-        What is not inside its band is ``not shown at this scale`` if this gives a reason.
+        What is not inside its band is ``not shown at this scale`` if this gives a reason. It reads
+        the config: a larger one closes it.
     possible
         Least and largest value that the quantity can take: the interval is cut to it.
     statistic
         What the replicates say together, one of :data:`STATISTICS`: ``mean`` (t-interval),
         ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
         ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
+    asymptotic
+        Of a statement with o(1) or an unnamed constant: the calculation, from its formulas and
+        without a run, by which it misses the band at every size that a computer holds. The verdict
+        is that of these sizes all the same.
+    changed
+        What of the claim was changed after a result had been seen, and which; empty if nothing.
     """
 
     claim: str
@@ -123,6 +132,8 @@ class Claim:
     out_of_reach: OutOfReach | None = None
     possible: tuple[float, float] = (-math.inf, math.inf)
     statistic: str = "mean"
+    asymptotic: str = ""
+    changed: str = ""
 
     def __post_init__(self) -> None:
         if "/" not in self.claim:
@@ -402,6 +413,8 @@ def ledger(
                 "low": claim.low,
                 "high": claim.high,
                 "reason": claim.reason + (f" Out of reach here: {beyond}" if beyond else ""),
+                "asymptotic": claim.asymptotic,
+                "changed": claim.changed,
                 "measured": seen.mean,
                 "interval_low": seen.low,
                 "interval_high": seen.high,
