@@ -3,9 +3,9 @@
 A verdict is formed from the interval of what was measured, and not from its mean alone: ``holds``
 where the whole interval lies in the band, ``fails`` where all of it lies outside, ``undecided``
 where it straddles an end. What a run cannot show because its declared sizes, lengths or replicates
-are below those that the band was derived for is ``not shown at this scale``. A verdict is always one
-on the sizes of the run: where a statement is of a limit that no computer comes near, ``asymptotic``
-tells so beside it.
+are below those that the band was derived for is ``not shown at this scale``. A verdict is always
+one on the sizes of the run: where a statement is of a limit that no computer comes near,
+``asymptotic`` tells so beside it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ SHARE, DIFFERENCE_OF_SHARES, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 #: Columns of ``claims.parquet``, one row a claim.
 COLUMNS = (
     "claim", "paper", "kind", "source", "statement", "quantity", "low", "high", "reason",
-    "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread", "spread_kind", "replicates", "effect",
-    "would_decide", "verdict", "artefact",
+    "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread", "spread_kind",
+    "replicates", "effect", "would_decide", "verdict", "artefact",
 )  # fmt: skip
 
 
