@@ -66,4 +66,7 @@ def wide(
 
 
 #: Was put out of reach with a sentence that read no size of the run.
-EXCUSED = "`not shown at this scale`, whatever the config, until a review: no larger run closes it."
+EXCUSED = (
+    "`not shown at this scale`, whatever the config, until a review: the excuse named no size of "
+    "the run."
+)

@@ -145,9 +145,9 @@ CLAIMS: tuple[Claim, ...] = (
         high=0.51,
         possible=SHARE,
         reason="The printed band [0.49 mu, 0.51 mu] of the overall error, divided by mu. At k = 10 "
-        "some classes keep both features, and with s = 2 an image of a lost view holds no captured "
-        "distractor with a chance of e^-2s/2 = .14 and is right by elimination: even half of the "
-        "features lost would leave an error of .43. A failure is expected.",
+        "some classes keep both features; and an image of a lost view that holds no captured "
+        "distractor, which with half of the features lost has the chance e^-s = .05, is right by "
+        "elimination, which would leave .475. A failure is expected.",
         measure=_single_view_error,
         changed="`not shown at this scale`, whatever the config, until a review: the excuse read "
         "no size of the run.",
