@@ -144,7 +144,7 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     }
     for ax, power, column, words in (
         (axes[0], 2, "share", "energy in the relevant space"),
-        (axes[1], 1, "share", ""),
+        (axes[1], 1, "share", "energy in the relevant space"),
         (axes[2], 2, "error", "energy missed by a head"),
     ):
         shown = scan.assign(ratio=scan["samples"] / scan["dimension"] ** power)
