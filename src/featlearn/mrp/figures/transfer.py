@@ -65,7 +65,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
         own = shown[(shown["case"] == name) & (shown["classes"] == classes)]
         for place, (recipe, look) in enumerate(looks.items()):
             # a place a recipe, whether the case has it or not
-            rows(ax, own[own["recipe"] == recipe], "recipe", looks={recipe: look}, first=place)
+            rows(ax, own[own["recipe"] == recipe], "recipe", looks={recipe: look}, first=place,
+                 errorbar=share_interval)  # fmt: skip
         ax.set_title(f"{_words(name)}:\n{case[f'{classes}_classes']} {classes} classes", fontsize=9)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
