@@ -113,7 +113,7 @@ def _sweep(ax: Axes, accuracy: pd.DataFrame, name: str) -> None:
     """Accuracies over the encoder's rate; level lines show training from scratch."""
     tuned = accuracy[(accuracy["case"] == name) & (accuracy["recipe"] == "finetuned")]
     rates = sorted(tuned["encoder_rate"].unique())
-    lines(ax, tuned, "encoder_rate", "kind", looks=LINES, errorbar=share_interval)
+    lines(ax, tuned, "encoder_rate", "kind", looks=LINES, errorbar=share_interval, apart=1.1)
     ax.set(xscale="log", xlabel=r"learning rate of the encoder $\eta_1$")
     ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
     ax.set_xticks([], minor=True)
