@@ -42,7 +42,7 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
               errorbar=share_interval, apart=1.05)  # fmt: skip
         labels = sorted(tuned["labels"].unique())
         ax.set(xscale="log", xlabel="labels",
-               title="pre-trained on the target" if mixture == 1 else f"on {mixture} tasks")  # fmt: skip
+               title="pre-trained on the target" if mixture == 1 else f"pre-trained on {mixture} tasks")  # fmt: skip
         ax.set_xticks(labels, [str(number) for number in labels])
         ax.minorticks_off()
     every[0].set_ylabel("target accuracy")
