@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.universality.figures.ladders import NAMES
 from featlearn.universality.words import RANDOM, RAW
 
 if TYPE_CHECKING:
@@ -42,11 +43,14 @@ def pictures(pictures: pd.DataFrame, config: Config) -> Figure:
     curves += [rivals.assign(curve=rivals["arm"], mixture=mixture) for mixture in mixtures]
     shown = pd.concat(curves, ignore_index=True)
     shares = (5, 20, 100)
-    drawn = canvas(2.6 * len(shares) + 0.6, 3.2)
+    drawn = canvas(min(PAGE, 2.6 * len(shares) + 0.6), 3.2)
     axes = drawn.subplots(1, len(shares), sharey=True)
     for ax, percent in zip(axes, shares, strict=True):
-        lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS)
-        ax.set(title=f"{method}, {percent} % of the labels", xlabel="sets of the pre-training")
+        lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS,
+              errorbar=share_interval)  # fmt: skip
+        ax.set(
+            title=f"{NAMES[method]}, {percent} % of the labels", xlabel="sets of the pre-training"
+        )
         ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
     axes[0].set_ylabel("accuracy")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
