@@ -236,6 +236,25 @@ def test_a_long_name_of_a_class_leaves_its_numbers_in_sight(browser, page):
 
 
 @browser_test
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_phone_hides_no_number_of_a_table(browser, page, width):
+    resize(browser, width)
+    boxes = run(browser, "[...document.querySelectorAll('.scroll td')].map((cell) =>"
+                " [...cell.getClientRects()].at(-1)).map((box) => [box.left, box.right])")  # fmt: skip
+    assert boxes
+    assert all(0 <= left and right <= width for left, right in boxes)
+    head = "getComputedStyle(document.querySelector('#table-accuracy td:last-child'), '::before')"
+    assert "of the labels" in run(browser, f"{head}.content")
+
+
+@browser_test
+def test_numbers_stand_below_their_heads_where_there_is_room(browser, page):
+    lefts = run(browser, "[...document.querySelectorAll('#table-accuracy tr')].map((row) =>"
+                " [...row.cells].map((cell) => Math.round(cell.getBoundingClientRect().left)))")  # fmt: skip
+    assert all(row == lefts[0] for row in lefts)
+
+
+@browser_test
 def test_figures_and_tables_say_what_they_are(browser, page):
     assert len(shown(browser, "article h3")) >= len(FIGURES) + 3
     assert all(shown(browser, "article h3"))

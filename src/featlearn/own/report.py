@@ -6,7 +6,9 @@ comes out of a file is escaped, and the same inputs give the same page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,8 @@ from featlearn.own.tables.images import ACCURACY, cut, interval
 
 #: Order of the page; what a run does not have is left out.
 FIGURES = ("accuracy", "confusion", "maps", "learning", "pictures")
-TABLES = ("accuracy", "gains", "classes", "detection", "pictures")
+#: Of each table how many of its columns tell what a row is about; the others hold what was found.
+TABLES = {"accuracy": 4, "gains": 4, "classes": 3, "detection": 2, "pictures": 2}
 #: Faults that are listed; of more the page says how many, and where they stand.
 LISTED = 200
 
@@ -112,8 +115,18 @@ def _table(folder: Path, name: str, captions: Mapping[str, str]) -> Shown:
     file = folder / "tables" / f"{name}.md"
     own = parse_page(file.read_text(encoding="utf-8"), str(file), 2)
     told = parse_page(captions[f"table/{name}"], f"table {name}", 2)
-    page = Page(told.title, Markup(told.body + own.body))
+    page = Page(told.title, Markup(told.body + _with_heads(own.body, TABLES[name])))
     return Shown(name, page, [f"tables/{name}.md", f"tables/{name}.parquet"])
+
+
+def _with_heads(html: str, keys: int) -> Markup:
+    """A table whose cells know their heads: on a narrow screen each row is a card of its own."""
+    heads = [Markup(head).striptags() for head in re.findall(r"<th[^>]*>(.*?)</th>", html)]
+    cells = cycle(
+        Markup('<td data-head="{}"{}').format(head, Markup(' class="subject"' if place < keys else ""))
+        for place, head in enumerate(heads)
+    )
+    return Markup(re.sub("<td", lambda _: next(cells), html))
 
 
 def sentences(
