@@ -54,6 +54,7 @@ def render(
     folder: Path,
     captions: Mapping[str, str],
     faults: Mapping[str, Path],
+    twice: Mapping[str, Path],
     config: Mapping[str, Any],
     settings: Mapping[str, Any],
     command: str,
@@ -68,6 +69,8 @@ def render(
         Of each figure and table, as ``figure/<name>``, its caption (Markdown).
     faults
         Of each data set the Parquet file of the pictures that were left out.
+    twice
+        The same of those whose pixels stand in another part or class as well.
     config
         ``run`` and ``seed``.
     settings
@@ -100,6 +103,7 @@ def render(
         figures={one.key: one for one in figures},
         tables={one.key: one for one in tables},
         left=left,
+        twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
         listed=LISTED,
     )
 
@@ -119,11 +123,21 @@ def _table(folder: Path, name: str, captions: Mapping[str, str]) -> Shown:
     return Shown(name, page, [f"tables/{name}.md", f"tables/{name}.parquet"])
 
 
+def _twice(frame: pd.DataFrame) -> list[list[str]]:
+    """Files that are one picture, with the part that each is in; one list a picture."""
+    groups: dict[str, list[str]] = {}
+    for same, role, file in frame[["same", "role", "file"]].itertuples(index=False):
+        part = "training" if role == "train" else role
+        groups.setdefault(same, []).append(f"{part}: {file}")
+    return list(groups.values())
+
+
 def _with_heads(html: str, keys: int) -> Markup:
     """A table whose cells know their heads: on a narrow screen each row is a card of its own."""
     heads = [Markup(head).striptags() for head in re.findall(r"<th[^>]*>(.*?)</th>", html)]
+    kinds = ("", Markup(' class="subject"'))
     cells = cycle(
-        Markup('<td data-head="{}"{}').format(head, Markup(' class="subject"' if place < keys else ""))
+        Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
         for place, head in enumerate(heads)
     )
     return Markup(re.sub("<td", lambda _: next(cells), html))
@@ -203,8 +217,8 @@ def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> list[Warned]:
                 Warned(
                     "Test images that were trained on.",
                     f"{again} of the {images} test images of {name} are, pixel for pixel, training "
-                    "images as well: accuracies here are too high. Keep one of each. Cut or saved "
-                    "anew, a picture is not found by this.",
+                    "images as well: accuracies here are too high. Keep one of each; their names "
+                    "stand below. Cut or saved anew, a picture is not found by this.",
                 )
             )
         if twice := int(own["contradicted"].sum()):
@@ -212,7 +226,7 @@ def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> list[Warned]:
                 Warned(
                     "One picture, two classes.",
                     f"{twice} images of {name} stand, pixel for pixel, in the folders of two "
-                    "classes: no network can be right on both.",
+                    "classes: no network can be right on both. Their names stand below.",
                 )
             )
         for role, what in (("train", "no training image"), ("test", "no test image")):
