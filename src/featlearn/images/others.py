@@ -356,7 +356,7 @@ def _check_extent(weights: Described, path: str) -> None:
     with torch.device("meta"):
         made = build_encoder(about["encoder"], about["image_size"])
         if about["classes"]:
-            made = Classifier(made, len(about["classes"]), several=bool(about.get("several")))  # type: ignore[arg-type]
+            made = Classifier(made, len(about["classes"]), several=bool(about.get("several")))
     wanted, here = (
         {name: tuple(value.shape) for name, value in tensors.items()}
         for tensors in (made.state_dict(), weights)
