@@ -60,7 +60,10 @@ def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 def _ledger(results: Path) -> pd.DataFrame:
     for name in NEEDED:
         if not (results / name).is_file():
-            raise FeatlearnError(f"{results}: has no {name}; expected the folder of a finished run")
+            raise FeatlearnError(
+                f"{results}: has no {name}; expected the folder of a finished run of papers, such "
+                "as results/tour (a run on own pictures judges no claims: see its own/tables)"
+            )
     return read_parquet(results / "claims.parquet")
 
 

@@ -92,7 +92,10 @@ def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
-        print(f"{listed} does not exist: run `make SCALE={scale}` first", file=sys.stderr)
+        print(
+            f"{listed}: not there; expected that of a finished run: featlearn run --scale {scale}",
+            file=sys.stderr,
+        )
         return 2
     expected = read_checksums(listed)
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}

@@ -63,6 +63,5 @@ def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path):
 def test_a_folder_without_a_finished_run_is_named(first, tmp_path):
     ended = compare(first, tmp_path / "nothing")
     assert ended.returncode == 2
-    assert ended.stderr == (
-        f"{tmp_path / 'nothing'}: has no claims.parquet; expected the folder of a finished run\n"
-    )
+    told = f"{tmp_path / 'nothing'}: has no claims.parquet; expected the folder of a finished run"
+    assert ended.stderr.startswith(told)
