@@ -5,7 +5,8 @@
 The front page of the repository tells what `desk` found, with pictures.
 
 Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
-scale as it stands in config/scale/, or not made at the commit that is checked out, as it is there.
+scale as it stands in config/scale/, or of which the commit that is checked out, as it is there,
+would make anything anew.
 """
 
 from __future__ import annotations
