@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -56,6 +58,15 @@ def publish(toy: Toy, run: str = "smoke") -> subprocess.CompletedProcess:
     return subprocess.run(
         command, cwd=toy.root, env=environment(), capture_output=True, text=True, check=False
     )
+
+
+def script_of(name: str, root: Path, monkeypatch) -> ModuleType:
+    """A script as a module."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = importlib.util.spec_from_file_location(name, root / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def refused(toy: Toy) -> str:
@@ -157,6 +168,18 @@ def test_a_publication_that_fails_half_way_leaves_what_stood_there(toy, monkeypa
     aside.rename(toy / "results/published/smoke")
 
 
+def test_the_readme_is_written_when_all_runs_are_published(monkeypatch):
+    """A changed README would make a publication of the next run one of no commit."""
+    script, done = script_of("publish", REPOSITORY, monkeypatch), []
+    monkeypatch.setattr(script, "publish", lambda root, results, _: done.append(results.name) or 0)
+    monkeypatch.setattr(script, "front", lambda folder, *_: folder.name)
+    monkeypatch.setattr(script, "put_in_front", lambda readme, told: done.append(readme.name))
+    assert script.main([FRONT, "tour-portable"]) == 0
+    assert done == [FRONT, "tour-portable", "README.md"]
+    assert script.main(["tour-portable"]) == 0
+    assert done[3:] == ["tour-portable"]
+
+
 def test_what_is_not_this_very_commit_is_refused(toy):
     (toy / "new.py").touch()
     assert "the checkout differs from its commit" in (told := refused(toy))
@@ -217,11 +240,8 @@ def test_outside_of_git_nothing_is_published(toy):
 
 
 def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "argv", ["verify.py", "--published"])
-    spec = importlib.util.spec_from_file_location("verify", toy / "scripts/verify.py")
-    verify = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(verify)
+    verify = script_of("verify", toy.root, monkeypatch)
     assert publish(toy).returncode == 0
     assert verify.main() == 2
     assert "holds no portable run" in capsys.readouterr().err
