@@ -19,7 +19,7 @@ def pytest_runtest_setup(item):
 
 
 def pytest_runtest_teardown(item):
-    """No figure of a test stays open: matplotlib warns of the twentieth, in whatever test that is."""
+    """No figure of a test stays open: matplotlib warns of the twentieth, in whatever test."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
