@@ -69,7 +69,7 @@ verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
 compare: $(READY) ## SCALE here against the published run: verdicts, numbers, files
 	$(BIN)/featlearn compare --files results/published/$(SCALE) results/$(SCALE)
 
-publish: $(READY) ## results/published/ from finished runs of this very commit: RUNS="desk tour-portable"
+publish: $(READY) ## results/published/ from finished runs that this commit would not change: RUNS="desk tour-portable"
 	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
 
 verify-published: $(READY) ## the published portable run once more, here; which bytes differ

@@ -5,7 +5,8 @@
 The front page of the repository tells what `desk` found, with pictures.
 
 Not a rule: it writes outside of the run's folder. Refused is a run that is not whole, not of a
-scale as it stands in config/scale/, or not made at the commit that is checked out, as it is there.
+scale as it stands in config/scale/, or of which the commit that is checked out, as it is there,
+would make anything anew.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from featlearn.core.publication import FINDINGS, publish
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs="+", metavar="run", help="folder below results/")
+    runs = parser.parse_args(words).runs
     try:
-        for run in parser.parse_args(words).runs:
+        for run in runs:
             size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
-            if run == FRONT:
-                told = front(ROOT / APART / run, f"{APART}/{run}/", ROOT / FINDINGS)
-                put_in_front(ROOT / "README.md", told)
-                print("README.md: what it found")
+        # at last: with a README that is changed the checkout is not its commit any more
+        if FRONT in runs:
+            told = front(ROOT / APART / FRONT, f"{APART}/{FRONT}/", ROOT / FINDINGS)
+            put_in_front(ROOT / "README.md", told)
+            print("README.md: what it found")
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2

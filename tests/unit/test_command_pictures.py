@@ -205,6 +205,10 @@ def test_where_an_export_cannot_go_is_told_first(here, out, told, capsys):
             "not those of its header",
         ),
         ({"encoder": {"kind": "timm:../x"}}, "timm"),
+        (
+            {"encoder": {"kind": "torchvision:resnet18"}, "image_size": 8192},
+            "torchvision:resnet18: 8192 pixels; expected at most 1024",
+        ),
     ],
 )
 def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):

@@ -1,4 +1,4 @@
-"""What is shown without a run: only what was made, whole, at the commit that is checked out."""
+"""What is shown without a run: only what is whole, as the commit that is checked out makes it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from featlearn.core import publication
 from featlearn.core.claims import declared
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
 from featlearn.core.front import CLOSES, FRONT, OPENS, PAGE, front, page, put_in_front
-from featlearn.core.publication import CHECKED, COPIED, FINDINGS, SUMMARY, published
+from featlearn.core.publication import CHECKED, COPIED, FINDINGS, SUMMARY, elsewhere, published
 
-from .checkout import REPOSITORY, environment
+from .checkout import REPOSITORY, Checkout, environment
 from .toy import Toy
 
 pytestmark = pytest.mark.workflow
@@ -31,7 +34,7 @@ RUNS = published(REPOSITORY)
 HERE = REPOSITORY / "results/published"
 
 
-def git(toy: Toy, *words: str) -> str:
+def git(toy: Checkout, *words: str) -> str:
     told = subprocess.run(
         ["git", *WORDS, *words], cwd=toy.root, check=True, capture_output=True, text=True
     )
@@ -55,6 +58,15 @@ def publish(toy: Toy, run: str = "smoke") -> subprocess.CompletedProcess:
     return subprocess.run(
         command, cwd=toy.root, env=environment(), capture_output=True, text=True, check=False
     )
+
+
+def script_of(name: str, root: Path, monkeypatch) -> ModuleType:
+    """A script as a module."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = importlib.util.spec_from_file_location(name, root / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def refused(toy: Toy) -> str:
@@ -125,6 +137,9 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     for _ in range(2):
         put_in_front(readme, front(folder, base, tmp_path / "findings.yaml"))
     shown = readme.read_text()
+    (line,) = [line for line in shown.splitlines() if "<img" in line]
+    cells = re.split(r"(?<!\\)\|", line)
+    assert [bool(cell.strip()) for cell in cells] == [False, True, False]  # one picture, one cell
     assert shown.startswith(f"before\n{OPENS}\n")
     assert shown.endswith(f"{CLOSES}\nafter\n")
     assert "stale words" not in shown
@@ -136,6 +151,33 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     readme.write_text("no such lines")
     with pytest.raises(FeatlearnError, match="expected the lines"):
         put_in_front(readme, shown)
+
+
+def test_a_publication_that_fails_half_way_leaves_what_stood_there(toy, monkeypatch):
+    def fails(*_):
+        raise FeatlearnError("no page")
+
+    assert publish(toy).returncode == 0
+    before = toy.files("results/published")
+    monkeypatch.setattr(publication, "page", fails)
+    with pytest.raises(FeatlearnError, match="no page"):
+        publication.publish(toy.root, toy / "results/smoke", toy / "results/published/smoke")
+    assert toy.files("results/published") == before
+    aside = (toy / "results/published/smoke").rename(toy / "results/published/.smoke")
+    assert published(toy.root) == {}  # nor is taken for one what was cut off
+    aside.rename(toy / "results/published/smoke")
+
+
+def test_the_readme_is_written_when_all_runs_are_published(monkeypatch):
+    """A changed README would make a publication of the next run one of no commit."""
+    script, done = script_of("publish", REPOSITORY, monkeypatch), []
+    monkeypatch.setattr(script, "publish", lambda root, results, _: done.append(results.name) or 0)
+    monkeypatch.setattr(script, "front", lambda folder, *_: folder.name)
+    monkeypatch.setattr(script, "put_in_front", lambda readme, told: done.append(readme.name))
+    assert script.main([FRONT, "tour-portable"]) == 0
+    assert done == [FRONT, "tour-portable", "README.md"]
+    assert script.main(["tour-portable"]) == 0
+    assert done[3:] == ["tour-portable"]
 
 
 def test_what_is_not_this_very_commit_is_refused(toy):
@@ -198,11 +240,8 @@ def test_outside_of_git_nothing_is_published(toy):
 
 
 def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "argv", ["verify.py", "--published"])
-    spec = importlib.util.spec_from_file_location("verify", toy / "scripts/verify.py")
-    verify = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(verify)
+    verify = script_of("verify", toy.root, monkeypatch)
     assert publish(toy).returncode == 0
     assert verify.main() == 2
     assert "holds no portable run" in capsys.readouterr().err
@@ -213,16 +252,40 @@ def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys
     summary.write_text(json.dumps(told))
     asked, found = [], toy.checksums()
     monkeypatch.setattr(
-        verify, "run_again", lambda folder, cores, **config: asked.append(config) or found
+        verify, "run_again", lambda folder, command: asked.append(command[-2:]) or found
     )
     assert verify.main() == 0
-    assert asked == [{"scale": "smoke", "portable": True}]
+    assert asked == [["scale=smoke", "portable=True"]]
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("numpy: 0.1 in the published run, ")
     assert lines[-1].endswith("every byte equal on this machine")
     found["toy/figures/alignment.png"] = "0" * 64
     assert verify.main() == 1
     assert "toy/figures/alignment.png: differs on this machine" in capsys.readouterr().out
+
+
+def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
+    here = Checkout(tmp_path / "clone")
+    here.root.mkdir()
+    assert "here is no checkout of git" in elsewhere(here.root, "0" * 40)
+    git(here, "init", "-q")
+    commits = []
+    for name in ("first", "second"):
+        git(here, "commit", "-q", "--allow-empty", "-m", name)
+        commits.append(git(here, "rev-parse", "HEAD"))
+    first, second = commits
+    assert elsewhere(here.root, second) == ""
+    assert f"before the one here, {second[:12]};" in elsewhere(here.root, first)
+    (here / "new.py").touch()
+    assert "files here differ: new.py" in elsewhere(here.root, second)
+    assert f"before the one here, {second[:12]}+;" in elsewhere(here.root, first)
+    (here / "new.py").unlink()
+    git(here, "checkout", "-q", first)
+    assert f"not in the history of the one here, {first[:12]}" in elsewhere(here.root, second)
+    shallow = Checkout(tmp_path / "shallow")
+    git(here, "clone", "-q", "--depth", "1", f"file://{here.root}", str(shallow.root))
+    assert elsewhere(shallow.root, first) == ""
+    assert "is not in this clone (a shallow one" in elsewhere(shallow.root, second)
 
 
 # ------------------------------------------------------------------------------- what is published
@@ -237,10 +300,11 @@ def test_published_claims_are_those_of_the_code(folder, tmp_path):
         'Path("claims.json").write_text(json.dumps(PUBLISHED.claims_of(every)))\n'
     )
     chosen = [f"{key}={told['config'][key]}" for key in ("scale", "portable")]
-    subprocess.run(
+    planned = subprocess.run(
         [sys.executable, "-m", "snakemake", "-n", "-q", "all", "--cores", "1", "--config", *chosen],
-        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+        cwd=tmp_path, env=environment(), check=False, capture_output=True, text=True,
     )  # fmt: skip
+    assert planned.returncode == 0, planned.stdout + planned.stderr
     given = json.loads((tmp_path / "claims.json").read_text())
     known = {
         claim.claim

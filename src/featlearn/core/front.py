@@ -101,6 +101,11 @@ def _told(folder: Path, findings: Path) -> tuple[list[Row], list[Row]]:
     return ledger, told
 
 
+def _cell(text: str) -> str:
+    """Text that stays in its cell of a Markdown table."""
+    return text.replace("|", "\\|")
+
+
 def _render(template: str, **told: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("featlearn.core"),
@@ -109,6 +114,7 @@ def _render(template: str, **told: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,  # Markdown
     )
+    environment.filters["cell"] = _cell
     for one in (answer, band, count, plus_minus):
         environment.globals[one.__name__] = one
     return environment.get_template(template).render(verdicts=VERDICTS, **told)

@@ -186,9 +186,20 @@ def publish(root: Path, results: Path, target: Path) -> int:
     """
     if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
-    told = summary(root, results)
     made = target.with_name(f".{target.name}")
     shutil.rmtree(made, ignore_errors=True)
+    try:
+        _copy(root, results, made)
+        shutil.rmtree(target, ignore_errors=True)
+        made.rename(target)
+    finally:  # of what fails half-way nothing is left for git to add; what stood there stays
+        shutil.rmtree(made, ignore_errors=True)
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _copy(root: Path, results: Path, made: Path) -> None:
+    """What is shown of ``results``, in the new folder ``made``."""
+    told = summary(root, results)
     made.mkdir(parents=True)
     portable = told["config"]["portable"]
     for name in CHECKED if portable else COPIED:
@@ -201,9 +212,6 @@ def publish(root: Path, results: Path, target: Path) -> int:
     (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
     if not portable:
         (made / PAGE).write_text(page(made, results.name, root / FINDINGS), encoding="utf-8")
-    shutil.rmtree(target, ignore_errors=True)
-    made.rename(target)
-    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
 def lossless(png: Path) -> bytes:
@@ -216,8 +224,34 @@ def lossless(png: Path) -> bytes:
 
 def published(root: Path) -> dict[Path, dict[str, Any]]:
     """Each published run with its summary, in the order of their names."""
-    found = sorted((root / APART).glob(f"*/{SUMMARY}"))
+    found = sorted((root / APART).glob(f"[!.]*/{SUMMARY}"))  # a publication cut off has a dot
     return {file.parent: json.loads(file.read_text(encoding="utf-8")) for file in found}
+
+
+def elsewhere(root: Path, then: str) -> str:
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that one.
+
+    A run that is made again here is made by the code that is here.
+    """
+    now = commit(root)
+    if now == then:
+        return ""
+    told = f"made at the commit {_short(then)}"
+    if not now:
+        return f"{told}; here is no checkout of git that could tell whether this is the same code"
+    here = now.removesuffix(CHANGED)
+    if here == then:
+        return f"{told}, from which files here differ: {_some(changes(root))}"
+    if not descends(root, then, then):
+        return (
+            f"{told}, which is not in this clone (a shallow one gets its history by git fetch "
+            f"--unshallow); here is {_short(now)}"
+        )
+    if descends(root, here, then):
+        return (
+            f"{told}, before the one here, {_short(now)}; git checkout {_short(then)} is that code"
+        )
+    return f"{told}, which is not in the history of the one here, {_short(now)}"
 
 
 def unlike(told: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:

@@ -35,7 +35,7 @@ LIBRARIES = ("torchvision", "timm")
 MOST_PIXELS = 50_000_000
 #: Largest number, and most blocks, that the header of a file of weights may ask for.
 LARGEST, DEEPEST = 8192, 200
-#: Largest image of a network of another library, which is tried out.
+#: Largest image of a network of another library, which is tried out at this size and twice it.
 LARGEST_BORROWED = 1024
 
 
@@ -176,13 +176,16 @@ class Borrowed(Encoder):
     Raises
     ------
     FeatlearnError
-        If the library is missing, the name unknown, or the network has no maps at this size.
+        If the library is missing, the name unknown, the size beyond :data:`LARGEST_BORROWED`, or
+        the network has no maps at it.
     """
 
     stem_width, stem_stride, depth = 3, 1, 1
 
     def __init__(self, source: str, size: int):
         super().__init__()
+        if size > LARGEST_BORROWED:
+            raise ConfigError(f"{source}: {size} pixels; expected at most {LARGEST_BORROWED}")
         blank = torch.zeros(2, 3, size, size)
         try:
             made = _at(source, size)
