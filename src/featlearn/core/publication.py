@@ -23,15 +23,13 @@ from featlearn.core.commit import APART, CHANGED, changes, commit, descends
 from featlearn.core.config import load, plain_run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
-from featlearn.core.front import PAGE, page
+from featlearn.core.front import SUMMARY, write_pages
 from featlearn.core.provenance import damage, read_record
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
 #: The same of a portable run, which is published to be made again and not to be looked at.
 CHECKED = COPIED[1:]
-#: What a published run was made of and by.
-SUMMARY = "provenance.json"
 #: What the run is asked first.
 FINDINGS = "config/findings.yaml"
 #: Most files that a message names.
@@ -176,8 +174,9 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
 def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Of a
-    portable run only what its bytes are held to is copied, no report and no figure.
+    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
+    them stand the pages of :mod:`featlearn.core.front`. Of a portable run only what its bytes are
+    held to is copied, no report, no figure and no page.
 
     Raises
     ------
@@ -211,7 +210,20 @@ def _copy(root: Path, results: Path, made: Path) -> None:
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
     if not portable:
-        (made / PAGE).write_text(page(made, results.name, root / FINDINGS), encoding="utf-8")
+        write_pages(made, results.name, root / FINDINGS)
+
+
+def rewrite(root: Path, target: Path) -> None:
+    """Write the pages of a published run anew, from what is published and the findings.
+
+    Raises
+    ------
+    FeatlearnError
+        If it is no published run with pages.
+    """
+    if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
+        raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")
+    write_pages(target, target.name, root / FINDINGS)
 
 
 def lossless(png: Path) -> bytes:
