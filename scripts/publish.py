@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT / "src"))
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.front import FRONT, front, put_in_front
-from featlearn.core.pages import refresh
 from featlearn.core.publication import FINDINGS, publish
 
 
@@ -35,8 +34,6 @@ def main(words: list[str] | None = None) -> int:
                 told = front(ROOT / APART / run, f"{APART}/{run}/", ROOT / FINDINGS)
                 put_in_front(ROOT / "README.md", told)
                 print("README.md: what it found")
-        for page in refresh(ROOT):
-            print(f"docs/{page}: what it quotes")
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2

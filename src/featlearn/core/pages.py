@@ -1,9 +1,10 @@
 """What the pages in ``docs/`` take from the published ledgers, so that no number is typed there.
 
-A link to a claim quotes it, in the form of what stands in it: ``[.84 [.74, .94]](...)`` the number
-with its interval, ``[.84](...)`` the number, ``[84 %](...)`` a share, ``[holds](...)`` the verdict.
+A link to a claim quotes it, in the form of what stands in it: ``[0.84 (0.74 to 0.94)](...)`` the
+number with its interval, ``[0.84](...)`` the number, ``[84 %](...)`` a share, ``[holds](...)`` the
+verdict.
 Between the lines ``<!-- name: written by `make publish` -->`` and ``<!-- end of name -->`` stands
-one of :data:`LISTS`. `make publish` writes all of them anew.
+one of :data:`LISTS`. `make publish` writes all of them anew, by ``python -m featlearn.core.pages``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ Row = Mapping[str, Any]
 
 #: A link to a claim of a published run.
 LINK = re.compile(
-    r"\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])+)\]"
+    r"\[(?P<text>[^\]]+)\]"
     r"\((?P<base>[^()\s]*results/published/(?P<run>[\w-]+)/)"
-    r"(?:report\.html|\w+/claims\.md)#claim-(?P<claim>[\w-]+)\)"
+    r"(?:report\.html|\w+/claims\.md)#claim-(?P<claim>[\w.-]+)\)"
 )
 LIST = re.compile(
     r"(?P<opens><!-- (?P<name>\w+): written by `make publish` -->\n).*?"
@@ -69,7 +70,8 @@ def read_ledgers(root: Path) -> dict[str, dict[str, Row]]:
         for row in read_parquet(file).to_dict("records"):
             name, page = row["claim"].replace("/", "-"), f"{row['paper']}/claims.md"
             page = page if (file.parent / page).is_file() else "report.html"
-            rows[name] = {**row, "address": f"{page}#claim-{name}"}
+            told = {str(key): value for key, value in row.items()}
+            rows[name] = told | {"address": f"{page}#claim-{name}"}
     return found
 
 
@@ -99,9 +101,9 @@ def in_words(form: str, row: Row) -> str:
     times, unit = (100, " %") if form.endswith("%") else (1, "")
     decimals = min(_decimals(spread * times), 1 if unit else 6)
     said = _plain(measured * times, decimals)
-    if "[" in form and spread > 0:
+    if "(" in form and spread > 0:
         ends = (_plain(row[end] * times, decimals) for end in ("interval_low", "interval_high"))
-        said += f" [{', '.join(ends)}]"
+        said += f" ({' to '.join(ends)})"
     return said + unit
 
 
@@ -111,12 +113,8 @@ def _decimals(spread: float) -> int:
 
 
 def _plain(value: float, decimals: int) -> str:
-    """As prose has it: ``.84``, ``-.3``, ``0``."""
     text = f"{value:,.{decimals}f}"
-    if float(text.replace(",", "")) == 0:
-        return "0"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return re.sub(r"^(-?)0\.", r"\1.", text)
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 
 
 # --------------------------------------------------------------------------- lists
@@ -147,7 +145,7 @@ def _edges(rows: Sequence[Row]) -> str:
     for _, claim, row in near:
         decimals = _decimals(row["spread"]) + 1
         ends = (_plain(row[end], decimals) for end in ("interval_low", "interval_high"))
-        said = f"{_plain(row['measured'], decimals)} [{', '.join(ends)}]"
+        said = f"{_plain(row['measured'], decimals)} ({' to '.join(ends)})"
         lines.append(f"| `{claim}` | {said} | {band(row)} | {row['verdict']} |")
     return "\n".join(lines)
 
@@ -185,3 +183,8 @@ LISTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "edges": _edges,
     "changed": _changed,
 }
+
+
+if __name__ == "__main__":
+    for name in refresh(Path(__file__).resolve().parents[3]):
+        print(f"docs/{name}: what it quotes")
