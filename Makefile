@@ -77,6 +77,7 @@ compare: $(READY) ## SCALE here against the published run: verdicts, numbers, fi
 
 publish: $(READY) ## results/published/ from finished runs that this commit would not change: RUNS="desk tour-portable"
 	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
+	$(BIN)/python -m featlearn.core.pages
 
 verify-published: $(READY) ## the published portable run once more, here; which bytes differ
 	$(BIN)/python scripts/verify.py --published --cores $(CORES)
