@@ -207,6 +207,14 @@ def test_section_5_3_is_judged_on_random_states(config):
     measured = {c.claim.rpartition("-")[2]: c.measure({"roles": frame}).mean() for c in claims}
     assert measured["both"] > 0.9
     assert max(value for name, value in measured.items() if name != "both") < 0.2
+    # without normalisation the head is no part of the push: no claim of its own
+    wins = {
+        (variant, entry): own["weak"].gt(own["strong"]).tolist()
+        for (variant, entry), own in frame.groupby(["variant", "e21"])
+    }
+    head = frame["e21"].max()
+    bare = wins["no normalisation, StopGrad", head]
+    assert bare == wins["batch normalisation, StopGrad", frame["e21"].min()]
     page = roles_table(frame)
     assert len(page.shown) == 8
 

@@ -156,6 +156,9 @@ CLAIMS: tuple[Claim, ...] = (
         high=1.0,
         reason="Any constant share, read as a tenth. By the closed form a lucky atom outgrows its "
         "threshold only if kb < 0.2; a failure is expected.",
+        asymptotic="By the closed form of an atom's pull (Lemma D.3) thresholds outgrow every atom "
+        "that is below 1.7 times the lucky line at d = 10^6, and every atom at d = 16; a neuron "
+        "with one above it has a chance of 10^-12 there, and less at every smaller d.",
         measure=of_model("printed-schedule", "alive"),
     ),
     _as_good(

@@ -35,7 +35,7 @@ CLAIMS: tuple[Claim, ...] = (
         "footnote-4-unmasked",
         kind=THEOREM,
         source="Footnote 4",
-        statement="Without augmentation it lowers them.",
+        statement="Without augmentation gradient descent lowers the thresholds.",
         quantity="b / ||w|| at the end, mean over neurons",
         low=-1.5,
         high=-0.02,
@@ -60,7 +60,8 @@ CLAIMS: tuple[Claim, ...] = (
         "masked",
         kind=OBSERVATION,
         source="Footnote 4, consequence (ours)",
-        statement="And the probe beats every linear predictor.",
+        statement="With RandomMask a probe on a network with trained thresholds beats every linear "
+        "predictor.",
         quantity="NMSE over that of the best linear predictor, RandomMask",
         low=0.3,
         high=0.95,
@@ -72,7 +73,8 @@ CLAIMS: tuple[Claim, ...] = (
         "unmasked",
         kind=OBSERVATION,
         source="Footnote 4, consequence (ours)",
-        statement="Without augmentation it does not.",
+        statement="Without augmentation a probe on a network with trained thresholds beats no "
+        "linear predictor.",
         quantity="NMSE over that of the best linear predictor, no augmentation",
         low=0.97,
         high=1.25,

@@ -125,9 +125,9 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.4,
         high=0.6,
         reason="One half; the window in which both features are kept closes like log(k) / k. "
-        "Shares of 2k features in ten replicates leave about 0.05 of noise. (Was a line in 1/k, "
-        "which overshoots, with a band up to 0.62 that 0.59 +- 0.05 met in a run: both were "
-        "replaced after it.)",
+        "Shares of 2k features in ten replicates leave about 0.05 of noise.",
+        changed="Was a line in 1/k, which overshoots, with a band up to 0.62 that 0.59 +- 0.05 met "
+        "in a run: both were replaced after it.",
         measure=limit,
     ),
     _claim(
@@ -163,7 +163,8 @@ CLAIMS: tuple[Claim, ...] = (
         "classes-elimination",
         OBSERVATION,
         source="Finite size (ours)",
-        statement="Without such a distractor it is right, by elimination.",
+        statement="An image whose own view was lost is right, by elimination, if no captured "
+        "feature of another class is present.",
         quantity="accuracy on images whose own view was lost and that hold no captured feature of "
         "another class, most classes",
         low=0.9,
@@ -204,7 +205,8 @@ CLAIMS: tuple[Claim, ...] = (
         THEOREM,
         LENGTH,
         source="Lemma 1 (Allen-Zhu & Li): T = poly(k) / eta",
-        statement="Even then a large part of the features is lost.",
+        statement="A large part of the features is lost after the longest supervised training, "
+        "too.",
         quantity="share of features captured at the end of the long training, k = 10",
         low=0.55,
         high=0.8,

@@ -47,8 +47,9 @@ CLAIMS: tuple[Claim, ...] = (
         possible=SHARE,
         reason="Each teacher kernel is matched by one student kernel, which learns nothing if it "
         "starts with a negative correlation (R is 0 there): half of them, and more where a feature "
-        "has several kernels. Pilots gave 0.66. (Judged as 'every one' until it was noted that the "
-        "discussion supposes additional layers, of which none is built here.)",
+        "has several kernels. Pilots gave 0.66.",
+        changed="Judged as `every one` until it was noted that the discussion supposes additional "
+        "layers, of which none is built here.",
         measure=_read("captured"),
     ),
     _claim(

@@ -10,7 +10,13 @@ MODELS = ("SimMIM, then labels", "supervised")
 
 
 def _transfers(
-    name: str, words: str, quantity: str, frame: str, where: dict[str, str], **least: float
+    name: str,
+    words: str,
+    quantity: str,
+    frame: str,
+    where: dict[str, str],
+    more: str = "",
+    **least: float,
 ) -> Claim:
     return Claim(
         f"mrp/images-{name}",
@@ -18,10 +24,9 @@ def _transfers(
         source="Table 1 (version A)",
         statement=words,
         quantity=quantity,
-        reason="The paper's table has a gain of 3.6 to 4.4 points; five replicates resolve 0.02."
-        + CHANGED
-        + " (Judged at first was the encoder of SimMIM that had seen no labels; it lost to the "
-        "supervised one, which had seen all.)",
+        reason="The paper's table has a gain of 3.6 to 4.4 points; five replicates resolve 0.02.",
+        changed="Judged at first was the encoder of SimMIM that had seen no labels; it lost to the "
+        f"supervised one, which had seen all. {more or CHANGED}",
         measure=less(*(seen(frame, method=model, **where) for model in MODELS)),
         artefact=f"mrp/measurements/images/{frame}.parquet",
         out_of_reach=reach("simmim", **least),
@@ -40,17 +45,22 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _transfers(
         "transfer-single-view",
-        "The same on single-view pictures of the new classes.",
+        "Fine-tuned to new classes made of old parts, an encoder pre-trained by SimMIM and trained "
+        "on the labels of the old classes is better on single-view pictures than one trained on "
+        "these labels only.",
         "gain in single-view accuracy on new classes of old parts, paired",
         "transfer",
         {"quantity": "single_view", "classes": "mixed"},
     ),
     _transfers(
         "detection-ap75",
-        "Below Faster R-CNN, the first of these encoders is better than the second.",
+        "Below Faster R-CNN, an encoder pre-trained by SimMIM and trained on the labels of the old "
+        "classes is better than one trained on these labels only.",
         "gain in AP75, paired",
         "detection",
         {"quantity": "ap75"},
+        more=f"{CHANGED} The detector has a feature pyramid since one without was at its floor, an "
+        "AP75 of .08, which neither more steps nor more scenes raised by more than .04.",
         detection__training__steps=400,
     ),
 )

@@ -54,13 +54,15 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         "supervised-sees-half",
         THEOREM,
-        statement="A supervised network sees little more than one of the two.",
+        statement="A supervised network misses at least a quarter of the own features of an image.",
         quantity="share of own features with at least 10 % of the positive evidence, supervised",
         low=0.5,
         high=0.75,
         possible=SHARE,
         reason="One of two is 0.5; at k = 10 some classes keep both, as for the captured features "
         "(0.5-0.85), of which the weaker may yet carry less than 10 %.",
+        changed="The sentence was `little more than one of the two` (a review); band and number "
+        "are the same.",
         measure=_read("supervised", "seen"),
     ),
     _claim(

@@ -121,7 +121,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "mrp/t2-gradient-mae-as-printed",
-        IDENTITY,
+        THEOREM,
         source="Fact 2.2 (later version), as printed",
         statement="The gradient of the expected MAE loss is sum_p A_rp Delta_p.",
         quantity="relative error of the printed vector against the gradient, random inputs, "
@@ -138,7 +138,8 @@ CLAIMS: tuple[Claim, ...] = (
         "t2-gradient-mae-corrected",
         "mae_gradient",
         source="Fact 2.2, corrected: sum_p [S_rp Delta_p + R'_rp <w_r, Delta_p> x_p]",
-        statement="With the roles put right, it is the gradient of the expected MAE loss.",
+        statement="The printed gradient of the expected MAE loss, its roles of x_p and Delta_p put "
+        "right, is the gradient.",
         what="against automatic differentiation of the sum over all masks",
     ),
     _identity(
@@ -167,7 +168,8 @@ CLAIMS: tuple[Claim, ...] = (
         "mrp/t2-printed-gradient-hits",
         OBSERVATION,
         source="Control (ours) to Fact 2.2",
-        statement="It captures them as fast as training with the gradient does.",
+        statement="Training with the printed vector captures all features as fast as training with "
+        "the gradient does.",
         quantity="steps until all features are captured, printed over true, paired",
         low=0.9,
         high=1.1,

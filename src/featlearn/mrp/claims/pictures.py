@@ -25,9 +25,11 @@ FITTED = 0.95
 EPOCHS = {"simmim": 20, "mae": 100}
 #: What was changed between a first report and this code.
 CHANGED = (
-    " (Classes, noise, background and lengths of training were changed after a first run had been "
-    "reported; the band is the first one.)"
+    "Classes, noise, background and lengths of training were changed after a first run had been "
+    "reported; the band is the first one."
 )
+#: What is said of those of which shorter runs had failed.
+LONGER = "The epochs below which it is not shown were declared after shorter runs had failed."
 
 
 def reach(*methods: str, **least: float) -> OutOfReach:

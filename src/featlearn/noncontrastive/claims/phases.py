@@ -120,7 +120,7 @@ _BASE: tuple[Claim, ...] = (
            "Exact but for the last, fast part of the growth.", ratio("t1", "t1_predicted"),
            possible=POSITIVE),
     _claim("noncontrastive/phase-1-neuron-2", THEOREM,
-           "Lemma 5.1", "Meanwhile <w_2, v_1> stays of the "
+           "Lemma 5.1", "In phase I <w_2, v_1> stays of the "
            "order d**-1/2.", "|<w_2, v_1>| at T_1 over its start, largest d", 0.95, 1.2,
            "Theta(d**-1/2). It grows like B**5 from a start that is less than half as large.",
            at("b21_ratio_t1"), possible=POSITIVE),
@@ -199,16 +199,16 @@ _BASE: tuple[Claim, ...] = (
            "exponent of R_1 at T_3 in d", -0.9, -0.7, "O~(d**-3/4).", exponent("r1_t3")),
     _claim("noncontrastive/phase-3-noise-2", THEOREM,
            "Lemma 5.3", "R_2 at T_3 lies between d**-1/2 and "
-           "d**-1/4.", "exponent of R_2 at T_3 in d", -0.5, -0.25, "[O~(d**-1/2), O~(d**-1/4)]; "
-           "an earlier band went on "
-           "to -0.2, for the sake of logarithms that O~ hides.", exponent("r2_t3")),
+           "d**-1/4.", "exponent of R_2 at T_3 in d", -0.5, -0.25, "[O~(d**-1/2), O~(d**-1/4)].",
+           exponent("r2_t3"), changed="An earlier band went on to -0.2, for the sake of logarithms "
+           "that O~ hides; it would have been met."),
     _claim("noncontrastive/phase-3-borrowed", THEOREM,
            "Lemma 5.3", "<w_2, v_1> is kept: neuron 2 does not "
            "learn v_1.", "|<w_2, v_1>| at T_3 over its start, largest d", 0.95, 1.2, "1 +- o(1).",
            at("b21_ratio_t3"), possible=POSITIVE),
     _claim("noncontrastive/phase-3-overshoot", OBSERVATION,
            "ours, from the conserved norms",
-           "While the head is at work, neuron 1 holds the norm of both.",
+           "Neuron 1 holds the norm of both while the head is at work.",
            "largest |<w_1, v_1>|, largest d", 1.3, 1.42, "At most sqrt(2); it is what E_21 is fed "
            "by.", at("largest_b11"), possible=POSITIVE),
     # ---- acceleration along the flow
@@ -219,13 +219,14 @@ _BASE: tuple[Claim, ...] = (
            "Of the order of R_2**-3, with R_2 between d**-1/2 and d**-1/4: 3/4 to 3/2; "
            "logarithms may take a tenth.", exponent("h_ratio_t3_variance")),
     _claim("noncontrastive/acceleration-wins", THEOREM,
-           "Lemma 5.3, section 5.2", "So neuron 2 is pushed more along the weak feature, where "
-           "it had been pushed less.", "log10 of its push along the weak over the strong "
+           "Lemma 5.3, section 5.2", "In phase III neuron 2 comes to be pushed more along the "
+           "weak feature, where it had been pushed less.",
+           "log10 of its push along the weak over the strong "
            "feature, at T_{3,1}, smallest over d", 1.0, math.inf, "A factor of ten is clear; at "
-           "equal products it starts at the ratio of the strengths to the sixth power, 1/64. The "
-           "ratio of the gains alone, Lambda_22 / Lambda_21, is larger by orders of magnitude; it "
-           "was judged first, and the whole push after a run was seen.",
-           log10(extreme("push_ratio_t3_variance", "min")), out_of_reach=None),
+           "equal products it starts at the ratio of the strengths to the sixth power, 1/64.",
+           log10(extreme("push_ratio_t3_variance", "min")), out_of_reach=None,
+           changed="The ratio of the gains alone, Lambda_22 / Lambda_21, was judged until a run: "
+           "it is larger by orders of magnitude."),
     # ---- the end
     _claim("noncontrastive/end-head-time", THEOREM,
            "Proposition 5.4", "The head returns in a time without "
@@ -246,7 +247,7 @@ _BASE: tuple[Claim, ...] = (
            "R ~ t**-1/2; the clock starts with phase II, not at zero, which adds a tenth.",
            at("end_r1_of_predicted"), possible=POSITIVE),
     _claim("noncontrastive/end-noise-2", THEOREM,
-           "Theorem E.2(b)", "So does that of neuron 2.",
+           "Theorem E.2(b)", "The noise of neuron 2 fades by the closed form.",
            "R_2 over its prediction at the end, largest d", 0.9, 1.4,
            "As above, with a later start.", at("end_r2_of_predicted"), possible=POSITIVE),
     _claim("noncontrastive/theorem-4-1-strong", THEOREM,

@@ -50,8 +50,9 @@ def _of(name: str) -> list[Claim]:
               "a network that has learned something.", "share of replicates in which two pictures "
               "are less alike by 0.05 with a head, and whose probe beats the untrained one by 0.02",
               0.5, 1.0, "In most networks. Both are asked for, as the random start, which has "
-              "learned nothing, is the most varied of all; an earlier form asked for the pictures "
-              "alone.", _varied_and_learned(name), possible=SHARE, statistic="share"),
+              "learned nothing, is the most varied of all.", _varied_and_learned(name),
+              possible=SHARE, statistic="share",
+              changed="An earlier form asked for the pictures alone."),
         claim(f"{start}-attack-met", CONTROL,
               "Figure 5 (implied)", "The adversarial training makes "
               "features steadier under its attack.", "cosine of features under attack: with a head "

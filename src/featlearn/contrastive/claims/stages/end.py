@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from featlearn.contrastive.claims.shared import always, ratio
+import numpy as np
+import pandas as pd
+
+from featlearn.contrastive.claims.shared import EXCUSED, ratio
 from featlearn.contrastive.claims.stages.reading import above_floor, claim, seen
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, Claim, difference
 
 #: The arm whose decay is inside the interval of Theorem 3.4.
 DECAY = "theory-decay"
+#: A sample with z = 0 has a code of which nothing tells the positive from the N negatives.
+FLOOR = (
+    "A code of z cannot tell the positive from N negatives where z = 0, which has the chance "
+    "(1 - p)^d: loss over tau, times log d, is at least (1 - p)^d log d log(1 + N), with the 256 "
+    "negatives of these runs 5.4 at d = 32 and 5.5 at d = 10^6, and more with more of them."
+)
+#: What was said of Theorem 3.4(b) and (c) as if all neurons lived.
+SURVIVORS = (
+    "Was told as the theorem's statement on all singletons; with this decay 43 % of the atoms have "
+    "none (`theorem-3.4-decay` fails), and those that live are what is measured (a review). Band "
+    "and number are the same; an observation since."
+)
+
+
+def _shrunk(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
+    """``|Phi| / ||w||`` at the end over that at T2; 1 where there was nothing at T2."""
+    before, after = seen("phi_over_norm", "t2")(frames), seen("phi_over_norm")(frames)
+    return np.divide(after, before, out=np.ones_like(after), where=before > 0)
+
 
 CLAIMS: tuple[Claim, ...] = (
     claim(
@@ -76,29 +99,34 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "theorem-3.4b",
-        kind=THEOREM,
+        kind=OBSERVATION,
         possible=POSITIVE,
-        source="Theorem 3.4(b) / E.1(b): |alpha_ij| <= O(1 / (d^2 lambda)) for non-members",
-        statement="A singleton has next to nothing along other atoms.",
+        source="Theorem 3.4(b) / E.1(b): |alpha_ij| <= O(1 / (d^2 lambda)), on those that live",
+        statement="Of the singletons that live with the theorem's decay, each has next to nothing "
+        "along other atoms.",
         quantity="largest |alpha_ij| beyond the own atom times d^2 lambda, mean over living "
         "singletons, at lambda = d^-1.499",
         low=0.0,
         high=1.0,
         reason="The theorem, with constant 1 and the least decay that it allows. Pilots gave "
         "0.15; without a mask, at the decay of the other arms, it would be above 1.",
+        changed=SURVIVORS,
         measure=seen("others_over_bound", arm=DECAY),
     ),
     claim(
         "theorem-3.4c",
-        kind=THEOREM,
+        kind=OBSERVATION,
         possible=POSITIVE,
-        source="Theorem 3.4(c) / E.1(c): |beta_ij| <= O(1 / (sqrt(d_1) d^1.5 lambda))",
-        statement="And next to nothing along noise.",
+        source="Theorem 3.4(c) / E.1(c): |beta_ij| <= O(1 / (sqrt(d_1) d^1.5 lambda)), on those "
+        "that live",
+        statement="Of the singletons that live with the theorem's decay, each has next to nothing "
+        "along noise.",
         quantity="largest |beta_ij| times sqrt(d_1) d^1.5 lambda, mean over living singletons, at "
         "lambda = d^-1.499",
         low=0.0,
         high=1.0,
         reason="As before. Pilots gave 0.4.",
+        changed=SURVIVORS,
         measure=seen("dense_over_bound", arm=DECAY),
     ),
     claim(
@@ -113,7 +141,8 @@ CLAIMS: tuple[Claim, ...] = (
         reason="Constant 3. Negatives with the same code on the support of z leave a floor of 2-3 "
         "at these sizes; a failure is expected.",
         measure=seen("loss_times_log"),
-        out_of_reach=always("a sample with z = 0 has chance (1 - p)^d ~ (log d)^-C_z."),
+        asymptotic=FLOOR,
+        changed=EXCUSED,
     ),
     claim(
         "theorem-3.4d",
@@ -123,8 +152,8 @@ CLAIMS: tuple[Claim, ...] = (
         quantity="(loss - floor) / (initial loss - floor) at the end",
         low=0.0,
         high=0.7,
-        reason="At least a third of the way is gone after this many steps. The end was set after a "
-        "validation that gave 0.54, still falling.",
+        reason="At least a third of the way is gone after this many steps.",
+        changed="The end was set after a validation that gave 0.54, still falling.",
         measure=above_floor(),
     ),
     claim(
@@ -132,12 +161,14 @@ CLAIMS: tuple[Claim, ...] = (
         kind=THEOREM,
         possible=POSITIVE,
         source="Induction Hypothesis E.2(2)",
-        statement="Norms stay bounded: ||w_i||^2 <= O(tau log d).",
+        statement="At d = 32 the largest ||w_i||^2 ends within a factor of three of tau log d.",
         quantity="largest ||w_i||^2 over tau log d at the end",
-        low=0.0,
+        low=0.333,
         high=3.0,
         reason="F_j saturates at 1.4-2.6 tau log d (independent prototype); a single neuron may "
-        "hold all of an atom.",
+        "hold all of an atom. Downwards the same factor: a network that does not grow is none of "
+        "which the bound says anything.",
+        changed="From 0, which weights that never grow meet (a review); the number was known.",
         measure=seen("norm_over_bound"),
     ),
     claim(
@@ -157,52 +188,39 @@ CLAIMS: tuple[Claim, ...] = (
         kind=THEOREM,
         possible=SHARE,
         source="Induction Hypothesis E.2(4)",
-        statement="Singletons of an atom stay within a constant factor.",
-        quantity="smallest over largest |alpha_ij| of an atom's singletons, mean over atoms, end",
+        statement="At d = 32 the singletons of an atom end within a factor of ten.",
+        quantity="smallest over largest |alpha_ij| of an atom's singletons at the end, mean over "
+        "the atoms with two or more (0 if there are none)",
         low=0.1,
         high=1.0,
-        reason="A constant factor, read as 10.",
+        reason="A constant factor, read as 10; one d cannot tell that it is constant.",
         measure=seen("within_atom"),
-    ),
-    claim(
-        "fact-e3-rate",
-        kind=THEOREM,
-        possible=POSITIVE,
-        source="Fact E.3, Pr(fire) <= O(log log d / d)",
-        statement="A neuron fires as rarely as its atom is active.",
-        quantity="firing rate at the end over log log d / d",
-        low=0.0,
-        high=2.0,
-        reason="The fact, with constant 2. At b = 0 every neuron fires always.",
-        measure=seen("firing_over_active"),
     ),
     claim(
         "fact-e3-precision",
         kind=THEOREM,
         possible=SHARE,
         source="Fact E.3",
-        statement="It fires only if its atom is active.",
+        statement="A singleton fires only if its atom is active.",
         quantity="share of the firings of singletons in which the atom is active, at the end",
         low=0.5,
         high=1.0,
         reason="Only if, read as more often than not. Samples in which the atom is silent are far "
         "more frequent, and noise passes the threshold in some of them; a failure is expected.",
         measure=seen("firing_precision"),
-        out_of_reach=always(
-            "noise of size sigma = (log d)^(1/4) / sqrt d passes a threshold of the same order in "
-            "a few per cent of the samples; it must be rarer than p."
-        ),
+        changed=EXCUSED,
     ),
     claim(
         "fact-e3-lift",
         kind=OBSERVATION,
         possible=POSITIVE,
         source="Fact E.3, finite form",
-        statement="It fires far more often when its atom is active than when it is not.",
+        statement="A singleton fires far more often when its atom is active than when it is not.",
         quantity="share of the firings of singletons in which the atom is active, over p",
         low=5.0,
         high=math.inf,
-        reason="Five times chance, which is 1. The end was set after a validation that gave 8.8.",
+        reason="Five times chance, which is 1.",
+        changed="The end was set after a validation that gave 8.8.",
         measure=seen("precision_over_active"),
     ),
     claim(
@@ -222,7 +240,7 @@ CLAIMS: tuple[Claim, ...] = (
         kind=THEOREM,
         possible=POSITIVE,
         source="Lemma E.8",
-        statement="And so is E2, from noise in the anchor.",
+        statement="The leak E2 from noise in the anchor is far smaller than Psi at T2.",
         quantity="root mean square of E2 over that of Psi, singletons and their atoms, T2",
         low=0.0,
         high=0.3,
@@ -233,13 +251,16 @@ CLAIMS: tuple[Claim, ...] = (
         "lemma-e9",
         kind=THEOREM,
         source="Lemma E.9",
-        statement="Phi, what the rest of a sample adds, shrinks during stage III.",
-        quantity="|Phi| / ||w_i|| at the end minus at T2, root mean squares over singletons",
-        low=-math.inf,
-        high=0.0,
-        reason="The lemma's bound falls from d^-1.5 to d^-1.98. A difference since a run at smoke "
-        "had no singletons at T2 to divide by.",
-        measure=difference(seen("phi_over_norm"), seen("phi_over_norm", "t2")),
+        statement="Phi, what the rest of a sample adds, falls to half or less in stage III.",
+        quantity="|Phi| / ||w_i|| at the end over that at T2, root mean squares over the "
+        "singletons of either moment; 1 without singletons at T2",
+        low=0.0,
+        high=0.5,
+        reason="The lemma's bound falls from d^-1.5 to d^-1.98, by a factor of 5 at d = 32; half "
+        "is clear.",
+        changed="A difference below 0 since a run at smoke had no singletons at T2 to divide by; "
+        "a review asked for a ratio, as any fall met that (desk: -.0015), before it was seen.",
+        measure=_shrunk,
     ),
     claim(
         "lemma-e11-as-printed",
@@ -252,7 +273,8 @@ CLAIMS: tuple[Claim, ...] = (
         high=3.0,
         reason="Constant 3; the floor of a code of z stands in the way as for Theorem 3.4(d).",
         measure=seen("comparator_loss_times_log"),
-        out_of_reach=always("the floor of a code of z lies above it at all sizes in reach."),
+        asymptotic=FLOOR,
+        changed=EXCUSED,
     ),
     claim(
         "lemma-e11",
@@ -277,8 +299,8 @@ CLAIMS: tuple[Claim, ...] = (
         quantity="mean ||f(x) - f(Mz)|| over mean ||f(Mz)||, samples with z != 0, end",
         low=0.0,
         high=0.8,
-        reason="Smaller by a clear margin; the noise of the firing neurons remains. The end was "
-        "set after a validation that gave 0.59.",
+        reason="Smaller by a clear margin; the noise of the firing neurons remains.",
+        changed="The end was set after a validation that gave 0.59.",
         measure=ratio(seen("error_to_signal"), seen("signal_response")),
     ),
     claim(

@@ -1,0 +1,81 @@
+"""What every claim of every paper must be: read without its neighbours, and told by its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from featlearn.core.claims import THEOREM, Claim
+from featlearn.core.config import load
+from featlearn.core.publish import PACKAGE
+
+ROOT = Path(__file__).resolve().parents[2]
+DESK = load({"scale": "desk"}, ROOT)
+PAPERS = sorted(file.parent.name for file in PACKAGE.glob("*/claims"))
+#: Openings that name no subject, or lean on the statement before: in a filter, in Parquet and
+#: behind an anchor there is none.
+LEANING = re.compile(
+    r"(And|Also|Because|But|Far|Its?|Nor|Or|So|Such|That|Their|Then|There(?! is\b)|These|They|This|"
+    r"Those|The same|Yet|Meanwhile|Already|Before,|Even then|While|Without both)\b"
+)
+
+
+def declared(paper: str) -> dict[str, Claim]:
+    """Every claim of a paper at the scale desk, by its name."""
+    home = PACKAGE / paper
+    found = {}
+    for file in sorted(home.glob("claims/**/*.py")):
+        module = import_module(
+            ".".join(("featlearn", *file.with_suffix("").relative_to(PACKAGE).parts))
+        )
+        made = getattr(module, "CLAIMS", None) or (
+            module.claims(section(DESK.get(paper, {}), paper, file.stem))
+            if hasattr(module, "claims")
+            else ()
+        )
+        found |= {claim.claim: claim for claim in made}
+    return found
+
+
+def section(own: Mapping[str, Any], paper: str, module: str) -> Mapping[str, Any]:
+    """What the claims of a module are declared from, as the rules give it to them."""
+    if (paper, module) == ("contrastive", "images"):
+        return own["images"]
+    if (paper, module) == ("noncontrastive", "robust"):
+        return {name: one for name, one in own["images"].items() if "robust" in one}
+    return own
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_statement_names_its_subject(paper):
+    leaning = {
+        name: claim.statement
+        for name, claim in declared(paper).items()
+        if LEANING.match(claim.statement)
+    }
+    assert not leaning
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_is_printed_is_a_claim_of_the_paper(paper):
+    """A misprint counts as what the paper says, whatever it takes to see it."""
+    printed = {name: claim.kind for name, claim in declared(paper).items() if "as-printed" in name}
+    assert set(printed.values()) <= {THEOREM}, printed
+
+
+def test_the_asymptotics_of_contrastive_are_no_excuse():
+    """What no computer reaches is told beside a verdict, and not in place of one."""
+    own = declared("contrastive")
+    assert not {
+        name
+        for name, claim in own.items()
+        if claim.out_of_reach and claim.out_of_reach(DESK["contrastive"])
+    }
+    told = {name for name, claim in own.items() if claim.asymptotic}
+    assert len(told) == 8
+    assert all(re.search(r"10\^6", own[name].asymptotic) for name in told)
