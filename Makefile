@@ -17,9 +17,11 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgrou
 	--no-loadscope-reorder
 # by name: Snakemake reads a config file three times, and what follows are more values
 RUN = $(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
+ONE ?= looped/construction
+JUDGED = results/desk/$(subst /,/claims/,$(ONE)).parquet
 
 .PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-emulated test-cluster check \
-	bench verify compare publish verify-published check-results seeds lock clean
+	bench one verify compare publish verify-published check-results seeds lock clean
 
 run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
 	$(RUN)
@@ -63,14 +65,19 @@ check: $(READY)
 bench: $(READY) ## speed, measured as ratios within one run: results/bench/
 	$(BIN)/python -m bench
 
+one: $(READY) ## one experiment at the sizes of desk, and its claims against the published ones: ONE=looped/construction
+	$(BIN)/snakemake --cores $(CORES) $(JUDGED) --config scale=desk
+	$(BIN)/featlearn compare results/published/desk $(JUDGED)
+
 verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
 	$(BIN)/python scripts/verify.py --scale $(SCALE) --cores $(CORES)
 
 compare: $(READY) ## SCALE here against the published run: verdicts, numbers, files
 	$(BIN)/featlearn compare --files results/published/$(SCALE) results/$(SCALE)
 
-publish: $(READY) ## results/published/ from finished runs of this very commit: RUNS="desk tour-portable"
+publish: $(READY) ## results/published/ from finished runs that this commit would not change: RUNS="desk tour-portable"
 	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
+	$(BIN)/python -m featlearn.core.pages
 
 verify-published: $(READY) ## the published portable run once more, here; which bytes differ
 	$(BIN)/python scripts/verify.py --published --cores $(CORES)

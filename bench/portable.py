@@ -48,7 +48,6 @@ class Worker:
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
             text=True,
         )
 
@@ -60,7 +59,7 @@ class Worker:
         for line in self.process.stdout:
             if line.startswith("took "):
                 return float(line.split()[1])
-        raise RuntimeError(f"the work of {paper} failed")
+        raise RuntimeError(f"the work of {paper} failed: see what its worker said above")
 
     def __enter__(self) -> Worker:
         return self

@@ -31,7 +31,7 @@ cka.matrix()
 
 
 def similarities() -> pd.DataFrame:
-    """Peak memory (MB) of the process and seconds, by number of samples."""
+    """Peak memory of the process with many samples over that with one block, and seconds."""
     rows = []
     for samples in (BLOCK, SAMPLES):
         code = _CODE.format(samples=samples, block=BLOCK, width=WIDTH)

@@ -1,6 +1,9 @@
 """Two runs side by side: claims with another verdict, numbers apart, files that differ.
 
     python scripts/compare.py results/desk results/desk-second-seed
+    python scripts/compare.py results/published/desk results/desk/looped/claims/construction.parquet
+
+The second may be the ledger of one experiment: of the first its claims alone are looked at then.
 
 Ends with 1 where a verdict differs. With another seed, what holds in one run and fails in the other
 was not decided by either.
@@ -58,9 +61,14 @@ def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ledger(results: Path) -> pd.DataFrame:
+    if results.suffix == ".parquet" and results.is_file():
+        return read_parquet(results)
     for name in NEEDED:
         if not (results / name).is_file():
-            raise FeatlearnError(f"{results}: has no {name}; expected the folder of a finished run")
+            raise FeatlearnError(
+                f"{results}: has no {name}; expected the folder of a finished run of papers, such "
+                "as results/tour (a run on own pictures judges no claims: see its own/tables)"
+            )
     return read_parquet(results / "claims.parquet")
 
 
@@ -72,6 +80,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         first, second = _ledger(options.first), _ledger(options.second)
+        if options.second.is_file():
+            first = first[first["claim"].isin(second["claim"])]
+            if options.files:
+                raise FeatlearnError(f"--files: expected two folders, not {options.second}")
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2

@@ -9,6 +9,7 @@ with Job(snakemake) as job:
         folder=job.results / "own",
         captions=job.params.captions,
         faults=dict(zip(job.config, job.files("faults"), strict=True)),
+        twice=dict(zip(job.config, job.files("twice"), strict=True)),
         config={"run": job.params.run, "seed": job.params.seed},
         settings=job.config,
         command=job.params.command,

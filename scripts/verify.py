@@ -24,11 +24,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.checksums import differences, read_checksums
-from featlearn.core.commit import commit
 from featlearn.core.files import digest
 from featlearn.core.job import versions
 from featlearn.core.provenance import records
-from featlearn.core.publication import published, unlike
+from featlearn.core.publication import elsewhere, published, unlike
 from featlearn.core.run import mend
 
 
@@ -43,24 +42,33 @@ def here(results: Path) -> int:
     return int(bool(damaged))
 
 
-def run_again(
-    folder: str, cores: str, kills: int = 0, within: float = 60, **config: object
-) -> dict[str, str] | int:
-    """Checksums of a scale that is run in an empty folder, or the code of a run that failed.
-
-    Before it may end, the run and all that it started get SIGKILL ``kills`` times, each at a random
-    instant ``within`` so many seconds from its start.
-    """
-    command = [
+def run_in(folder: str, cores: str, **config: object) -> list[str]:
+    """The command that runs a scale in a folder of its own."""
+    return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
         *("--workflow-profile", str(ROOT / "profiles" / "default")),
         *("--directory", folder, "--cores", cores),
         *("--config", *(f"{key}={value}" for key, value in config.items())),
     ]
+
+
+def killed(command: list[str], kills: int, within: float) -> int:
+    """Start a run ``kills`` times and kill it with all that it started; how often that met it.
+
+    Each time at a random instant ``within`` so many seconds from its start. A run that ended before
+    is started no more.
+    """
     instants = random.Random(0)
-    for number in range(1, kills + 1):
-        if kill_after(instants.uniform(0, within), command):
-            print(f"killed {number} of {kills} times", flush=True)
+    for number in range(kills):
+        if not kill_after(instants.uniform(0, within), command):
+            print(f"ended before it was killed more than {number} times; take a smaller --within")
+            return number
+        print(f"killed {number + 1} of {kills} times", flush=True)
+    return kills
+
+
+def run_again(folder: str, command: list[str]) -> dict[str, str] | int:
+    """Checksums of a run that is brought to its end, or the code of one that failed."""
     if code := subprocess.run(command, check=False).returncode:
         print("the second run failed: nothing was compared", file=sys.stderr)
         return code
@@ -74,11 +82,13 @@ def kill_after(seconds: float, command: list[str]) -> bool:
     try:
         run.wait(seconds)
     except psutil.TimeoutExpired:
-        for process in [run, *run.children(recursive=True)]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-        run.wait()
         return True
+    finally:  # after Ctrl-C, too, which does not reach a session of its own
+        if run.is_running():
+            for process in [*run.children(recursive=True), run]:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            run.wait()
     return False
 
 
@@ -92,18 +102,23 @@ def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -
     """A run against what stands in its folder."""
     listed = results / "checksums.txt"
     if not listed.is_file():
-        print(f"{listed} does not exist: run `make SCALE={scale}` first", file=sys.stderr)
+        print(
+            f"{listed}: not there; expected that of a finished run: featlearn run --scale {scale}",
+            file=sys.stderr,
+        )
         return 2
     expected = read_checksums(listed)
     on_disk = {name: digest(results / name) for name in expected if (results / name).is_file()}
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
-        again = run_again(folder, cores, kills, within, scale=scale)
+        command = run_in(folder, cores, scale=scale)
+        met = killed(command, kills, within)
+        again = run_again(folder, command)
     if isinstance(again, int):
         return again
     faults += differences(expected, again, "in the second run")
-    killed = f", killed {kills} times" * bool(kills)
-    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{killed}"
+    how = f", killed {met} times" * bool(kills)
+    well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{how}"
     return tell(faults, well)
 
 
@@ -117,14 +132,14 @@ def of_published(cores: str) -> int:
         return 2
     found = 0
     for folder, told in portable.items():
-        then, now = told["commit"], commit(ROOT)
-        if now != then:
-            print(f"{folder.name}: of commit {then[:12]}, not of {now[:12] or 'what is here'}")
+        if other := elsewhere(ROOT, told["commit"]):
+            print(f"{folder.name}: {other}", flush=True)
         for line in unlike(told, versions()):
-            print(line)
+            print(line, flush=True)
         expected = read_checksums(folder / "checksums.txt")
         with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as place:
-            again = run_again(place, cores, scale=told["config"]["scale"], portable=True)
+            command = run_in(place, cores, scale=told["config"]["scale"], portable=True)
+            again = run_again(place, command)
         if isinstance(again, int):
             return again
         well = f"{len(expected)} files of {folder}: every byte equal on this machine"
@@ -143,7 +158,7 @@ def main() -> int:
         "--published", action="store_true", help="make what was published of portable runs again"
     )
     parser.add_argument(
-        "--kills", type=int, default=0, help="kill the second run so often, at random instants"
+        "--kills", type=int, default=0, help="kill the second run so often, until it has ended"
     )
     parser.add_argument(
         "--within", type=float, default=60, help="most seconds from a start to its kill (60)"

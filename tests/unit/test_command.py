@@ -63,13 +63,24 @@ def test_an_epoch_has_steps_whatever_the_size_of_the_set(count, tmp_path):
     [
         (["images", "nowhere"], "nowhere: no such folder"),
         (["run", "--configfile", "nowhere.yaml"], "nowhere.yaml: no such config file"),
+        (["images", "file"], "file: a file; expected a folder with a folder a class in it"),
+        (["images", "empty"], "class folders with pictures: none; expected two or more"),
+        (["images", "flat"], "flat: class folders with pictures: none, and 2 pictures outside of"),
+        (["images", "one"], "one: class folders with pictures: rose; expected two or more, one a"),
+        (["images", "two", "--set", "replicates=2"], "as in --set real_images.two.replicates=2"),
         (["cam", "nowhere.safetensors", "a.jpg"], "nowhere.safetensors"),
         (["verify", "--", "-n"], "takes nothing behind --"),
     ],
 )
 def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name in ("empty", "flat", "one/rose", "two/rose", "two/daisy"):
+        (tmp_path / name).mkdir(parents=True)
+        for number in range(2 * (name != "empty")):
+            (tmp_path / name / f"{number}.png").touch()
+    (tmp_path / "file").touch()
     assert main(words) == 2
+    assert not list(tmp_path.glob("*.yaml"))
     said = capsys.readouterr().err
     assert said.startswith(f"featlearn {words[0]}: ")
     assert told in said

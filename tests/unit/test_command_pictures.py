@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -99,6 +100,46 @@ def test_an_encoder_has_no_classes_to_say(here, capsys):
     assert "knows no classes" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["cam", "e.safetensors", "folder"],
+            "folder: a folder; expected pictures, such as folder/",
+        ),
+        (["predict", "c.safetensors", "none.png"], "none.png: no such file"),
+        (
+            ["cam", "none.safetensors", "a.png"],
+            "none.safetensors: no such file; expected a network",
+        ),
+        (["cam", "folder", "a.png"], "folder: a folder; expected a network that a run wrote"),
+        (["cam", "a.png", "e.safetensors"], "a.png: expected a network that a run wrote, such as"),
+        (["predict", "torchvision:resnet18", "a.png"], "torchvision:resnet18: knows no classes"),
+        (["cam", "e.safetensors", "a.png", "--out", "a.png"], "--out a.png: File exists; expected"),
+        (["cam", "e.safetensors", "a.png", "--out", "a.png/m"], "--out a.png/m: Not a directory;"),
+        (["predict", "plain.safetensors", "a.png"], "does not say which network it is of"),
+    ],
+)
+def test_a_usual_mistake_is_told_in_one_line(here, words, told, capsys):
+    (here / "folder").mkdir()
+    write_tensors(dict(read_tensors("c.safetensors")), "plain.safetensors")
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+
+
+def test_weights_of_another_architecture_are_refused_by_the_first_tensor_that_differs(here, capsys):
+    weights = read_tensors("c.safetensors")
+    other = {"encoder": weights.about["encoder"] | {"widths": [8, 8]}}
+    write_tensors(Described(dict(weights), **weights.about | other), "other.safetensors")
+    assert main(["predict", "other.safetensors", "a.png"]) == 2
+    said = capsys.readouterr().err
+    assert "not those of its header, a small_resnet: " in said
+    assert re.search(r" is \(4,[^)]*\); expected \(8,[^)]*\)\n$", said)
+
+
 def test_a_reader_that_goes_away_is_no_fault_of_the_command(here):
     command = [sys.executable, "-m", "featlearn.command", "predict", "c.safetensors"]
     script = " ".join([*command, *["a.png"] * 3]) + " | head -1"
@@ -164,6 +205,10 @@ def test_where_an_export_cannot_go_is_told_first(here, out, told, capsys):
             "not those of its header",
         ),
         ({"encoder": {"kind": "timm:../x"}}, "timm"),
+        (
+            {"encoder": {"kind": "torchvision:resnet18"}, "image_size": 8192},
+            "torchvision:resnet18: 8192 pixels; expected at most 1024",
+        ),
     ],
 )
 def test_a_header_from_a_stranger_builds_nothing_beyond_measure(here, changed, told, capsys):

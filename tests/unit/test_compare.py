@@ -63,6 +63,16 @@ def test_verdicts_numbers_and_files_that_differ_are_named(first, tmp_path):
 def test_a_folder_without_a_finished_run_is_named(first, tmp_path):
     ended = compare(first, tmp_path / "nothing")
     assert ended.returncode == 2
-    assert ended.stderr == (
-        f"{tmp_path / 'nothing'}: has no claims.parquet; expected the folder of a finished run\n"
-    )
+    told = f"{tmp_path / 'nothing'}: has no claims.parquet; expected the folder of a finished run"
+    assert ended.stderr.startswith(told)
+
+
+def test_the_claims_of_one_experiment_are_held_against_those_of_a_run(first, tmp_path):
+    run_of(tmp_path / "second", [("p/b", "holds", 0.52, 0.1)])
+    alone = tmp_path / "second" / "claims.parquet"
+    ended = compare(first, alone)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("1 claims in both: 0 with another verdict")
+    ended = compare(first, alone, "--files")
+    assert ended.returncode == 2
+    assert "expected two folders" in ended.stderr

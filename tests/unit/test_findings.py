@@ -17,7 +17,7 @@ from featlearn.core.asked import (
     refuse_unknown_findings,
 )
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
-from featlearn.core.digest import HEADLINES, answer, cells, headlines
+from featlearn.core.digest import HEADLINES, answer, cells, expected, headlines, works
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.findings import kind_of, of_run, read_findings, sentence_of
@@ -35,7 +35,15 @@ ENTRY = {
 
 def rows(number: int, kind: str = "theorem") -> list[dict]:
     return [
-        {"claim": f"mrp/{n}", "paper": "mrp", "kind": kind, "artefact": "x", "verdict": "holds"}
+        {
+            "claim": f"mrp/{n}",
+            "paper": "mrp",
+            "kind": kind,
+            "artefact": "x",
+            "verdict": "holds",
+            "source": f"Theorem {n // 2}",
+            "reason": "",
+        }
         for n in range(number)
     ]
 
@@ -107,18 +115,18 @@ def test_entries_without_their_claim_are_told_and_another_papers_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("kind", "verdict", "is_", "says"),
+    ("more", "verdict", "is_", "says"),
     [
-        ("theorem", HOLDS, "confirms", "It is so."),
-        ("theorem", FAILS, "contradicts", "It is not so."),
-        ("identity", FAILS, "corrects", "It is not so."),
-        ("identity", UNDECIDED, "open", "Is it so?"),
-        ("theorem", NOT_SHOWN, "open", "Is it so?"),
+        ({}, HOLDS, "confirms", "It is so."),
+        ({}, FAILS, "contradicts", "It is not so."),
+        ({"misprint": True}, FAILS, "corrects", "It is not so."),
+        ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
+        ({}, NOT_SHOWN, "open", "Is it so?"),
     ],
 )
-def test_what_a_finding_says_follows_the_verdict(kind, verdict, is_, says):
-    row = {"kind": kind, "verdict": verdict}
-    assert kind_of(row) == is_
+def test_what_a_finding_says_follows_the_verdict(more, verdict, is_, says):
+    row = {"verdict": verdict}
+    assert kind_of({**ENTRY, **more}, row) == is_
     assert sentence_of(ENTRY, row) == says
 
 
@@ -152,7 +160,34 @@ def test_headlines_are_few_and_those_of_findings_come_first():
     assert len(found) == HEADLINES
     assert found[0]["claim"] == "mrp/15"
     assert cells(rows(3)) == {"theorem": {"holds": 3}}
-    assert answer(rows(3))[0].startswith("Of 3 statements that 1 paper")
+
+
+def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
+    told = rows(3)
+    told[2].update(verdict="fails", reason="A pilot gave 0.2; a failure is expected.")
+    said = " ".join(answer(told, {"mrp": "# Masks: why they help\n\nA story"}, 7))
+    assert said.startswith(
+        "Two results of one paper, tested by three claims: of these 2 hold here, 1 fail, and 0 are "
+        "left open. Of the results 1 have a claim that fails."
+    )
+    assert "Of the 1 that fail 1 were expected to, as the reason of the band says." in said
+    assert "Claims that fail: Masks (1)." in said
+    assert "one base seed, 7" in said
+    told[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
+    assert "says and 1 are of a limit" in answer(told, {}, 0)[1]
+    assert answer([], {}, 0) == ["This run judged no claim."]
+
+
+def test_papers_and_chapters_are_counted_apart():
+    stories = {paper: story(paper) for paper in papers()}
+    assert works(papers(), stories) == "three papers and eight chapters of a thesis"
+    assert works(["toy"], {}) == "one paper"
+
+
+def test_an_expected_failure_is_told_by_the_reason_alone():
+    for reason in ("so that we expect it to fail.", "a failure is expected.", "the claim to fail"):
+        assert expected({"reason": reason}) == ("expect" in reason)
+    assert not expected({"reason": "We expect 1. A run that fails says nothing."})
 
 
 def test_maths_is_mathml_and_hostile_text_stays_text():

@@ -139,11 +139,12 @@ def test_a_linear_classifier_meets_proposition_3_23_at_one_half():
     assert loss >= printed.fixed_features_loss(k, 5, 1 / math.sqrt(k))
 
 
-def frames(slope=1.0, over=0.1, above=0.2, below=0.1):
+def frames(slope=1.0, over=0.1, order=-0.5, above=0.2, below=0.1):
     drift = [{"steps": t, "replicate": r, "printed": t**slope} for t in (10, 100) for r in range(3)]
     cone = [
-        {"copies": c, "replicate": r, "dimension": 51, "value": over * 2, "bound": 2.0}
-        for c in (1, 30) for r in range(3)
+        {"copies": c, "replicate": r, "dimension": d, "value": over * 10 * d**order,
+         "bound": 10 * d**-0.4}
+        for c in (1, 30) for d in (50, 800) for r in range(3)
     ]  # fmt: skip
     fixed = [
         {"arm": arm, "block": 9, "norm": norm, "replicate": r, "certified": 0.3 + above,
@@ -158,8 +159,10 @@ def frames(slope=1.0, over=0.1, above=0.2, below=0.1):
     ("claim", "good", "bad"),
     [
         ("drift-as-printed", {"slope": 0.0}, {"slope": 1.0}),
-        ("theorem-b65", {}, {"over": 1.5}),
+        ("theorem-b65", {}, {"over": 2}),
+        ("theorem-b65", {}, {"over": 0.01, "order": 0}),
         ("proposition-3.23", {}, {"above": -0.1}),
+        ("proposition-3.23-refutable", {}, {"above": 0.6}),
         ("beyond-fixed-features", {}, {"below": 0.0}),
     ],
 )

@@ -143,7 +143,10 @@ def test_lemma_b76_holds_and_is_loose():
 
 
 def frames(failures=0.01, power=-0.4, tail=2.0):
-    nice = [{"neurons": 600, "replicate": r, "value": failures, "bound": 0.1} for r in range(5)]
+    nice = [
+        {"neurons": 600, "hits": 56.0, "replicate": r, "value": failures, "bound": 0.1}
+        for r in range(5)
+    ]
     apart = [
         {"law": law, "hits": hits, "replicate": r, "value": hits**own}
         for law, own in (("xor", -0.5), ("mixture", power))
@@ -158,6 +161,7 @@ def frames(failures=0.01, power=-0.4, tail=2.0):
     ("claim", "bad"),
     [
         ("lemma-3.13", {"failures": 0.2}),
+        ("lemma-3.13-refutable", {"failures": 0.001}),
         ("lemma-3.14", {"power": -0.1}),
         ("tails-as-printed", {"tail": 1.2}),
     ],

@@ -27,7 +27,7 @@ SIZE = re.compile(r"(?:fontsize|labelsize)\"?[=:]\s*([\d.]+)")
 NOT_YET = {
     "colours": {"fourier/figures/attention.py"},
     "bars": set(),
-    "width": {"noncontrastive/figures/paper_items.py"},
+    "width": set(),
 }
 
 
@@ -98,3 +98,10 @@ def test_no_figure_is_wider_than_the_page():
     width = re.compile(r"\bcanvas\(\s*([\d.]+)")
     wide = modules(lambda source: any(float(one) > PAGE for one in width.findall(source)))
     assert wide == NOT_YET["width"]
+
+
+def test_no_figure_becomes_wider_than_the_page_with_its_panels():
+    grows = re.compile(r"\bcanvas\(\s*(?!min\(PAGE|max\()[^,\n]*\*[^,\n]*,")
+    assert not modules(grows.search)
+    assert grows.search("canvas(2.7 * len(names) + 0.4, 3)")
+    assert not grows.search("canvas(min(PAGE, 2.7 * len(names)), 3) or canvas(8, 2 * rows)")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -200,3 +202,12 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
         record_every=1000,
     )
     assert found.hit.item() == pytest.approx(wanted, rel=0.01)
+
+
+def test_the_script_of_the_readme_runs_as_printed(capsys):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    script = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0]
+    names: dict = {}
+    exec(compile(script, "README.md", "exec"), names)
+    assert capsys.readouterr().out.count("tensor(") == 2
+    assert names["held"].captured().float().mean() > 0.5

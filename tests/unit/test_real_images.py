@@ -318,7 +318,7 @@ def test_no_test_images_at_all_is_refused(garden):
 
 def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
     data = tiny(garden)["data"]
-    summary, broken = describe(data, cache, 0, "garden")
+    summary, broken, twice = describe(data, cache, 0, "garden")
     columns = ["role", "class", "images", "repeated", "contradicted", "pixels"]
     assert list(summary.columns) == columns
     assert not summary[["repeated", "contradicted"]].to_numpy().any()
@@ -327,6 +327,8 @@ def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
     assert summary.groupby("role")["images"].sum().to_dict() == {"train": 29, "test": 7}
     assert broken[["split", "file"]].to_numpy().tolist() == [["all", "rose/broken.jpg"]]
     assert broken["reason"].str.len().gt(0).all()
+    assert list(twice.columns) == ["same", "role", "class", "file"]
+    assert twice.empty
 
 
 def test_broken_images_stop_the_run_if_that_is_wished(garden, cache):
@@ -580,7 +582,7 @@ def test_leaks_contradictions_and_empty_classes_are_told_first():
     assert "no test image of y" in text
 
 
-def test_what_stands_twice_is_counted(garden, tmp_path, cache):
+def test_what_stands_twice_is_counted_and_named(garden, tmp_path, cache):
     own = tmp_path / "flowers"
     for part in ("train", "test"):
         shutil.copytree(garden, own / part)
@@ -588,11 +590,19 @@ def test_what_stands_twice_is_counted(garden, tmp_path, cache):
     for part in ("train", "test"):
         (own / part / name / "broken.jpg").unlink(missing_ok=True)
     other = own / "train" / sorted(COLOURS)[1]
-    shutil.copy(next((own / "train" / name).glob("*.png")), other / "copied.png")
-    summary, _ = describe(tiny(own)["data"], cache, 0, "flowers")
+    model = min((own / "train" / name).glob("*.png"))
+    shutil.copy(model, other / "copied.png")
+    summary, _, twice = describe(tiny(own)["data"], cache, 0, "flowers")
     test = summary[summary["role"] == "test"]
     assert test["repeated"].sum() == test["images"].sum()
     assert summary["contradicted"].sum() == 3  # the copy, and its model in both parts
+    (same,) = twice.loc[twice["file"] == f"{other.name}/copied.png", "same"]
+    found = twice.loc[twice["same"] == same, ["role", "class", "file"]].to_numpy().tolist()
+    assert found == [
+        ["test", name, f"{name}/{model.name}"],
+        ["train", name, f"{name}/{model.name}"],
+        ["train", other.name, f"{other.name}/copied.png"],
+    ]
 
 
 def test_pictures_of_a_kind_that_is_not_read_are_left_out_by_name(garden, tmp_path, cache):
@@ -601,7 +611,7 @@ def test_pictures_of_a_kind_that_is_not_read_are_left_out_by_name(garden, tmp_pa
     name = sorted(COLOURS)[0]
     (own / name / "IMG_1.HEIC").touch()
     (own / name / "notes.txt").touch()
-    _, faults = describe(tiny(own)["data"], cache, 0, "flowers")
+    _, faults, _ = describe(tiny(own)["data"], cache, 0, "flowers")
     row = faults[faults["file"] == f"{name}/IMG_1.HEIC"]
     assert "not read" in row["reason"].item()
     assert "notes.txt" not in " ".join(faults["file"])

@@ -15,7 +15,9 @@ from featlearn.core.statistical import (
     history,
     interval,
     lines,
+    rows,
     share_interval,
+    within,
 )
 from featlearn.core.stats import estimate
 
@@ -39,11 +41,35 @@ def mean(**where):
     return own["value"].mean()
 
 
-def test_an_interval_is_the_t_interval_and_that_of_a_share_is_cut():
+def test_an_interval_is_the_t_interval_and_cut_to_what_is_possible():
     values = [0.9, 1.0, 0.95]
     seen = estimate(np.array(values))
     assert interval(values) == (seen.low, seen.high)
     assert share_interval(values) == (seen.low, 1.0)
+    few = estimate(np.array([0.0, 1.0, 5.0]))
+    assert few.low < 0
+    assert within(0)([0.0, 1.0, 5.0]) == (0.0, few.high)
+
+
+@pytest.mark.parametrize("replicates", [FEW, FEW + 1])
+@pytest.mark.parametrize("kind", ["bars", "rows"])
+def test_no_bar_or_row_of_a_share_leaves_it(kind, replicates):
+    """One replicate far below the others: the interval of the mean ends above 1."""
+    frame = pd.DataFrame(
+        {"model": "new", "quantity": "seen", "value": [0.5] + [1.0] * (replicates - 1)}
+    )
+    assert interval(frame["value"])[1] > 1
+    ax = canvas(3, 2).subplots()
+    if kind == "bars":
+        bars(ax, frame, "quantity", "model", groups={"seen": "S"}, looks=LOOKS,
+             errorbar=share_interval)  # fmt: skip
+    else:
+        rows(ax, frame, "model", looks=LOOKS, errorbar=share_interval)
+    axis = 1 if kind == "bars" else 0
+    ends = [path[:, axis] for one in ax.collections if hasattr(one, "get_segments")
+            for path in one.get_segments()]  # fmt: skip
+    ends += [line.get_xydata()[:, axis] for line in ax.lines]
+    assert np.nanmax(np.concatenate(ends)) == 1.0
 
 
 @pytest.mark.parametrize("replicates", [1, 2, 3])
@@ -139,6 +165,14 @@ def test_lines_go_through_the_means_and_what_has_no_look_is_left_out():
     assert len(drawn) == len(LOOKS)
     for model, own in zip(LOOKS, drawn, strict=True):
         assert own == pytest.approx([mean(model=model, step=step) for step in (1, 2)])
+
+
+def test_lines_may_stand_apart_on_a_logarithmic_axis():
+    ax = canvas(3, 2).subplots()
+    lines(ax, FRAME, "step", "model", looks=LOOKS, apart=1.21)
+    drawn = [line.get_xdata() for line in ax.lines if line.get_linestyle() != "None"]
+    places = [own for own in drawn if len(own)]
+    assert np.concatenate(places) == pytest.approx([1 / 1.1, 2 / 1.1, 1.1, 2.2])
 
 
 def test_the_same_frame_gives_the_same_bytes(tmp_path):

@@ -203,6 +203,29 @@ def test_a_config_without_end_is_refused_at_once(text):
         load(yaml.safe_load(text), ROOT)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("mine.yaml", "seed: 1\nrun: a\nseed: 2\n", "line 3: the key 'seed' .*in line 1"),
+        ("mine.yaml", "mrp:\n  a: {size: 1, 'size': 2}\n", "line 2: the key 'size' .*in line 2"),
+        ("mine.yaml", "x: [{b: 1}, {b: 1, c: 2, b: 3}]\n", "line 1: the key 'b' "),
+        ("mine.yaml", '"a\\e[31m": 1\n"a\\e[31m": 2\n', r"line 2: the key 'a\\x1b\[31m' "),
+        ("mine.json", '{"a": {"seed": 1, "seed": 2}}', "the key 'seed' stands twice"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_by_file_line_and_name(name, text, told):
+    Path(name).write_text(text)
+    assert re.match(rf"{name}: {told}", template_fault(["--configfile", name]))
+
+
+def test_what_is_merged_may_be_said_again():
+    Path("mine.yaml").write_text(
+        "base: &a {size: 1, b: 2}\nnext: &b {<<: *a, size: 3}\nlast: {<<: *b, size: 4}\n"
+        "1: a\n'1': b\n"
+    )
+    assert template_fault(["--configfile", "mine.yaml"]) is None
+
+
 @pytest.mark.parametrize("words", [["nosuch.yaml"], ["mine.yaml", "mrp"], ["mine.yaml", "-n", "x"]])
 def test_what_is_no_config_file_is_told_before_snakemake_opens_it(words):
     Path("mine.yaml").write_text("seed: 3\n")
@@ -308,6 +331,7 @@ ALLOWED = {
     ("src/featlearn/images/weights.py", "torch.load"),
     # with a loader that makes no objects, see above
     ("src/featlearn/core/config.py", "yaml.load"),
+    ("src/featlearn/core/guard.py", "yaml.load"),
 }
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams
 from featlearn.universality import config as universality_config
 from featlearn.universality.claims.pictures import CLAIMS
 from featlearn.universality.experiments import pictures as experiment
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
 
+ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "tests", "pictures", range(2))
 
 
@@ -36,6 +39,26 @@ def test_made_sets_tell_their_classes_apart(made, tmp_path) -> None:
     assert own.images.min() >= 0
     assert own.images.max() <= 1
     assert sorted(own.classes.unique().tolist()) == list(range(8))
+
+
+def test_a_set_that_is_turned_is_the_same_pictures_in_the_same_order(tmp_path) -> None:
+    data = {"data": {"kind": "digits", "shares": {"test": 0.33}}}
+    plain, turned = (
+        open_set({**data, **more}, tmp_path, 0, 8, (0, "tests", name), "key")
+        for name, more in (("digits", {}), ("turned digits", {"turned": True}))
+    )
+    assert torch.equal(plain.classes, turned.classes)
+    assert torch.equal(plain.images.rot90(1, (1, 2)), turned.images)
+
+
+@pytest.mark.parametrize("own", [{}, {"made": "glyphs", "data": {"kind": "digits"}}])
+def test_a_set_is_made_or_read(own) -> None:
+    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
+    assert not list(universality_config.faults(config))
+    config["pictures"]["sets"] = [{"name": "odd", **own}]
+    (told,) = universality_config.faults(config)
+    assert told.startswith("universality.pictures.sets: odd: ")
+    assert told.endswith("expected data or made, one of them")
 
 
 def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -112,6 +115,23 @@ def test_the_report_is_one_offline_page_that_tells_what_was_left_out_and_how_lit
     assert 'src="http' not in page
     assert "touch $(touch owned) `touch owned` &amp;&amp;" in page
     assert told.text.count("images cannot be used") == 1
+
+
+def test_the_scripts_of_the_page_run_on_what_was_made(mine, monkeypatch, capsys):
+    checkout, text, _ = mine
+    page = (Path(__file__).parents[2] / "docs/your-own-images.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    scripts = [block for block in blocks if "results/mine/own" in block]
+    assert len(scripts) == 4
+    (checkout / "mine.yaml").write_text(text)
+    shutil.copy(checkout / "my own flowers" / "daisy" / "0.png", checkout / "rose.jpg")
+    monkeypatch.chdir(checkout.root)
+    for script in scripts:  # this network is smaller than that of the page
+        script = script.replace('"stem_stride": 2}, 64', '"stem_stride": 2, "widths": [4, 8]}, 16')
+        exec(compile(script, "docs/your-own-images.md", "exec"), {})
+    told = capsys.readouterr().out
+    assert "daisy: 0." in told
+    assert "SimMIM" in told
 
 
 def test_a_name_of_a_folder_is_never_run(mine):

@@ -98,12 +98,17 @@ def fabricate(folder: Path) -> dict:
     faults = own / "measurements" / "faults.parquet"
     left = [f"{HOSTILE}/{'x' * 200}{number}.jpg" for number in range(203)]
     write_parquet(pd.DataFrame({"split": "all", "file": left, "reason": HOSTILE}), faults)
+    twice = own / "measurements" / "twice.parquet"
+    files = [f"{HOSTILE}/twin.jpg", f"daisy/{'z' * 200}.jpg"]
+    write_parquet(pd.DataFrame({"same": "ab", "role": ["test", "train"], "class": CLASSES[:2],
+                                "file": files}), twice)  # fmt: skip
     captions = {f"figure/{name}": f"# Figure {name}\n\n{HOSTILE}\n" for name in FIGURES}
     captions |= {f"table/{name}": f"# Table {name}\n\n{HOSTILE}\n" for name in made}
     return {
         "folder": own,
         "captions": captions,
         "faults": {SET: faults},
+        "twice": {SET: twice},
         "config": {"run": "mine", "seed": 0},
         "settings": {SET: {"data": {"path": HOSTILE}, "note": "y" * 300}},
         "command": "snakemake real_images --cores 2 --configfile " + "long/" * 60,
@@ -157,6 +162,8 @@ def test_what_must_not_be_overlooked_stands_in_front(fabricated):
                   "Classes without images.", "Few test images."):  # fmt: skip
         assert words in front
     assert "And 3 more" in text
+    names = text[text.index("under several names") :]
+    assert names.index(f"test: {HOSTILE}/twin.jpg") < names.index("training: daisy/zzz")
 
 
 # --------------------------------------------------------------------------- in a browser
@@ -233,6 +240,25 @@ def test_a_long_name_of_a_class_leaves_its_numbers_in_sight(browser, page):
     wide = run(browser, "[...document.querySelectorAll('#table-classes .scroll')]"
                ".map((box) => box.scrollWidth - box.clientWidth)")  # fmt: skip
     assert max(wide, default=0) <= 0
+
+
+@browser_test
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_phone_hides_no_number_of_a_table(browser, page, width):
+    resize(browser, width)
+    boxes = run(browser, "[...document.querySelectorAll('.scroll td')].map((cell) =>"
+                " cell.getBoundingClientRect()).map((box) => [box.left, box.right])")  # fmt: skip
+    assert boxes
+    assert all(left >= 0 and right <= width for left, right in boxes)
+    head = "getComputedStyle(document.querySelector('#table-accuracy td:last-child'), '::before')"
+    assert "of the labels" in run(browser, f"{head}.content")
+
+
+@browser_test
+def test_numbers_stand_below_their_heads_where_there_is_room(browser, page):
+    lefts = run(browser, "[...document.querySelectorAll('#table-accuracy tr')].map((row) =>"
+                " [...row.cells].map((cell) => Math.round(cell.offsetLeft)))")  # fmt: skip
+    assert all(row == lefts[0] for row in lefts)
 
 
 @browser_test

@@ -1,4 +1,4 @@
-"""What is shown without a run: only what was made, whole, at the commit that is checked out."""
+"""What is shown without a run: only what is whole, as the commit that is checked out makes it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from featlearn.core.claims import declared
+from featlearn.core import publication
+from featlearn.core.claims import FAILS, VERDICTS, declared
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
-from featlearn.core.front import CLOSES, FRONT, OPENS, PAGE, front, page, put_in_front
-from featlearn.core.publication import CHECKED, COPIED, FINDINGS, SUMMARY, published
+from featlearn.core.front import (
+    CLAIMS,
+    CLOSES,
+    FRONT,
+    OPENS,
+    PAGE,
+    SUMMARY,
+    front,
+    pages,
+    put_in_front,
+)
+from featlearn.core.publication import CHECKED, COPIED, FINDINGS, elsewhere, published
 
-from .checkout import REPOSITORY, environment
+from .checkout import REPOSITORY, Checkout, environment
 from .toy import Toy
 
 pytestmark = pytest.mark.workflow
@@ -31,7 +44,7 @@ RUNS = published(REPOSITORY)
 HERE = REPOSITORY / "results/published"
 
 
-def git(toy: Toy, *words: str) -> str:
+def git(toy: Checkout, *words: str) -> str:
     told = subprocess.run(
         ["git", *WORDS, *words], cwd=toy.root, check=True, capture_output=True, text=True
     )
@@ -50,11 +63,20 @@ def toy(fresh_toy) -> Toy:
     return toy
 
 
-def publish(toy: Toy, run: str = "smoke") -> subprocess.CompletedProcess:
-    command = [sys.executable, "scripts/publish.py", run]
+def publish(toy: Toy, *words: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "scripts/publish.py", *(words or ("smoke",))]
     return subprocess.run(
         command, cwd=toy.root, env=environment(), capture_output=True, text=True, check=False
     )
+
+
+def script_of(name: str, root: Path, monkeypatch) -> ModuleType:
+    """A script as a module."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = importlib.util.spec_from_file_location(name, root / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def refused(toy: Toy) -> str:
@@ -71,7 +93,13 @@ def test_a_finished_run_is_published_whole(toy):
     target, source = toy / "results/published/smoke", toy / "results/smoke"
     figures = {f"toy/figures/{file.stem}.webp" for file in source.glob("toy/figures/*.png")}
     assert figures
-    assert {*toy.files("results/published/smoke")} == {*COPIED, SUMMARY, PAGE, *figures}
+    assert {*toy.files("results/published/smoke")} == {
+        *COPIED,
+        SUMMARY,
+        PAGE,
+        f"toy/{CLAIMS}",
+        *figures,
+    }
     for name in COPIED:
         assert (target / name).read_bytes() == (source / name).read_bytes()
     for name in figures:
@@ -88,6 +116,20 @@ def test_a_finished_run_is_published_whole(toy):
     assert told["versions"]["torch"]
     # published, it makes no difference to the next publication
     assert publish(toy).returncode == 0
+
+
+def test_pages_are_written_anew_without_a_run(toy):
+    assert publish(toy).returncode == 0
+    folder = toy / "results/published/smoke"
+    kept = {name: (folder / name).read_text() for name in (PAGE, f"toy/{CLAIMS}")}
+    for name in kept:
+        (folder / name).write_text("stale")
+    told = publish(toy, "smoke", "--pages")
+    assert told.returncode == 0, told.stderr
+    assert {name: (folder / name).read_text() for name in kept} == kept
+    told = publish(toy, "tour", "--pages")
+    assert told.returncode == 2
+    assert "expected a published run" in told.stderr
 
 
 def test_a_portable_run_is_published_for_its_bytes_alone(toy):
@@ -113,11 +155,12 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     (tmp_path / "findings.yaml").write_text(FOUND)
     (row,) = read_parquet(folder / "claims.parquet").to_dict("records")
     assert row["verdict"] == "holds"
-    told = page(folder, "smoke", tmp_path / "findings.yaml")
-    assert "\n| toy | 1 | 1 | 0 | 0 | 0 |\n" in told
+    told = pages(folder, "smoke", tmp_path / "findings.yaml")[PAGE]
+    assert "\n| [toy](toy/claims.md) (`toy`) | 1 | 1 | 0 | 0 | 0 | 1 |\n" in told
+    assert "| scale, base seed | smoke, 0 |" in told
     assert "## Views cancel noise | all of it.\n" in told
     assert "](toy/figures/alignment.webp)" in told
-    assert told.count("](report.html#claim-toy-closed-form), band 0.9 to 1.1") == 2
+    assert told.count("](toy/claims.md#claim-toy-closed-form); band 0.9 to 1.1") == 2
     assert (folder / PAGE).read_text().startswith("# What the run `smoke` found\n")
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{OPENS}\nstale words\n{CLOSES}\nafter\n")
@@ -125,17 +168,48 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     for _ in range(2):
         put_in_front(readme, front(folder, base, tmp_path / "findings.yaml"))
     shown = readme.read_text()
+    (line,) = [line for line in shown.splitlines() if "<img" in line]
+    cells = re.split(r"(?<!\\)\|", line)
+    assert [bool(cell.strip()) for cell in cells] == [False, True, False]  # one picture, one cell
     assert shown.startswith(f"before\n{OPENS}\n")
     assert shown.endswith(f"{CLOSES}\nafter\n")
     assert "stale words" not in shown
     assert shown.count(f'<img src="{base}toy/figures/alignment.webp"') == 1
     assert "Said without a picture" not in shown
-    ((text, run, claim),) = LINK.findall(shown)
-    assert (run, claim) == ("smoke", "toy-closed-form")
-    assert agrees(text, row)
+    assert r"Views cancel noise \| all of it." in shown
+    found = LINK.findall(shown)  # as what holds of its paper, and with its picture
+    assert [one[1:] for one in found] == [("smoke", "toy/claims.md", "toy-closed-form")] * 2
+    assert all(agrees(text, row) for text, *_ in found)
     readme.write_text("no such lines")
     with pytest.raises(FeatlearnError, match="expected the lines"):
         put_in_front(readme, shown)
+
+
+def test_a_publication_that_fails_half_way_leaves_what_stood_there(toy, monkeypatch):
+    def fails(*_):
+        raise FeatlearnError("no page")
+
+    assert publish(toy).returncode == 0
+    before = toy.files("results/published")
+    monkeypatch.setattr(publication, "page", fails)
+    with pytest.raises(FeatlearnError, match="no page"):
+        publication.publish(toy.root, toy / "results/smoke", toy / "results/published/smoke")
+    assert toy.files("results/published") == before
+    aside = (toy / "results/published/smoke").rename(toy / "results/published/.smoke")
+    assert published(toy.root) == {}  # nor is taken for one what was cut off
+    aside.rename(toy / "results/published/smoke")
+
+
+def test_the_readme_is_written_when_all_runs_are_published(monkeypatch):
+    """A changed README would make a publication of the next run one of no commit."""
+    script, done = script_of("publish", REPOSITORY, monkeypatch), []
+    monkeypatch.setattr(script, "publish", lambda root, results, _: done.append(results.name) or 0)
+    monkeypatch.setattr(script, "front", lambda folder, *_: folder.name)
+    monkeypatch.setattr(script, "put_in_front", lambda readme, told: done.append(readme.name))
+    assert script.main([FRONT, "tour-portable"]) == 0
+    assert done == [FRONT, "tour-portable", "README.md"]
+    assert script.main(["tour-portable"]) == 0  # of which the README tells the cost
+    assert done[3:] == ["tour-portable", "README.md"]
 
 
 def test_what_is_not_this_very_commit_is_refused(toy):
@@ -198,11 +272,8 @@ def test_outside_of_git_nothing_is_published(toy):
 
 
 def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "argv", ["verify.py", "--published"])
-    spec = importlib.util.spec_from_file_location("verify", toy / "scripts/verify.py")
-    verify = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(verify)
+    verify = script_of("verify", toy.root, monkeypatch)
     assert publish(toy).returncode == 0
     assert verify.main() == 2
     assert "holds no portable run" in capsys.readouterr().err
@@ -213,16 +284,40 @@ def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys
     summary.write_text(json.dumps(told))
     asked, found = [], toy.checksums()
     monkeypatch.setattr(
-        verify, "run_again", lambda folder, cores, **config: asked.append(config) or found
+        verify, "run_again", lambda folder, command: asked.append(command[-2:]) or found
     )
     assert verify.main() == 0
-    assert asked == [{"scale": "smoke", "portable": True}]
+    assert asked == [["scale=smoke", "portable=True"]]
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("numpy: 0.1 in the published run, ")
     assert lines[-1].endswith("every byte equal on this machine")
     found["toy/figures/alignment.png"] = "0" * 64
     assert verify.main() == 1
     assert "toy/figures/alignment.png: differs on this machine" in capsys.readouterr().out
+
+
+def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
+    here = Checkout(tmp_path / "clone")
+    here.root.mkdir()
+    assert "here is no checkout of git" in elsewhere(here.root, "0" * 40)
+    git(here, "init", "-q")
+    commits = []
+    for name in ("first", "second"):
+        git(here, "commit", "-q", "--allow-empty", "-m", name)
+        commits.append(git(here, "rev-parse", "HEAD"))
+    first, second = commits
+    assert elsewhere(here.root, second) == ""
+    assert f"before the one here, {second[:12]};" in elsewhere(here.root, first)
+    (here / "new.py").touch()
+    assert "files here differ: new.py" in elsewhere(here.root, second)
+    assert f"before the one here, {second[:12]}+;" in elsewhere(here.root, first)
+    (here / "new.py").unlink()
+    git(here, "checkout", "-q", first)
+    assert f"not in the history of the one here, {first[:12]}" in elsewhere(here.root, second)
+    shallow = Checkout(tmp_path / "shallow")
+    git(here, "clone", "-q", "--depth", "1", f"file://{here.root}", str(shallow.root))
+    assert elsewhere(shallow.root, first) == ""
+    assert "is not in this clone (a shallow one" in elsewhere(shallow.root, second)
 
 
 # ------------------------------------------------------------------------------- what is published
@@ -237,10 +332,11 @@ def test_published_claims_are_those_of_the_code(folder, tmp_path):
         'Path("claims.json").write_text(json.dumps(PUBLISHED.claims_of(every)))\n'
     )
     chosen = [f"{key}={told['config'][key]}" for key in ("scale", "portable")]
-    subprocess.run(
+    planned = subprocess.run(
         [sys.executable, "-m", "snakemake", "-n", "-q", "all", "--cores", "1", "--config", *chosen],
-        cwd=tmp_path, env=environment(), check=True, capture_output=True,
+        cwd=tmp_path, env=environment(), check=False, capture_output=True, text=True,
     )  # fmt: skip
+    assert planned.returncode == 0, planned.stdout + planned.stderr
     given = json.loads((tmp_path / "claims.json").read_text())
     known = {
         claim.claim
@@ -251,52 +347,109 @@ def test_published_claims_are_those_of_the_code(folder, tmp_path):
 
 
 #: A number of README and docs that links to the claim it is measured for: ``[0.98](...#claim-x)``.
-LINK = re.compile(r"\[([^\]]+)\]\(\S*results/published/([\w-]+)/report\.html#claim-([\w-]+)\)")
+LINK = re.compile(
+    r"\[([^\]]+)\]\(\S*results/published/([\w-]+)/(report\.html|\w+/claims\.md)#claim-([\w.-]+)\)"
+)
+NUMBER = re.compile(r"(±\s*)?([−-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?)(\s?%)?")
 
 
 def agrees(text: str, row: dict) -> bool:
-    """Whether a text holds the verdict, or the measured number as it rounds it."""
-    if row["verdict"] in text:
-        return True
-    for number, percent in re.findall(r"([−-]?\d[\d,]*(?:\.\d+)?)( ?%)?", text):
-        plain = number.replace(",", "").replace("−", "-")
-        decimals = len(plain.partition(".")[2])
-        if float(plain) == round(row["measured"] * (100 if percent else 1), decimals):
-            return True
-    return False
+    """Whether a text tells of a claim what its row has, and nothing else.
+
+    That is its verdict; what was measured, then the ends of its interval; half its width after a ±;
+    each as it is rounded.
+    """
+    words = [word for word in VERDICTS if word in text]
+    if words and words != [row["verdict"]]:
+        return False
+    told = iter(("measured", "interval_low", "interval_high"))
+    numbers = 0
+    for spread, number, percent in NUMBER.findall(text):
+        key = "spread" if spread else next(told, None)
+        if key is None:
+            return False
+        mantissa, _, exponent = number.replace(",", "").replace("−", "-").partition("e")
+        unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+        value = row[key] * (100 if percent else 1)
+        if not abs(float(mantissa) * 10.0 ** int(exponent or 0) - value) <= 0.5 * unit * (1 + 1e-6):
+            return False
+        numbers += 1
+    return bool(words) or numbers > 0
 
 
-@pytest.mark.skipif(not RUNS, reason="nothing is published yet")
-def test_numbers_of_the_pages_come_from_the_published_run():
-    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-    found = [(file, *told) for file in pages for told in LINK.findall(file.read_text())]
-    assert any(file.name == "README.md" for file, *_ in found)
-    ledgers = {
+def published_ledgers() -> dict[str, dict[str, dict]]:
+    return {
         folder.name: {
             row["claim"].replace("/", "-"): row
             for row in read_parquet(folder / "claims.parquet").to_dict("records")
         }
         for folder in RUNS
     }
-    for file, text, run, claim in found:
+
+
+@pytest.mark.skipif(not RUNS, reason="nothing is published yet")
+def test_numbers_of_the_pages_come_from_the_published_run():
+    files = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    found = [(file, *told) for file in files for told in LINK.findall(file.read_text())]
+    assert any(file.name == "README.md" for file, *_ in found)
+    ledgers = published_ledgers()
+    for file, text, run, page, claim in found:
         assert claim in ledgers[run], f"{file.name}: no claim {claim} in {run}"
-        assert agrees(text, ledgers[run][claim]), f"{file.name}: {text} is not {claim} of {run}"
+        row = ledgers[run][claim]
+        assert page in ("report.html", f"{row['paper']}/{CLAIMS}"), f"{file.name}: {claim}"
+        assert agrees(text, row), f"{file.name}: {text} is not {claim} of {run}"
 
 
-@pytest.mark.skipif(
+published_front = pytest.mark.skipif(
     not any(folder.name == FRONT for folder in RUNS), reason="nothing is published yet"
 )
-def test_the_readme_tells_what_the_published_run_found():
+
+
+@published_front
+def test_the_pages_of_the_published_run_are_those_of_its_ledger():
     told = front(HERE / FRONT, f"results/published/{FRONT}/", REPOSITORY / FINDINGS)
     assert f"{OPENS}\n{told}\n{CLOSES}" in (REPOSITORY / "README.md").read_text()
+    for file, text in pages(HERE / FRONT, FRONT, REPOSITORY / FINDINGS).items():
+        assert (HERE / FRONT / file).read_text() == text, file
+        anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
+        assert anchors >= set(re.findall(r"\]\(#([^)]+)\)", text)), file
+
+
+@published_front
+def test_every_published_claim_has_a_place_on_the_page_of_its_paper():
+    for claim, row in published_ledgers()[FRONT].items():
+        text = (HERE / FRONT / row["paper"] / CLAIMS).read_text()
+        assert text.count(f'<a id="claim-{claim}"></a>') == 1, claim
+
+
+@published_front
+def test_failures_are_pictured_in_front_as_often_as_they_are_in_the_ledger():
+    told = front(HERE / FRONT, "", REPOSITORY / FINDINGS)
+    rows = published_ledgers()[FRONT].values()
+    pictured = re.findall(r"</a><br>\*\*([a-z ]+)\*\*", told)
+    share = sum(row["verdict"] == FAILS for row in rows) / len(rows)
+    assert len(pictured) == 12
+    assert share <= pictured.count(FAILS) / len(pictured) <= 1 / 3
+    # each paper with a finding that fails tells one, each has a picture
+    for paper in {row["paper"] for row in rows}:
+        assert f'<img src="{paper}/figures/' in told, paper
 
 
 def test_numbers_are_compared_as_they_are_rounded():
-    row = {"verdict": "holds", "measured": 0.5249}
-    for text in ("0.52", "52 %", "0.525 ± 0.01", "it holds"):
+    row = {
+        "verdict": "holds", "measured": 0.5249, "interval_low": 0.4951, "interval_high": 0.5547,
+        "spread": 0.0298,
+    }  # fmt: skip
+    for text in (
+        "0.52", "0.5", "52 %", "0.525 ± 0.03", "it holds", "0.52 (0.50 to 0.55)", "holds, 0.525",
+        "0.525, computed", "5.2e−01",
+    ):  # fmt: skip
         assert agrees(text, row), text
-    for text in ("0.53", "0.5", "53%", "it fails"):
-        assert agrees(text, row) == (text == "0.5"), text
+    for text in (
+        "0.53", "53%", "it fails", "fails, 0.52", "holds, 0.53", "0.525 ± 0.01",
+        "0.52 (0.50 to 0.56)", "0.52 (0.51 to 0.55)", "0.52 of 7", "so it is",
+    ):  # fmt: skip
+        assert not agrees(text, row), text
 
 
 def test_what_is_published_is_in_git_and_in_no_package():

@@ -20,6 +20,7 @@ from featlearn.core.config import load, merge
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.look import Seen, hints, look, some
 from featlearn.images.readers.common import shown
+from featlearn.images.readers.folder import EXTENSIONS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: Below so many test images an accuracy says little.
@@ -166,12 +167,14 @@ def images(options: argparse.Namespace) -> int:
     """Everything on a folder of pictures, by a config that is written beside the results."""
     folder = Path(options.folder)
     if not folder.is_dir():
-        raise FeatlearnError(f"{folder}: no such folder; expected one with a folder a class in it")
+        what = "a file" if folder.exists() else "no such folder"
+        raise FeatlearnError(f"{folder}: {what}; expected a folder with a folder a class in it")
     try:
         str(folder).encode()
     except UnicodeEncodeError as error:
         raise FeatlearnError(f"{shown(folder)}: its name is not UTF-8; rename it") from error
     found = look({"kind": "folder", "path": str(folder), "shares": {"test": TEST_SHARE}})
+    _refuse_one_class(folder, found[0])
     count = sum(seen.pictures for seen in found)
     if count < 4:
         raise FeatlearnError(
@@ -189,7 +192,15 @@ def images(options: argparse.Namespace) -> int:
     }
     config = merge(config, settings_of(options.set))
     # what is refused leaves no file behind
-    settings = load(config, workflow())["real_images"][name]
+    try:
+        settings = load(config, workflow())["real_images"][name]
+    except ConfigError as error:
+        if not options.set or "unknown key" not in str(error):
+            raise
+        raise ConfigError(
+            f"{error}\n  Keys of these pictures begin with their name, as in "
+            f"--set real_images.{name}.replicates=2; docs/your-own-images.md lists them."
+        ) from error
     file = Path(f"{name}.yaml")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     if file.exists() and file.read_bytes() != text.encode():
@@ -215,6 +226,20 @@ def images(options: argparse.Namespace) -> int:
         print(f"Networks: {made}/weights/{name}/")
         print(f"Report: {made}/report.html")
     return code
+
+
+def _refuse_one_class(folder: Path, seen: Seen) -> None:
+    place = folder if seen.part == "all" else folder / seen.part
+    classes = [name for name, pictures in seen.classes.items() if pictures]
+    if len(classes) > 1:
+        return
+    loose = sum(one.name.lower().endswith(EXTENSIONS) for one in place.iterdir() if one.is_file())
+    raise FeatlearnError(
+        f"{shown(place)}: class folders with pictures: {some(classes) or 'none'}"
+        + f", and {loose} pictures outside of any" * (loose > 0)
+        + "; expected two or more, one a class, as in "
+        f"{shown(place)}/daisy/1.jpg and {shown(place)}/rose/1.jpg"
+    )
 
 
 def _tell(settings: Mapping[str, Any], found: Sequence[Seen], options: argparse.Namespace) -> None:

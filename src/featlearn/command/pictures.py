@@ -16,7 +16,7 @@ from featlearn import images
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.classifier import Classifier
 from featlearn.images.door import BATCH, heat_maps
-from featlearn.images.others import Foreign
+from featlearn.images.others import Foreign, is_name
 from featlearn.images.overlay import overlay
 from featlearn.images.readers.common import shown
 from featlearn.images.readers.decode import BrokenImage
@@ -28,9 +28,24 @@ SAME = 1e-4
 LONGEST = 60
 
 
+def _network(source: str) -> Network | Foreign:
+    """The network that a command line names; see :func:`featlearn.images.network`."""
+    file = Path(source)
+    if not is_name(source) and (file.suffix != ".safetensors" or not file.is_file()):
+        what = "a folder; " if file.is_dir() else "" if file.is_file() else "no such file; "
+        raise FeatlearnError(
+            f"{source}: {what}expected a network that a run wrote, such as "
+            "results/flowers/own/weights/flowers/classifier-pretrained-0.safetensors"
+        )
+    return images.network(source)
+
+
 def _there(files: Sequence[str]) -> Sequence[str]:
-    if missing := [file for file in files if not Path(file).is_file()]:
-        raise FeatlearnError(f"{missing[0]}: no such file")
+    for file in files:
+        if Path(file).is_dir():
+            raise FeatlearnError(f"{file}: a folder; expected pictures, such as {file}/*.jpg")
+        if not Path(file).is_file():
+            raise FeatlearnError(f"{file}: no such file")
     return files
 
 
@@ -52,10 +67,17 @@ def _decoded(
 
 def cam(options: argparse.Namespace) -> int:
     """A PNG a picture: itself beside its map."""
-    network = images.network(options.weights)
+    network = _network(options.weights)
     files = _there(options.images)
     out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise FeatlearnError(
+            f"--out {out}: {error.strerror}; expected a folder that may be written, or a new name"
+        ) from error
     taken: set[str] = set()
     done = 0
     for names, pixels in _decoded(network, files):
@@ -76,7 +98,7 @@ def cam(options: argparse.Namespace) -> int:
 
 def predict(options: argparse.Namespace) -> int:
     """A line a picture: file, class, probability, tab between them."""
-    network = images.network(options.weights)
+    network = None if is_name(options.weights) else _network(options.weights)
     if not isinstance(network, Network) or not network.classes:
         raise FeatlearnError(
             f"{options.weights}: knows no classes; expected a classifier-....safetensors of a run"
@@ -117,9 +139,9 @@ class Portable(nn.Module):
 
 def export(options: argparse.Namespace) -> int:
     """Write a program of torch.export; one that says something else is not written."""
-    network = images.network(options.weights)
+    network = None if is_name(options.weights) else _network(options.weights)
     if not isinstance(network, Network):
-        raise FeatlearnError(f"{options.weights}: expected a file that a run wrote")
+        raise FeatlearnError(f"{options.weights}: expected a .safetensors file that a run wrote")
     out = Path(options.out)
     if out.suffix != ".pt2":
         raise FeatlearnError(f"{out}: expected a name that ends in .pt2")

@@ -2,47 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from featlearn.core.claims import FAILS, HOLDS, KINDS, NOT_SHOWN, THEOREM, UNDECIDED, VERDICTS
 
 #: Most claims that a paper's section shows; the rest stands in the explorer.
 HEADLINES = 8
+#: How the story of a chapter begins.
+_CHAPTER = re.compile(r"#[^\n]*\n\s*Chapter \d+ of ")
+#: How the reason of a band tells that its claim was expected to fail.
+_EXPECTED = re.compile(r"\bexpect[^.]*\bfail|\bfail[^.]*\bexpect")
+_WORDS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
 
 Row = Mapping[str, Any]
 
 
-def answer(ledger: Sequence[Row]) -> list[str]:
-    """Three sentences on the whole ledger."""
+def answer(ledger: Sequence[Row], stories: Mapping[str, str], seed: int) -> list[str]:
+    """Sentences on the whole ledger.
+
+    Parameters
+    ----------
+    ledger
+        Its rows. Columns that an older one lacks (``asymptotic``) are not told of.
+    stories
+        Of a paper its story, which gives its title; one without goes by the name of its package.
+    seed
+        Base seed of the run.
+    """
     if not ledger:
         return ["This run judged no claim."]
     papers = list(dict.fromkeys(row["paper"] for row in ledger))
     printed = [row for row in ledger if row["kind"] == THEOREM]
-    open_ = count(ledger, NOT_SHOWN) + count(ledger, UNDECIDED)
-    failing = [
-        f"{paper} ({number})"
+    failing = [row for row in printed if row["verdict"] == FAILS]
+    places = _many(len(results(printed)), "result")
+    told = [
+        f"{places[:1].upper()}{places[1:]} of {works(papers, stories)}, tested by "
+        f"{_many(len(printed), 'claim')}: of these {count(printed, HOLDS)} hold here, "
+        f"{len(failing)} fail, and {_open(printed)} are left open. Of the results "
+        f"{len(results(failing))} have a claim that fails."
+    ]
+    known = {
+        "were expected to, as the reason of the band says": sum(map(expected, failing)),
+        "are of a limit that no size which a computer holds comes near": sum(
+            bool(row.get("asymptotic")) for row in failing
+        ),
+    }
+    if any(known.values()):
+        texts = [f"{number} {text}" for text, number in known.items() if number]
+        told.append(f"Of the {len(failing)} that fail {' and '.join(texts)}.")
+    told.append(
+        f"Of all {len(ledger)} claims, with the controls, identities and observations of this "
+        f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {_open(ledger)} "
+        "are undecided or need a larger run."
+    )
+    losses = [
+        f"{title(paper, stories)} ({number})"
         for paper in papers
         if (number := count([row for row in ledger if row["paper"] == paper], FAILS))
     ]
-    return [
-        f"Of {len(printed)} statements that {_papers(len(papers))} prove or print, "
-        f"{count(printed, HOLDS)} hold here, {count(printed, FAILS)} fail, and "
-        f"{count(printed, NOT_SHOWN) + count(printed, UNDECIDED)} are left open.",
-        f"Of all {len(ledger)} claims, with the controls, identities and observations of this "
-        f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {open_} are "
-        "undecided or need a larger run.",
-        f"Claims that fail: {', '.join(failing)}." if failing else "Nothing fails.",
+    told.append(f"Claims that fail: {', '.join(losses)}." if losses else "Nothing fails.")
+    told.append(
+        f"All of it is one run with one base seed, {seed}: intervals are over its replicates."
+    )
+    return told
+
+
+def title(paper: str, stories: Mapping[str, str]) -> str:
+    """Short title of a paper: that of its story, up to a colon."""
+    if paper not in stories:
+        return paper
+    return stories[paper].partition("\n")[0].removeprefix("# ").partition(":")[0].strip()
+
+
+def works(papers: Sequence[str], stories: Mapping[str, str]) -> str:
+    """How many papers, and how many chapters of a thesis: those whose stories begin so."""
+    chapters = sum(bool(_CHAPTER.match(stories.get(paper, ""))) for paper in papers)
+    told = [
+        _many(number, word)
+        for number, word in ((len(papers) - chapters, "paper"), (chapters, "chapter"))
+        if number
     ]
+    return " and ".join(told) + (" of a thesis" if chapters else "")
 
 
-def _papers(number: int) -> str:
-    return f"{number} paper" if number == 1 else f"{number} papers"
+def results(rows: Iterable[Row]) -> set[tuple[str, str]]:
+    """What is printed and tested: a place of a paper, however many claims there are on it."""
+    return {(row["paper"], row["source"]) for row in rows}
+
+
+def expected(row: Row) -> bool:
+    """Whether the reason of a band says that the claim is expected to fail."""
+    return bool(_EXPECTED.search(row["reason"]))
 
 
 def count(rows: Sequence[Row], verdict: str) -> int:
     """How many of the rows have the verdict."""
     return sum(row["verdict"] == verdict for row in rows)
+
+
+def _open(rows: Sequence[Row]) -> int:
+    return count(rows, NOT_SHOWN) + count(rows, UNDECIDED)
+
+
+def _many(number: int, word: str) -> str:
+    told = _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+    return f"{told} {word}{'s' * (number != 1)}"
 
 
 def cells(rows: Sequence[Row]) -> dict[str, dict[str, int]]:

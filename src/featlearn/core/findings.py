@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.claims import FAILS, HOLDS, IDENTITY
+from featlearn.core.claims import FAILS, HOLDS
 from featlearn.core.config import faults, read_own_yaml, refuse
 
-#: What a finding is to its paper: it bears it out, speaks against it, shows that a printed formula
-#: is another than that of what it is to be, or leaves the question open.
+#: What a finding is to its paper: it bears it out, speaks against it, shows a misprint, or leaves
+#: the question open.
 CONFIRMS, CONTRADICTS, CORRECTS, OPEN = "confirms", "contradicts", "corrects", "open"
 
 _TEXT = {"type": "string", "minLength": 1}
@@ -32,6 +32,7 @@ SCHEMA: dict[str, Any] = {
         "fails": _TEXT,
         "paper_says": _TEXT,
         "figure": _NAME,
+        "misprint": {"const": True},
     },
 }
 
@@ -62,10 +63,10 @@ def _faults(entries: Sequence[Any]) -> Iterator[str]:
             seen.add(name)
 
 
-def kind_of(row: Mapping[str, Any]) -> str:
-    """What a finding on this row of the ledger is to its paper."""
+def kind_of(entry: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """What a finding is to its paper by the row of its claim."""
     if row["verdict"] == FAILS:
-        return CORRECTS if row["kind"] == IDENTITY else CONTRADICTS
+        return CORRECTS if entry.get("misprint") else CONTRADICTS
     return CONFIRMS if row["verdict"] == HOLDS else OPEN
 
 

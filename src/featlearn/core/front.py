@@ -1,37 +1,44 @@
 """What a published run found, as a reader sees it who has a browser and no Python.
 
-A page beside the run, and a part of the README with a picture a paper; both are written from the
-published ledger and the findings, so that nobody types a number.
+A page beside the run, one of all claims of each paper, and a part of the README; all are written
+from the published ledger, catalogue and provenance and the findings, so that nobody types a number.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from featlearn.core.claims import VERDICTS
-from featlearn.core.digest import answer, count
+from featlearn.core.claims import FAILS, HOLDS, VERDICTS
+from featlearn.core.digest import answer, count, title
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_atomically
 from featlearn.core.findings import of_run, read_findings, sentence_of
-from featlearn.core.prose import band, fill_in, reader
-from featlearn.core.stats import plus_minus
+from featlearn.core.prose import band, fill_in, measured, reader
+from featlearn.core.publish import PACKAGE, story
 
-#: In the folder of a published run.
-PAGE = "README.md"
+#: In the folder of a published run: its page, and below each paper's folder that of its claims.
+PAGE, CLAIMS = "README.md", "claims.md"
+#: What a published run was made of and by.
+SUMMARY = "provenance.json"
 #: The published run that the README of the repository tells of, and the lines that it does between.
 FRONT = "desk"
 OPENS, CLOSES = "<!-- found: written by `make publish` -->", "<!-- end of what was found -->"
 #: Pictures in the README, and in a row of it.
 PICTURES, ABREAST = 12, 3
+#: What Markdown would take for its own; formulas between signs of dollar stay.
+_MARKS, _FORMULA = re.compile(r"([\\`*_\[\]|~])"), re.compile(r"(\$[^$]+\$)")
 
 Row = dict[str, Any]
 
 
-def page(folder: Path, name: str, findings: Path) -> str:
-    """Counts by paper, then each finding with its number and its picture.
+def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
+    """All pages of a published run: file below its folder to text.
 
     Parameters
     ----------
@@ -42,29 +49,50 @@ def page(folder: Path, name: str, findings: Path) -> str:
     findings
         ``config/findings.yaml``.
     """
-    ledger, told = _told(folder, findings)
-    papers = [*dict.fromkeys(row["paper"] for row in ledger)]
-    own = {paper: [row for row in ledger if row["paper"] == paper] for paper in papers}
-    return _render("published.md.j2", name=name, own=own, ledger=ledger, told=told) + "\n"
+    told = _told(folder, findings)
+    found = {PAGE: _render("published.md.j2", name=name, **told) + "\n"}
+    for paper, rows in told["own"].items():
+        text = _render("claims.md.j2", name=name, paper=paper, rows=rows, stories=told["stories"])
+        found[f"{paper}/{CLAIMS}"] = text + "\n"
+    return found
+
+
+def write_pages(folder: Path, name: str, findings: Path) -> None:
+    """Write what :func:`pages` gives."""
+    for file, text in pages(folder, name, findings).items():
+        write_atomically(folder / file, text.encode())
 
 
 def front(folder: Path, base: str, findings: Path) -> str:
-    """The first picture of each paper, then those ranked next, in the order of the findings.
+    """What the README tells: counts, main findings of each paper, pictures, limits, costs.
+
+    Pictured is the first finding of each paper that has a picture, then those ranked next, in the
+    order of the findings.
 
     Parameters
     ----------
     folder
-        A published run.
+        A published run; others beside it are told of by what they cost.
     base
         The same folder as the README links to it.
     """
-    ledger, told = _told(folder, findings)
-    shown = [one for one in told if one["picture"]]
+    told = _told(folder, findings)
+    shown = [one for one in told["told"] if one["picture"]]
     first = {one["row"]["paper"]: one["id"] for one in reversed(shown)}.values()
     chosen = sorted(shown, key=lambda one: one["id"] not in first)[:PICTURES]
     chosen = [one for one in shown if one in chosen]
     rows = [chosen[start : start + ABREAST] for start in range(0, len(chosen), ABREAST)]
-    return _render("front.md.j2", base=base, rows=rows, ledger=ledger, abreast=ABREAST)
+    main = {
+        paper: (_main(told["told"], paper, HOLDS), _main(told["told"], paper, FAILS))
+        for paper in told["own"]
+    }
+    costs = [
+        json.loads(file.read_text(encoding="utf-8"))
+        for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))
+    ]
+    return _render(
+        "front.md.j2", base=base, rows=rows, abreast=ABREAST, main=main, costs=costs, **told
+    )
 
 
 def put_in_front(readme: Path, text: str) -> None:
@@ -82,13 +110,22 @@ def put_in_front(readme: Path, text: str) -> None:
     write_atomically(readme, f"{before}{opens}\n{text}\n{closes}{after}".encode())
 
 
-def _told(folder: Path, findings: Path) -> tuple[list[Row], list[Row]]:
-    """The ledger of a published run, and its findings with sentence, row and picture (or none)."""
+def _main(told: Sequence[Row], paper: str, verdict: str) -> Row | None:
+    """The first finding of a paper with a verdict; a misprint is not what a paper comes to."""
+    own = (one for one in told if one["row"]["paper"] == paper and "misprint" not in one)
+    return next((one for one in own if one["row"]["verdict"] == verdict), None)
+
+
+def _told(folder: Path, findings: Path) -> dict[str, Any]:
+    """What a published run says: ledger, findings with row and picture, catalogue, provenance."""
     ledger: list[Row] = [
         {str(key): value for key, value in row.items()}
         for row in read_parquet(folder / "claims.parquet").to_dict("records")
     ]
     rows = {row["claim"]: row for row in ledger}
+    own: dict[str, list[Row]] = {}
+    for row in ledger:
+        own.setdefault(row["paper"], []).append(row)
     told = []
     for entry in of_run(read_findings(findings), rows)[0]:
         row = rows[entry["claim"]]
@@ -98,7 +135,35 @@ def _told(folder: Path, findings: Path) -> tuple[list[Row], list[Row]]:
         picture = f"{paper}/figures/{name}.webp"
         made = (folder / picture).is_file()
         told.append({**entry, "row": row, "sentence": sentence, "picture": picture if made else ""})
-    return ledger, told
+    return {
+        "ledger": ledger,
+        "own": own,
+        "told": told,
+        "stories": {paper: story(paper) for paper in own if (PACKAGE / paper).is_dir()},
+        "items": read_parquet(folder / "catalogue.parquet")["status"].value_counts().to_dict(),
+        "made": json.loads((folder / SUMMARY).read_text(encoding="utf-8")),
+    }
+
+
+def plain(text: str) -> str:
+    """Text as Markdown that shows it as it is, also in a cell of a table; formulas stay."""
+    parts = _FORMULA.split(" ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;"))
+    return "".join(part if n % 2 else _MARKS.sub(r"\\\1", part) for n, part in enumerate(parts))
+
+
+def anchor(row: Mapping[str, Any]) -> str:
+    """Of a claim, on the page of its paper and in the report."""
+    return f"claim-{row['claim'].replace('/', '-')}"
+
+
+def cell(text: str) -> str:
+    """Markdown as it stands in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+def minutes(seconds: float) -> str:
+    """Seconds as whole minutes, one at least."""
+    return f"{max(1, seconds / 60):,.0f}"
 
 
 def _render(template: str, **told: Any) -> str:
@@ -109,6 +174,7 @@ def _render(template: str, **told: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,  # Markdown
     )
-    for one in (answer, band, count, plus_minus):
+    for one in (answer, anchor, band, count, measured, minutes, title):
         environment.globals[one.__name__] = one
-    return environment.get_template(template).render(verdicts=VERDICTS, **told)
+    environment.filters.update(cell=cell, plain=plain)
+    return environment.get_template(template).render(verdicts=VERDICTS, page=CLAIMS, **told)

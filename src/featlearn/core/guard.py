@@ -1,9 +1,10 @@
 """A config file is data: one that Snakemake would run as a program is refused.
 
 Snakemake hands config files to a template engine (YTE). A YAML file that says ``__use_yte__`` may
-hold Python, which runs while the file is read, before any line of the Snakefile. So the profile of
-this workflow, which Snakemake reads first, looks at the files on the command line with
-:func:`template_fault`. The profile runs this file by its path: it imports nothing of featlearn.
+hold Python, which runs while the file is read, before any line of the Snakefile. So the profile
+of this workflow, which Snakemake reads first, looks at the files on the command line with
+:func:`template_fault`. A key that stands twice is refused here as well: after reading nobody can
+tell. The profile runs this file by its path: it imports nothing of featlearn.
 """
 
 from __future__ import annotations
@@ -16,8 +17,45 @@ from typing import Any
 import yaml
 
 SWITCH = "__use_yte__"
+#: Letters of a key that a message repeats.
+LETTERS = 80
 #: Most values of a config, those counted often that an alias repeats.
 VALUES = 100_000
+
+
+class Repeated(ValueError):
+    """A key stands twice in one group, of which readers would take the last without a word."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain YAML in which each key stands once."""
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        # before anything is merged: what a group has by << it may have itself
+        node = super().compose_mapping_node(anchor)
+        first: dict[Any, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
+                continue
+            name = (key.tag, key.value)
+            if name in first:
+                raise Repeated(f"line {line}: {_twice(key.value)} (it is in line {first[name]})")
+            first[name] = line
+        return node
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A group of JSON in which each key stands once."""
+    group = dict(pairs)
+    if len(group) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise Repeated(_twice(next(name for name in names if names.count(name) > 1)))
+    return group
+
+
+def _twice(key: str) -> str:
+    return f"the key {key[:LETTERS]!r} stands twice in one group; expected it once"
 
 
 def template_fault(words: Iterable[str]) -> str | None:
@@ -50,13 +88,17 @@ def _fault(path: Path) -> str | None:
     except (OSError, UnicodeDecodeError) as error:
         return f"cannot be read: {error}"
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_pairs)
+    except Repeated as error:
+        return str(error)
     except (ValueError, RecursionError):
         pass
     else:
         return size_fault(content)  # Snakemake takes JSON for what it is
     try:
-        content = yaml.safe_load(text)
+        content = yaml.load(text, _Loader)
+    except Repeated as error:
+        return str(error)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return f"is not plain YAML: {error}"
     if fault := size_fault(content):

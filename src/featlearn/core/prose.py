@@ -99,7 +99,29 @@ def band(row: Mapping[str, Any]) -> str:
         return f"at most {number(high)}"
     if math.isinf(high):
         return f"at least {number(low)}"
+    if low == high:
+        return f"exactly {number(low)}"
+    if number(low) == number(high):  # narrower than is told: its ends would look like one number
+        return f"{number((low + high) / 2)} ± {number((high - low) / 2, 1)}"
     return f"{number(low)} to {number(high)}"
+
+
+def measured(row: Mapping[str, Any]) -> str:
+    """What was measured for a row of the ledger, with the ends of its 95 % interval.
+
+    An interval need not lie evenly about its number (a share, a median). What has none says why.
+    """
+    value, low, high = row["measured"], row["interval_low"], row["interval_high"]
+    if row["spread_kind"].startswith("none"):
+        return f"{number(value, 4)}, computed"
+    if math.isnan(low):
+        return f"{number(value, 4)}, no interval"
+    half = (high - low) / 2
+    if half < 1e-9 * max(1.0, abs(value)):
+        return f"{number(value, 4)} in every replicate"
+    decimals = min(6, max(0, 1 - math.floor(math.log10(half))))
+    told = [f"{one:,.{decimals}f}".replace("-", "−") for one in (value, low, high)]
+    return f"{told[0]} ({told[1]} to {told[2]})"
 
 
 def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
@@ -109,7 +131,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
     it exists at all is checked while the plan is made, see :mod:`featlearn.core.asked`.)
     """
 
-    def measured(claim: str, row: Mapping[str, Any]) -> str:
+    def linked(claim: str, row: Mapping[str, Any]) -> str:
         # a number leads to its claim, which tells of what it is
         return f"[{plus_minus(row['measured'], row['spread'])}](#claim-{claim.replace('/', '-')})"
 
@@ -117,7 +139,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
         if claim not in ledger:
             return "not part of this run"
         row = ledger[claim]
-        return f"**{row['verdict']}** ({measured(claim, row)}; band {band(row)})"
+        return f"**{row['verdict']}** ({linked(claim, row)}; band {band(row)})"
 
     def said(claim: str, /, *, holds: str, fails: str, left: str = "") -> str:
         """``left`` is said where the verdict is another, or the claim no part of the run."""
@@ -129,7 +151,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
         else:
             word = "left open by this run" if row["verdict"] == UNDECIDED else row["verdict"]
             text = left or f"*{word}:* {holds}"
-        return f"{text} ({measured(claim, row)})"
+        return f"{text} ({linked(claim, row)})"
 
     return {"verdict": verdict, "said": said}
 

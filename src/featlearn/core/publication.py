@@ -23,15 +23,13 @@ from featlearn.core.commit import APART, CHANGED, changes, commit, descends
 from featlearn.core.config import load, plain_run
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
-from featlearn.core.front import PAGE, page
+from featlearn.core.front import SUMMARY, write_pages
 from featlearn.core.provenance import damage, read_record
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
 #: The same of a portable run, which is published to be made again and not to be looked at.
 CHECKED = COPIED[1:]
-#: What a published run was made of and by.
-SUMMARY = "provenance.json"
 #: What the run is asked first.
 FINDINGS = "config/findings.yaml"
 #: Most files that a message names.
@@ -176,8 +174,9 @@ def summary(root: Path, results: Path) -> dict[str, Any]:
 def publish(root: Path, results: Path, target: Path) -> int:
     """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
 
-    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Of a
-    portable run only what its bytes are held to is copied, no report and no figure.
+    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
+    them stand the pages of :mod:`featlearn.core.front`. Of a portable run only what its bytes are
+    held to is copied, no report, no figure and no page.
 
     Raises
     ------
@@ -186,9 +185,20 @@ def publish(root: Path, results: Path, target: Path) -> int:
     """
     if found := list(faults(root, results)):
         raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
-    told = summary(root, results)
     made = target.with_name(f".{target.name}")
     shutil.rmtree(made, ignore_errors=True)
+    try:
+        _copy(root, results, made)
+        shutil.rmtree(target, ignore_errors=True)
+        made.rename(target)
+    finally:  # of what fails half-way nothing is left for git to add; what stood there stays
+        shutil.rmtree(made, ignore_errors=True)
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _copy(root: Path, results: Path, made: Path) -> None:
+    """What is shown of ``results``, in the new folder ``made``."""
+    told = summary(root, results)
     made.mkdir(parents=True)
     portable = told["config"]["portable"]
     for name in CHECKED if portable else COPIED:
@@ -200,10 +210,20 @@ def publish(root: Path, results: Path, target: Path) -> int:
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
     if not portable:
-        (made / PAGE).write_text(page(made, results.name, root / FINDINGS), encoding="utf-8")
-    shutil.rmtree(target, ignore_errors=True)
-    made.rename(target)
-    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+        write_pages(made, results.name, root / FINDINGS)
+
+
+def rewrite(root: Path, target: Path) -> None:
+    """Write the pages of a published run anew, from what is published and the findings.
+
+    Raises
+    ------
+    FeatlearnError
+        If it is no published run with pages.
+    """
+    if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
+        raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")
+    write_pages(target, target.name, root / FINDINGS)
 
 
 def lossless(png: Path) -> bytes:
@@ -216,8 +236,34 @@ def lossless(png: Path) -> bytes:
 
 def published(root: Path) -> dict[Path, dict[str, Any]]:
     """Each published run with its summary, in the order of their names."""
-    found = sorted((root / APART).glob(f"*/{SUMMARY}"))
+    found = sorted((root / APART).glob(f"[!.]*/{SUMMARY}"))  # a publication cut off has a dot
     return {file.parent: json.loads(file.read_text(encoding="utf-8")) for file in found}
+
+
+def elsewhere(root: Path, then: str) -> str:
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that one.
+
+    A run that is made again here is made by the code that is here.
+    """
+    now = commit(root)
+    if now == then:
+        return ""
+    told = f"made at the commit {_short(then)}"
+    if not now:
+        return f"{told}; here is no checkout of git that could tell whether this is the same code"
+    here = now.removesuffix(CHANGED)
+    if here == then:
+        return f"{told}, from which files here differ: {_some(changes(root))}"
+    if not descends(root, then, then):
+        return (
+            f"{told}, which is not in this clone (a shallow one gets its history by git fetch "
+            f"--unshallow); here is {_short(now)}"
+        )
+    if descends(root, here, then):
+        return (
+            f"{told}, before the one here, {_short(now)}; git checkout {_short(then)} is that code"
+        )
+    return f"{told}, which is not in the history of the one here, {_short(now)}"
 
 
 def unlike(told: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:

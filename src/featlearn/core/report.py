@@ -316,7 +316,7 @@ def render(
     told = [
         Finding(
             entry=one,
-            kind=kind_of(row_of[one["claim"]]),
+            kind=kind_of(one, row_of[one["claim"]]),
             sentence=maths(
                 fill_in(
                     sentence_of(one, row_of[one["claim"]]),
@@ -365,7 +365,7 @@ def render(
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
-        answer=answer(ledger),
+        answer=answer(ledger, stories, config["seed"]),
         findings=told,
         absent=absent,
         gallery=gallery,

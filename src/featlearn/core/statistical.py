@@ -6,6 +6,8 @@ One rule for the figures of all papers:
   in which something happens), and nothing else; it is drawn from :data:`LEAST` replicates on. That
   of two is 12.7 times as long as they lie apart: it leaves the axes, covers what stands beside it
   and says less than both values do. Tables and the ledger tell it all the same.
+- Where it ends beyond what is possible (an accuracy above 1, a distance below 0) it is drawn as far
+  as that (:func:`within`).
 - Up to :data:`FEW` replicates are shown as points, with a short line at their mean; a bar, from
   zero, stands for more of them.
 - What is compared replicate by replicate is drawn as differences (:func:`differences`).
@@ -13,7 +15,7 @@ One rule for the figures of all papers:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,14 +52,29 @@ def interval(values: Any) -> tuple[float, float]:
     return seen.low, seen.high
 
 
-def share_interval(values: Any) -> tuple[float, float]:
-    """The same of what lies between 0 and 1, cut there."""
-    low, high = np.clip(interval(values), 0, 1)
-    return float(low), float(high)
+def within(least: float, most: float = np.inf) -> Callable[[Any], tuple[float, float]]:
+    """:func:`interval`, cut to the values that are possible: a distance is at least 0."""
+
+    def cut(values: Any) -> tuple[float, float]:
+        low, high = np.clip(interval(values), least, most)
+        return float(low), float(high)
+
+    return cut
+
+
+#: That of a share or accuracy.
+share_interval = within(0, 1)
 
 
 def column(
-    ax: Axes, at: float, values: Any, colour: str, *, width: float = 0.8, label: str | None = None
+    ax: Axes,
+    at: float,
+    values: Any,
+    colour: str,
+    *,
+    width: float = 0.8,
+    label: str | None = None,
+    errorbar: Any = interval,
 ) -> None:
     """One group of replicates, at ``at``: dots and their mean with its interval.
 
@@ -69,7 +86,7 @@ def column(
         ax.hlines(seen.mean(), at - width / 2, at + width / 2, color=colour, linewidth=2.5)
     else:
         ax.bar(at, seen.mean(), width, color=colour, label=label)
-    low, high = interval(seen)
+    low, high = errorbar(seen)
     if np.isfinite(low):
         ax.vlines(at, low, high, color=COLOURS["ink"], linewidth=1.2)
     ax.scatter(
@@ -87,6 +104,7 @@ def rows(
     looks: Mapping[Any, Look],
     value: str = "value",
     first: int = 0,
+    errorbar: Any = interval,
 ) -> None:
     """A row a value of ``by``, named at the left: dots are replicates, a tick is their mean.
 
@@ -99,7 +117,7 @@ def rows(
         spread = np.linspace(-0.22, 0.22, seen.size) if seen.size > 1 else np.zeros(1)
         ax.scatter(seen, place + spread, s=11, color=look.colour, alpha=0.5, linewidths=0)
         ax.vlines(seen.mean(), place - 0.34, place + 0.34, color=look.colour, linewidth=2.2)
-        low, high = interval(seen)
+        low, high = errorbar(seen)
         if np.isfinite(low):
             ax.hlines(place, low, high, color=COLOURS["ink"], linewidth=1.2, zorder=3)
     ax.set_yticks(range(first, first + len(shown)), [look.words for look in shown.values()])
@@ -177,6 +195,7 @@ def bars(
     *,
     groups: Mapping[Any, str],
     looks: Mapping[Any, Look],
+    errorbar: Any = interval,
 ) -> None:
     """The mean ``value`` in groups, with 95 % intervals and a dot a replicate: bars, or points.
 
@@ -192,7 +211,7 @@ def bars(
     shown = frame[frame[x].isin(list(groups)) & frame[hue].isin(list(looks))]
     words = {key: look.words for key, look in looks.items()}
     if shown.groupby(list({x, hue})).size().max() <= FEW:
-        _columns(ax, shown, x, hue, groups, looks)
+        _columns(ax, shown, x, hue, groups, looks, errorbar)
         return
     shared: dict[str, Any] = {
         "data": shown.assign(group=shown[x].map(groups), bar=shown[hue].map(words)),
@@ -201,7 +220,7 @@ def bars(
     }  # fmt: skip
     sns.barplot(
         **shared, palette=[look.colour for look in looks.values()], saturation=1, gap=0.08,
-        errorbar=interval, legend=True,
+        errorbar=errorbar, legend=True,
         err_kws={"color": COLOURS["ink"], "linewidth": 1.2, "solid_capstyle": "butt"},
     )  # fmt: skip
     sns.stripplot(
@@ -226,6 +245,7 @@ def _columns(
     hue: str,
     groups: Mapping[Any, str],
     looks: Mapping[Any, Look],
+    errorbar: Any,
 ) -> None:
     """The same groups where replicates are few."""
     room = 0.8 / (1 if x == hue else len(looks))
@@ -235,7 +255,8 @@ def _columns(
             own = shown[(shown[hue] == key) & (shown[x] == group)]["value"]
             if len(own):
                 at = place if x == hue else place + room * (number - (len(looks) - 1) / 2)
-                column(ax, at, own, look.colour, width=0.84 * room, label=label)
+                column(ax, at, own, look.colour, width=0.84 * room, label=label,
+                       errorbar=errorbar)  # fmt: skip
                 label = None
     ax.set_xticks(range(len(groups)), list(groups.values()))
     ax.set_xlim(-0.5, len(groups) - 0.5)
@@ -251,9 +272,17 @@ def lines(
     looks: Mapping[Any, Look],
     value: str = "value",
     errorbar: Any = interval,
+    apart: float = 1.0,
 ) -> None:
-    """A line of the mean ``value`` for each ``hue`` that has a look, with 95 % intervals."""
+    """A line of the mean ``value`` for each ``hue`` that has a look, with 95 % intervals.
+
+    ``apart`` is a factor between the places of neighbouring lines, so that their intervals stand
+    beside each other; for a logarithmic axis.
+    """
     shown = frame[frame[hue].isin(list(looks))]
+    if apart != 1:
+        places = {key: place - (len(looks) - 1) / 2 for place, key in enumerate(looks)}
+        shown = shown.assign(**{x: shown[x] * apart ** shown[hue].map(places)})
     words = {key: look.words for key, look in looks.items()}
     sns.lineplot(
         data=shown.assign(line=shown[hue].map(words)), x=x, y=value, hue="line", style="line",

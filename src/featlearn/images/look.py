@@ -209,10 +209,15 @@ def hints(found: Iterable[Seen]) -> list[str]:
                 f"Classes are {some(seen.classes)}; below each of them lie the same folders, "
                 f"{some(sorted(below[0]))}. If those are your classes, put them on top."
             )
+        whole = seen.part == "all"
         if few := [name for name, count in seen.classes.items() if count < 5]:
             told.append(
-                f"Fewer than five pictures: {some(few)}. Of such a class hardly one is left for "
-                "the test, or to learn from."
+                f"Fewer than five pictures{'' if whole else f' in {seen.part}/'}: {some(few)}. "
+                + (
+                    "Of such a class hardly one is left for the test, or to learn from."
+                    if whole
+                    else "That is little to learn from, or to test on."
+                )
             )
     return told
 

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import Described, PathLike, read_tensors, write_tensors
 from featlearn.images.augment import Augment
+from featlearn.images.classifier import Classifier
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder
@@ -34,7 +35,7 @@ LIBRARIES = ("torchvision", "timm")
 MOST_PIXELS = 50_000_000
 #: Largest number, and most blocks, that the header of a file of weights may ask for.
 LARGEST, DEEPEST = 8192, 200
-#: Largest image of a network of another library, which is tried out.
+#: Largest image of a network of another library, which is tried out at this size and twice it.
 LARGEST_BORROWED = 1024
 
 
@@ -175,13 +176,16 @@ class Borrowed(Encoder):
     Raises
     ------
     FeatlearnError
-        If the library is missing, the name unknown, or the network has no maps at this size.
+        If the library is missing, the name unknown, the size beyond :data:`LARGEST_BORROWED`, or
+        the network has no maps at it.
     """
 
     stem_width, stem_stride, depth = 3, 1, 1
 
     def __init__(self, source: str, size: int):
         super().__init__()
+        if size > LARGEST_BORROWED:
+            raise ConfigError(f"{source}: {size} pixels; expected at most {LARGEST_BORROWED}")
         blank = torch.zeros(2, 3, size, size)
         try:
             made = _at(source, size)
@@ -349,9 +353,20 @@ def _check_header(about: Mapping[str, Any], path: str) -> None:
 
 
 def _check_extent(weights: Described, path: str) -> None:
-    """Refuse a header whose network is larger than the file, before it takes any memory."""
+    """Refuse a header whose network is not the file's, before it takes any memory."""
+    about = weights.about
+    made: nn.Module
     with torch.device("meta"):
-        made = build_encoder(weights.about["encoder"], weights.about["image_size"])
-    wanted = sum(value.numel() for value in made.state_dict().values())
-    if wanted > sum(value.numel() for value in weights.values()):
-        raise FeatlearnError(f"{path}: its tensors are not those of its header: {wanted} numbers")
+        made = build_encoder(about["encoder"], about["image_size"])
+        if about["classes"]:
+            made = Classifier(made, len(about["classes"]), several=bool(about.get("several")))
+    wanted, here = (
+        {name: tuple(value.shape) for name, value in tensors.items()}
+        for tensors in (made.state_dict(), weights)
+    )
+    for name in {**wanted, **here}:
+        if wanted.get(name) != here.get(name):
+            raise FeatlearnError(
+                f"{path}: its tensors are not those of its header, a {about['encoder']['kind']}: "
+                f"{name} is {here.get(name, 'missing')}; expected {wanted.get(name, 'none')}"
+            )

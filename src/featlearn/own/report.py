@@ -6,7 +6,9 @@ comes out of a file is escaped, and the same inputs give the same page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,8 @@ from featlearn.own.tables.images import ACCURACY, cut, interval
 
 #: Order of the page; what a run does not have is left out.
 FIGURES = ("accuracy", "confusion", "maps", "learning", "pictures")
-TABLES = ("accuracy", "gains", "classes", "detection", "pictures")
+#: Of each table how many of its columns tell what a row is about; the others hold what was found.
+TABLES = {"accuracy": 4, "gains": 4, "classes": 3, "detection": 2, "pictures": 2}
 #: Faults that are listed; of more the page says how many, and where they stand.
 LISTED = 200
 
@@ -51,6 +54,7 @@ def render(
     folder: Path,
     captions: Mapping[str, str],
     faults: Mapping[str, Path],
+    twice: Mapping[str, Path],
     config: Mapping[str, Any],
     settings: Mapping[str, Any],
     command: str,
@@ -65,6 +69,8 @@ def render(
         Of each figure and table, as ``figure/<name>``, its caption (Markdown).
     faults
         Of each data set the Parquet file of the pictures that were left out.
+    twice
+        The same of those whose pixels stand in another part or class as well.
     config
         ``run`` and ``seed``.
     settings
@@ -97,6 +103,7 @@ def render(
         figures={one.key: one for one in figures},
         tables={one.key: one for one in tables},
         left=left,
+        twice={name: _twice(read_parquet(path)) for name, path in twice.items()},
         listed=LISTED,
     )
 
@@ -112,8 +119,28 @@ def _table(folder: Path, name: str, captions: Mapping[str, str]) -> Shown:
     file = folder / "tables" / f"{name}.md"
     own = parse_page(file.read_text(encoding="utf-8"), str(file), 2)
     told = parse_page(captions[f"table/{name}"], f"table {name}", 2)
-    page = Page(told.title, Markup(told.body + own.body))
+    page = Page(told.title, Markup(told.body + _with_heads(own.body, TABLES[name])))
     return Shown(name, page, [f"tables/{name}.md", f"tables/{name}.parquet"])
+
+
+def _twice(frame: pd.DataFrame) -> list[list[str]]:
+    """Files that are one picture, with the part that each is in; one list a picture."""
+    groups: dict[str, list[str]] = {}
+    for same, role, file in frame[["same", "role", "file"]].itertuples(index=False):
+        part = "training" if role == "train" else role
+        groups.setdefault(same, []).append(f"{part}: {file}")
+    return list(groups.values())
+
+
+def _with_heads(html: str, keys: int) -> Markup:
+    """A table whose cells know their heads: on a narrow screen each row is a card of its own."""
+    heads = [Markup(head).striptags() for head in re.findall(r"<th[^>]*>(.*?)</th>", html)]
+    kinds = ("", Markup(' class="subject"'))
+    cells = cycle(
+        Markup('<td data-head="{}"{}').format(head, kinds[place < keys])
+        for place, head in enumerate(heads)
+    )
+    return Markup(re.sub("<td", lambda _: next(cells), html))
 
 
 def sentences(
@@ -190,8 +217,8 @@ def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> list[Warned]:
                 Warned(
                     "Test images that were trained on.",
                     f"{again} of the {images} test images of {name} are, pixel for pixel, training "
-                    "images as well: accuracies here are too high. Keep one of each. Cut or saved "
-                    "anew, a picture is not found by this.",
+                    "images as well: accuracies here are too high. Keep one of each; their names "
+                    "stand below. Cut or saved anew, a picture is not found by this.",
                 )
             )
         if twice := int(own["contradicted"].sum()):
@@ -199,7 +226,7 @@ def warnings(table: pd.DataFrame, counts: pd.DataFrame) -> list[Warned]:
                 Warned(
                     "One picture, two classes.",
                     f"{twice} images of {name} stand, pixel for pixel, in the folders of two "
-                    "classes: no network can be right on both.",
+                    "classes: no network can be right on both. Their names stand below.",
                 )
             )
         for role, what in (("train", "no training image"), ("test", "no test image")):

@@ -1,4 +1,4 @@
-"""Universality against label efficiency of representations learned by contrast
+"""Universality against label efficiency: representations learned by contrast
 
 Chapter 7 of the thesis (Shi, Chen, Li, Raghuram, Wu, Liang & Jha) pre-trains by contrast on more and
 more diverse data. The average over many tasks should rise, and the accuracy on one task with few labels

@@ -43,6 +43,7 @@ use rule calculate as own_data with:
     output:
         summary=f"{REAL_MEASUREMENTS}/{{image_set}}/summary.parquet",
         faults=f"{REAL_MEASUREMENTS}/{{image_set}}/faults.parquet",
+        twice=f"{REAL_MEASUREMENTS}/{{image_set}}/twice.parquet",
     log:
         f"{LOGS}/own/data-{{image_set}}.log",
     resources:
@@ -55,7 +56,7 @@ use rule calculate as own_data with:
             device="cpu",
             # files that changed since are decoded again
             state=lambda wildcards: REAL_STATES[wildcards.image_set],
-            may_be_empty=["faults"],
+            may_be_empty=["faults", "twice"],
         ),
 
 
@@ -183,6 +184,7 @@ if REAL_IMAGES:
         **({"detections": rules.own_detections.output[0]} if REAL_DETECTED else {}),
         also=[
             *expand(rules.own_data.output.faults, image_set=REAL_IMAGES),
+            *expand(rules.own_data.output.twice, image_set=REAL_IMAGES),
             *of_real(rules.own_pretrain.output.weights, REAL_TRAINED),
             *of_real(rules.own_downstream.output, REAL_STARTS),
             *of_real(rules.own_detection.output, REAL_DETECTED),
@@ -202,6 +204,7 @@ if REAL_IMAGES:
     rule own_report:
         input:
             faults=expand(rules.own_data.output.faults, image_set=REAL_IMAGES),
+            twice=expand(rules.own_data.output.twice, image_set=REAL_IMAGES),
             figures=PUBLISHED.files_of("own"),
             templates=[
                 asset(SOURCES / "featlearn" / name)

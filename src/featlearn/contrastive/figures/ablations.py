@@ -10,7 +10,7 @@ from featlearn.contrastive.figures.shared import bar, level, lines, wide
 from featlearn.contrastive.tables.ablations import ARMS
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, rows
+from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def ablations(evaluation: pd.DataFrame) -> Figure:
     gained = relative.groupby("model")["value"].mean() < 0.95
     looks = {arm: Look(ARMS[arm], _colour(arm, bool(gained[arm]))) for arm in arms}
     rows(left, relative, "model", looks=looks)
-    rows(right, own[own["quantity"] == "covered"], "model", looks=looks)
+    rows(right, own[own["quantity"] == "covered"], "model", looks=looks, errorbar=share_interval)
     alive = own[own["quantity"] == "alive"].groupby("model")["value"].mean()
     for row, arm in enumerate(arms):
         bayes = per_replicate(evaluation, model=f"{arm}/bayes-exact", quantity="nmse").mean()

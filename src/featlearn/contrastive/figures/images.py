@@ -14,9 +14,9 @@ import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
 from featlearn.contrastive.tables.images import numbers
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import column, whiskers
+from featlearn.core.statistical import column, share_interval, whiskers
 from featlearn.images.figures.mosaic import bare, mosaic
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def groups(
     shown = str(found.loc[found["panel"] == panel, "figure"].iloc[0])
     for place, arm in enumerate(arms):
         own = values[(values["arm"] == arm) & (values["quantity"] == quantity)]
-        column(ax, place, own["value"], ARM_COLOURS[arm])
+        column(ax, place, own["value"], ARM_COLOURS[arm], errorbar=share_interval)
     start = rows_of(found, panel, shown, START, quantity).iloc[0]["mean"]
     ax.axhline(start, color=COLOURS["ink"], linestyle="--", linewidth=0.9)
     ax.set_xticks([])
@@ -198,7 +198,7 @@ def fig_2(
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(pictures, config, "fig-2")
     arms = FIGURE_ARMS["fig-2"]
-    drawn = canvas(8.6, 5.2 * len(names) + 0.6)
+    drawn = canvas(8.6, 4.1 * len(names) + 0.6)
     grid = drawn.subplots(2 * len(names), 5, squeeze=False, width_ratios=[3, 3, 3, 2, 2])
     for panel, name in enumerate(names, 1):
         upper, lower = grid[2 * panel - 2], grid[2 * panel - 1]
@@ -383,7 +383,7 @@ def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config)
     """
     names, found = ordered(config), numbers(evaluations, config)
     arms = FIGURE_ARMS["fig-4"]
-    drawn = canvas(4.6 * len(names) + 0.4, 4.4)
+    drawn = canvas(min(PAGE, 4.6 * len(names) + 0.4), 4.4)
     axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
     for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
         encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]

@@ -11,6 +11,7 @@ import pandas as pd
 from featlearn.contrastive.figures.shared import over_sizes
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
+from featlearn.core.statistical import share_interval, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +55,8 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     """
     drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)
-    over_sizes(first, sizes, "atoms", "nmse", ERRORS)
-    over_sizes(second, sizes, "atoms", "accuracy", ACCURACIES)
+    over_sizes(first, sizes, "atoms", "nmse", ERRORS, within(0))
+    over_sizes(second, sizes, "atoms", "accuracy", ACCURACIES, share_interval)
     masked = sizes[sizes["model"] == "masked"]
     came = masked[(masked["quantity"] == "stage_two") & (masked["value"] >= 0)]
     if len(came):

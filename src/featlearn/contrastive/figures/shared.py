@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 
 from featlearn.core.plots import COLOURS
+from featlearn.core.statistical import column, interval
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -17,15 +19,13 @@ if TYPE_CHECKING:
 
 def bar(ax: Axes, x: float, seen: np.ndarray, colour: str) -> None:
     """The group of one model; see :func:`featlearn.core.statistical.column`."""
-    from featlearn.core.statistical import column  # slow to import
-
     column(ax, x, seen, colour, width=0.7)
 
 
 def wide(frame: pd.DataFrame, index: str, **where: str) -> pd.DataFrame:
     """The values of some rows: a row an ``index``, a column a replicate."""
-    for column, wanted in where.items():
-        frame = frame[frame[column] == wanted]
+    for key, wanted in where.items():
+        frame = frame[frame[key] == wanted]
     return frame.pivot_table(index=index, columns="replicate", values="value")
 
 
@@ -36,7 +36,12 @@ def lines(ax: Axes, seen: pd.DataFrame, colour: str, label: str) -> None:
 
 
 def over_sizes(
-    ax: Axes, frame: pd.DataFrame, x: str, quantity: str, looks: Mapping[str, tuple[str, str]]
+    ax: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    quantity: str,
+    looks: Mapping[str, tuple[str, str]],
+    errorbar: Any = interval,
 ) -> None:
     """Means with 95 % intervals over a size, on a logarithmic axis; a line a model.
 
@@ -45,15 +50,11 @@ def over_sizes(
     looks
         Name in words and colour of each model.
     """
-    import seaborn as sns  # slow to import
-
-    from featlearn.core.statistical import interval
-
     own = frame[(frame["quantity"] == quantity) & frame["model"].isin(list(looks))]
     sns.lineplot(
         own.assign(model=own["model"].map({model: words for model, (words, _) in looks.items()})),
         x=x, y="value", hue="model", palette=dict(looks.values()),
-        hue_order=[words for words, _ in looks.values()], errorbar=interval,
+        hue_order=[words for words, _ in looks.values()], errorbar=errorbar,
         err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
     )  # fmt: skip
     if legend := ax.get_legend():

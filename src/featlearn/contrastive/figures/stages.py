@@ -11,7 +11,7 @@ from matplotlib.colors import TwoSlopeNorm
 from featlearn.contrastive.figures.shared import level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, rows
+from featlearn.core.statistical import Look, rows, share_interval, within
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -76,14 +76,12 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
     axes[0, 1].set(ylim=(-0.03, 1.05))
+    floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
+    for ax in axes[:, 3]:
+        ax.axhline(floor, color=COLOURS["grey"], linewidth=0.9, linestyle="--",
+                   label="floor of a code of z")  # fmt: skip
     for ax in axes[-1]:  # below the panels, where no line is
         ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.26))
-    floor = moments[(moments["quantity"] == "floor") & (moments["arm"] == "masked")]["value"].mean()
-    for row, ax in enumerate(axes[:, 3]):
-        ax.axhline(floor, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
-        if row == 0:
-            ax.annotate("floor of a code of z", (0.98, floor), xycoords=("axes fraction", "data"),
-                        ha="right", va="top", fontsize=8)  # fmt: skip
     return drawn
 
 
@@ -214,10 +212,10 @@ def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
 MODELS = {
     "raw": ("raw\nsamples", PALETTE["raw input"]),
     "random-features": ("random\nfeatures", PALETTE["random features"]),
-    "unmasked-zero": ("no mask\nb = 0", PALETTE["contrastive, no threshold"]),
-    "masked-zero": ("mask\nb = 0", PALETTE["contrastive, weak augmentation"]),
-    "unmasked": ("no mask\nb raised", PALETTE["contrastive, no augmentation"]),
-    "masked": ("mask\nb raised", PALETTE["contrastive"]),
+    "unmasked-zero": ("no mask,\nb = 0", PALETTE["contrastive, no threshold"]),
+    "masked-zero": ("mask,\nb = 0", PALETTE["contrastive, weak augmentation"]),
+    "unmasked": ("no mask,\nb raised", PALETTE["contrastive, no augmentation"]),
+    "masked": ("mask,\nb raised", PALETTE["contrastive"]),
     "bayes": ("Bayes\nestimate", PALETTE["bayes"]),
 }
 
@@ -249,8 +247,12 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     looks = {
         model: Look(words.replace("\n", " "), colour) for model, (words, colour) in MODELS.items()
     }
-    for ax, quantity in ((left, "nmse"), (right, "accuracy")):
-        rows(ax, evaluation[evaluation["quantity"] == quantity], "model", looks=looks)
+    for ax, quantity, errorbar in (
+        (left, "nmse", within(0)),
+        (right, "accuracy", share_interval),
+    ):
+        own = evaluation[evaluation["quantity"] == quantity]
+        rows(ax, own, "model", looks=looks, errorbar=errorbar)
     for name, words, height in (
         ("linear", "best linear\npredictor", 0.2),
         ("bayes", "Bayes\nfloor", 1),
@@ -269,10 +271,10 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
 
 def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
     """What no linear predictor, or no estimator at all, can pass."""
-    words = {"linear": "best linear predictor", "bayes": "Bayes floor"}[name]
+    words = {"linear": "best linear\npredictor", "bayes": "Bayes floor"}[name]
     at = level(ax, evaluation, f"{name}-exact")
-    # at the left, where lines are far above
-    ax.annotate(words, (0.08, at), xycoords=("axes fraction", "data"), va="top", fontsize=8)
+    # beside the panel, where no line is
+    ax.annotate(words, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8)
 
 
 LABEL_MODELS = {
@@ -293,15 +295,18 @@ def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     That with about 30 d labels the probe errs at most half as much again as with the most
     {{ verdict("contrastive/corollary-3.5-labels") }}.
     """
-    drawn = canvas(8.2, 3.0)
+    drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2)
-    for ax, quantity in ((left, "nmse"), (right, "accuracy")):
-        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS)
+    for ax, quantity, errorbar in (
+        (left, "nmse", within(0)),
+        (right, "accuracy", share_interval),
+    ):
+        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS, errorbar)
         ax.set_xlabel("labelled samples")
     for name in ("linear", "bayes"):
         _exact(left, evaluation, name)
     # by few labels an error may be tens of times that of no features
     left.set(title="Regression", ylabel="NMSE", yscale="log", ylim=(0.1, None))
     right.set(title="Classification", ylabel="accuracy")
-    right.legend(loc="lower right")
+    drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn

@@ -28,6 +28,9 @@ from featlearn.core.claims import (
 from featlearn.emergence.reading import accuracies, at_the_end, by_replicate, rows
 
 _FILE = "emergence/measurements/curves/{}.parquet"
+#: Cosine with the relevant direction from which a first step counts as one: of random directions
+#: in 100 dimensions the largest of 300 has about .3.
+MOVED = 0.9
 
 
 def _reach(cell: str, pairs: int, samples: int) -> OutOfReach:
@@ -63,6 +66,14 @@ def _one(cell: str, arm: str, quantity: str, *, structured: bool = True, at: int
     return lambda frames: by_replicate(
         rows(frames["values"], cell=cell, structured=structured, arm=arm, dimension=at), quantity
     ).to_numpy()
+
+
+def _asking(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
+    """Share of samples with y g < 1 after step 1; 0 where no neuron has come to the direction."""
+    own = rows(frames["values"], cell="parity", structured=True, arm="one_step")
+    cosine = rows(own, dimension=own.loc[own["dimension"] > 0, "dimension"].min())
+    moved = by_replicate(cosine, "largest_cosine") >= MOVED
+    return by_replicate(rows(own, dimension=0), "asking").where(moved, 0.0).to_numpy()
 
 
 def _norm_ratio(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
@@ -109,9 +120,13 @@ _interval = partial(
 )
 
 
-def _learned(cell: str, source: str, words: str, pairs: int, samples: int) -> Claim:
+def _learned(
+    cell: str, source: str, words: str, pairs: int, samples: int, changed: str = ""
+) -> Claim:
     return Claim(
-        f"emergence/network-{cell}", THEOREM, source, f"The network learns {words}.",
+        f"emergence/network-{cell}", THEOREM, source, f"A trained network learns {words}.",
+        changed="The pilot that chooses the rates runs all the steps, after one of half the steps "
+        f"had chosen rates that gave .85 ± .06 from 10,000 samples; band kept.{changed}",
         reason="100 % is printed; a hundredth is left for test samples.",
         measure=_test(cell, "network"), artefact=_FILE.format(cell),
         out_of_reach=_reach(cell, pairs, samples), low=0.99, high=1.0,
@@ -122,20 +137,25 @@ def _learned(cell: str, source: str, words: str, pairs: int, samples: int) -> Cl
 CLAIMS = (
     _learned("parity", "Theorem 2.1, Table A.1", "parity labels on structured inputs", 300, 20000),
     _learned("interval", "Table A.2", "interval labels", 100, 20000),
-    _learned("negatives-90", "Table A.4", "parity with nine negatives to a positive", 300, 20000),
-    _learned("samples-10000", "Table A.5", "parity from 10,000 samples, m = 50", 50, 10000),
+    _learned("negatives-90", "Table A.4", "parity with nine negatives to a positive", 300, 20000,
+             " 600 steps and a further pair of rates, after desk had .970."),
+    _learned("samples-10000", "Table A.5", "parity from 10,000 samples, m = 50", 50, 10000,
+             " 800 steps and a further pair of rates, after desk had .943 [.868, 1]."),
     _parity(
         "emergence/fixed-features-fall-short", THEOREM, "Theorem 2.2, Table A.1",
-        "Fixed features, at the length and penalty that suit them best, stay behind the network.",
+        "On parities of structured inputs fixed features, at the length and penalty that suit them "
+        "best, stay behind a trained network.",
         "test accuracy of the network minus that of the better of NTK and random features",
         0.1, 1.0,
         "The best threshold has 27/32, 0.16 below; a third of that is left to what the NTK gains "
         "over it in the thesis (86.4 %).",
         _gain("parity", "ntk", "rf"), possible=DIFFERENCE_OF_SHARES,
+        changed="The sentence names its labels, after a review of a published run; of interval "
+        "labels a linear classifier is right.",
     ),
     _parity(
         "emergence/linear-falls-short", CONTROL, "section 2.2",
-        "Parity labels on structured inputs are not read off the raw input.",
+        "Parity labels on structured inputs are not read off the raw input by a linear classifier.",
         "test accuracy of the network minus that of a converged linear classifier",
         0.12, 1.0, "A linear classifier has at most 27/32 on average; test samples scatter.",
         _gain("parity", "linear"), possible=DIFFERENCE_OF_SHARES,
@@ -174,9 +194,13 @@ CLAIMS = (
     ),
     _parity(
         "emergence/first-step-stays-small", THEOREM, "Lemma A.13",
-        "After the first step every sample still counts in the hinge loss.",
-        "share of training samples with y g < 1", 0.999, 1.0, "Printed: with high probability.",
-        _one("parity", "one_step", "asking"), possible=SHARE,
+        "After a first step that turns weights to the relevant patterns every sample still counts "
+        "in the hinge loss.",
+        "share of training samples with y g < 1; 0 unless the largest cosine with the relevant "
+        f"direction is {MOVED} or more, smallest d", 0.999, 1.0, "Printed: with high probability.",
+        _asking, possible=SHARE,
+        changed="Stricter after a review of a published run: without any step, too, the share is "
+        "1, so that weights must have moved.",
     ),
     _parity(
         "emergence/two-steps-suffice", THEOREM, "Lemma A.17, Table A.1",
@@ -202,12 +226,14 @@ CLAIMS = (
         _fall("one_step"), possible=(-2.0, 2.0),
     ),
     _parity(
-        "emergence/half-kept-cosine-falls", OBSERVATION, "Table A.3",
+        "emergence/half-kept-cosine-falls", OBSERVATION, "ours, behind Table A.3",
         "If the first step keeps half of the start, its cosine falls with the dimension.",
         "largest cosine at the smallest d minus that at the largest", 0.2, 0.6,
         "As printed. The share that is kept and the rate were chosen by the printed cosines, in "
         "earlier runs with other streams.",
         _fall("partial_one_step"), possible=(-2.0, 2.0),
+        changed="The share of the start that is kept, and the rate: chosen by the printed cosines "
+        "after earlier runs with other streams; band as printed.",
     ),
     _parity(
         "emergence/first-gradient", THEOREM, "Lemma 2.6, Lemmas A.9 to A.11",
@@ -221,7 +247,7 @@ CLAIMS = (
     ),
     _parity(
         "emergence/theory-rates-learn", THEOREM, "Theorems 2.1 and A.20, Table A.1",
-        "With the theory's rate after the two full steps, too, the network learns in its T steps.",
+        "A network learns in its T steps with the theory's rate after the two full steps, too.",
         "test accuracy after the last step at the theory's rate", 0.99, 1.0,
         "100 % is printed. Its sizes lie far below what the theorem asks for, and the rate is the "
         "same for output weights as for others: an end at the best threshold's 27/32 is expected "
@@ -239,7 +265,7 @@ CLAIMS = (
         _smallest_hinge, possible=POSITIVE,
     ),
     Claim(
-        "emergence/hidden-aligns", OBSERVATION, "Figure A.11",
+        "emergence/hidden-aligns", OBSERVATION, "ours, behind Figure A.11",
         "With hidden representation, too, two steps turn the weights to one direction: that of the "
         "patterns' correlations with the label.",
         "cosine of the median neuron with it after two steps", 0.975, 1.0,

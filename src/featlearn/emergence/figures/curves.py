@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
 from featlearn.core.statistical import Look, bars, history
@@ -74,7 +74,7 @@ def accuracy_curves(
     {{ value("{{ table }}", cell="{{ seen }}", arm="flat_majority", quantity="test") | percent }}.
     """
     shown = measured(values, cells)
-    drawn = canvas(1.2 + 3.9 * len(shown), 3.4)
+    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 3.4)
     axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
     for ax, cell in zip(axes, shown, strict=True):
         own = rows(values, cell=cell)
@@ -160,7 +160,7 @@ def theory_rates(values: pd.DataFrame) -> Figure:
 
     Test accuracy on parity labels of the network with the theory's two full steps. Blue: rates that
     were chosen on a pilot's validation samples, larger for the output weights than for the others;
-    orange and green: gradient descent with one rate for all, the theory's and a multiple of it;
+    orange and dashed green: gradient descent with one rate for all, the theory's and a multiple of it;
     dotted: the best threshold on the number of relevant patterns, which needs no features. *What to
     see:* all have the same two full steps behind them, and
     {{ said("emergence/theory-rates-learn", holds="with the theory's own rate, too, the network learns all labels",
@@ -174,8 +174,11 @@ def theory_rates(values: pd.DataFrame) -> Figure:
         arm: "the theory's rate" if arm == "theory-1" else f"{arm.removeprefix('theory-')} times it"
         for arm in own["arm"].unique() if arm.startswith("theory-")
     }  # fmt: skip
-    for (arm, words), colour in zip(arms.items(), ("blue", "orange", "green"), strict=False):
-        history(ax, rows(own, arm=arm, quantity="test"), words, COLOURS[colour])
+    # the theory's rate and its multiple may lie on one another: the latter in dashes
+    for (arm, words), colour, dash in zip(
+        arms.items(), ("blue", "orange", "green"), ("-", "-", "--"), strict=False
+    ):
+        history(ax, rows(own, arm=arm, quantity="test"), words, COLOURS[colour], dash)
     ax.axhline(rows(own, arm="threshold")["value"].iloc[0], color=COLOURS["ink"], linestyle=":",
                linewidth=1, label="best threshold")  # fmt: skip
     ax.set(xlabel="step", ylabel="test accuracy", ylim=(0.45, 1.03))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.emergence.reading import rows
 
@@ -35,7 +35,7 @@ def filter_maps(
     width = config["widths"][place]
     own, told = rows(maps, width=width), rows(values, width=width, replicate=0)
     epochs, stages = sorted(own["epoch"].unique()), sorted(own["stage"].unique())
-    drawn = canvas(2.5 * len(epochs) + 1.2, 2.3 * len(stages))
+    drawn = canvas(min(PAGE, 2.5 * len(epochs) + 1.2), 2.3 * len(stages))
     axes = drawn.subplots(len(stages), len(epochs), squeeze=False)
     for line, stage in zip(axes, stages, strict=True):
         for ax, epoch in zip(line, epochs, strict=True):

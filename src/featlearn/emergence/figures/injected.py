@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, history, interval, lines, share_interval
 from featlearn.emergence.reading import rows
@@ -76,7 +76,7 @@ def student_curves(
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
     panels = panels or [("mnist", cell) for cell in cells]  # what stands for all
-    drawn = canvas(1.2 + 3.9 * len(panels), 3.9)
+    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(panels)), 3.9)
     axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (name, cell) in zip(axes, panels, strict=True):
         own = rows(values, pictures=name, cell=cell)
@@ -116,7 +116,7 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     chosen = rows(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
     panels = curves[["pictures", "curve", "teacher"]].drop_duplicates().to_numpy().tolist()
-    drawn = canvas(1 + 2.6 * len(panels), 3.4)
+    drawn = canvas(min(PAGE, 1 + 2.6 * len(panels)), 3.4)
     axes = drawn.subplots(1, len(panels), squeeze=False)[0]
     looks = {
         "test_loss": Look("test loss", COLOURS["blue"], "o"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.emergence.reading import rows
 
@@ -41,7 +41,7 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     steps = sorted(own["step"].unique())
     starts = sorted(config[cell]["starts"])
     starts = [starts[-1], starts[0]]
-    drawn = canvas(2.3 * len(steps), 2.6 * len(starts))
+    drawn = canvas(min(PAGE, 2.3 * len(steps)), 2.6 * len(starts))
     axes = drawn.subplots(len(starts), len(steps), squeeze=False)
     for line, start in zip(axes, starts, strict=True):
         of_start = rows(own, start=start)
@@ -56,7 +56,7 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
                 ax.plot(place["x"], place["y"], "*", color=colour, markersize=12,
                         markeredgecolor=COLOURS["ink"], markeredgewidth=0.6)  # fmt: skip
             title = "usual start" if start == 1 else f"start times {start:g}"
-            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.4, 1.4), ylim=(-1.4, 1.4),
+            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.6, 1.6), ylim=(-1.6, 1.6),
                    xlabel="start" if step == 0 else f"step {step}",
                    title=title if step == steps[0] else "")  # fmt: skip
     return drawn

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import canvas
+from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.fourier.words import task_of
 
@@ -44,7 +44,7 @@ def attention_maps(
     ends = heads[(heads["cell"] == cell) & (heads["moment"] == "end") & (heads["replicate"] == 0)]
     pair = ends.set_index("head")["pair"]
     darkest = own[own["what"] == "power"]["value"].max()
-    drawn = canvas(1.9 * len(places) + 0.3, 4.3)
+    drawn = canvas(min(PAGE, 1.9 * len(places) + 0.3), 4.3)
     axes = drawn.subplots(2, len(places), squeeze=False)
     for place, (above, below) in zip(places, axes.T, strict=True):
         one = own[own["place"] == place]

@@ -10,7 +10,7 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from featlearn.core.plots import COLOURS, FILLS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
 from featlearn.fourier.words import MODELS, SPLITS, task_of
@@ -53,7 +53,7 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
     {{ said("fourier/grokking-weakens-by-orbits", holds="it does not weaken with more numbers there", fails="it weakens with more numbers there, too") }}.
     """
     cells = list(dict.fromkeys(curves.sort_values("k")["cell"]))
-    drawn = canvas(2.9 * len(cells), 4.8)
+    drawn = canvas(min(PAGE, 2.9 * len(cells)), 4.8)
     axes = drawn.subplots(2, len(cells), sharey=True, squeeze=False)
     for cell, column in zip(cells, axes.T, strict=True):
         for split, ax in zip(SPLITS, column, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
 from featlearn.fourier.words import task
 
@@ -32,7 +32,7 @@ def neuron_ascent(ascent: pd.DataFrame, neurons: pd.DataFrame) -> Figure:
     4.10 says of the best neuron; that no start ends elsewhere is more than it says.
     """
     sizes = list(ascent[["k", "p"]].drop_duplicates().itertuples(index=False, name=None))
-    drawn = canvas(2.3 * len(sizes), 4.2)
+    drawn = canvas(min(PAGE, 2.3 * len(sizes)), 4.2)
     axes = drawn.subplots(2, len(sizes), sharey="row", squeeze=False)
     bins = np.linspace(0, 1, 26)
     for (k, p), (above, below) in zip(sizes, axes.T, strict=True):
@@ -49,6 +49,7 @@ def neuron_ascent(ascent: pd.DataFrame, neurons: pd.DataFrame) -> Figure:
             peaks = ends[ends["moment"] == moment]["peak"]
             below.hist(peaks, bins, weights=np.full(len(peaks), 1 / len(peaks)), label=words,
                        color=COLOURS[colour], alpha=0.7)  # fmt: skip
-        below.set(xlabel="smallest share of power", ylabel="share of the starts")
+        below.set_xlabel("smallest share of power")
+    axes[1, 0].set_ylabel("share of the starts")
     drawn.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn

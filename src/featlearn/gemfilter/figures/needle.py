@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval, within
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
 if TYPE_CHECKING:
@@ -34,14 +34,15 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     text = shown[(shown["arm"] == "gemfilter") & (shown["n"] == shown["n"].max())].iloc[0]
     own = own[(own["method"] == "gemfilter") & (own["layer"] == text["filter_layer"])
               & (own["n"] == text["n"])]  # fmt: skip
-    drawn = canvas(8, 2.6)
-    top, below = drawn.subplots(2, 1, height_ratios=[1, 1.8])
+    told = textwrap.fill(text["text"], 105)
+    height = 0.6 + 0.14 * len(told.splitlines())
+    drawn = canvas(8, 1.1 + height)
+    top, below = drawn.subplots(2, 1, height_ratios=[0.7, height])
     top.vlines(own["place"], 0, 1, color=COLOURS["blue"], linewidth=1)
     top.axvspan(text["start"], text["end"], color=COLOURS["orange"], alpha=0.8)
     top.set(xlim=(0, text["tokens"]), yticks=[], xlabel="place in the prompt",
             title=f"{text['tokens']} tokens, of which {len(own)} are kept by layer {text['filter_layer']}")  # fmt: skip
     below.axis("off")
-    told = textwrap.fill(text["text"], 105)
     below.text(0, 0.98, told, family="monospace", fontsize=8, va="top", transform=below.transAxes)
     said = (f"{word}: {textwrap.shorten(text[of], 100)}"
             for word, of in (("generated", "answer"), ("wanted", "wanted")))  # fmt: skip
@@ -84,7 +85,8 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     "fig-g-1",
     arms="next layer,safe next layer",
     what="Figure G.1: the next layer as the filter",
-    seen="The weights of the hand-wired network search in the next layer, too, so that it does as well there.",
+    seen="The weights of the hand-wired network search in the next layer, too, so that it does as well there. "
+    "A trained stand-in has two layers, and no next one.",
 )
 @figure(
     "fig-g-2",
@@ -132,23 +134,26 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     were not run (H2O needs all of the attention).
     """
     shown = arms.split(",")
-    names = list(dict.fromkeys(scores["network"]))
-    drawn = canvas(2.5 * len(shown) + 0.6, 2.5 * len(names) + 0.3)
+    # of two layers none is the next one: a network without any of the arms has no row
+    own = scores[scores["arm"].isin(shown)]
+    names = list(dict.fromkeys((scores if own.empty else own)["network"]))
+    drawn = canvas(min(PAGE, 2.5 * len(shown) + 0.6), 2.5 * len(names) + 0.3)
     grid = drawn.subplots(len(names), len(shown), squeeze=False)
     for row, name in zip(grid, names, strict=True):
         for place, (ax, arm) in enumerate(zip(row, shown, strict=True)):
             own = scores[(scores["network"] == name) & (scores["arm"] == arm)]
-            ax.set_title(f"{ARMS[arm]}\n", fontsize=9)
-            if own.empty:  # two layers have no next one
+            if own.empty:
                 ax.axis("off")
                 ax.text(0.5, 0.5, "there is no\nsuch layer", ha="center", fontsize=9)
                 continue
             wide = own.assign(depth=(100 * own["depth"]).round().astype(int)).pivot_table(
                 index="depth", columns="n", values="value"
             )
-            sns.heatmap(wide, vmin=0, vmax=1, cmap="RdYlGn", ax=ax, cbar=place == len(shown) - 1)
+            sns.heatmap(wide, vmin=0, vmax=1, cmap="RdYlGn", ax=ax, cbar=place == len(shown) - 1,
+                        cbar_kws={"label": "share of the answer"})  # fmt: skip
+            words = textwrap.fill(ARMS[arm], 22)
             ax.set_title(
-                f"{ARMS[arm]}\n{NETWORKS.get(name, name)}: {own['value'].mean():.2f}", fontsize=9
+                f"{words}\n{NETWORKS.get(name, name)}: {own['value'].mean():.2f}", fontsize=9
             )
             ax.set(xlabel="tokens n", ylabel="depth (%)" if place == 0 else None)
             ax.tick_params(axis="y", rotation=0)
@@ -169,7 +174,7 @@ def layers(layers: pd.DataFrame) -> Figure:
     may drop.
     """
     names = list(dict.fromkeys(layers["network"]))
-    drawn = canvas(4 * len(names) + 0.4, 5)
+    drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)
     grid = drawn.subplots(2, len(names), squeeze=False, sharex="col")
     colours = ("blue", "orange", "green", "red", "purple")
     for column, name in enumerate(names):
@@ -177,15 +182,20 @@ def layers(layers: pd.DataFrame) -> Figure:
         looks = {n: Look(f"n = {n}", COLOURS[colours[place % 5]])
                  for place, n in enumerate(sorted(own["n"].unique()))}  # fmt: skip
         means = own.groupby(["n", "layer", "replicate"])[["distance", "exact"]].mean().reset_index()
-        for ax, value in zip(grid[:, column], ("distance", "exact"), strict=True):
-            lines(ax, means, "layer", "n", looks=looks, value=value)
+        shown = {"distance": within(0), "exact": share_interval}
+        for ax, (value, errorbar) in zip(grid[:, column], shown.items(), strict=True):
+            lines(ax, means, "layer", "n", looks=looks, value=value, errorbar=errorbar)
             ax.set_xticks(sorted(own["layer"].unique()))
         grid[0, column].set(
             yscale="symlog", title=NETWORKS.get(name, name), ylabel="distance (tokens)"
         )
-        grid[0, column].set_ylim(bottom=-0.5)
-        grid[1, column].set(xlabel="filter layer", ylabel="exact answers", ylim=(-0.03, 1.03))
-        grid[0, column].legend(loc="best")
+        grid[0, column].set_ylim(-0.5, 1.5 * grid[0, column].get_ylim()[1])
+        grid[1, column].set(
+            xlabel="filter layer", ylabel="share of exact answers", ylim=(-0.03, 1.03)
+        )
+        grid[1, column].legend(  # below the panels, where no line is
+            loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2
+        )
     return drawn
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import history
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,11 +26,9 @@ def training(curves: pd.DataFrame) -> Figure:
     drawn = canvas(5.4, 3.2)
     ax = drawn.subplots()
     colours = ("blue", "orange", "green", "purple")
-    looks = {
-        body: Look(f"{body} tokens", COLOURS[colours[place % 4]])
-        for place, body in enumerate(sorted(curves["body"].unique()))
-    }
-    lines(ax, curves, "step", "body", looks=looks)
-    ax.set(xlabel="step", ylabel="right values", ylim=(-0.03, 1.03))
-    ax.legend()
+    for place, body in enumerate(sorted(curves["body"].unique())):
+        own = curves[curves["body"] == body]
+        history(ax, own, f"{body} tokens", COLOURS[colours[place % 4]])
+    ax.set(xlabel="step", ylabel="share of values answered right", ylim=(-0.03, 1.03))
+    ax.legend(loc="lower right")
     return drawn

@@ -72,25 +72,29 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     )  # fmt: skip
     return (
         claim("gradient_features/xor-beats-own-start", THEOREM, "Theorem B.42",
-              "Trained, a network learns the XOR where the features of its own start do not "
+              "A trained network learns the XOR where the features of its own start do not "
               "suffice.", "test accuracy minus the better of random features and tangent kernel, "
               f"{at}, same inputs", 0.1, 0.5, "A tenth of the inputs; a pilot gave .23.",
               _lead(where, *STARTED)),
         claim("gradient_features/xor-beats-best-opponent", THEOREM, "Theorem B.42",
-              "It also beats the strongest method with fixed features, the RBF kernel.",
+              "A trained network beats, on the XOR, the strongest method with fixed features, the "
+              "RBF kernel.",
               f"test accuracy minus the best of all, {at}", 0.03, 0.5,
               "Three in a hundred; a pilot gave .09. Two runs of five replicates gave .07 "
               "and .04 +- .06, so that twenty are asked, on fresh streams.",
-              _lead(where, *STARTED, "RBF kernel")),
+              _lead(where, *STARTED, "RBF kernel"),
+              changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and "
+              "-.01 to .10 with two seeds; band kept."),
         claim("gradient_features/xor-kernel-gains", OBSERVATION, "ours",
               "At a fixed noise the RBF kernel gets better with the dimension: its gap is not one "
               "of dimension, as centres of norm sqrt(d) make the XOR easier.",
-              "its accuracy at the largest minus the smallest dimension, "
+              "accuracy of the RBF kernel at the largest minus the smallest dimension, "
               f"sigma_B = {noise:g}", 0.05, 0.5,
               "Clusters overlap by 1 / (1 + sigma^2) in the kernel's argument, noise by "
               "1 / sqrt(d); a pilot gave .23.", partial(_growth, noise=noise)),
         claim("gradient_features/xor-needs-features", CONTROL, "Assumption B.36",
               "No linear classifier knows anything of the XOR.",
-              "its accuracy minus 1/2, mean over all dimensions and noises", -0.02, 0.02,
+              "accuracy of a linear classifier minus 1/2, mean over all dimensions and noises",
+              -0.02, 0.02,
               "E[y x] = 0; twelve thousand inputs scatter by .005.", _linear),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
 
@@ -88,7 +88,7 @@ def fixed_features(fixed: pd.DataFrame, config: Config) -> Figure:
     fails="Nor do as many features of the same norm after one step") }}.
     """
     blocks = sorted(fixed["block"].unique())
-    drawn = canvas(2.9 * len(blocks), 3.4)
+    drawn = canvas(min(PAGE, 2.9 * len(blocks)), 3.4)
     many = drawn.subplots(1, len(blocks), sharey=True, squeeze=False)[0]
     looks = {"random": ("random features", "orange"), "first step": ("after one step", "blue")}
     for axes, block in zip(many, blocks, strict=True):

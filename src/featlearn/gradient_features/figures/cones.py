@@ -9,7 +9,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.gradient_features.words import LAWS
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def sure_starts(sure: pd.DataFrame) -> Figure:
 
     Over the threshold, in closed form: the share of all starts with positive threshold that land in a
     cone, the probability of the event that the proofs call sure, of the sure starts those in the cone,
-    and the same of their partners (-w, -b); below, the median length of G over the printed B_G. *What
-    to see:* the proofs' price for purity. Sure starts get as rare as e to the minus square of the
+    and the same of their partners (-w, -b); below, the median length of G over the printed B_G. Shares
+    below 1e-4 stand there. *What to see:* the proofs' price for purity. Sure starts get as rare as e to the minus square of the
     threshold, while all starts are hit far more often than the sure ones. At the highest threshold
     {{ said("gradient_features/cones-mixture", holds="those of the mixture lie in the cone",
     fails="not all of the mixture lie in the cone") }}, with a length that
@@ -95,7 +95,7 @@ def sure_starts(sure: pd.DataFrame) -> Figure:
         below.axhline(1, color=COLOURS["ink"], linewidth=0.8, linestyle="--")
         below.set(ylim=(0, 1.3), xlabel="threshold, std")
     axes[0, 0].set_ylabel("share")
-    axes[1, 0].set_ylabel("|G| over B_G")
+    axes[1, 0].set_ylabel(r"$|G| \,/\, B_G$")
     drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
 
@@ -122,7 +122,7 @@ def xor_dimension(dimensions: pd.DataFrame) -> Figure:
     }
     long = dimensions.melt(["dimension", "replicate"], ["in_cone", "off", "gamma"], "quantity")
     lines(left, long[long["quantity"] == "in_cone"], "dimension", "quantity",
-          looks={"in_cone": looks.pop("in_cone")})  # fmt: skip
+          looks={"in_cone": looks.pop("in_cone")}, errorbar=share_interval)  # fmt: skip
     lines(right, long, "dimension", "quantity", looks=looks)
     mean = dimensions.groupby("dimension")["in_cone"].mean()
     guide = mean.iloc[-1] * (mean.index / mean.index[-1]) ** -0.25

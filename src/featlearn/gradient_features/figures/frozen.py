@@ -68,7 +68,8 @@ def theorem_3_4(smooth: pd.DataFrame) -> Figure:
     lines(right, long, "samples", "quantity", errorbar=None, looks={
         "rademacher": Look("printed term", COLOURS["ink"], "s", (4, 2)),
         "test": Look("test", COLOURS["green"], "^"),
-        "train": Look("training", COLOURS["blue"]),
+        # over the line of the test
+        "train": Look("training", COLOURS["blue"], "o", (3, 3)),
     })  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="inputs n")
     _ticks(right, sorted(last["samples"].unique()))
@@ -144,7 +145,7 @@ def sample_size(scan: pd.DataFrame) -> Figure:
     }
     for ax, power, column, words in (
         (axes[0], 2, "share", "energy in the relevant space"),
-        (axes[1], 1, "share", ""),
+        (axes[1], 1, "share", "energy in the relevant space"),
         (axes[2], 2, "error", "energy missed by a head"),
     ):
         shown = scan.assign(ratio=scan["samples"] / scan["dimension"] ** power)

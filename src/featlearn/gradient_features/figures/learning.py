@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import share_interval
 from featlearn.gradient_features.config import majority_plateau
@@ -42,7 +42,7 @@ def learning_curves(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -
     fails="does not end far above it and what is fixed") }}.
     """
     laws = [name for name in LAWS if (curves["law"] == name).any()]
-    drawn = canvas(2.5 * len(laws), 3.3)
+    drawn = canvas(min(PAGE, 2.5 * len(laws)), 3.3)
     axes = drawn.subplots(1, len(laws), sharey=True, squeeze=False)[0]
     for ax, name in zip(axes, laws, strict=True):
         own = curves[(curves["law"] == name) & (curves["arm"] == "network")]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
 
@@ -40,7 +40,7 @@ def xor_opponents(accuracies: pd.DataFrame) -> Figure:
     inputs are too few for every method.
     """
     noises = sorted(accuracies["noise"].unique())
-    drawn = canvas(2.9 * len(noises), 3.5)
+    drawn = canvas(min(PAGE, 2.9 * len(noises)), 3.5)
     axes = drawn.subplots(1, len(noises), sharey=True, squeeze=False)[0]
     for ax, noise in zip(axes, noises, strict=True):
         lines(ax, accuracies[accuracies["noise"] == noise], "dimension", "method", looks=LOOKS,

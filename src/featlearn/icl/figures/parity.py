@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, interval, lines, share_interval
+from featlearn.core.statistical import Look, lines, share_interval, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,11 +148,11 @@ def trained_heads(trained: pd.DataFrame) -> Figure:
                  for k, p in enumerate(rare)}  # fmt: skip
         for p, look in found.items():
             lines(left, trained[trained["rare"] == p], "heads", "rare", looks={p: look},
-                  value=column, errorbar=interval)  # fmt: skip
+                  value=column, errorbar=within(0))  # fmt: skip
     found = {p: Look(f"p = {p:g}", shades[k % 4]) for k, p in enumerate(rare)}
     lines(right, trained, "heads", "rare", looks=found, value="accuracy", errorbar=share_interval)
     left.set(xlabel="heads m", ylabel="hinge loss", ylim=(-0.02, None))
     right.set(xlabel="heads m", ylabel="accuracy, finite prompts")
-    left.legend(fontsize=8, handlelength=3.5)
-    right.legend()
+    left.legend(loc="center right", bbox_to_anchor=(1, 0.36), fontsize=8, handlelength=3.5)
+    right.legend(loc="lower right")
     return drawn

@@ -61,7 +61,8 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
     lines(ax, trained, "rank", "sigma", looks=found, value="evaluation")
     for _, part in trained.groupby("sigma"):
         exact = part.groupby("rank")["predicted"].mean()
-        ax.plot(exact.index, exact, "--", color=COLOURS["ink"], linewidth=1)
+        (closed,) = ax.plot(exact.index, exact, "--", color=COLOURS["ink"], linewidth=1)
+    closed.set_label("closed form")
     ax.set(xlabel="rank r", ylabel="evaluation loss", yscale="log")
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside right center")
     return drawn

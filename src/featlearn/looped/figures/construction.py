@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
 from featlearn.core.statistical import Look, lines
@@ -229,7 +229,7 @@ def blind_steps(blind: pd.DataFrame) -> Figure:
     {{ value("blind-steps", "diverges", examples=16, arm="1 / n") | percent }} of the prompts.
     """
     sizes = sorted(blind["examples"].unique())
-    drawn = canvas(2.3 * len(sizes), 3.2)
+    drawn = canvas(min(PAGE, 2.3 * len(sizes)), 3.2)
     axes = drawn.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
     for ax, n in zip(axes, sizes, strict=True):
         own = blind[blind["examples"] == n].groupby(["arm", "loop"])["value"].mean()

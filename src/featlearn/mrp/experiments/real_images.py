@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def data(job: Job) -> Results:
     """Decode a data set; say what was found and what could not be used."""
     name = job.wildcards.image_set
-    summary, faults = describe(job.config, job.results / job.params.cache, job.seed, name)
+    summary, faults, twice = describe(job.config, job.results / job.params.cache, job.seed, name)
     by_role = summary.groupby("role", sort=False)["images"].sum()
     told = ", ".join(f"{count} to {role}" for role, count in by_role.items())
     job.tell(f"{name}: {summary['class'].nunique()} classes; {told}; {len(faults)} left out")
-    return {"summary": summary.assign(data_set=name), "faults": faults}
+    return {"summary": summary.assign(data_set=name), "faults": faults, "twice": twice}
 
 
 def pretrain(job: Job) -> Results:

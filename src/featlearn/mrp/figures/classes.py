@@ -37,7 +37,8 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     Above left: the share of features captured, and accuracy. Above right: what became of the view that
     a single-view image shows: captured; lost, and no captured feature of another class is present; or
     lost, with such a distractor. Below left: accuracy within each of these groups. Below right: the
-    network of the clean data, trained much longer (dashed: where that training stops). *What
+    network of the clean data, trained much longer (dashed: where its
+    training ends in all other figures). *What
     to see:* the captured share falls towards the theory's one half as classes are added, and
     single-view accuracy is that share: an image whose view was lost is right only by elimination, which
     is rare. The lottery is no lack of training: with time the classes that had captured nothing get
@@ -87,7 +88,7 @@ def lottery_and_classes(classes: pd.DataFrame, length: pd.DataFrame, config: Con
     lines(ax, length, "time", "quantity", looks=SHARES, errorbar=share_interval)
     _half(ax)
     ax.axvline(marked, color=COLOURS["grey"], linewidth=0.9, linestyle="--")
-    ax.annotate("as measured\nstops here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
+    ax.annotate("usual training\nends here", (marked, 0.36), xytext=(4, 0), textcoords="offset points",
                 fontsize=8, color=COLOURS["grey"])  # fmt: skip
     ax.set(xscale="log", ylim=(0.3, 1.03), ylabel="share")
     times = np.sort(length["time"].unique())

@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, interval, lines, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,12 +57,13 @@ def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
         own = evaluation[evaluation["kernels_per_class"] == kernels]
         start = own[own["quantity"] == "strength_over_varrho"].groupby("sigma_0")["value"].mean()
         own = own.assign(start=own["sigma_0"].map(start))
-        for ax, quantity, shown in (
-            (row[0], "accuracy_single_view", looks),
-            (row[1], "impure_share", pretrained),
-            (row[2], "largest", pretrained),
+        for ax, quantity, shown, errorbar in (
+            (row[0], "accuracy_single_view", looks, share_interval),
+            (row[1], "impure_share", pretrained, share_interval),
+            (row[2], "largest", pretrained, interval),
         ):
-            lines(ax, own[own["quantity"] == quantity], "start", "model", looks=shown)
+            lines(ax, own[own["quantity"] == quantity], "start", "model", looks=shown,
+                  errorbar=errorbar)  # fmt: skip
         row[0].set(ylabel=f"{kernels} kernels a class", ylim=(0, 1.03))
         row[0].yaxis.label.set_fontweight("bold")
         row[1].set(ylim=(-0.03, 1.03))

@@ -138,7 +138,8 @@ def balance(balance: pd.DataFrame) -> Figure:
             color=PALETTE[colour], clip_on=False, zorder=3,
         )  # fmt: skip
         enough = own["balance"] > 1
-        for part, x, ha in ((~enough, 0.9, "right"), (enough, 1.15, "left")):
+        # at the left edge, where no point is
+        for part, x, ha in ((~enough, FLOOR, "left"), (enough, 1.15, "left")):
             if part.any():
                 words = f"{part.mean():.0%} of all:\nmean {own[part]['accuracy'].mean():.2f}"
                 ax.text(x, 0.55, words, ha=ha, va="center", fontsize=8)

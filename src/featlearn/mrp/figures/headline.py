@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, rows
+from featlearn.core.statistical import Look, rows, share_interval
 from featlearn.mrp.tables.headline import LABELS
 
 if TYPE_CHECKING:
@@ -60,10 +60,11 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     of them {{ verdict("mrp/headline-single-view") }}.
     """
     looks = {model: Look(_folded(LABELS[model]), colour) for model, colour in MODEL_COLOURS.items()}
-    drawn = canvas(8.6, 3.7)
+    drawn = canvas(8.6, 4.2)
     *panels, right = drawn.subplots(1, 3, sharey=True)
     for ax, (quantity, title) in zip(panels, ACCURACIES.items(), strict=True):
-        rows(ax, evaluation[evaluation["quantity"] == quantity], "model", looks=looks)
+        own = evaluation[evaluation["quantity"] == quantity]
+        rows(ax, own, "model", looks=looks, errorbar=share_interval)
         ax.axvline(
             1 / config["data"]["classes"], color=COLOURS["ink"], linewidth=0.8, linestyle=":"
         )
@@ -74,7 +75,8 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     for place, model in enumerate(looks):
         if model in kept:
             own = captured[captured["model"] == model]
-            rows(right, own, "model", looks={model: kept[model]}, first=place)
+            rows(right, own, "model", looks={model: kept[model]}, first=place,
+                 errorbar=share_interval)  # fmt: skip
     right.set_ylim(len(looks) - 0.5, -0.5)
     right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
     for ax in (panels[1], right):

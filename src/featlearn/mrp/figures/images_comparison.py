@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, differences
 from featlearn.core.stats import paired
@@ -112,7 +112,7 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
     loss stands still, and more of the same would bring little.
     """
     methods = [start for start in STARTS if start in set(histories["method"])]
-    drawn = canvas(2.7 * len(methods), 2.7)
+    drawn = canvas(min(PAGE, 2.7 * len(methods)), 2.7)
     axes = drawn.subplots(1, len(methods), squeeze=False)[0]
     for ax, method in zip(axes, methods, strict=True):
         own = histories[histories["method"] == method]
@@ -121,6 +121,7 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
         if method == "mae":
             ax.axhline(1, color=COLOURS["ink"], linestyle=":", linewidth=1)
         ax.set(title=STARTS[method], xlabel="epochs without labels")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_ylim(0, None)
         ax.text(0.97, 0.05, f"{_first_half(own):.0%} of the fall\nin the first half", ha="right",
                 transform=ax.transAxes, fontsize=8)  # fmt: skip

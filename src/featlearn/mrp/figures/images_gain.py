@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, rows
+from featlearn.core.statistical import Look, lines, rows, share_interval
 from featlearn.mrp.images.arms import (
     AUGMENTED,
     FROZEN,
@@ -61,7 +61,7 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     *both, right = drawn.subplots(1, 3, width_ratios=[1.1, 1.1, 1])
     chance = 1 / config["world"]["classes"]
     for ax, (quantity, words) in zip(both, GROUPS.items(), strict=True):
-        rows(ax, seen[seen["quantity"] == quantity], "arm", looks=looks)
+        rows(ax, seen[seen["quantity"] == quantity], "arm", looks=looks, errorbar=share_interval)
         ax.axvline(chance, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
         ax.set(xlim=(0, 1.03), title=words, xlabel="accuracy on fresh pictures")
     both[1].tick_params(labelleft=False)
@@ -79,7 +79,8 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
             PLAIN: Look("pictures as they are", PALETTE["mask reconstruction"]),
             AUGMENTED: Look("augmented", COLOURS["sky"], "s", (2, 1)),
         },
+        errorbar=share_interval,
     )
     right.set(xlabel="epochs of pre-training", title="the worse part alone", ylim=(0, 1.03))
-    right.legend(*right.get_legend_handles_labels(), fontsize=8, loc="upper center")
+    right.legend(*right.get_legend_handles_labels(), fontsize=8, loc="lower center")
     return drawn

@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, bars
+from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.mrp.tables.images_comparison import HEADS
 from featlearn.mrp.tables.images_transfer import task_name
 
@@ -53,9 +53,11 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     looks = {method: Look(method, colour) for method, colour in METHOD_COLOURS.items()}
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2, width_ratios=[len(sets) * 2, 2])
-    bars(left, transfer, "task", "method", groups=groups, looks=looks)
+    bars(left, transfer, "task", "method", groups=groups, looks=looks,
+         errorbar=share_interval)  # fmt: skip
     left.set(title="Fine-tuned to other classes", ylabel="accuracy", ylim=(0, 1.05))
-    bars(right, detection, "quantity", "method", groups=PRECISIONS, looks=looks)
+    bars(right, detection, "quantity", "method", groups=PRECISIONS, looks=looks,
+         errorbar=share_interval)  # fmt: skip
     right.set(title="Detection in scenes", ylabel="average precision")
     right.set_ylim(0, None)
     handles, labels = left.get_legend_handles_labels()

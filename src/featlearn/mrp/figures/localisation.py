@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap
 
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, bars
+from featlearn.core.statistical import Look, bars, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,8 @@ def _strip(ax: Axes, patches: pd.DataFrame) -> None:
 
 
 def _shares(ax: Axes, found: pd.DataFrame) -> None:
-    bars(ax, found, "quantity", "model", groups=QUANTITIES, looks=MODELS)
+    bars(ax, found, "quantity", "model", groups=QUANTITIES, looks=MODELS,
+         errorbar=share_interval)  # fmt: skip
     ax.tick_params(axis="x", labelsize=8)
     ax.set(ylim=(0, 1.05), ylabel="share", title="All multi-view test images")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=8)

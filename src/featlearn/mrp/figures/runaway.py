@@ -65,7 +65,8 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
         shown = line[line[part] > 0]
         second.plot(shown["step"], shown[part], color=colour, label=label)
     captured = lines["first"].loc[lines["first"]["correlation"] >= varrho, "step"].min()
-    second.axvline(captured, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
+    # up to the legend
+    second.axvline(captured, ymax=0.8, color=COLOURS["ink"], linewidth=0.9, linestyle=":")
     second.annotate("first is\ncaptured", (captured, 0.03), xycoords=("data", "axes fraction"),
                     xytext=(4, 0), textcoords="offset points", fontsize=8)  # fmt: skip
     second.set(yscale="log", title="Push on the second", xlabel="step")

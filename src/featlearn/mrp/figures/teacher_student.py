@@ -146,7 +146,6 @@ def _last_change(line: pd.DataFrame) -> int:
 def _threshold(ax: Axes, varrho: float) -> None:
     ax.axhline(varrho, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
     ax.annotate(
-        r"captured: $\geq\varrho$", (0.99, varrho), xycoords=("axes fraction", "data"),
-        ha="right", va="bottom", fontsize=8,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        r"captured: $\geq\varrho$", (0.01, varrho), xycoords=("axes fraction", "data"),
+        ha="left", va="bottom", fontsize=8,
     )  # fmt: skip

@@ -65,7 +65,8 @@ def transfer(accuracy: pd.DataFrame, config: Config) -> Figure:
         own = shown[(shown["case"] == name) & (shown["classes"] == classes)]
         for place, (recipe, look) in enumerate(looks.items()):
             # a place a recipe, whether the case has it or not
-            rows(ax, own[own["recipe"] == recipe], "recipe", looks={recipe: look}, first=place)
+            rows(ax, own[own["recipe"] == recipe], "recipe", looks={recipe: look}, first=place,
+                 errorbar=share_interval)  # fmt: skip
         ax.set_title(f"{_words(name)}:\n{case[f'{classes}_classes']} {classes} classes", fontsize=9)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
@@ -112,7 +113,7 @@ def _sweep(ax: Axes, accuracy: pd.DataFrame, name: str) -> None:
     """Accuracies over the encoder's rate; level lines show training from scratch."""
     tuned = accuracy[(accuracy["case"] == name) & (accuracy["recipe"] == "finetuned")]
     rates = sorted(tuned["encoder_rate"].unique())
-    lines(ax, tuned, "encoder_rate", "kind", looks=LINES, errorbar=share_interval)
+    lines(ax, tuned, "encoder_rate", "kind", looks=LINES, errorbar=share_interval, apart=1.1)
     ax.set(xscale="log", xlabel=r"learning rate of the encoder $\eta_1$")
     ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
     ax.set_xticks([], minor=True)

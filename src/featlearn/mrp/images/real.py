@@ -39,7 +39,7 @@ from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
 from featlearn.images.on_disk import as_opened, sources
 from featlearn.images.plan import Plan, Training
-from featlearn.images.repeats import repeats
+from featlearn.images.repeats import digests, repeats
 from featlearn.images.replicate import Replicate, Weights
 from featlearn.images.saved import described
 from featlearn.images.weights import load_weights
@@ -52,6 +52,8 @@ Reporter = Callable[[str, int], Report]
 
 #: Why a picture is left out that no reader looks at.
 UNREAD = "a kind of picture that is not read; convert it, for example to .jpg"
+#: Of pictures that a set holds twice; equal ``same``, equal pixels.
+TWICE = ["same", "role", "class", "file"]
 ACCURACY, PRECISION = "accuracy", "mean average precision"
 #: Of what is said of each test image.
 SAID = ("evaluation", "fraction", "image", "file", "label", "said")
@@ -105,8 +107,8 @@ def told_already() -> Iterator[None]:
 
 def describe(
     data: Mapping[str, Any], cache: PathLike, seed: int, name: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What was decoded, and what could not be.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """What was decoded, what could not be, and what is there twice.
 
     Returns
     -------
@@ -116,6 +118,8 @@ def describe(
         pixels: a digest of all pixels that the role's images were taken from.
     faults : DataFrame
         Columns split, file, reason: one row an image that is left out.
+    twice : DataFrame
+        Columns of ``TWICE``: one row an image whose pixels stand in another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
@@ -144,7 +148,25 @@ def describe(
         )
     ]
     columns = ["role", "class", "images", "repeated", "contradicted", "pixels"]
-    return pd.DataFrame(rows, columns=columns), pd.concat(frames, ignore_index=True)
+    named = [
+        row
+        for role, images in opened.items()
+        for row in _named(role, images, twice[role][0] | twice[role][1])
+    ]
+    return (
+        pd.DataFrame(rows, columns=columns),
+        pd.concat(frames, ignore_index=True),
+        pd.DataFrame(named, columns=TWICE).astype(str).sort_values(TWICE, ignore_index=True),
+    )
+
+
+def _named(role: str, images: ImageSet, which: Tensor) -> Iterator[tuple[str, ...]]:
+    """Rows of ``TWICE`` for the images where ``which`` (N,) is true."""
+    rows = which.nonzero().flatten()
+    for row, same in zip(rows.tolist(), digests(images.images[rows]), strict=True):
+        here = (images.labels[row] > 0).nonzero() if images.labels.dim() > 1 else images.labels[row]
+        classes = [images.classes[label] for label in here.flatten().tolist() if label >= 0]
+        yield same.hex(), role, ", ".join(classes), images.names.iloc[row]
 
 
 def _counts(images: ImageSet, rows: Tensor | None = None) -> list[int]:

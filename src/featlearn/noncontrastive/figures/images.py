@@ -229,7 +229,7 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
     with the identity-initialised head
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="projection effective_rank") | number }}.
     """
-    drawn, axes, rows = _rows(config, 9.0, 2.9, 2)
+    drawn, axes, rows = _rows(config, 8.6, 2.9, 2)
     ranks = values[(values["quantity"] == "effective_rank") & (values["layer"] == "projection")]
     spectrum = spectrum[spectrum["layer"] == "projection"]
     for (name, settings), row in rows:

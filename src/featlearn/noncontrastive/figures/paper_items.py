@@ -92,7 +92,7 @@ def framework() -> Figure:
     *What to see:* the branches differ in the prediction head and the stopped gradient only. This is a
     drawing, nothing in it is measured.
     """
-    drawn = canvas(9.4, 3.2)
+    drawn = canvas(8.6, 3.0)
     ax = drawn.subplots()
     _block(ax, 0.0, 1.2, "image", "white", 0.95)
     for row, view in ((ONLINE, "view 1"), (TARGET, "view 2")):

@@ -86,8 +86,9 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
             label, (middle, 1.02), xycoords=("data", "axes fraction"), ha="center", fontsize=9
         )
     axes[0].annotate(
-        "predicted end of I", (at["t1_predicted"], 0.97), xycoords=("data", "axes fraction"),
-        rotation=90, ha="right", va="top", fontsize=8, color=COLOURS["blue"],
+        "predicted end of I", (at["t1_predicted"], 0.9), (-8, 0),
+        xycoords=("data", "axes fraction"), textcoords="offset points",
+        ha="right", va="center", fontsize=8, color=COLOURS["blue"],
     )  # fmt: skip
     axes[0].set(xscale="log", xlim=(begin, end), ylim=(0, 1.55))
     axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle|$")

@@ -13,6 +13,7 @@ from featlearn.core.claims import (
     DIFFERENCE_OF_SHARES,
     OBSERVATION,
     SHARE,
+    THEOREM,
     Claim,
     needs,
 )  # fmt: skip
@@ -68,61 +69,86 @@ def _opponents(frames: Frames) -> np.ndarray:
     return (wide["ERM"] - best).to_numpy(dtype=np.float64)
 
 
-def _gain_claim(pair: str, name: str, statement: str, seen: str) -> Claim:
+#: What was changed after which result.
+NETWORK = (
+    "Group norm, 300 steps and a cue of .5, and a weight chosen on held-out training images with a "
+    "claim of its own for the printed one, after desk in which ERM learned 81 % of its training "
+    "images; then all cells of the map as features, 200 steps, five trials instead of three, and "
+    "the Frobenius norm as a control, after a tour in which ERM learned 76 %; then eight trials, "
+    "after desk with five left gain-erm undecided, which by its spread seven would decide. Bands "
+    "of gains kept."
+)
+SMALL = (
+    " A published run had {}: the band, from 0, was kept, and other claims count a gain from .02 "
+    "on only."
+)
+PRINTED = "Kind, after a review of a published run: an observation before, but {} prints it."
+
+
+def _gain_claim(pair: str, name: str, statement: str, seen: str, more: str = "") -> Claim:
     return Claim(
-        f"nuclear/gain-{name}", OBSERVATION, "Table 6.1, Figure 6.4", statement,
+        f"nuclear/gain-{name}", THEOREM, "Table 6.1, Figure 6.4", statement,
         "gain over the same without it, mean over left-out domains", 0, 1,
         "The thesis prints a gain on every set; on other images its sign is all that carries "
         f"over. {seen}",
         partial(_gain, pair=pair), ACCURACIES, possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH,
+        changed=f"{NETWORK}{more} {PRINTED.format('the table')}",
     )  # fmt: skip
 
 
-def _fall_claim(rank: str) -> Claim:
+def _fall_claim(rank: str, what: str, kind: str = OBSERVATION, changed: str = "") -> Claim:
     return Claim(
-        f"nuclear/rank-falls-{rank}", OBSERVATION, "Figure 6.5",
-        f"The stable rank ({rank}) falls with the weight of the penalty.",
+        f"nuclear/rank-falls-{rank}", kind,
+        "Figure 6.5" if kind == THEOREM else "ours, behind Figure 6.5",
+        f"The stable rank, {what}, falls with the weight of the penalty.",
         "log of the stable rank at the largest weight over that without penalty", -20, 0,
         "The figure's direction.", partial(_fall, rank=rank), SWEPT, out_of_reach=REACH,
+        changed=changed,
     )  # fmt: skip
 
 
 #: Of the weights that validation chooses.
 PILOT = "Pilots on other streams: -.02 to .03 in single domains."
 CHOSEN = (
-    "The nuclear norm, its weight chosen on held-out images of the training domains, raises it: "
+    "The nuclear norm, its weight chosen on held-out images of the training domains, raises the "
+    "accuracy in unseen ones: {}."
 )
 
 CLAIMS = (
     Claim("nuclear/domains-are-learned", CONTROL, "section 6.3.2",
-          "Every algorithm learns its training domains.",
+          "Every algorithm but the one of the printed weight learns its training domains.",
           "least training accuracy at the last step over algorithms, without the printed weight",
           0.95, 1,
           "Else it was given too few steps. An earlier network had .76 of ERM; in pilots on other "
           "streams all but Mixup reach .998 in 200 steps, Mixup .96 to .98.", _training, ACCURACIES,
-          possible=SHARE, out_of_reach=REACH),
+          possible=SHARE, out_of_reach=REACH,
+          changed=f"{NETWORK} The least of all algorithms at the last step is judged, not ERM."),
     Claim("nuclear/domains-differ", CONTROL, "section 6.3.2",
-          "The left-out domain is harder.",
-          "accuracy of ERM on held-out images minus there",
+          "The left-out domain is harder than those of the training.",
+          "accuracy of ERM on held-out images of the training domains minus that in the left-out "
+          "one",
           0.05, 1, "Five points: else there is nothing to win.", _gap, ACCURACIES,
-          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
+          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH, changed=NETWORK),
     Claim("nuclear/network-beats-opponents", CONTROL, "section 6.3.2",
           "In unseen domains the network is better than what learns no features.",
           "ERM minus the better of linear on pixels and random features, mean over domains", 0, 1,
           "Else what is compared is no feature learning.", _opponents, ACCURACIES,
-          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
-    _gain_claim("ERM-NU", "erm", CHOSEN + "ERM-NU.", PILOT),
-    _gain_claim("SWAD-NU", "swad", CHOSEN + "SWAD-NU.", PILOT),
-    _gain_claim("Mixup-NU", "mixup", CHOSEN + "Mixup-NU.", PILOT),
-    Claim("nuclear/gain-over-frobenius", OBSERVATION, "section 6.3.2",
-          "It is the rank and not the size: the nuclear norm does better than the Frobenius norm "
-          "of the same batch, both weights chosen in the same way.",
+          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH, changed=NETWORK),
+    _gain_claim("ERM-NU", "erm", CHOSEN.format("ERM-NU"), PILOT, SMALL.format(".018")),
+    _gain_claim("SWAD-NU", "swad", CHOSEN.format("SWAD-NU"), PILOT, SMALL.format(".017")),
+    _gain_claim("Mixup-NU", "mixup", CHOSEN.format("Mixup-NU"), PILOT),
+    Claim("nuclear/gain-over-frobenius", OBSERVATION, "ours, on section 6.3.2",
+          "The rank, and not the size, is what the penalty gains by: the nuclear norm does better "
+          "than the Frobenius norm of the same batch, both weights chosen in the same way.",
           "accuracy with the nuclear norm minus that with the Frobenius norm, mean over domains",
           0, 1, "What the thesis holds the gain to come from; the Frobenius norm shrinks features "
           "and prefers no rank.", partial(_gain, pair="over Frobenius"), ACCURACIES,
-          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH),
+          possible=DIFFERENCE_OF_SHARES, out_of_reach=REACH, changed=NETWORK),
     _gain_claim("ERM-NU printed", "printed",
-                "At the printed weight .01 of the printed sum it raises it: ERM-NU.",
+                "The nuclear norm raises the accuracy in unseen domains at the printed weight .01 "
+                "of the printed sum: ERM-NU.",
                 "Earlier networks lost by it, in pilots this one too."),
-    *(_fall_claim(rank) for rank in ("printed", "standard", "centred")),
+    _fall_claim("printed", "||M||_F^2 / ||M||_2 as printed", THEOREM, PRINTED.format("the figure")),
+    _fall_claim("standard", "||M||_F^2 / ||M||_2^2"),
+    _fall_claim("centred", "||M||_F^2 / ||M||_2^2 of centred features"),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claims import OBSERVATION, SHARE, THEOREM, Claim, needs
+from featlearn.core.claims import IDENTITY, SHARE, THEOREM, Claim, needs
 
 Frames = Mapping[str, pd.DataFrame]
 OPTIMA, TRAINED = (f"nuclear/measurements/toy/{name}.parquet" for name in ("optima", "trained"))
@@ -33,17 +33,21 @@ def _printed(
     )  # fmt: skip
 
 
+COMPUTED = "Kind, after a review of a published run: an observation before, but it is computed "
+"and exact."
 CLAIMS = (
     _printed("2", "Descent without a penalty ends at an accuracy of .76 in the unseen domain.",
              "trained", 0.71, 0.81, ", give or take .05", "erm"),
-    _printed("3", "With the nuclear norm it ends at .94.",
+    _printed("3", "Descent with the nuclear norm ends at an accuracy of .94 in the unseen domain.",
              "fixed", 0.92, 0.95, "; .96 is what the optimum has", "nuclear"),
-    Claim("nuclear/toy-l2-least", OBSERVATION, "Figure 6.2",
-          "No weight of l2 explains .76: the limit of strong penalties has .86.",
+    Claim("nuclear/toy-l2-least", IDENTITY, "ours, on Figure 6.2",
+          "No weight of l2 explains the printed .76: the limit of strong penalties has .86.",
           "least accuracy over all weights", 0.8599, 1, "Slope .4 in the limit: 1 - .35 x .4.",
-          lambda f: _least(f, "l2"), OPTIMA, possible=SHARE, statistic="exact"),
-    Claim("nuclear/toy-nuclear-least", OBSERVATION, "Figure 6.3",
-          "No weight of the nuclear norm explains .94: with the head fixed the least is .96.",
+          lambda f: _least(f, "l2"), OPTIMA, possible=SHARE, statistic="exact", changed=COMPUTED),
+    Claim("nuclear/toy-nuclear-least", IDENTITY, "ours, on Figure 6.3",
+          "No weight of the nuclear norm explains the printed .94: with the head fixed the least "
+          "is .96.",
           "least accuracy over all weights", 0.96, 1, "Slope .1136 in the limit: .9602.",
-          lambda f: _least(f, "nuclear"), OPTIMA, possible=SHARE, statistic="exact"),
+          lambda f: _least(f, "nuclear"), OPTIMA, possible=SHARE, statistic="exact",
+          changed=COMPUTED),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import seaborn as sns
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import interval
-from featlearn.nuclear.words import PAIRS, averaged, gains
+from featlearn.nuclear.words import AVERAGE, PAIRS, averaged, gains
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +28,7 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     own = gains(accuracies)
     own = own[own["pair"].isin(PAIRS)]
     own["value"] = own["value"] * 100
+    own["domain"] = own["domain"].replace(AVERAGE, "average")
     drawn = canvas(8, 3.4)
     ax = drawn.subplots()
     kinds = list(own["pair"].unique())

@@ -8,7 +8,7 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     for arm, look in LOOKS.items():
         own = sweep[sweep["arm"] == arm].groupby("share")["predicted"].mean()
         ax.plot(own.index, own, "--", color=look.colour, linewidth=0.9)
-    lines(ax, sweep, "share", "arm", looks=LOOKS)
+    lines(ax, sweep, "share", "arm", looks=LOOKS, errorbar=share_interval)
     for place, words in ((1, r"$r / 4\gamma^2$"), (4, "Proposition 6.3")):
         ax.axvline(place, color=COLOURS["grey"], linewidth=0.8)
         ax.annotate(words, (place, 0.7), (-3 if place == 4 else 3, 0), fontsize=8, va="center",

@@ -17,6 +17,7 @@ from featlearn.core.claims import (
     Measure,
     needs,
 )
+from featlearn.universality.claims.ladders import TWENTY
 from featlearn.universality.words import CR, FT, LP, ours
 
 FOLDER = "universality/measurements/remedy"
@@ -78,8 +79,14 @@ def _purer(frames: Frames) -> np.ndarray:
     return (wide[OURS] - wide[FT]).to_numpy()
 
 
+#: What was changed after which result.
+_TUNED = (
+    "The thesis' weight of .1 alone and 32 samples a step, after a pilot on other streams in which "
+    "fine-tuning beat the probe at 5 % of the labels and a weight of 1 was worse than none. "
+)
 _claim = partial(
     Claim, artefact=f"{FOLDER}/tuned.parquet", possible=DIFFERENCE_OF_SHARES,
+    changed=_TUNED + TWENTY,
     out_of_reach=needs(remedy__steps=400, ladders__replicates=5, ladders__steps=400),
     quantity="difference of accuracies on the target, replicate by replicate",
 )  # fmt: skip
@@ -96,9 +103,10 @@ CLAIMS = (
            measure=_gain(FT, LP, last=True, few=False)),
     _claim("universality/ours-beats-fine-tuning", THEOREM, "Tables 7.1 and F.5", low=0, high=1,
            statement="A contrastive loss of weight .1 helps fine-tuning.",
-           quantity="Ours less FT, mean over mixtures and numbers of labels",
+           quantity="accuracy of Ours less FT, mean over mixtures and numbers of labels",
            reason=_SHEET + "better in twelve of twelve runs, by .003 to .03.",
-           measure=_mean_gain),
+           measure=_mean_gain, changed=f"{_TUNED}{TWENTY} A published run had .006: the band, "
+           "from 0, was kept, and other claims count a gain from .02 on only."),
     _claim("universality/fine-tuning-forgets-diversity", THEOREM, "Table 7.1", low=-1, high=0.02,
            statement="With all labels, tuned networks hardly fall as the pre-training grows.",
            quantity="fall of Ours from a pre-training on the target to one on all tasks",
@@ -110,7 +118,7 @@ CLAIMS = (
            quantity="gain of CR then LP over LP after all tasks, less that after the target",
            reason=_SHEET + ".05; the thesis has 6.8 points.", measure=_more_with_diversity),
     _claim("universality/ours-purer", THEOREM, "Figure F.8", low=0, high=1,
-           statement="Classes lie tighter after Ours than after FT.",
+           statement="Classes lie tighter after fine-tuning with a contrastive loss than without.",
            quantity="share of the ten nearest neighbours that have the class, difference",
            reason="The words of the thesis on its map; not piloted.", measure=_purer,
            artefact=f"{FOLDER}/purities.parquet"),

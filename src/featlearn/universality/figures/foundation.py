@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,12 +39,12 @@ def adapters(adapters: pd.DataFrame) -> Figure:
         list(dict.fromkeys(frame.loc[frame["model"] == model, "target"])) for model in models
     ]
     columns = max(len(each) for each in targets)
-    drawn = canvas(2.7 * columns + 0.4, 2.3 * len(models) + 0.7)
+    drawn = canvas(min(PAGE, 2.7 * columns + 0.4), 2.3 * len(models) + 0.7)
     axes = drawn.subplots(len(models), columns, squeeze=False, sharey="row")
     for row, model, each in zip(axes, models, targets, strict=True):
         for ax, target in zip(row, each, strict=False):
             own = frame[(frame["model"] == model) & (frame["target"] == target)]
-            lines(ax, own, "percent", "arm", looks=looks)
+            lines(ax, own, "percent", "arm", looks=looks, errorbar=share_interval, apart=1.1)
             shares = sorted(own["percent"].unique())
             ax.set(xscale="log", title=f"{model}: {target}")
             ax.set_xticks(shares, [str(share) for share in shares])

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.universality.curves import curves
 from featlearn.universality.words import KEPT, WORLD
 
@@ -24,6 +24,8 @@ LOOKS = {"average": Look("average of a task a rung", COLOURS["red"]),
          "target": Look("target", COLOURS["blue"], "s")}  # fmt: skip
 #: The three methods of the thesis' grids.
 METHODS = (KEPT, "NNCLR, 8", "SimSiam, 8")
+#: What the config's methods are called.
+NAMES = {"simclr": "SimCLR", "moco": "MoCo", "nnclr": "NNCLR", "simsiam": "SimSiam"}
 
 
 def _panels(config: Config, arms: Sequence[str], every: bool) -> list[list[tuple[str, str]]]:
@@ -35,7 +37,7 @@ def _panels(config: Config, arms: Sequence[str], every: bool) -> list[list[tuple
 
 def _grid(panels: list[list[tuple[str, str]]], height: float) -> tuple[Figure, np.ndarray]:
     rows, columns = len(panels), len(panels[0])
-    drawn = canvas(2.6 * columns + 0.6, height * rows + 0.8)
+    drawn = canvas(min(PAGE, 2.6 * columns + 0.6), height * rows + 0.8)
     every = drawn.subplots(rows, columns, sharey="row", squeeze=False)
     for row, cells in zip(every, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=True):
@@ -67,7 +69,7 @@ def trade_off(
     """Average and target accuracy on growing mixtures, {{ percent }} % of the labels
 
     Ours, on vectors of the linear data model that stand in for pictures: accuracy of converged linear
-    probes against the number of tasks in the pre-training, with 95 % intervals. A panel a method, width
+    probes against the number of tasks in the pre-training, with 95 % intervals, drawn beside each other. A panel a method, width
     of the representation and world; worlds differ in how many features of a task are shared, and stand in
     for the thesis' three families of data. The second average has the thesis' weights by classes, of which
     94 % lie on what the last step adds; both are over one task of each rung. With all labels, MoCo at the width of
@@ -84,7 +86,7 @@ def trade_off(
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=True):
             own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
-            lines(ax, own, "mixture", "curve", looks=LOOKS)
+            lines(ax, own, "mixture", "curve", looks=LOOKS, errorbar=share_interval, apart=1.06)
             ax.set(xscale="log")
             ax.set_xticks(config["mixtures"], [str(mixture) for mixture in config["mixtures"]])
             ax.minorticks_off()
@@ -147,7 +149,7 @@ def similarity(similarities: pd.DataFrame, config: Config, kind: str) -> Figure:
         grid = [[(KEPT, world, part) for world in worlds] for part in parts]
     if kind == "world":
         grid = [[grid[0][0], grid[1][0]]]
-    drawn = canvas(2.9 * len(grid[0]) + 0.8, 2.8 * len(grid))
+    drawn = canvas(min(PAGE, 2.9 * len(grid[0]) + 0.8), 2.8 * len(grid))
     axes = drawn.subplots(len(grid), len(grid[0]), squeeze=False)
     biased = similarities[similarities["estimator"] == "biased"]
     for row, cells in zip(axes, grid, strict=True):
@@ -158,6 +160,8 @@ def similarity(similarities: pd.DataFrame, config: Config, kind: str) -> Figure:
             sns.heatmap(own, vmin=0, vmax=1, cmap="viridis", annot=True, fmt=".2f", cbar=False,
                         annot_kws={"size": 8}, ax=ax)  # fmt: skip
             what = "weight decay" if kind == "decay" else "tasks"
-            ax.set(title=f"MoCo; {world}", xlabel=what, ylabel=what if ax is row[0] else None)
+            of = "growing mixtures" if names == ladder else "single tasks and all"
+            ax.set(title=f"MoCo; {world}" if kind == "decay" else f"MoCo; {world}\n{of}",
+                   xlabel=what, ylabel=what if ax is row[0] else None)  # fmt: skip
             ax.tick_params(labelsize=8, rotation=0)
     return drawn

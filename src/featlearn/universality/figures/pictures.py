@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.universality.figures.ladders import NAMES
 from featlearn.universality.words import RANDOM, RAW
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Of the claims, whatever other methods a config has.
+ARM = "moco"
 LOOKS = {"average": Look("average over the sets", COLOURS["red"]),
          "target": Look("target", COLOURS["blue"], "s"),
          RAW: Look("target, raw pixels", PALETTE["raw input"], "D"),
@@ -21,10 +24,10 @@ LOOKS = {"average": Look("average over the sets", COLOURS["red"]),
 
 
 @figure()
-def pictures(pictures: pd.DataFrame, config: Config) -> Figure:
+def pictures(pictures: pd.DataFrame) -> Figure:
     """Average and target accuracy on growing mixtures of sets of pictures
 
-    Ours: accuracy of converged linear probes against the number of sets in the pre-training, with 95 %
+    Ours (MoCo): accuracy of converged linear probes against the number of sets in the pre-training, with 95 %
     intervals; a panel a share of the target's labels. By default the target is digits, and glyphs, gratings and
     the digits turned by a quarter are added to it; a view moves a small grey picture by a pixel, in noise. As sets are added
     the target {{ said("universality/pictures-target-falls", holds="falls", fails="does not fall by .02") }} and the average
@@ -32,8 +35,7 @@ def pictures(pictures: pd.DataFrame, config: Config) -> Figure:
     pre-trained on the target {{ said("universality/pictures-learned-not-raw", holds="leads raw pixels and random features",
     fails="does not lead raw pixels and random features by .05") }}; with all of them see the lines of both.
     """
-    method = config["methods"][0]
-    own = pictures[pictures["arm"] == method]
+    own = pictures[pictures["arm"] == ARM]
     by = ["mixture", "percent", "replicate"]
     curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),
               own[own["task"] == 0].assign(curve="target")]  # fmt: skip
@@ -42,11 +44,12 @@ def pictures(pictures: pd.DataFrame, config: Config) -> Figure:
     curves += [rivals.assign(curve=rivals["arm"], mixture=mixture) for mixture in mixtures]
     shown = pd.concat(curves, ignore_index=True)
     shares = (5, 20, 100)
-    drawn = canvas(2.6 * len(shares) + 0.6, 3.2)
+    drawn = canvas(min(PAGE, 2.6 * len(shares) + 0.6), 3.2)
     axes = drawn.subplots(1, len(shares), sharey=True)
     for ax, percent in zip(axes, shares, strict=True):
-        lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS)
-        ax.set(title=f"{method}, {percent} % of the labels", xlabel="sets of the pre-training")
+        lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS,
+              errorbar=share_interval)  # fmt: skip
+        ax.set(title=f"{NAMES[ARM]}, {percent} % of the labels", xlabel="sets of the pre-training")
         ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
     axes[0].set_ylabel("accuracy")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

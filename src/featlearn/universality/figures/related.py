@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import canvas
+from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import interval
+from featlearn.core.statistical import share_interval
+from featlearn.universality.figures.ladders import NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,18 +31,18 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
     methods = config["methods"]
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
     cells = [(method, pool) for method in methods for pool in named]
-    drawn = canvas(2.7 * len(cells) + 1.4, 3.2)
+    drawn = canvas(min(PAGE, 2.7 * len(cells) + 1.4), 3.2)
     own = pooled[pooled["task"] == 0]
     labels = sorted(own["labels"].unique())
     axes = drawn.subplots(1, len(cells), sharey=True, squeeze=False)[0]
     for ax, (method, pool) in zip(axes, cells, strict=True):
         part = own[(own["method"] == method) & (own["pool"] == pool)]
         sns.lineplot(
-            part, x="place", y="value", hue="labels", hue_order=labels, errorbar=interval, marker="o",
+            part, x="place", y="value", hue="labels", hue_order=labels, errorbar=share_interval, marker="o",
             palette=list(sns.color_palette("viridis", len(labels))), err_style="bars", ax=ax,
         )  # fmt: skip
         places = sorted(part["place"].unique())
-        ax.set(title=f"{method}: {pool}", xscale="log", ylabel="target accuracy",
+        ax.set(title=f"{NAMES[method]}: {pool}", xscale="log", ylabel="target accuracy",
                xlabel="other tasks" if pool == "kinds" else "tasks of the pre-training")  # fmt: skip
         ax.set_xticks(places, [f"{place:g}" for place in places])
         ax.minorticks_off()

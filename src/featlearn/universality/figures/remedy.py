@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.universality.words import CR, FT, LP, ours
 
 if TYPE_CHECKING:
@@ -38,10 +38,11 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     drawn = canvas(7.6, 3.4)
     every = drawn.subplots(1, 2, sharey=True)
     for ax, mixture in zip(every, shown, strict=True):
-        lines(ax, tuned[tuned["mixture"] == mixture], "labels", "method", looks=looks)
+        lines(ax, tuned[tuned["mixture"] == mixture], "labels", "method", looks=looks,
+              errorbar=share_interval, apart=1.05)  # fmt: skip
         labels = sorted(tuned["labels"].unique())
         ax.set(xscale="log", xlabel="labels",
-               title="pre-trained on the target" if mixture == 1 else f"on {mixture} tasks")  # fmt: skip
+               title="pre-trained on the target" if mixture == 1 else f"pre-trained on {mixture} tasks")  # fmt: skip
         ax.set_xticks(labels, [str(number) for number in labels])
         ax.minorticks_off()
     every[0].set_ylabel("target accuracy")
@@ -59,7 +60,7 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     {{ said("universality/ours-purer", holds="lie tighter", fails="do not lie tighter") }} with the contrastive loss than without.
     """
     methods = list(dict.fromkeys(maps["method"]))
-    drawn = canvas(2.5 * len(methods), 2.9)
+    drawn = canvas(min(PAGE, 2.5 * len(methods)), 2.9)
     for ax, method in zip(drawn.subplots(1, len(methods)), methods, strict=True):
         own = maps[maps["method"] == method]
         colours = sns.color_palette("husl", own["class"].max() + 1)
