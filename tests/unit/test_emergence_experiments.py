@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
+from featlearn.emergence.claims.curves import CLAIMS
 from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.model import Network
 from featlearn.emergence.reading import is_measured
@@ -81,3 +83,15 @@ def test_a_mixture_is_recorded_at_its_epochs_and_drawn_at_its_moments(section):
     assert set(counts["first"]) == {44}
     assert set(counts["third"]) == {48}
     assert list(found["corners"]["value"])[:4] == [1, 2, 0, -4]
+
+
+@pytest.mark.parametrize(("cosine", "share"), [(0.99, 1.0), (0.3, 0.0)])
+def test_a_first_step_counts_as_small_only_where_it_was_one(cosine, share):
+    own = {"cell": "parity", "structured": True, "arm": "one_step", "replicate": 0}
+    values = pd.DataFrame([
+        {**own, "dimension": 0, "quantity": "asking", "value": 1.0},
+        {**own, "dimension": 100, "quantity": "largest_cosine", "value": cosine},
+        {**own, "dimension": 500, "quantity": "largest_cosine", "value": 0.1},
+    ])  # fmt: skip
+    claim = next(one for one in CLAIMS if one.claim == "emergence/first-step-stays-small")
+    assert claim.measure({"values": values}).tolist() == [share]

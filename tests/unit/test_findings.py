@@ -170,7 +170,7 @@ def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
         "Two results of one paper, tested by three claims: of these 2 hold here, 1 fail, and 0 are "
         "left open. Of the results 1 have a claim that fails."
     )
-    assert "Of the 1 that fail 1 were expected to, as the reason of the band says." in said
+    assert "Of the 1 that fail, 1 fail as the reason of the band expected." in said
     assert "Claims that fail: Masks (1)." in said
     assert "one base seed, 7" in said
     told[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."

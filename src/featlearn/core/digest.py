@@ -47,14 +47,14 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], seed: int) -> list
         f"{len(results(failing))} have a claim that fails."
     ]
     known = {
-        "were expected to, as the reason of the band says": sum(map(expected, failing)),
+        "fail as the reason of the band expected": sum(map(expected, failing)),
         "are of a limit that no size which a computer holds comes near": sum(
             bool(row.get("asymptotic")) for row in failing
         ),
     }
     if any(known.values()):
         texts = [f"{number} {text}" for text, number in known.items() if number]
-        told.append(f"Of the {len(failing)} that fail {' and '.join(texts)}.")
+        told.append(f"Of the {len(failing)} that fail, {' and '.join(texts)}.")
     told.append(
         f"Of all {len(ledger)} claims, with the controls, identities and observations of this "
         f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {_open(ledger)} "

@@ -307,7 +307,10 @@ def _figure_3(own: _Set) -> list[Claim]:
         full, crop, none = (
             own.of("fig-3", arm, f"{quantity} of the map") for arm in (COLOUR, CROP, NONE)
         )
-        for name, weaker, words in (("crop", crop, "crop alone"), ("none", none, "none")):
+        for name, weaker, words in (
+            ("crop", crop, "crop alone"),
+            ("none", none, "no augmentation"),
+        ):
             found.append(
                 own.claim(
                     f"fig-3-{quantity}-over-{name}",
@@ -315,8 +318,8 @@ def _figure_3(own: _Set) -> list[Claim]:
                     kind=THEOREM,
                     possible=(-2.0, 2.0),
                     source="Figure 3",
-                    statement="Classes lie apart in the t-SNE map under the full augmentation, "
-                    f"and less so under {words}.",
+                    statement=f"Classes have a larger {quantity} in the t-SNE map under the full "
+                    f"augmentation than under {words}.",
                     quantity=f"{quantity} of the classes in the map, difference",
                     low=least,
                     high=2.0,

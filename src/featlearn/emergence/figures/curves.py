@@ -176,7 +176,7 @@ def theory_rates(values: pd.DataFrame) -> Figure:
     }  # fmt: skip
     # the theory's rate and its multiple may lie on one another: the latter in dashes
     for (arm, words), colour, dash in zip(
-        arms.items(), ("blue", "orange", "green"), ("-", "-", (0, (4, 4))), strict=False
+        arms.items(), ("blue", "orange", "green"), ("-", "-", "--"), strict=False
     ):
         history(ax, rows(own, arm=arm, quantity="test"), words, COLOURS[colour], dash)
     ax.axhline(rows(own, arm="threshold")["value"].iloc[0], color=COLOURS["ink"], linestyle=":",

@@ -70,8 +70,10 @@ CLAIMS: tuple[Claim, ...] = (
         "t6-fixed-teacher-negative-start",
         OBSERVATION,
         source="Control (ours) to appendix H.3",
-        statement="A student kernel that starts on the wrong side does not.",
-        quantity="the same share among those with a negative correlation at the start",
+        statement="A student kernel that starts on the wrong side inherits nothing from its "
+        "teacher.",
+        quantity="share of the teacher's features that the student kernel of the same index holds, "
+        "among those with a negative correlation at the start",
         low=0.0,
         high=0.1,
         possible=SHARE,

@@ -93,6 +93,7 @@ def _claims(
     own: str,
     background: str,
     dimensions: OutOfReach,
+    training: str,
     excused: str = "",
 ) -> tuple[Claim, ...]:
     def claim(name: str, **parts: Any) -> Claim:
@@ -110,8 +111,8 @@ def _claims(
     return (
         claim(
             "own-patches",
-            statement="On the patches of its feature a winner's alignment with the noise stays "
-            "below sigma_0.",
+            statement=f"On the patches of its feature a winner of {training} training is aligned "
+            "with the noise by less than sigma_0.",
             quantity="max |<w_r, xi_p>| / (sigma_0 sqrt(2 ln pairs)) over winners and own patches"
             + won,
             low=0.0,
@@ -122,8 +123,8 @@ def _claims(
         ),
         claim(
             "other-patches",
-            statement="On patches of other features the alignment is at most of the order of "
-            "sigma_0.",
+            statement=f"On patches of other features kernels of {training} training are aligned "
+            "with the noise by the order of sigma_0 at most.",
             quantity="max |<w_r, xi_p>| / (sigma_0 sqrt(2 ln pairs)) over all other feature patches"
             + won,
             low=0.0,
@@ -134,8 +135,8 @@ def _claims(
         ),
         claim(
             "background",
-            statement="On patches without a feature the alignment is of the order of sigma_0 "
-            "gamma k.",
+            statement=f"On patches without a feature kernels of {training} training are aligned "
+            "with the noise by the order of sigma_0 gamma k.",
             quantity="max |<w_r, xi_p>| / (sigma_0 gamma k sqrt(2 ln pairs)) over background "
             "patches" + won,
             low=0.0,
@@ -147,7 +148,8 @@ def _claims(
         ),
         claim(
             "not-memorised",
-            statement="Training does not align winners with the noise of their training samples.",
+            statement=f"Winners of {training} training are not aligned with the noise of their "
+            "training samples.",
             quantity="r.m.s. alignment on own patches, training noise over fresh noise",
             low=0.9,
             high=1.1,
@@ -167,6 +169,7 @@ TEACHER_STUDENT = _claims(
     "room for kernels that grow fivefold and for the largest of many.",
     background="The initial kernels give 1; O(.) allows for kernels whose norm grows threefold.",
     dimensions=TEACHER_STUDENT_REACH,
+    training="teacher-student",
 )
 
 CLAIMS = _claims(
@@ -180,5 +183,6 @@ CLAIMS = _claims(
     "winner ends near norm one; in the theory the start has that norm already: sigma_0 sqrt(d) is "
     "large.",
     dimensions=few_dimensions,
+    training="MAE",
     excused=f" {FEW_DIMENSIONS}",
 )

@@ -120,7 +120,7 @@ CLAIMS: tuple[Claim, ...] = (
         "t15-teacher-student-features-kept",
         THEOREM,
         source="Claim G.1",
-        statement="Fine-tuning loses no feature that pre-training captured.",
+        statement="Fine-tuning loses no feature that teacher-student pre-training captured.",
         quantity="share of features captured after fine-tuning minus before, paired; -1 where the "
         "largest correlation is what it was",
         low=0.0,

@@ -102,8 +102,8 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
     a kernel with that feature. Blue is at or above the threshold of the activation (captured); a red x
     is a feature that was lost. *What to see:* a class of the supervised network with an x lost one of
     its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates:
-    {{ said("mrp/headline-supervised-captured", holds="the supervised network captures about as many as the lottery leaves",
-            fails="the supervised network captures more or fewer than the lottery leaves") }};
+    {{ said("mrp/headline-supervised-captured", holds="the supervised network loses at least a tenth of the features",
+            fails="the supervised network loses hardly a feature, or more than half of them") }};
     {{ said("mrp/headline-captured", holds="mask reconstruction captures nearly all",
             fails="mask reconstruction does not capture nearly all") }}.
     """
@@ -155,7 +155,7 @@ def feature_growth(
     it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, once the stronger feature of a
     class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
     feature could use up: every feature follows, one after the other.
-    That the supervised network ends with the share that the lottery leaves, over all replicates,
+    That the supervised network loses at least a tenth of the features, over all replicates,
     {{ verdict("mrp/headline-supervised-captured") }}; that mask reconstruction ends with every feature
     {{ verdict("mrp/headline-captured") }}.
     """
