@@ -174,7 +174,7 @@ def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
     assert "Claims that fail: Masks (1)." in said
     assert "one base seed, 7" in said
     told[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
-    assert "says and 1 are of a limit" in answer(told, {}, 0)[1]
+    assert "expected and 1 are of a limit" in answer(told, {}, 0)[1]
     assert answer([], {}, 0) == ["This run judged no claim."]
 
 
