@@ -191,7 +191,7 @@ def test_a_publication_that_fails_half_way_leaves_what_stood_there(toy, monkeypa
 
     assert publish(toy).returncode == 0
     before = toy.files("results/published")
-    monkeypatch.setattr(publication, "page", fails)
+    monkeypatch.setattr(publication, "write_pages", fails)
     with pytest.raises(FeatlearnError, match="no page"):
         publication.publish(toy.root, toy / "results/smoke", toy / "results/published/smoke")
     assert toy.files("results/published") == before
