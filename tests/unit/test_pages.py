@@ -31,7 +31,7 @@ APART = {"but for `fourier/attention-waves-four`": "tells of the second seed"}
 def sentences(text: str) -> Iterator[str]:
     """Of prose, list entries and rows of tables; without code and what tells of earlier runs."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = LISTS.sub("", text)  # what is written by code tells of earlier runs, too
+    text = LIST.sub("", text)  # what is written by code tells of earlier runs, too
     text = LINK.sub("", text)  # what stands in one is held by another test
     for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
         if not section.startswith(EARLIER):
