@@ -21,6 +21,7 @@ from featlearn.core.digest import HEADLINES, answer, cells, expected, headlines,
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.findings import kind_of, of_run, read_findings, sentence_of
+from featlearn.core.prose import band, measured
 from featlearn.core.publish import KINDS, PACKAGE, exhibits, story
 
 FILE = Path(__file__).parents[2] / "config" / "findings.yaml"
@@ -193,3 +194,19 @@ def test_an_expected_failure_is_told_by_the_reason_alone():
 def test_maths_is_mathml_and_hostile_text_stays_text():
     assert "<math" in maths("a $x_1$ b")
     assert maths("<b> costs $") == "&lt;b&gt; costs $"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told", "range_"),
+    [
+        ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
+        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1e−15 (1e−15 to 1.2e−15)", "0 to 1e−13"),
+        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 in every replicate", "−1e−13 to 1e−13"),
+        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 in every replicate", "1 ± 1e−09"),
+    ],
+)
+def test_a_number_and_its_band_are_told_so_that_no_rounding_looks_like_zero(numbers, told, range_):
+    names = ("measured", "interval_low", "interval_high", "low", "high")
+    row = dict(zip(names, numbers, strict=True), spread_kind="half-width")
+    assert measured(row) == told
+    assert band(row) == range_

@@ -92,6 +92,11 @@ def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
     return value
 
 
+def _small(value: float, digits: int = 2) -> str:
+    """A number as it is, also where :func:`number` tells nothing but zero."""
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
 def band(row: Mapping[str, Any]) -> str:
     """The band of a row of the ledger in words."""
     low, high = row["low"], row["high"]
@@ -101,6 +106,8 @@ def band(row: Mapping[str, Any]) -> str:
         return f"at least {number(low)}"
     if low == high:
         return f"exactly {number(low)}"
+    if max(abs(low), abs(high)) < 1e-6:
+        return f"{_small(low, 1)} to {_small(high, 1)}"
     if number(low) == number(high):  # narrower than is told: its ends would look like one number
         return f"{number((low + high) / 2)} ± {number((high - low) / 2, 1)}"
     return f"{number(low)} to {number(high)}"
@@ -117,6 +124,8 @@ def measured(row: Mapping[str, Any]) -> str:
     if math.isnan(low):
         return f"{number(value, 4)}, no interval"
     half = (high - low) / 2
+    if 0 < max(abs(value), half) < 1e-6:  # of rounding; with decimals it would look like nothing
+        return f"{_small(value)} ({_small(low)} to {_small(high)})"
     if half < 1e-9 * max(1.0, abs(value)):
         return f"{number(value, 4)} in every replicate"
     decimals = min(6, max(0, 1 - math.floor(math.log10(half))))

@@ -86,8 +86,9 @@ ORBITS = (
     f"{BATCHES} 3000 steps at most with four numbers, after two of three replicates had answered "
     "by orbits, at 1900 and 3050 of 5000."
 )
-PRINTED = "Kind, after a review of a published run: an observation before, but the figure prints "
-"it."
+PRINTED = (
+    "Kind, after a review of a published run: an observation before, but the figure prints it."
+)
 QUANTITY = "log2 of the step at which a network answers .95 of the test inputs over that at "
 CLAIMS = (
     claim("fourier/grokking", THEOREM, "Figure 4.4",

@@ -48,8 +48,9 @@ WIDER = (
     "Width 6 of the smallest, after pilots on another seed in which it had not learned the prior "
     "at 4; band kept."
 )
-PRINTED = "Kind, after a review of a published run: an observation before, but the figure prints "
-"it."
+PRINTED = (
+    "Kind, after a review of a published run: an observation before, but the figure prints it."
+)
 CLAIMS = (
     Claim("icl/large-overrides", OBSERVATION, "ours, after Figure 5.2",
           "The largest transformer follows flipped labels far below chance.",

@@ -32,8 +32,9 @@ Frames = Mapping[str, Any]
 #: Rounding of some forty loops in float64, with room; and what no rounding explains.
 ROUNDING, BROKEN = 1e-13, 1e-2
 #: What was changed after which result.
-EQUALITY = "Kind, after a review of a published run: {} before, but it is an equality that "
-"algebra gives."
+EQUALITY = (
+    "Kind, after a review of a published run: {} before, but it is an equality that algebra gives."
+)
 #: Ratios n / d from which kappa - 1 is looked at as a power of d / n.
 WELL_CONDITIONED = 64
 

@@ -33,8 +33,9 @@ def _printed(
     )  # fmt: skip
 
 
-COMPUTED = "Kind, after a review of a published run: an observation before, but it is computed "
-"and exact."
+COMPUTED = (
+    "Kind, after a review of a published run: an observation before, but it is computed and exact."
+)
 CLAIMS = (
     _printed("2", "Descent without a penalty ends at an accuracy of .76 in the unseen domain.",
              "trained", 0.71, 0.81, ", give or take .05", "erm"),
