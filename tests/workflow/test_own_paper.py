@@ -37,6 +37,8 @@ def repository(sources, tmp_path_factory):
     """The repository with the template copied into it."""
     copied = sources.copy(tmp_path_factory.mktemp("repository"))
     shutil.copytree(TEMPLATE, copied.root, dirs_exist_ok=True)
+    (copied / "results").mkdir()  # what the README links to
+    (copied / "results/published").symlink_to(REPOSITORY / "results/published")
     return copied
 
 

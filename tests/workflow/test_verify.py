@@ -55,7 +55,7 @@ def test_without_results_it_says_how_to_make_them(toy_sources):
         text=True,
     )
     assert told.returncode == 2
-    assert "make SCALE=smoke" in told.stderr
+    assert "featlearn run --scale smoke" in told.stderr
     assert "Traceback" not in told.stderr
 
 
