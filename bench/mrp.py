@@ -16,7 +16,7 @@ from torch import Tensor
 
 from bench.timing import ratio, side_by_side
 from featlearn.core import compiling
-from featlearn.core.plots import COLOURS, figure
+from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
     classification_descent,
@@ -261,7 +261,7 @@ def _seconds(run: Callable[[], object]) -> float:
 def draw_growth(timed: pd.DataFrame) -> Figure:
     """Cost over size, log-log, beside the slope that the matrix products have."""
     sizes = list(dict.fromkeys(timed["size"]))
-    drawn = figure(8.2, 2.4)
+    drawn = canvas(8.2, 2.4)
     for ax, size in zip(drawn.subplots(1, len(sizes), sharey=True), sizes, strict=True):
         own = timed[timed["size"] == size]
         value, seconds = own["value"].to_numpy(), own["seconds"].to_numpy()
