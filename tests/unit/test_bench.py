@@ -1,0 +1,27 @@
+"""Benchmarks, which no test runs: that each module can be loaded and is in the list of all."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+LISTED = re.findall(r'^    "(\w+)",$', (BENCH / "__main__.py").read_text(), re.MULTILINE)
+
+
+def test_every_module_with_benchmarks_is_listed():
+    own = {file.stem for file in BENCH.glob("*.py") if "\nBENCHMARKS = {" in file.read_text()}
+    assert own == set(LISTED)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_module_of_benchmarks_can_be_loaded(name):
+    try:
+        module = import_module(f"bench.{name}")
+    except ModuleNotFoundError as error:  # a peer that no run needs
+        assert not error.name.startswith(("featlearn", "bench"))
+        pytest.skip(f"without {error.name}")
+    assert all(map(callable, module.BENCHMARKS.values()))
