@@ -22,6 +22,7 @@ def test_a_module_of_benchmarks_can_be_loaded(name):
     try:
         module = import_module(f"bench.{name}")
     except ModuleNotFoundError as error:  # a peer that no run needs
-        assert not error.name.startswith(("featlearn", "bench"))
+        if error.name.startswith(("featlearn", "bench")):
+            raise
         pytest.skip(f"without {error.name}")
     assert all(map(callable, module.BENCHMARKS.values()))
