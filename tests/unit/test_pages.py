@@ -79,14 +79,13 @@ def test_pages_quote_the_published_ledger():
 
 
 def test_a_link_keeps_its_form():
-    row = {"verdict": "holds", "measured": 0.84, "spread": 0.097,
-           "interval_low": 0.743, "interval_high": 0.937,
-           "address": "toy/claims.md#claim-toy-mean"}  # fmt: skip
+    row = {"claim": "toy/mean", "paper": "toy", "verdict": "holds", "measured": 0.84,
+           "spread": 0.097, "interval_low": 0.743, "interval_high": 0.937}  # fmt: skip
     forms = {"fails": "holds", "0.1": "0.84", "1 (0 to 2)": "0.84 (0.74 to 0.94)", "9 %": "84 %"}
     assert {form: in_words(form, row) for form in forms} == forms
-    link = "see [{}](../results/published/desk/{}#claim-toy-mean), and [this](other.md)"
-    told = link.format("0.1 (0 to 1)", "report.html")
+    link = "see [{}](../results/published/desk/toy/claims.md#claim-toy-mean), and [this](other.md)"
+    told = link.format("0.1 (0 to 1)")
     found = quoted(told, {"desk": {"toy-mean": row}}, "page.md")
-    assert found == link.format("0.84 (0.74 to 0.94)", "toy/claims.md")
+    assert found == link.format("0.84 (0.74 to 0.94)")
     with pytest.raises(FeatlearnError, match=r"page\.md: no claim toy-mean in the run desk"):
         quoted(told, {}, "page.md")

@@ -19,7 +19,7 @@ from featlearn.core.claims import FAILS, HOLDS, THEOREM, VERDICTS
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_atomically
-from featlearn.core.front import FRONT
+from featlearn.core.front import CLAIMS, FRONT, anchor, cell
 from featlearn.core.prose import band
 
 Row = Mapping[str, Any]
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 LINK = re.compile(
     r"\[(?P<text>[^\]]+)\]"
     r"\((?P<base>[^()\s]*results/published/(?P<run>[\w-]+)/)"
-    r"(?:report\.html|\w+/claims\.md)#claim-(?P<claim>[\w.-]+)\)"
+    r"\w+/claims\.md#claim-(?P<claim>[\w.-]+)\)"
 )
 LIST = re.compile(
     r"(?P<opens><!-- (?P<name>\w+): written by `make publish` -->\n).*?"
@@ -60,18 +60,13 @@ def refresh(root: Path) -> list[str]:
 
 
 def read_ledgers(root: Path) -> dict[str, dict[str, Row]]:
-    """Rows of each published ledger by run and by claim as links name it, ``paper-name``.
-
-    Each with its ``address`` in the run's folder: on the paper's page of claims, or in the report.
-    """
+    """Rows of each published ledger by run and by claim as links name it, ``paper-name``."""
     found: dict[str, dict[str, Row]] = {}
     for file in sorted((root / APART).glob("*/claims.parquet")):
         rows = found[file.parent.name] = {}
-        for row in read_parquet(file).to_dict("records"):
-            name, page = row["claim"].replace("/", "-"), f"{row['paper']}/claims.md"
-            page = page if (file.parent / page).is_file() else "report.html"
-            told = {str(key): value for key, value in row.items()}
-            rows[name] = told | {"address": f"{page}#claim-{name}"}
+        for told in read_parquet(file).to_dict("records"):
+            row = {str(key): value for key, value in told.items()}
+            rows[anchor(row).removeprefix("claim-")] = row
     return found
 
 
@@ -82,7 +77,8 @@ def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> st
         row = ledgers.get(found["run"], {}).get(found["claim"])
         if row is None:
             raise FeatlearnError(f"{page}: no claim {found['claim']} in the run {found['run']}")
-        return f"[{in_words(found['text'], row)}]({found['base']}{row['address']})"
+        told = in_words(found["text"], row)
+        return f"[{told}]({found['base']}{row['paper']}/{CLAIMS}#{anchor(row)})"
 
     def listed(found: re.Match[str]) -> str:
         if found["name"] not in LISTS:
@@ -169,12 +165,8 @@ def _changed(rows: Sequence[Row]) -> str:
     told = [row for row in rows if row.get("changed")]
     if not told:
         return "The published run was made before its ledger had this column."
-    lines = [f"| `{row['claim']}` | {_cell(row['changed'])} |" for row in told]
+    lines = [f"| `{row['claim']}` | {cell(' '.join(row['changed'].split()))} |" for row in told]
     return "\n".join([f"{len(told)} claims:", "", "| claim | changed |", "|:--|:--|", *lines])
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 #: What a page may ask for by name, written from the rows of the run :data:`FRONT`.
