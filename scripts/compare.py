@@ -24,40 +24,9 @@ from featlearn.core.checksums import differences, read_checksums
 from featlearn.core.claims import FAILS, HOLDS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet
-from featlearn.core.stats import plus_minus
+from featlearn.core.two_runs import changed
 
 NEEDED = ("claims.parquet", "checksums.txt")
-
-
-def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Claims of both runs whose verdict differs, or whose intervals have no number in common.
-
-    Returns
-    -------
-    DataFrame
-        claim, first, second (verdicts), measured_first, measured_second (with their spread) and
-        apart (whether the intervals exclude each other), in the order of the first run.
-    """
-    both = first.merge(second, on="claim", suffixes=("_first", "_second"), validate="1:1")
-    rows = []
-    for row in both.to_dict("records"):
-        apart = (
-            row["interval_low_first"] > row["interval_high_second"]
-            or row["interval_low_second"] > row["interval_high_first"]
-        )
-        if apart or row["verdict_first"] != row["verdict_second"]:
-            rows.append(
-                {
-                    "claim": row["claim"],
-                    "first": row["verdict_first"],
-                    "second": row["verdict_second"],
-                    "measured_first": plus_minus(row["measured_first"], row["spread_first"]),
-                    "measured_second": plus_minus(row["measured_second"], row["spread_second"]),
-                    "apart": apart,
-                }
-            )
-    columns = ["claim", "first", "second", "measured_first", "measured_second", "apart"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _ledger(results: Path) -> pd.DataFrame:

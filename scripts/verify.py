@@ -4,6 +4,7 @@
     python scripts/verify.py --scale tour --here        only what is on disk, against its records
     python scripts/verify.py --published                what was published of portable runs
     python scripts/verify.py --scale tour --kills 20    the second run, killed and continued
+    python scripts/verify.py --published --kills 20
 
 Not a rule: it runs the whole workflow a second time, beside the first.
 """
@@ -67,13 +68,17 @@ def killed(command: list[str], kills: int, within: float) -> int:
     return kills
 
 
-def run_again(folder: str, command: list[str]) -> dict[str, str] | int:
-    """Checksums of a run that is brought to its end, or the code of one that failed."""
+def run_again(
+    folder: str, command: list[str], kills: int, within: float
+) -> tuple[dict[str, str] | int, str]:
+    """Checksums of a run that is brought to its end, and how; or the code of one that failed."""
+    met = killed(command, kills, within)
+    how = f", killed {met} times" * bool(kills)
     if code := subprocess.run(command, check=False).returncode:
         print("the second run failed: nothing was compared", file=sys.stderr)
-        return code
+        return code, how
     (listed,) = Path(folder).glob("results/*/checksums.txt")
-    return read_checksums(listed)
+    return read_checksums(listed), how
 
 
 def kill_after(seconds: float, command: list[str]) -> bool:
@@ -112,17 +117,15 @@ def of_scale(scale: str, cores: str, kills: int, within: float, results: Path) -
     faults = differences(expected, on_disk, "on disk")
     with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as folder:
         command = run_in(folder, cores, scale=scale)
-        met = killed(command, kills, within)
-        again = run_again(folder, command)
+        again, how = run_again(folder, command, kills, within)
     if isinstance(again, int):
         return again
     faults += differences(expected, again, "in the second run")
-    how = f", killed {met} times" * bool(kills)
     well = f"{len(expected)} files of results/{scale}: every byte equal in a second run{how}"
     return tell(faults, well)
 
 
-def of_published(cores: str) -> int:
+def of_published(cores: str, kills: int, within: float) -> int:
     """What was published of portable runs, made again on this machine."""
     portable = {
         folder: told for folder, told in published(ROOT).items() if told["config"]["portable"]
@@ -139,10 +142,10 @@ def of_published(cores: str) -> int:
         expected = read_checksums(folder / "checksums.txt")
         with tempfile.TemporaryDirectory(prefix="featlearn-verify-") as place:
             command = run_in(place, cores, scale=told["config"]["scale"], portable=True)
-            again = run_again(place, command)
+            again, how = run_again(place, command, kills, within)
         if isinstance(again, int):
             return again
-        well = f"{len(expected)} files of {folder}: every byte equal on this machine"
+        well = f"{len(expected)} files of {folder}: every byte equal on this machine{how}"
         found |= tell(differences(expected, again, "on this machine"), well)
     return found
 
@@ -158,14 +161,14 @@ def main() -> int:
         "--published", action="store_true", help="make what was published of portable runs again"
     )
     parser.add_argument(
-        "--kills", type=int, default=0, help="kill the second run so often, until it has ended"
+        "--kills", type=int, default=0, help="kill that run so often, until it has ended"
     )
     parser.add_argument(
         "--within", type=float, default=60, help="most seconds from a start to its kill (60)"
     )
     options = parser.parse_args()
     if options.published:
-        return of_published(options.cores)
+        return of_published(options.cores, options.kills, options.within)
     # what is installed works in the folder that it is called in
     # a run of one's own lies where it was started; called from elsewhere, the clone's is meant
     own = ROOT.name == "_workflow" or (Path("results") / options.scale).is_dir()

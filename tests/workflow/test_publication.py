@@ -19,7 +19,7 @@ from PIL import Image
 from featlearn.core import publication
 from featlearn.core.claims import FAILS, VERDICTS, declared
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import read_parquet
+from featlearn.core.files import read_parquet, write_parquet
 from featlearn.core.front import (
     CLAIMS,
     CLOSES,
@@ -30,8 +30,10 @@ from featlearn.core.front import (
     front,
     pages,
     put_in_front,
+    read_ledger,
 )
-from featlearn.core.publication import CHECKED, COPIED, FINDINGS, elsewhere, published
+from featlearn.core.pages import LISTS, read_ledgers
+from featlearn.core.publication import CHECKED, COPIED, FINDINGS, JUDGED, elsewhere, published
 
 from .checkout import REPOSITORY, Checkout, environment
 from .toy import Toy
@@ -260,9 +262,42 @@ def test_a_run_that_is_not_whole_is_refused(toy):
 def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record = toy / "results/smoke/provenance/report.html.json"
     kept = record.read_text()
+    record.write_text(kept.replace('"threads": 1', '"threads": 2'))
+    assert "differs from the scale smoke in threads" in refused(toy)
     record.write_text(kept.replace('"seed": 0', '"seed": 1'))
-    assert "differs from the scale smoke in seed" in refused(toy)
+    assert "expected the folder smoke-second-seed" in refused(toy)
     record.write_text(kept)
+
+
+def test_a_second_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
+    toy.snakemake("--config", "seed=1", "run=smoke-second-seed").well()
+    assert publish(toy, "smoke", "smoke-second-seed").returncode == 0
+    here, other = (toy / "results/published" / name for name in ("smoke", "smoke-second-seed"))
+    assert {*toy.files("results/published/smoke-second-seed")} == {*JUDGED, SUMMARY}
+    (row,) = read_ledger(here)
+    (second,) = read_parquet(other / "claims.parquet").to_dict("records")
+    assert row["verdict"] == row["alone"] == second["verdict"] == "holds"
+    assert row["second"]["measured"] == second["measured"] != row["measured"]
+    (tmp_path / "findings.yaml").write_text(FOUND)
+    told = pages(here, "smoke", tmp_path / "findings.yaml")
+    assert "with two base seeds, 0 and 1: what they judge differently, no claims," in told[PAGE]
+    assert "- With a second seed: **" in told[f"toy/{CLAIMS}"]
+    # what one seed alone decides is open, wherever it is told
+    frame = read_parquet(other / "claims.parquet").assign(verdict=FAILS)
+    write_parquet(frame, other / "claims.parquet")
+    told = pages(here, "smoke", tmp_path / "findings.yaml")
+    assert "\n| [toy](toy/claims.md) (`toy`) | 1 | 0 | 0 | 1 | 0 | 1 |\n" in told[PAGE]
+    assert "Views cancel noise" not in told[PAGE]
+    assert "fails (with the first one alone: holds)." in told[f"toy/{CLAIMS}"]
+    listed = LISTS["seeds"](read_ledger(here))
+    assert listed.startswith("Of 1 claims judged with both seeds 0 have one verdict. 1 have two")
+    assert "| `toy/closed-form` | holds, " in listed
+    # neither its own page nor the run of another scale is signed by it
+    (only,) = read_ledger(other)
+    assert "second" not in only
+    for folder in (other, toy / "results/smoke-second-seed"):
+        shutil.rmtree(folder)
+    assert publish(toy).returncode == 0
 
 
 def test_outside_of_git_nothing_is_published(toy):
@@ -284,10 +319,12 @@ def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys
     summary.write_text(json.dumps(told))
     asked, found = [], toy.checksums()
     monkeypatch.setattr(
-        verify, "run_again", lambda folder, command: asked.append(command[-2:]) or found
+        verify,
+        "run_again",
+        lambda folder, command, *kills: asked.append([*command[-2:], *kills]) or (found, ""),
     )
     assert verify.main() == 0
-    assert asked == [["scale=smoke", "portable=True"]]
+    assert asked == [["scale=smoke", "portable=True", 0, 60]]
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("numpy: 0.1 in the published run, ")
     assert lines[-1].endswith("every byte equal on this machine")
@@ -377,22 +414,12 @@ def agrees(text: str, row: dict) -> bool:
     return bool(words) or numbers > 0
 
 
-def published_ledgers() -> dict[str, dict[str, dict]]:
-    return {
-        folder.name: {
-            row["claim"].replace("/", "-"): row
-            for row in read_parquet(folder / "claims.parquet").to_dict("records")
-        }
-        for folder in RUNS
-    }
-
-
 @pytest.mark.skipif(not RUNS, reason="nothing is published yet")
 def test_numbers_of_the_pages_come_from_the_published_run():
     files = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
     found = [(file, *told) for file in files for told in LINK.findall(file.read_text())]
     assert any(file.name == "README.md" for file, *_ in found)
-    ledgers = published_ledgers()
+    ledgers = read_ledgers(REPOSITORY)
     for file, text, run, page, claim in found:
         assert claim in ledgers[run], f"{file.name}: no claim {claim} in {run}"
         row = ledgers[run][claim]
@@ -417,7 +444,7 @@ def test_the_pages_of_the_published_run_are_those_of_its_ledger():
 
 @published_front
 def test_every_published_claim_has_a_place_on_the_page_of_its_paper():
-    for claim, row in published_ledgers()[FRONT].items():
+    for claim, row in read_ledgers(REPOSITORY)[FRONT].items():
         text = (HERE / FRONT / row["paper"] / CLAIMS).read_text()
         assert text.count(f'<a id="claim-{claim}"></a>') == 1, claim
 
@@ -425,7 +452,7 @@ def test_every_published_claim_has_a_place_on_the_page_of_its_paper():
 @published_front
 def test_failures_are_pictured_in_front_as_often_as_they_are_in_the_ledger():
     told = front(HERE / FRONT, "", REPOSITORY / FINDINGS)
-    rows = published_ledgers()[FRONT].values()
+    rows = read_ledgers(REPOSITORY)[FRONT].values()
     pictured = re.findall(r"</a><br>\*\*([a-z ]+)\*\*", told)
     share = sum(row["verdict"] == FAILS for row in rows) / len(rows)
     assert len(pictured) == 12

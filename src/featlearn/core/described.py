@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from featlearn.core.claims import VERDICTS
 from featlearn.core.digest import count
-from featlearn.core.prose import Page
-from featlearn.core.stats import number, plus_minus
+from featlearn.core.prose import Page, brief
 
 #: Most sentences that tell results, and the characters after which no other one is begun.
 SENTENCES, LENGTH = 3, 360
@@ -92,10 +91,8 @@ def _words(*texts: str) -> frozenset[str]:
 
 def _claimed(row: Mapping[str, Any]) -> str:
     """A claim with what was measured, one sentence."""
-    exact = row["spread_kind"].startswith("none")
-    measured = number(row["measured"], 4) if exact else plus_minus(row["measured"], row["spread"])
     statement = row["statement"].rstrip(".").replace("$", "").replace("\\", "")
-    return f"{statement} ({measured}: {row['verdict']})."
+    return f"{statement} ({brief(row)}: {row['verdict']})."
 
 
 def _few(texts: Sequence[str]) -> list[str]:

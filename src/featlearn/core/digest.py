@@ -22,7 +22,7 @@ _WORDS = (
 Row = Mapping[str, Any]
 
 
-def answer(ledger: Sequence[Row], stories: Mapping[str, str], seed: int) -> list[str]:
+def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> list[str]:
     """Sentences on the whole ledger.
 
     Parameters
@@ -31,8 +31,9 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], seed: int) -> list
         Its rows. Columns that an older one lacks (``asymptotic``) are not told of.
     stories
         Of a paper its story, which gives its title; one without goes by the name of its package.
-    seed
-        Base seed of the run.
+    *seeds
+        Base seed of the run, and that of a second one with which the ledger was signed, see
+        :func:`featlearn.core.two_runs.of_two_seeds`.
     """
     if not ledger:
         return ["This run judged no claim."]
@@ -66,10 +67,23 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], seed: int) -> list
         if (number := count([row for row in ledger if row["paper"] == paper], FAILS))
     ]
     told.append(f"Claims that fail: {', '.join(losses)}." if losses else "Nothing fails.")
-    told.append(
-        f"All of it is one run with one base seed, {seed}: intervals are over its replicates."
-    )
+    told.append(_seeds(ledger, *seeds))
     return told
+
+
+def _seeds(ledger: Sequence[Row], first: int, *second: int) -> str:
+    if not second:
+        return (
+            f"All of it is one run with one base seed, {first}: intervals are over its replicates."
+        )
+    both = [row for row in ledger if row.get("second")]
+    differ = sum(row["second"]["verdict"] != row["alone"] for row in both)
+    which = "All of it" if len(both) == len(ledger) else f"{len(both)} of the claims"
+    return (
+        f"{which} was run with two base seeds, {first} and {second[0]}: what they judge "
+        f"differently, {_many(differ, 'claim')}, counts as undecided. Numbers are those of the "
+        "first, intervals are over its replicates."
+    )
 
 
 def title(paper: str, stories: Mapping[str, str]) -> str:

@@ -21,6 +21,7 @@ from featlearn.core.files import read_parquet, write_atomically
 from featlearn.core.findings import of_run, read_findings, sentence_of
 from featlearn.core.prose import band, fill_in, measured, reader
 from featlearn.core.publish import PACKAGE, story
+from featlearn.core.two_runs import of_two_seeds
 
 #: In the folder of a published run: its page, and below each paper's folder that of its claims.
 PAGE, CLAIMS = "README.md", "claims.md"
@@ -86,10 +87,7 @@ def front(folder: Path, base: str, findings: Path) -> str:
         paper: (_main(told["told"], paper, HOLDS), _main(told["told"], paper, FAILS))
         for paper in told["own"]
     }
-    costs = [
-        json.loads(file.read_text(encoding="utf-8"))
-        for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))
-    ]
+    costs = [_made(file.parent) for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))]
     return _render(
         "front.md.j2", base=base, rows=rows, abreast=ABREAST, main=main, costs=costs, **told
     )
@@ -118,10 +116,7 @@ def _main(told: Sequence[Row], paper: str, verdict: str) -> Row | None:
 
 def _told(folder: Path, findings: Path) -> dict[str, Any]:
     """What a published run says: ledger, findings with row and picture, catalogue, provenance."""
-    ledger: list[Row] = [
-        {str(key): value for key, value in row.items()}
-        for row in read_parquet(folder / "claims.parquet").to_dict("records")
-    ]
+    ledger = read_ledger(folder)
     rows = {row["claim"]: row for row in ledger}
     own: dict[str, list[Row]] = {}
     for row in ledger:
@@ -141,8 +136,41 @@ def _told(folder: Path, findings: Path) -> dict[str, Any]:
         "told": told,
         "stories": {paper: story(paper) for paper in own if (PACKAGE / paper).is_dir()},
         "items": read_parquet(folder / "catalogue.parquet")["status"].value_counts().to_dict(),
-        "made": json.loads((folder / SUMMARY).read_text(encoding="utf-8")),
+        "made": _made(folder),
+        "seeds": [_made(one)["config"]["seed"] for one in (folder, second_seed(folder)) if one],
     }
+
+
+def read_ledger(folder: Path) -> list[Row]:
+    """The rows of a published run, signed with those of its second seed where that is published."""
+    rows, other = _rows(folder), second_seed(folder)
+    return of_two_seeds(rows, _rows(other)) if other else rows
+
+
+def second_seed(folder: Path) -> Path | None:
+    """The published run beside one that differs from it in nothing but its base seed, or None.
+
+    Of two such runs each is the second of the other; that with the lower seed is the first.
+    """
+    own = _made(folder)["config"] if (folder / SUMMARY).is_file() else {}
+    for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
+        other = _made(file.parent)["config"]
+        unlike = {key for key in {*own, *other} if own.get(key) != other.get(key)}
+        if "seed" in unlike <= {"seed", "run", "results"} and own["seed"] < other["seed"]:
+            return file.parent
+    return None
+
+
+def _made(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    return told
+
+
+def _rows(folder: Path) -> list[Row]:
+    return [
+        {str(key): value for key, value in row.items()}
+        for row in read_parquet(folder / "claims.parquet").to_dict("records")
+    ]
 
 
 def plain(text: str) -> str:

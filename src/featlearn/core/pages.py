@@ -18,9 +18,10 @@ from typing import Any
 from featlearn.core.claims import FAILS, HOLDS, THEOREM, VERDICTS
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import read_parquet, write_atomically
-from featlearn.core.front import CLAIMS, FRONT, anchor, cell
-from featlearn.core.prose import band
+from featlearn.core.files import write_atomically
+from featlearn.core.front import CLAIMS, FRONT, anchor, cell, read_ledger
+from featlearn.core.prose import band, measured
+from featlearn.core.two_runs import apart
 
 Row = Mapping[str, Any]
 
@@ -63,10 +64,9 @@ def read_ledgers(root: Path) -> dict[str, dict[str, Row]]:
     """Rows of each published ledger by run and by claim as links name it, ``paper-name``."""
     found: dict[str, dict[str, Row]] = {}
     for file in sorted((root / APART).glob("*/claims.parquet")):
-        rows = found[file.parent.name] = {}
-        for told in read_parquet(file).to_dict("records"):
-            row = {str(key): value for key, value in told.items()}
-            rows[anchor(row).removeprefix("claim-")] = row
+        found[file.parent.name] = {
+            anchor(row).removeprefix("claim-"): row for row in read_ledger(file.parent)
+        }
     return found
 
 
@@ -169,11 +169,37 @@ def _changed(rows: Sequence[Row]) -> str:
     return "\n".join([f"{len(told)} claims:", "", "| claim | changed |", "|:--|:--|", *lines])
 
 
+def _seeds(rows: Sequence[Row]) -> str:
+    both = [row for row in rows if row.get("second")]
+    if not both:
+        return "No second seed of the published run is published."
+    differ = [row for row in both if row["second"]["verdict"] != row["alone"]]
+    against = [row for row in differ if {row["alone"], row["second"]["verdict"]} == {HOLDS, FAILS}]
+    missing = f" ({len(rows) - len(both)} are judged by one alone)" if len(rows) > len(both) else ""
+    beside = [row["claim"] for row in both if apart(row, row["second"])]
+    told = f": {', '.join(f'`{claim}`' for claim in beside)}" if beside else ""
+    same = len(both) - len(differ)
+    lines = [
+        f"Of {len(both)} claims judged with both seeds{missing} {same} have one verdict. "
+        f"{len(differ)} have two and count as undecided; {len(against)} of these hold with one "
+        f"seed and fail with the other. The intervals of {len(beside)} exclude each other{told}.",
+        "",
+        "| claim | first seed | second seed | band |",
+        "|:--|:--|:--|:--|",
+    ]
+    for row in differ:
+        first = f"{row['alone']}, {measured(row)}"
+        second = f"{row['second']['verdict']}, {measured(row['second'])}"
+        lines.append(f"| `{row['claim']}` | {first} | {second} | {band(row)} |")
+    return "\n".join(lines)
+
+
 #: What a page may ask for by name, written from the rows of the run :data:`FRONT`.
 LISTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "bands": _bands,
     "edges": _edges,
     "changed": _changed,
+    "seeds": _seeds,
 }
 
 

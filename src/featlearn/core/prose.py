@@ -133,6 +133,15 @@ def measured(row: Mapping[str, Any]) -> str:
     return f"{told[0]} ({told[1]} to {told[2]})"
 
 
+def brief(row: Mapping[str, Any]) -> str:
+    """What was measured with half its interval, or alone: computed, or alike in every replicate."""
+    value, half = row["measured"], row["spread"]
+    alone = row["spread_kind"].startswith("none") or math.isnan(half)
+    if alone or half < 1e-9 * max(1.0, abs(value)):
+        return number(value, 4)
+    return plus_minus(value, half)
+
+
 def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
     """The functions ``verdict`` and ``said`` of the texts; see the top of this module.
 
@@ -142,7 +151,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
 
     def linked(claim: str, row: Mapping[str, Any]) -> str:
         # a number leads to its claim, which tells of what it is
-        return f"[{plus_minus(row['measured'], row['spread'])}](#claim-{claim.replace('/', '-')})"
+        return f"[{brief(row)}](#claim-{claim.replace('/', '-')})"
 
     def verdict(claim: str, /) -> str:
         if claim not in ledger:

@@ -28,8 +28,11 @@ from featlearn.core.provenance import damage, read_record
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
-#: The same of a portable run, which is published to be made again and not to be looked at.
-CHECKED = COPIED[1:]
+#: The same of a portable run, which is published to be made again and not to be looked at, and of
+#: one with another base seed than its scale's, which is published for its verdicts.
+CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
+#: What the name of a run ends with that has another base seed; see `make seeds`.
+SECOND = "-second-seed"
 #: What the run is asked first.
 FINDINGS = "config/findings.yaml"
 #: Most files that a message names.
@@ -96,7 +99,7 @@ def faults(root: Path, results: Path) -> Iterator[str]:
 
 def _would_make(root: Path, config: Mapping[str, Any]) -> str:
     """What is to run here for a scale as its plan tells it; nothing if all is made."""
-    chosen = [f"{key}={config[key]}" for key in ("scale", "portable")]
+    chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run")]
     done = subprocess.run(
         [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--config", *chosen],
         cwd=root,
@@ -113,13 +116,21 @@ def _would_make(root: Path, config: Mapping[str, Any]) -> str:
 
 
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
-    """A run of other papers, sizes or seed than its scale's is nobody's to expect."""
-    told = {key: config[key] for key in ("scale", "portable")}
+    """A run of other papers or sizes than its scale's is nobody's to expect."""
+    told = {key: config[key] for key in ("scale", "portable", "seed")}
     plain = load(told, root)
-    if other := [key for key in plain if plain[key] != config.get(key)]:
+    name = plain_run(plain) + SECOND * _has_own_seed(root, config)
+    apart = ("run", "results") if results.name == name else ()
+    if other := [key for key in plain if plain[key] != config.get(key) and key not in apart]:
         yield f"{results}: differs from the scale {config['scale']} in {_some(other)}"
-    elif results.name != plain_run(plain):
-        yield f"{results}: expected the folder {plain_run(plain)}"
+    elif results.name != name:
+        yield f"{results}: expected the folder {name}"
+
+
+def _has_own_seed(root: Path, config: Mapping[str, Any]) -> bool:
+    """Whether the base seed of a run is another than that of its scale."""
+    plain = load({key: config[key] for key in ("scale", "portable")}, root)
+    return bool(config["seed"] != plain["seed"])
 
 
 def _short(told: str | None) -> str:
@@ -176,7 +187,7 @@ def publish(root: Path, results: Path, target: Path) -> int:
 
     A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
     them stand the pages of :mod:`featlearn.core.front`. Of a portable run only what its bytes are
-    held to is copied, no report, no figure and no page.
+    held to is copied, of one with a second base seed only its ledger: no report, figure or page.
 
     Raises
     ------
@@ -200,16 +211,17 @@ def _copy(root: Path, results: Path, made: Path) -> None:
     """What is shown of ``results``, in the new folder ``made``."""
     told = summary(root, results)
     made.mkdir(parents=True)
-    portable = told["config"]["portable"]
-    for name in CHECKED if portable else COPIED:
+    portable, again = told["config"]["portable"], _has_own_seed(root, told["config"])
+    shown = not portable and not again
+    for name in COPIED if shown else CHECKED if portable else JUDGED:
         shutil.copyfile(results / name, made / name)
-    for name in () if portable else read_checksums(results / "checksums.txt"):
+    for name in read_checksums(results / "checksums.txt") if shown else ():
         file = Path(name)
         if file.suffix == ".png" and file.parent.name == "figures":
             write_atomically((made / file).with_suffix(".webp"), lossless(results / file))
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (made / SUMMARY).write_text(text + "\n", encoding="utf-8")
-    if not portable:
+    if shown:
         write_pages(made, results.name, root / FINDINGS)
 
 

@@ -31,10 +31,10 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
 from featlearn.core.findings import kind_of, of_run, sentence_of
-from featlearn.core.prose import Page, fill_in, filled_page, parse_page, reader
+from featlearn.core.prose import Page, brief, fill_in, filled_page, parse_page, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
-from featlearn.core.stats import number, plus_minus
+from featlearn.core.stats import number
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
@@ -361,7 +361,7 @@ def render(
         "maths": maths,
     }.items():
         environment.filters[filter_name] = act
-    for function in (bar, by_rule, cells, plus_minus, math.isnan):
+    for function in (bar, brief, by_rule, cells, math.isnan):
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
