@@ -10,7 +10,8 @@ import pytest
 import torch
 from PIL import Image
 
-from featlearn.core.config import load
+from featlearn.core.config import load, read_yaml
+from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
 from featlearn.universality import config as universality_config
 from featlearn.universality.claims.pictures import CLAIMS
@@ -61,6 +62,28 @@ def test_a_set_is_made_or_read(own) -> None:
     assert told.endswith("expected data or made, one of them")
 
 
+def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
+    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
+    made, read = {"name": "one", "made": "glyphs"}, {"name": "one", "data": {"path": "x"}}
+    config["pictures"]["sets"] = [made, read]
+    twice, kind = universality_config.faults(config)
+    assert twice == ("universality.pictures.sets: one: named twice; expected names that differ")
+    assert kind.startswith("universality.pictures.sets: one: data.kind: missing; expected one of")
+    with pytest.raises(ConfigError, match=r"^the place: shares\.test: expected more than 0"):
+        universality_config.state({"the place": {"kind": "digits"}})
+    model = {"weights": "w", "targets": {"t": {"kind": "digits"}}}
+    for encoder, told in (({}, "kind"), ({"kind": "resnet"}, "'resnet'")):
+        asked = {"foundation": {"models": {"m": {**model, "encoder": encoder}}}}
+        with pytest.raises(ConfigError, match=rf"foundation\.models\.m\.encoder.*{told}"):
+            load({"scale": "smoke", "papers": ["universality"], "universality": asked}, ROOT)
+    # the kinds that the schema lets through are those that there are
+    schema = read_yaml(ROOT / "workflow/schemas/universality.schema.yaml")
+    models = schema["properties"]["foundation"]["properties"]["models"]["additionalProperties"]
+    kinds = models["properties"]["encoder"]["properties"]["kind"]["enum"]
+    shared = read_yaml(ROOT / "workflow/schemas/shared.schema.yaml")["$defs"]["encoder"]
+    assert kinds == [*shared["properties"]["kind"]["enum"], "text"]
+
+
 def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:
     own = Pictures(torch.rand(50, 2, 2), torch.zeros(50, dtype=torch.long))
     rows = dealt(own, {"train": 20, "validation": 10, "test": 10}, STREAMS("dealt"))
@@ -91,7 +114,7 @@ def test_a_ladder_of_folders(tmp_path) -> None:
         "samples": {"train": 100, "validation": 20, "test": 20}, "steps": 20, "batch": 8,
         "rate": 0.01, "penalties": [0.1],
     }  # fmt: skip
-    assert universality_config.state([own["data"]])
+    assert universality_config.state({"own": own["data"]})
     job = types.SimpleNamespace(config=config, seed=0, tell=lambda words: None,
                                 results=tmp_path, params={"cache": "cache"})  # fmt: skip
     frame = experiment.measure(job)["pictures"]

@@ -62,9 +62,10 @@ def _has_split(kind: str, root: Path, name: str) -> bool:
 
 def data_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
     """Values of a ``data`` group that contradict each other: one line each."""
-    kind = settings["kind"]
+    kind = settings.get("kind")
     if kind not in GIVEN:
-        yield f"{key}.kind: {kind!r}; expected one of {', '.join(GIVEN)}"
+        said = "missing" if kind is None else repr(kind)
+        yield f"{key}.kind: {said}; expected one of {', '.join(GIVEN)}"
         return
     if kind != "digits" and not settings.get("path"):
         yield f"{key}.path: missing; expected the folder (or file) that holds the {kind} images"

@@ -25,10 +25,7 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
             yield f"nuclear.theory.{name}.r: {own['r']}; expected fewer than d ({own['d']})"
     own = domains["domains"]
     data = {"kind": "folder", **own["data"]} if own["made"] == "folders" else own["data"]
-    if "kind" not in data:
-        yield "nuclear.domains.domains.data.kind: missing; expected the kind of the images"
-    else:
-        yield from data_faults(data, "nuclear.domains.domains.data")
+    yield from data_faults(data, "nuclear.domains.domains.data")
     if own.get("name") and own["name"] not in TABLES:
         yield (
             f"nuclear.domains.domains.name: {own['name']!r}; expected one of {', '.join(TABLES)}, "

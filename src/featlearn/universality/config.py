@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
 from featlearn.universality.words import WORLD
 
@@ -30,6 +31,9 @@ def faults(universality: Mapping[str, Any]) -> Iterator[str]:
     if max(related["kinds"]) >= tasks:
         yield f"universality.related.kinds: {related['kinds']}; expected numbers below {tasks}"
     yield from _foundation_faults(universality["foundation"], tasks)
+    names = [own["name"] for own in universality["pictures"]["sets"]]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        yield f"universality.pictures.sets: {twice[0]}: named twice; expected names that differ"
     for own in universality["pictures"]["sets"]:
         key = f"universality.pictures.sets: {own['name']}"
         if ("data" in own) == ("made" in own):
@@ -79,23 +83,35 @@ def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[st
                 yield f"{place}.path: none; expected a folder of train, validation and test.jsonl"
 
 
-def state(groups: Iterable[Mapping[str, Any]]) -> str:
-    """A digest of the files of ``data`` groups, so that other files are read again."""
+def state(groups: Mapping[str, Mapping[str, Any]]) -> str:
+    """A digest of the files of ``data`` groups, so that other files are read again.
+
+    Parameters
+    ----------
+    groups
+        By their places in the config, which a message names.
+    """
     from featlearn.images.on_disk import listing_digest, sources
 
-    found = [listing_digest(sources(data), data.get("path") or ".") for data in groups]
+    found = []
+    for place, data in groups.items():
+        try:
+            found.append(listing_digest(sources(data), data.get("path") or "."))
+        except FeatlearnError as error:
+            raise type(error)(f"{place}: {error}") from error
     return json.dumps(found) if found else ""
 
 
 def foundation_state(foundation: Mapping[str, Any]) -> str:
     """The same of the files of encoders and their targets."""
     found: list[Any] = []
-    for model in foundation["models"].values():
+    for name, model in foundation["models"].items():
         folders = [model["weights"]]
         if _is_text(model):
             folders += [data["path"] for data in model["targets"].values()]
         else:
-            found.append(state(model["targets"].values()))
+            place = f"universality.foundation.models.{name}.targets"
+            found.append(state({f"{place}.{key}": own for key, own in model["targets"].items()}))
         for path in (Path(folder).expanduser() for folder in folders):
             files = sorted(path.glob("*.*")) if path.is_dir() else [path] if path.is_file() else []
             found += [[str(file), file.stat().st_mtime_ns] for file in files] or [str(path)]

@@ -14,7 +14,11 @@ use rule compute as universality_pictures with:
             UNIVERSALITY_PICTURES,
             cache=".cache/images",
             state=universality_config.state(
-                own["data"] for own in UNIVERSALITY_PICTURES["sets"] if "data" in own
+                {
+                    f"universality.pictures.sets: {own['name']}": own["data"]
+                    for own in UNIVERSALITY_PICTURES["sets"]
+                    if "data" in own
+                }
             ),
         ),
 
