@@ -121,7 +121,7 @@ def loop_ratios(turns: int = 7) -> pd.DataFrame:
             for rival in LOOPS:
                 what = f"{name}, {kind}, {PIXELS} px: {rival} / bare step"
                 share = ratio(timed, "bare step", rival)
-                rows.append((what, share, ">= 0.9", peaks[rival], peaks["bare step"]))
+                rows.append((what, share, ">= 0.95", peaks[rival], peaks["bare step"]))
     return pd.DataFrame(rows, columns=["what", "ratio", "wanted", "peak_mb", "peak_mb_bare_step"])
 
 

@@ -12,6 +12,7 @@ from bench.timing import SPREADS
 COLUMNS = ["work", "peer", "ratio", "low", "high", "wanted", "distance", "reached"]
 #: A bound, as tables tell it.
 _BOUND = re.compile(r"(?P<sign>>=|<=|>|<|at least|at most) *(?P<bound>\d+(?:\.\d+)?)")
+_RANGE = re.compile(r"(?P<low>\d*\.?\d+) to (?P<high>\d*\.?\d+)")
 UP = (">=", ">", "at least")
 
 
@@ -19,7 +20,8 @@ def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     """The comparisons of a table: what stands before its column ``ratio`` says of what.
 
     That is told as ``work / peer``. Quartiles over the turns stand as ``low`` and ``high``, where
-    the ratio is one of turns; ``distance`` is the ratio over the bound that ``wanted`` tells.
+    the ratio is one of turns; ``distance`` is the ratio over the bound that ``wanted`` tells, where
+    it is one.
     """
     if not {"ratio", "wanted"} <= {*frame.columns}:
         return pd.DataFrame(columns=COLUMNS)
@@ -35,6 +37,8 @@ def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
             distance = value / float(told["bound"])
             well = distance >= 1 if told["sign"] in UP else distance <= 1
             reached = "yes" if well else "no"
+        elif (told := _RANGE.match(str(row["wanted"]))) and not math.isnan(value):
+            reached = "yes" if float(told["low"]) <= value <= float(told["high"]) else "no"
         found.append((work or table, peer, value, low, high, row["wanted"], distance, reached))
     return pd.DataFrame(found, columns=COLUMNS)
 

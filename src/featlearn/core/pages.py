@@ -176,13 +176,23 @@ def _seeds(rows: Sequence[Row]) -> str:
     differ = [row for row in both if row["second"]["verdict"] != row["alone"]]
     against = [row for row in differ if {row["alone"], row["second"]["verdict"]} == {HOLDS, FAILS}]
     missing = f" ({len(rows) - len(both)} are judged by one alone)" if len(rows) > len(both) else ""
-    beside = [row["claim"] for row in both if apart(row, row["second"])]
-    told = f": {', '.join(f'`{claim}`' for claim in beside)}" if beside else ""
+    sampled = [row for row in both if row["spread"] > 1e-9 or row["second"]["spread"] > 1e-9]
+    beside = [row for row in sampled if apart(row, row["second"])]
+    computed = [
+        row
+        for row in both
+        if row not in sampled
+        and not math.isclose(row["measured"], row["second"]["measured"], rel_tol=1e-3, abs_tol=1e-9)
+    ]
     same = len(both) - len(differ)
     lines = [
         f"Of {len(both)} claims judged with both seeds{missing} {same} have one verdict. "
         f"{len(differ)} have two and count as undecided; {len(against)} of these hold with one "
-        f"seed and fail with the other. The intervals of {len(beside)} exclude each other{told}.",
+        f"seed and fail with the other. Of {len(sampled)} numbers with an interval those of "
+        f"{len(beside)} exclude each other{_named(beside)}; if all replicates were independent "
+        "about one in 180 would, by chance: what they share in one run no interval over them "
+        f"holds. Of {len(both) - len(sampled)} numbers without an interval {len(computed)} depend "
+        f"on the seed all the same{_named(computed)}.",
         "",
         "| claim | first seed | second seed | band |",
         "|:--|:--|:--|:--|",
@@ -192,6 +202,11 @@ def _seeds(rows: Sequence[Row]) -> str:
         second = f"{row['second']['verdict']}, {measured(row['second'])}"
         lines.append(f"| `{row['claim']}` | {first} | {second} | {band(row)} |")
     return "\n".join(lines)
+
+
+def _named(rows: Sequence[Row]) -> str:
+    names = ", ".join(f"`{row['claim']}`" for row in rows)
+    return f" ({names})" if names else ""
 
 
 #: What a page may ask for by name, written from the rows of the run :data:`FRONT`.
