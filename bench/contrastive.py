@@ -95,7 +95,7 @@ def step_ratios() -> pd.DataFrame:
         }
     )
     rows = [
-        ("step / its matrix products", ratio(timed, "step", "products"), "<= 1.8"),
+        ("step / its matrix products", ratio(timed, "step", "products"), "<= 1.2"),
         ("autograd / step", ratio(timed, "autograd", "step"), ">= 1.3"),
         ("all replicates in one call / one by one", ratio(timed, "batched", "step"), ""),
         ("autograd's tensors / step's", _tensors(_autograd(p)) / _tensors(_each(p)), ">= 1"),

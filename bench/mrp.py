@@ -139,7 +139,7 @@ def step_ratios() -> pd.DataFrame:
             counts = name == list(variants)[-1]  # the plain step is the fallback of a compiled one
             to_floor, to_rival = ratio(timed, name, "products"), ratio(timed, "autograd", name)
             rows += [
-                (kind, name, "step / its matrix products", to_floor, "<= 1.5" if counts else ""),
+                (kind, name, "step / its matrix products", to_floor, "<= 1.2" if counts else ""),
                 (kind, name, "autograd one by one / step", to_rival, ">= 4" if counts else ""),
             ]
     return pd.DataFrame(rows, columns=["training", "passes", "what", "ratio", "wanted"])

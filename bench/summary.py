@@ -1,13 +1,21 @@
-"""The end of ``make bench``: one line a comparison, of every table that holds some."""
+"""The end of ``make bench``: one line a comparison, of every table that holds some.
+
+    python -m bench.summary results/published/bench
+
+puts the summaries of several machines, in folders below that one, side by side in a README.md.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+import sys
+from pathlib import Path
 
 import pandas as pd
 
 from bench.timing import SPREADS
+from featlearn.core.files import read_parquet, write_atomically
 
 COLUMNS = ["work", "peer", "ratio", "low", "high", "wanted", "distance", "reached"]
 #: A bound, as tables tell it.
@@ -31,19 +39,57 @@ def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
         work, _, peer = ", ".join(str(row[word]) for word in words).rpartition(" / ")
         value = row["ratio"]
         low, high = SPREADS.get(value, (math.nan, math.nan))
-        told = _BOUND.match(str(row["wanted"]))
-        distance, reached = math.nan, ""
-        if told and not math.isnan(value):
-            distance = value / float(told["bound"])
-            well = distance >= 1 if told["sign"] in UP else distance <= 1
-            reached = "yes" if well else "no"
-        elif (told := _RANGE.match(str(row["wanted"]))) and not math.isnan(value):
-            reached = "yes" if float(told["low"]) <= value <= float(told["high"]) else "no"
+        distance, reached = judged(value, str(row["wanted"]))
         found.append((work or table, peer, value, low, high, row["wanted"], distance, reached))
     return pd.DataFrame(found, columns=COLUMNS)
+
+
+def judged(ratio: float, wanted: str) -> tuple[float, str]:
+    """The ratio over the bound that is wanted, and whether it is reached; "" where nothing is."""
+    if math.isnan(ratio):
+        return math.nan, ""
+    if told := _BOUND.match(wanted):
+        distance = ratio / float(told["bound"])
+        return distance, "yes" if (distance >= 1 if told["sign"] in UP else distance <= 1) else "no"
+    if told := _RANGE.match(wanted):
+        return math.nan, "yes" if float(told["low"]) <= ratio <= float(told["high"]) else "no"
+    return math.nan, ""
 
 
 def missing(table: str, package: str | None) -> pd.DataFrame:
     """The line of a table whose peer is not installed."""
     told = (table, package, *[math.nan] * 3, "not installed: nothing compared", math.nan, "")
     return pd.DataFrame([told], columns=COLUMNS)
+
+
+def machines(folder: Path) -> str:
+    """The comparisons of all machines that were measured, a column each, as a page.
+
+    A number is the ratio of that machine, and tells where it does not reach what is wanted.
+    """
+    columns, said = [], []
+    for file in sorted(folder.glob("*/summary.parquet")):
+        _, _, machine, *_ = (file.parent / "summary.md").read_text(encoding="utf-8").splitlines()
+        said.append(f"[{machine}]({file.parent.name}/summary.md)")
+        own = read_parquet(file).set_index(["work", "peer", "wanted"])
+        cells = [
+            "" if math.isnan(ratio) else f"{ratio:.3g}" + ", not reached" * (reached == "no")
+            for ratio, reached in zip(own["ratio"], own["reached"], strict=True)
+        ]
+        columns.append(pd.Series(cells, own.index, name=file.parent.name))
+    table = pd.concat(columns, axis=1).fillna("").reset_index()
+    lines = [
+        "# Speed",
+        "",
+        "Ratios of times, each within one run; *work* and *peer* say of what. Quartiles, and the "
+        f"tables behind each line: {'; '.join(said)}.",
+        "",
+        table.fillna("").to_markdown(index=False, disable_numparse=True),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    write_atomically(place / "README.md", machines(place).encode())
