@@ -396,6 +396,9 @@ def agrees(text: str, row: dict) -> bool:
     That is its verdict; what was measured, then the ends of its interval; half its width after a ±;
     each as it is rounded.
     """
+    text, _, second = text.partition(", second seed ")
+    if second and not agrees(second, row["second"]):
+        return False
     words = [word for word in VERDICTS if word in text]
     if words and words != [row["verdict"]]:
         return False

@@ -90,7 +90,10 @@ def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> st
 
 
 def in_words(form: str, row: Row) -> str:
-    """Verdict, number, or number and interval of a claim, as ``form`` has it."""
+    """Verdict, number, or number and interval of a claim, as ``form`` has it.
+
+    Where a second seed judges the claim differently, its number stands beside it.
+    """
     if form in VERDICTS:
         return str(row["verdict"])
     measured, spread = row["measured"], row["spread"]
@@ -100,7 +103,10 @@ def in_words(form: str, row: Row) -> str:
     if "(" in form and spread > 0:
         ends = (_plain(row[end] * times, decimals) for end in ("interval_low", "interval_high"))
         said += f" ({' to '.join(ends)})"
-    return said + unit
+    said += unit
+    if (other := row.get("second")) and other["verdict"] != row["alone"]:
+        said += f", second seed {_plain(other['measured'] * times, decimals)}{unit}"
+    return said
 
 
 def _decimals(spread: float) -> int:
