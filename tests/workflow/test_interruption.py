@@ -52,7 +52,7 @@ def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Distu
     try:
         processes = run.processes()
         assert set(paused.waiting().values()) <= {process.pid for process in processes}
-        warm = any("featlearn.core.warm" in process.cmdline() for process in processes)
+        warm = any("featlearn.core.warm" in command(process) for process in processes)
         how(run, paused)
         first = run.wait()
         alone = gone(processes)
@@ -64,6 +64,14 @@ def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Distu
     paused.go_on()
     again = paused.snakemake(*targets, env=env)
     return Disturbed(paused, first, left, alone, warm, locks, log, again)
+
+
+def command(process) -> list[str]:
+    """The words that started it; none if it ended since it was listed."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:  # a zombie is one
+        return []
 
 
 def kill_run(run, paused):
@@ -80,7 +88,7 @@ def kill_face(run, paused):
     """What Snakemake started; the fork that works for it must go with it."""
     job = psutil.Process(paused.waiting()["toy_pretrain"])
     for face in run.processes():
-        if "/.snakemake/scripts/" in " ".join(face.cmdline()):
+        if any("/.snakemake/scripts/" in word for word in command(face)):
             face.send_signal(signal.SIGKILL)
     assert gone([job])
     paused.go_on()

@@ -5,7 +5,6 @@ Set ``FEATLEARN_OWN_REPORT`` to a ``report.html`` to put that one before the bro
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import pairwise, product
 from pathlib import Path
@@ -23,11 +22,13 @@ from .test_report_in_browser import (
     CONTRAST,
     HOSTILE,
     Outline,
+    asked_for,
     browser,
     browser_test,
     prefer,
     resize,
     run,
+    script_errors,
     shown,
     unfold,
 )
@@ -188,17 +189,9 @@ def test_no_hostile_script_runs_and_nothing_is_asked_for_elsewhere(browser, page
 
     with pytest.raises(NoAlertPresentException):
         _ = browser.switch_to.alert.text
-    assert [one for one in browser.get_log("browser") if one["level"] == "SEVERE"] == []
+    assert script_errors(browser) == []
     assert browser.title.startswith("featlearn: ")
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    # what the browser shows of itself, before this page, is its own
-    ours = [url for url in asked if not url.startswith(("data:", "chrome:", "about:"))]
-    assert set(ours) == {page}
+    assert {url for url in asked_for(browser) if not url.startswith("data:")} == {page}
 
 
 @browser_test

@@ -316,6 +316,22 @@ def page(request, browser, fabricated):
     return file.as_uri()
 
 
+def asked_for(browser) -> list[str]:
+    """URLs that documents asked for since the log was read, but those of the browser's new tab.
+
+    That tab may still be loading when the first page is opened.
+    """
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [one["request"]["url"] for one in sent if not one["documentURL"].startswith("chrome")]
+
+
+def script_errors(browser) -> list[str]:
+    """What documents but the browser's new tab told as severe since the log was read."""
+    told = [one["message"] for one in browser.get_log("browser") if one["level"] == "SEVERE"]
+    return [message for message in told if not message.startswith("chrome")]
+
+
 def resize(browser, width: int) -> None:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -377,12 +393,7 @@ def test_every_picture_is_drawn(browser, page):
 @browser_test
 def test_nothing_is_asked_for_elsewhere(browser, page):
     entries = run(browser, "performance.getEntriesByType('resource').map((entry) => entry.name)")
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
+    asked = asked_for(browser)
     assert page in asked
     assert [url for url in asked + entries if url != page and not url.startswith("data:")] == []
 
