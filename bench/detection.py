@@ -52,4 +52,12 @@ def pooling_ratios() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["side", "used", "ratio", "wanted"])
 
 
+def compared(rivals: pd.DataFrame) -> pd.DataFrame:
+    """The same as lines of the summary."""
+    cells = rivals["side"].astype(str)
+    what = "pooling of regions, maps of " + cells + " cells a side: torchvision / products"
+    return rivals.assign(what=what)[["what", "ratio", "wanted"]]
+
+
 BENCHMARKS = {"pooling-ratios": pooling_ratios}
+COMPARED = {"pooling-ratios": compared}

@@ -119,7 +119,7 @@ def loop_ratios(turns: int = 7) -> pd.DataFrame:
             code = f"from bench.images import rivals\nrivals({kind!r}, {name!r})"
             peaks = {rival: peak_memory(f"{code}[{rival!r}]()") for rival in runs}
             for rival in LOOPS:
-                what = f"{name}, {kind}, {PIXELS} px: {rival} / bare step"
+                what = f"{name}, {kind}, {PIXELS} px, images a second: {rival} / bare step"
                 share = ratio(timed, "bare step", rival)
                 rows.append((what, share, ">= 0.95", peaks[rival], peaks["bare step"]))
     return pd.DataFrame(rows, columns=["what", "ratio", "wanted", "peak_mb", "peak_mb_bare_step"])

@@ -166,7 +166,8 @@ def epochs(turns: int = 3) -> pd.DataFrame:
         faster = ratio(timed, "theirs", "ours")
         code = "import bench.lightly_epoch as e\ne."
         peaks = [peak_memory(f"{code}{rival}({method!r})()") for rival in ("ours", "theirs")]
-        what = f"epoch of {method}, ResNet-18, {PIXELS} px, {device()}: ours / lightly"
+        of = f"epoch of {method}, ResNet-18, {PIXELS} px, {device()}"
+        what = f"{of}, images a second: ours / lightly"
         rows.append((f"{what} {lightly.__version__}", faster, "> 1", *peaks))
     return pd.DataFrame(rows, columns=columns)
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -36,12 +38,18 @@ def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     words = list(frame.columns)[: list(frame.columns).index("ratio")]
     found = []
     for row in frame.to_dict("records"):
-        work, _, peer = ", ".join(str(row[word]) for word in words).rpartition(" / ")
+        work, peer = _parted(", ".join(str(row[word]) for word in words), table)
         value = row["ratio"]
         low, high = SPREADS.get(value, (math.nan, math.nan))
         distance, reached = judged(value, str(row["wanted"]))
-        found.append((work or table, peer, value, low, high, row["wanted"], distance, reached))
+        found.append((work, peer, value, low, high, row["wanted"], distance, reached))
     return pd.DataFrame(found, columns=COLUMNS)
+
+
+def _parted(told: str, table: str) -> tuple[str, str]:
+    """Work and peer of ``work / peer``; a peer may be a ratio itself, ``GemFilter, over m / r``."""
+    work, slash, peer = told.partition(" / ")
+    return (work, peer) if slash else (table, told)
 
 
 def judged(ratio: float, wanted: str) -> tuple[float, str]:
@@ -62,27 +70,37 @@ def missing(table: str, package: str | None) -> pd.DataFrame:
     return pd.DataFrame([told], columns=COLUMNS)
 
 
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    if math.isnan(row["ratio"]):
+        return ""
+    spread = "" if math.isnan(row["low"]) else f" ({row['low']:.3g} to {row['high']:.3g})"
+    return f"{row['ratio']:.3g}{spread}" + ", not reached" * (row["reached"] == "no")
+
+
 def machines(folder: Path) -> str:
     """The comparisons of all machines that were measured, a column each, as a page.
 
-    A number is the ratio of that machine, and tells where it does not reach what is wanted.
+    A number is the ratio of that machine, with its quartiles, and tells where it does not reach
+    what is wanted.
     """
     columns, said = [], []
     for file in sorted(folder.glob("*/summary.parquet")):
         _, _, machine, *_ = (file.parent / "summary.md").read_text(encoding="utf-8").splitlines()
         said.append(f"[{machine}]({file.parent.name}/summary.md)")
-        own = read_parquet(file).set_index(["work", "peer", "wanted"])
-        cells = [
-            "" if math.isnan(ratio) else f"{ratio:.3g}" + ", not reached" * (reached == "no")
-            for ratio, reached in zip(own["ratio"], own["reached"], strict=True)
-        ]
+        own = read_parquet(file)
+        told = zip(own["work"], own["peer"], strict=True)
+        own[["work", "peer"]] = [_parted(f"{work} / {peer}", "") for work, peer in told]
+        own = own.set_index(["work", "peer", "wanted"])
+        cells = [_cell(row) for row in own.to_dict("records")]
         columns.append(pd.Series(cells, own.index, name=file.parent.name))
     table = pd.concat(columns, axis=1).fillna("").reset_index()
     lines = [
         "# Speed",
         "",
-        "Ratios of times, each within one run; *work* and *peer* say of what. Quartiles, and the "
-        f"tables behind each line: {'; '.join(said)}.",
+        "Ratios of work to peer, each within one run, most of them of times; in brackets quartiles "
+        "over the turns. What is *wanted* tells which way is better; a line without it is told and "
+        "not judged. Tables behind each line, and the distance to what is wanted: "
+        f"{'; '.join(said)}.",
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),
         "",
