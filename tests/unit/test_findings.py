@@ -21,7 +21,7 @@ from featlearn.core.digest import HEADLINES, answer, cells, expected, headlines,
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.findings import kind_of, of_run, read_findings, sentence_of
-from featlearn.core.prose import band, measured
+from featlearn.core.prose import band, brief, figure, measured
 from featlearn.core.publish import KINDS, PACKAGE, exhibits, story
 
 FILE = Path(__file__).parents[2] / "config" / "findings.yaml"
@@ -171,11 +171,14 @@ def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
         "Two results of one paper, tested by three claims: of these 2 hold here, 1 fail, and 0 are "
         "left open. Of the results 1 have a claim that fails."
     )
-    assert "Of the 1 that fail, 1 fail as the reason of the band expected." in said
+    assert "Of the 1 that fail, 1 were expected to by the reason beside their band." in said
     assert "Claims that fail: Masks (1)." in said
     assert "one base seed, 7" in said
     told[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
-    assert "expected and 1 are of a limit" in answer(told, {}, 0)[1]
+    known = answer(told, {}, 0)[1]
+    assert known.endswith(
+        "band, and 1 (1 of them among these) speak of a limit that no computer comes near."
+    )
     assert answer([], {}, 0) == ["This run judged no claim."]
 
 
@@ -210,3 +213,11 @@ def test_a_number_and_its_band_are_told_so_that_no_rounding_looks_like_zero(numb
     row = dict(zip(names, numbers, strict=True), spread_kind="half-width")
     assert measured(row) == told
     assert band(row) == range_
+
+
+def test_the_report_tells_a_number_of_rounding_with_its_exponent_too():
+    row = {"measured": 1.1e-15, "spread": 5e-17, "spread_kind": "half-width"}
+    assert brief(row) == "1.1e−15"
+    assert brief(row | {"spread_kind": "none: computed"}) == "1.1e−15"
+    assert brief(row | {"measured": 1.0, "spread": 0.0}) == "1"
+    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["1e−13", "0", "0.25"]

@@ -47,15 +47,20 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> li
         f"{len(failing)} fail, and {_open(printed)} are left open. Of the results "
         f"{len(results(failing))} have a claim that fails."
     ]
-    known = {
-        "fail as the reason of the band expected": sum(map(expected, failing)),
-        "are of a limit that no size which a computer holds comes near": sum(
-            bool(row.get("asymptotic")) for row in failing
-        ),
-    }
-    if any(known.values()):
-        texts = [f"{number} {text}" for text, number in known.items() if number]
-        told.append(f"Of the {len(failing)} that fail, {' and '.join(texts)}.")
+    foreseen = [row for row in failing if expected(row)]
+    limits = [row for row in failing if row.get("asymptotic")]
+    both = sum(map(expected, limits))
+    among = f" ({both} of them among these)" if both else ""
+    texts = [
+        text
+        for rows, text in (
+            (foreseen, f"{len(foreseen)} were expected to by the reason beside their band"),
+            (limits, f"{len(limits)}{among} speak of a limit that no computer comes near"),
+        )
+        if rows
+    ]
+    if texts:
+        told.append(f"Of the {len(failing)} that fail, {', and '.join(texts)}.")
     told.append(
         f"Of all {len(ledger)} claims, with the controls, identities and observations of this "
         f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {_open(ledger)} "

@@ -134,6 +134,7 @@ def _told(folder: Path, findings: Path) -> dict[str, Any]:
         "ledger": ledger,
         "own": own,
         "told": told,
+        "changed": sum(bool(row.get("changed")) for row in ledger),
         "stories": {paper: story(paper) for paper in own if (PACKAGE / paper).is_dir()},
         "items": read_parquet(folder / "catalogue.parquet")["status"].value_counts().to_dict(),
         "made": _made(folder),

@@ -97,6 +97,16 @@ def _small(value: float, digits: int = 2) -> str:
     return f"{value:.{digits}g}".replace("-", "−")
 
 
+def _of_rounding(value: float, half: float = 0.0) -> bool:
+    """Whether a number, or its interval, with decimals would look like nothing."""
+    return 0 < max(abs(value), half) < 1e-6
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """A number with so many digits; one of rounding is told with its exponent."""
+    return _small(value) if _of_rounding(value) else number(value, digits)
+
+
 def band(row: Mapping[str, Any]) -> str:
     """The band of a row of the ledger in words."""
     low, high = row["low"], row["high"]
@@ -124,7 +134,7 @@ def measured(row: Mapping[str, Any]) -> str:
     if math.isnan(low):
         return f"{number(value, 4)}, no interval"
     half = (high - low) / 2
-    if 0 < max(abs(value), half) < 1e-6:  # of rounding; with decimals it would look like nothing
+    if _of_rounding(value, half):
         return f"{_small(value)} ({_small(low)} to {_small(high)})"
     if half < 1e-9 * max(1.0, abs(value)):
         return f"{number(value, 4)} in every replicate"
@@ -137,6 +147,8 @@ def brief(row: Mapping[str, Any]) -> str:
     """What was measured with half its interval, or alone: computed, or alike in every replicate."""
     value, half = row["measured"], row["spread"]
     alone = row["spread_kind"].startswith("none") or math.isnan(half)
+    if _of_rounding(value, 0.0 if alone else half):
+        return _small(value)
     if alone or half < 1e-9 * max(1.0, abs(value)):
         return number(value, 4)
     return plus_minus(value, half)

@@ -31,7 +31,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet
 from featlearn.core.findings import kind_of, of_run, sentence_of
-from featlearn.core.prose import Page, brief, fill_in, filled_page, parse_page, reader
+from featlearn.core.prose import Page, band, brief, figure, fill_in, filled_page, parse_page, reader
 from featlearn.core.provenance import read_record
 from featlearn.core.software import installed
 from featlearn.core.stats import number
@@ -355,13 +355,14 @@ def render(
     )
     for filter_name, act in {
         "number": number,
+        "figure": figure,
         "yaml": plain_yaml,
         "hash": _hash,
         "link": quote,
         "maths": maths,
     }.items():
         environment.filters[filter_name] = act
-    for function in (bar, brief, by_rule, cells, math.isnan):
+    for function in (band, bar, brief, by_rule, cells, math.isnan):
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
