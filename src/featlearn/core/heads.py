@@ -126,7 +126,7 @@ class Problem:
 
     @cached_property
     def squares(self) -> Tensor:
-        """Of ``x``, kept where one block holds them: making them anew costs as much as four products."""
+        """Of ``x``, kept where one block holds them: to make them costs as much as four products."""
         return self.x.square()
 
     def spread(self, p: Tensor) -> Tensor:
@@ -392,6 +392,9 @@ def fit_path(
     _check(features, labels, classes, penalties)
     dtype = getattr(torch, precision)
     x, coordinates = change_coordinates(features.to(dtype), standardise=standardise)
+    if len(x) == classes == 1:
+        # products with one vector take half the time where each coordinate lies together
+        x = x.mT.contiguous().mT
     problem = _problem(x, labels.to(x.device), classes)
     theta = x.new_zeros(len(x), classes, x.shape[-1])
     theta[..., -1] = _log_odds(problem)

@@ -70,8 +70,9 @@ SHOWN = 5000
 EARLY = 30
 #: What is trained by descent, and where its rates stand in the config.
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
-#: Penalties of the converged heads; see :mod:`featlearn.core.heads`.
-PENALTIES = (1e-2, 1e-4, 1e-6)
+#: Penalties of the converged heads; see :mod:`featlearn.core.heads`. Two classes are one question,
+#: whose weights are the difference of those of both: half the penalty has the same optimum.
+PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
 
 
 class Problem:
@@ -349,7 +350,7 @@ def _heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) ->
     In float64 and on standardised features: after one step the features of a neuron differ by a
     millionth of a millionth from sample to sample.
     """
-    labels = {part: (y > 0).long() for part, y in problem.y.items()}
+    labels = {part: (y > 0).long()[..., None] for part, y in problem.y.items()}
 
     pairs = problem.cell["pairs"]
     for arm in ("linear", *networks):
@@ -368,7 +369,7 @@ def _heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) ->
             varied = (seen["train"].amax(1) > seen["train"].amin(1))[0]
             varied[0] = True
             own = {part: (x[..., varied], labels[part][r : r + 1]) for part, x in seen.items()}
-            found = choose(own["train"], own["validation"], 2, PENALTIES)
+            found = choose(own["train"], own["validation"], 1, PENALTIES)
             rows = {"train": found.train_accuracy, "test": found.heads.accuracy(*own["test"])}
             for part, value in rows.items():
                 ledger.add(problem, arm, f"head_{part}", value, replicates=[r])
