@@ -150,11 +150,12 @@ def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
 
 def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
     """(R, n) outputs at inputs (R, n, D + 1), in blocks of samples."""
-    blocks = []
-    for part in torch.split(x, BLOCK, 1):
-        z = part @ network.rows.mT
-        blocks.append((smoothed(z, noise) @ network.a[..., None])[..., 0])
-    return torch.cat(blocks, 1)
+    # one replicate at a time: the activations of a block stay in the cache
+    found = []
+    for own, rows, a in zip(x, network.rows, network.a, strict=True):
+        blocks = [smoothed(part @ rows.T, noise) @ a for part in torch.split(own, BLOCK)]
+        found.append(torch.cat(blocks))
+    return torch.stack(found)
 
 
 def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
