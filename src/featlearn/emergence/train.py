@@ -244,7 +244,11 @@ def batches(
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
-    return torch.stack([own[at] for own, at in zip(values, index, strict=True)])
+    found = values.new_empty((*index.shape, *values.shape[2:]))
+    for own, at, to in zip(values, index, found, strict=True):
+        # copies whole rows, where indexing goes entry by entry
+        torch.index_select(own, 0, at, out=to)
+    return found
 
 
 def accuracy(outputs: Tensor, y: Tensor) -> Tensor:
