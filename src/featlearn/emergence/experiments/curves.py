@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -39,10 +39,12 @@ from featlearn.emergence.train import (
     Schedule,
     Taylor,
     accuracy,
+    batch_gradient,
     batches,
     class_weights,
     early_gradients,
     features,
+    live_neurons,
     start_stds,
     stretch_cosines,
     theory_stage,
@@ -110,6 +112,11 @@ class Problem:
     @cached_property
     def practical(self) -> tuple[Network, Network]:
         return self.two_steps("practical")
+
+    @cached_property
+    def live(self) -> list[Tensor]:
+        """Of the network after two steps: between half and three quarters of its neurons."""
+        return live_neurons(self.practical[1], self.x["train"])
 
     @cached_property
     def act(self) -> dict[str, Tensor]:
@@ -265,6 +272,7 @@ def _trained(
     end, seen = train_network(
         second, problem.x["train"], problem.y["train"], order, stage,
         lambda step, own: see(step, lambda x, _: output(own, x)),
+        partial(batch_gradient, live=problem.live),
     )  # fmt: skip
     full = {step: _recorded(problem, lambda x, _: output(own, x), along)  # noqa: B023  called at once
             for step, own in ((1, first), (2, second))}  # fmt: skip
