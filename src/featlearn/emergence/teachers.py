@@ -18,14 +18,16 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
 from featlearn.emergence.networks import FAMILIES, Network, Slope
 from featlearn.emergence.pictures import Pictures
+from featlearn.emergence.train import gathered
 
 
 def error(y: Tensor) -> Slope:
     """The gradient of the mean cross-entropy with labels (R, n) by the scores."""
 
     def slope(scores: Tensor) -> Tensor:
-        wanted = functional.one_hot(y, scores.shape[-1])
-        return (scores.softmax(-1) - wanted) / scores.shape[1]
+        p = scores.softmax(-1)
+        own = torch.full_like(p[..., :1], -1.0)
+        return p.scatter_add_(-1, y[..., None], own).div_(scores.shape[1])
 
     return slope
 
@@ -102,7 +104,6 @@ class Training:
             whole = x if also is None else torch.cat([x, also], 1)
             while True:
                 yield whole, y
-        rows = torch.arange(len(x), device=x.device)[:, None]
         while True:
             taken = []
             for of in (x, also):
@@ -110,7 +111,8 @@ class Training:
                     drawn = [torch.randint(of.shape[1], (self.batch_size,), generator=s)
                              for s in streams]  # fmt: skip
                     taken.append((of, torch.stack(drawn).to(x.device)))
-            yield torch.cat([of[rows, at] for of, at in taken], 1), y[rows, taken[0][1]]
+            own = [gathered(of, at) for of, at in taken]
+            yield torch.cat(own, 1) if also is not None else own[0], gathered(y, taken[0][1])
 
 
 def _both(first: Slope, second: Slope, number: int) -> Slope:
