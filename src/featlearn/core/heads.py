@@ -126,7 +126,7 @@ class Problem:
 
     @cached_property
     def squares(self) -> Tensor:
-        """Of ``x``, kept where one block holds them: to make them costs as much as four products."""
+        """Of ``x``, kept where one block holds them: making them takes four products' time."""
         return self.x.square()
 
     def spread(self, p: Tensor) -> Tensor:
