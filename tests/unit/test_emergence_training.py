@@ -40,6 +40,7 @@ from featlearn.emergence.train import (
     class_weights,
     early_gradients,
     features,
+    live_neurons,
     logistic_gradient,
     start_stds,
     stretch_cosines,
@@ -105,6 +106,18 @@ def test_the_gradient_of_a_batch_is_that_of_autograd():
     auto = by_autograd(lambda own: hinge(own, x, y), network)
     for exact, wanted in zip(batch_gradient(network, x, y), auto, strict=True):
         assert torch.allclose(exact, wanted, atol=1e-12)
+
+
+def test_neurons_that_no_sample_reaches_change_no_gradient():
+    network, x, y, _ = problem()
+    network.rows[0, 2, -1] = network.rows[1, 5, -1] = -100.0
+    live = live_neurons(network, x)
+    assert 2 not in live[0]
+    assert 5 not in live[1]
+    for own, wanted in zip(
+        batch_gradient(network, x, y, live), batch_gradient(network, x, y), strict=True
+    ):
+        assert torch.allclose(own, wanted, atol=1e-15)
 
 
 def test_the_gradient_of_the_logistic_loss_is_that_of_autograd():

@@ -50,11 +50,16 @@ def smoothed_and_slope(z: Tensor, noise: float) -> tuple[Tensor, Tensor]:
 
 
 def _mean_relu(u: Tensor, noise: float) -> tuple[Tensor, Tensor]:
-    """``F(u)`` and ``Phi(u / s)``."""
+    """``F(u)`` and ``Phi(u / s)``.
+
+    In place where autograd allows it: passes over fresh memory cost more than what they compute.
+    """
     v = u / noise
-    positive = torch.special.ndtr(v)
-    density = torch.exp(-v.square() / 2) / (2 * torch.pi) ** 0.5
-    return u * positive + noise * density, positive
+    positive = (v * 0.5**0.5).erf_().add_(1).mul_(0.5)
+    # what float32 has no normal number for is zero: denormal ones are several times slower
+    exponent = torch.threshold_(v.square().mul_(-0.5), -80.0, -torch.inf)
+    density = (exponent.exp_() / (2 * torch.pi) ** 0.5).mul_(noise)
+    return (u * positive).add_(density), positive
 
 
 @dataclass(frozen=True)
@@ -145,11 +150,12 @@ def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
 
 def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
     """(R, n) outputs at inputs (R, n, D + 1), in blocks of samples."""
-    blocks = []
-    for part in torch.split(x, BLOCK, 1):
-        z = part @ network.rows.mT
-        blocks.append((smoothed(z, noise) @ network.a[..., None])[..., 0])
-    return torch.cat(blocks, 1)
+    # one replicate at a time: the activations of a block stay in the cache
+    found = []
+    for own, rows, a in zip(x, network.rows, network.a, strict=True):
+        blocks = [smoothed(part @ rows.T, noise) @ a for part in torch.split(own, BLOCK)]
+        found.append(torch.cat(blocks))
+    return torch.stack(found)
 
 
 def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
@@ -178,14 +184,13 @@ def full_gradients(
     """
     by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
     number = x.shape[1]
-    for here, label, alpha in zip(
-        *(torch.split(each, BLOCK, 1) for each in (x, y, weight)), strict=True
-    ):
-        z = here @ network.rows.mT
-        act, slope = smoothed_and_slope(z, noise)
-        g = (act @ network.a[..., None])[..., 0]
-        # the samples that still count: y g <= 1
-        c = label * alpha * (label * g <= 1) / number
-        by_a -= (c[:, None] @ act)[:, 0]
-        by_rows -= (slope * c[..., None]).mT @ here
+    for r, (rows, a) in enumerate(zip(network.rows, network.a, strict=True)):
+        for here, label, alpha in zip(
+            *(torch.split(each[r], BLOCK) for each in (x, y, weight)), strict=True
+        ):
+            act, slope = smoothed_and_slope(here @ rows.T, noise)
+            # the samples that still count: y g <= 1
+            c = label * alpha * (label * (act @ a) <= 1) / number
+            by_a[r] -= c @ act
+            by_rows[r] -= slope.mul_(c[:, None]).T @ here
     return by_rows * network.a[..., None], by_a

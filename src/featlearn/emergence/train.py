@@ -134,15 +134,34 @@ class Gradient(NamedTuple):
     a: Tensor
 
 
-def batch_gradient(network: Network, x: Tensor, y: Tensor) -> Gradient:
-    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's."""
-    by_rows, by_a = torch.empty_like(network.rows), torch.empty_like(network.a)
-    for r, (rows, a) in enumerate(zip(network.rows, network.a, strict=True)):
+def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
+    """Of each replicate the neurons that some sample of ``x`` (R, n, D + 1) reaches.
+
+    The others give nothing on these samples and get no gradient from them: they never move.
+    """
+    found = []
+    for rows, own in zip(network.rows, x, strict=True):
+        reached = [((part @ rows.T) > 0).any(0) for part in torch.split(own, BLOCK)]
+        found.append(torch.nonzero(torch.stack(reached).any(0))[:, 0])
+    return found
+
+
+def batch_gradient(
+    network: Network, x: Tensor, y: Tensor, live: Sequence[Tensor] | None = None
+) -> Gradient:
+    """Of the mean hinge loss of a batch (R, B, D + 1), no noise; the same as autograd's.
+
+    ``live`` are those of :func:`live_neurons`, if known: the products are as much smaller.
+    """
+    by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
+    every = torch.arange(by_a.shape[1], device=by_a.device)
+    for r, at in enumerate([every] * len(x) if live is None else live):
+        rows, a = network.rows[r].index_select(0, at), network.a[r].index_select(0, at)
         z = x[r] @ rows.T
         act = z.clamp(0, 1)
         c = y[r] * (y[r] * (act @ a) <= 1) / -len(z)
-        by_a[r] = c @ act
-        _pull_back(c, z, x[r], by_rows[r])
+        by_a[r].index_copy_(0, at, c @ act)
+        by_rows[r].index_copy_(0, at, _pull_back(c, z, x[r]))
     return Gradient(by_rows.mul_(network.a[..., None]), by_a)
 
 
@@ -157,14 +176,14 @@ def logistic_gradient(network: Network, x: Tensor, y: Tensor) -> Gradient:
     return Gradient((live.mT @ x).mul_(network.a[..., None]), by_a)
 
 
-def _pull_back(c: Tensor, z: Tensor, x: Tensor, out: Tensor) -> None:
-    """``out_i = sum_n c_n sigma'(z_ni) x_n`` over the samples with a ``c`` other than zero."""
+def _pull_back(c: Tensor, z: Tensor, x: Tensor) -> Tensor:
+    """Rows ``sum_n c_n sigma'(z_ni) x_n`` over the samples with a ``c`` other than zero."""
     asks = torch.nonzero(c)[:, 0]
     if len(asks) < 0.8 * len(c):  # else gathering costs more than it saves
-        c, z, x = c[asks], z[asks], x[asks]
+        c, z, x = (each.index_select(0, asks) for each in (c, z, x))
     # c where 0 < z < 1, in one pass
     live = torch.ops.aten.hardtanh_backward(c[:, None].expand_as(z), z, 0.0, 1.0)
-    torch.mm(live.T, x, out=out)
+    return live.T @ x
 
 
 def features(x: Tensor, rows: Tensor) -> Tensor:
@@ -229,7 +248,7 @@ class Taylor:
             return [by_head]
         by_change = torch.empty_like(self.change)
         for r in range(len(x)):
-            _pull_back(c[r], act[r], x[r], by_change[r])
+            by_change[r] = _pull_back(c[r], act[r], x[r])
         return [by_head, by_change.mul_(self.scale[..., None])]
 
 
@@ -244,7 +263,11 @@ def batches(
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
-    return torch.stack([own[at] for own, at in zip(values, index, strict=True)])
+    found = values.new_empty((*index.shape, *values.shape[2:]))
+    for own, at, to in zip(values, index, found, strict=True):
+        # copies whole rows, where indexing goes entry by entry
+        torch.index_select(own, 0, at, out=to)
+    return found
 
 
 def accuracy(outputs: Tensor, y: Tensor) -> Tensor:

@@ -25,6 +25,7 @@ from featlearn.core.seeds import generator, seeded
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.networks import OneResNet
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
+from featlearn.emergence.train import Descent
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -123,7 +124,10 @@ def train(
     (STRETCHES, n, p, 3, 3) a stage.
     """
     (x, y), step = data, 0
-    optimiser = torch.optim.SGD(net.parameters(), lr=config["rate"], momentum=config["momentum"])
+    weights = list(net.parameters())
+    rates = [config["rate"]] * len(weights)
+    # SGD of torch.optim takes the same steps, and imports the whole compiler for the first
+    optimiser = Descent([weight.detach() for weight in weights], rates, config["momentum"])
     yield 0
     for epoch in range(1, config["epochs"] + 1):
         net.train()
@@ -131,13 +135,13 @@ def train(
         for rows in torch.split(order, config["batch_size"]):
             if len(rows) < 2:
                 continue  # batch norm needs several
-            optimiser.zero_grad()
+            net.zero_grad()
             torch.autograd.backward(functional.cross_entropy(net(x[rows]), y[rows]))
             if step < STRETCH * STRETCHES:
                 for total, weight in zip(gradients, net.convolutions(), strict=True):
                     assert weight.grad is not None
                     total[step // STRETCH] += weight.grad.cpu() / STRETCH
-            optimiser.step()
+            optimiser.step([weight.grad for weight in weights if weight.grad is not None])
             step += 1
         yield epoch
 
