@@ -244,7 +244,7 @@ def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, 
             vectors = _times(vectors, unit)
         vectors = F.normalize(vectors, dim=1)
         values, residual = _rayleigh(unit, vectors)
-        # an eigenvector up to rounding, and larger than all others together: the leading one
+        # an eigenvector up to rounding, and its value above the norm of all others: the leading one
         lead = _lead(values, squares)
         missed = ~(residual <= ROUNDING * eps * lead)
         if not bool((missed & (lead > 0)).any()):
