@@ -216,6 +216,15 @@ def test_close_eigenvalues_are_told_apart():
     assert abs(maps[3, 3]) < 1e-3
 
 
+def test_a_strong_position_that_is_an_eigenvector_of_its_own_is_not_taken_for_the_leading_one():
+    x = torch.zeros(2, 8, 3, 1)
+    x[0, 0, 0], x[0, 1, 1], x[0, 1, 2] = 3**0.5, 2**0.5, 2**0.5
+    x[1, 0] = torch.tensor([3.0, 2, 1])[:, None]  # found in a few steps, beside it
+    maps = eigen_cam(x, centred=False).maps[..., 0]
+    assert torch.allclose(maps[0], torch.tensor([0, 2**0.5, 2**0.5]), atol=1e-5)
+    assert torch.allclose(maps[1], torch.tensor([3.0, 2, 1]), atol=1e-5)
+
+
 def test_reduced_precision_is_accepted_and_other_input_is_not():
     x = activations((64, 5, 4))
     for dtype in (torch.float16, torch.bfloat16):

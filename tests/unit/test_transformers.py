@@ -62,6 +62,18 @@ def test_softmax_attention_is_the_softmax_of_what_is_visible(n, m, groups):
     assert torch.allclose(softmax_attention(q, k, v, causal=False, scale=2.0), free, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [5, 3, 1])
+def test_gradients_of_shared_keys_are_the_sums_over_the_heads_that_share_them(n):
+    q, k, v = (torch.randn(2, h, t, 6, generator=generator(h, t, i), dtype=torch.float64)
+               .requires_grad_() for i, (h, t) in enumerate([(4, n), (2, 5), (2, 5)]))  # fmt: skip
+    weight = torch.randn(2, 4, n, 6, generator=generator("weight"), dtype=torch.float64)
+    by_hand = attention_weights(q, k) @ v.repeat_interleave(2, 1)
+    expected = torch.autograd.grad(by_hand, (q, k, v), weight)
+    found = torch.autograd.grad(softmax_attention(q, k, v), (q, k, v), weight)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one, other, atol=1e-12)
+
+
 @pytest.mark.parametrize("m", [3, 40])
 def test_linear_attention_is_the_same_in_either_order(m):
     draw = generator("linear", m)

@@ -70,7 +70,7 @@ class Wired(Network):
         self.even[:half] = half**-0.5
         self.fast = torch.zeros(width)  # the faster half of the planes
         self.fast[: half // 2] = (half // 2) ** -0.5
-        self._table = torch.empty(2, 0, half)
+        self._table = torch.empty(2, 0, width)
 
     def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
         """Token, token before, answer, BOS: (S, n, 3 width + 1)."""

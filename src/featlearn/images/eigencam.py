@@ -14,6 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+#: Steps of the power method between two looks, and most looks: a step costs a tenth of a squaring.
+STEPS, LOOKS = 6, 3
+#: Largest residual, in roundings of the lead of an eigenvalue, at which a step finds nothing more.
+ROUNDING = 8
 #: Most squarings of a Gram matrix: 2 ** 10 steps of the power method at the price of ten.
 SQUARINGS = 10
 #: Largest residual |G u - lambda u| / lambda at which an eigenvector counts as found.
@@ -186,14 +190,13 @@ def _by_positions(x: Tensor, centred: bool) -> _Parts:
     energy = gram.diagonal(dim1=1, dim2=2).clone()
     raw = energy.sum(1)
     if centred:
-        gram = _centred_gram(gram)
-        exact = _trace(gram) * MEAN_DOMINATES < raw
+        exact = _trace(_centred_gram(gram)) * MEAN_DOMINATES < raw
         if bool(exact.any()):
             rest = x[exact] - x[exact].mean(2, keepdim=True)
             gram[exact] = rest.mT @ rest
-    vectors, values, share, gap = _leading_eigenvector(gram)
+    vectors, values, share, gap, trace = _leading_eigenvector(gram)
     maps = vectors * values.clamp_min(0).sqrt()[:, None]
-    return maps, energy, _trace(gram) > CONSTANT * raw, share, gap
+    return maps, energy, trace > CONSTANT * raw, share, gap
 
 
 def _by_channels(x: Tensor, centred: bool) -> _Parts:
@@ -201,13 +204,13 @@ def _by_channels(x: Tensor, centred: bool) -> _Parts:
     energy = x.square().sum(1)
     rest = x - x.mean(2, keepdim=True) if centred else x
     gram = rest @ rest.mT
-    vectors, _, share, gap = _leading_eigenvector(gram)
-    maps = (vectors[:, None] @ rest)[:, 0]
-    return maps, energy, _trace(gram) > CONSTANT * energy.sum(1), share, gap
+    vectors, _, share, gap, trace = _leading_eigenvector(gram)
+    maps = _times(vectors, rest)
+    return maps, energy, trace > CONSTANT * energy.sum(1), share, gap
 
 
 def _centred_gram(gram: Tensor) -> Tensor:
-    """``gram`` as that of the rows less their mean: both means off, the mean of all back on."""
+    """``gram`` made that of the rows less their mean: both means off, the mean of all back on."""
     mean = gram.mean(2, keepdim=True)
     return gram.sub_(mean).sub_(mean.mT).add_(mean.mean(1, keepdim=True))
 
@@ -221,41 +224,84 @@ def _squares(matrices: Tensor) -> Tensor:
     return torch.linalg.vector_norm(matrices, dim=(1, 2)).square()
 
 
-def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Unit eigenvector (B, n), eigenvalue, its share of the trace, and the gap's bound, each (B,).
+def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Unit eigenvector (B, n), eigenvalue, its share of the trace, the gap's bound and the trace,
+    each (B,). ``gram`` is scaled in place, to a trace of 1.
 
-    By repeated squaring, in which the leading direction outgrows all others, until it is alone in
-    all images (three squarings for maps of a trained network). Where the two leading eigenvalues
-    are too close for that, an ordinary eigensolver in float64 decides.
+    By the power method, for the images whose leading direction it finds in few steps, by repeated
+    squaring for the others. Where the two leading eigenvalues are too close for that, an ordinary
+    eigensolver in float64 decides.
     """
     tiny, eps = torch.finfo(gram.dtype).tiny, torch.finfo(gram.dtype).eps
-    trace = _trace(gram).clamp_min(tiny)
-    unit = gram / trace[:, None, None]
+    trace = _trace(gram)
+    size = trace.clamp_min(tiny)
+    unit = gram.div_(size[:, None, None])
     # sum of the squared shares of the directions: 1 where one is left
-    power, purity = unit, _squares(unit)
-    squares = purity
+    squares = _squares(unit)
+    vectors = _longest_column(unit)
+    for _ in range(LOOKS):
+        for _ in range(STEPS):
+            vectors = _times(vectors, unit)
+        vectors = F.normalize(vectors, dim=1)
+        values, residual = _rayleigh(unit, vectors)
+        # an eigenvector up to rounding, and its value above the norm of all others: the leading one
+        lead = _lead(values, squares)
+        missed = ~(residual <= ROUNDING * eps * lead)
+        if not bool((missed & (lead > 0)).any()):
+            break
+    if bool(missed.any()):
+        vectors[missed] = _by_squaring(unit[missed], squares[missed])
+        values, residual = _rayleigh(unit, vectors)
+        unsure = residual > TOLERANCE * values
+        if bool(unsure.any()):
+            exact_values, exact_vectors = torch.linalg.eigh(unit[unsure].double())
+            values[unsure] = exact_values[:, -1].to(gram.dtype)
+            vectors[unsure] = exact_vectors[:, :, -1].to(gram.dtype)
+        lead = _lead(values, squares)
+    gap = (lead / values.clamp_min(tiny)).clamp(0, 1)
+    return vectors, values * size, values.clamp(0, 1), gap, trace
+
+
+def _by_squaring(unit: Tensor, purity: Tensor) -> Tensor:
+    """Leading eigenvectors (B, n) of matrices of trace 1 whose squares sum to ``purity`` (B,).
+
+    With each squaring the leading direction outgrows all others, until it is alone in all images.
+    """
+    tiny, eps = torch.finfo(unit.dtype).tiny, torch.finfo(unit.dtype).eps
+    power = unit
     for _ in range(SQUARINGS - 1):
         # all others' shares together are below sqrt(eps): the next power has them below eps
         if bool((purity > 1 - eps**0.5).all()):
             break
         power = (power @ power).div_(purity.clamp_min(tiny)[:, None, None])
         purity = _squares(power)
-    # all columns are the same direction by now: the longest has lost the fewest digits; the last
-    # squaring is made for it alone
+    # all columns are the same direction by now; the last squaring is made for one alone
+    return F.normalize(_times(_longest_column(power), power), dim=1)
+
+
+def _longest_column(power: Tensor) -> Tensor:
+    """Of each matrix the column (B, n) that has lost the fewest digits."""
     longest = power.diagonal(dim1=1, dim2=2).argmax(1)
-    column = power[torch.arange(len(gram), device=gram.device), longest]
-    vectors = F.normalize((power @ column[:, :, None])[:, :, 0], dim=1)
-    image = (unit @ vectors[:, :, None])[:, :, 0]
+    return power[torch.arange(len(power), device=power.device), longest]
+
+
+def _times(vectors: Tensor, matrices: Tensor) -> Tensor:
+    """Vectors (B, n) by symmetric matrices: from the left, which is five times faster."""
+    return (vectors[:, None] @ matrices)[:, 0]
+
+
+def _rayleigh(unit: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """What would be the eigenvalues of ``vectors``, and the norm of what is left, each (B,)."""
+    image = _times(vectors, unit)
     values = (vectors * image).sum(1)
-    residual = torch.linalg.vector_norm(image - values[:, None] * vectors, dim=1)
-    unsure = residual > TOLERANCE * values
-    if bool(unsure.any()):
-        exact_values, exact_vectors = torch.linalg.eigh(unit[unsure].double())
-        values[unsure] = exact_values[:, -1].to(gram.dtype)
-        vectors[unsure] = exact_vectors[:, :, -1].to(gram.dtype)
-    others = (squares - values.square()).clamp_min(0).sqrt()
-    gap = (1 - others / values.clamp_min(tiny)).clamp(0, 1)
-    return vectors, values * trace, values.clamp(0, 1), gap
+    return values, torch.linalg.vector_norm(image - values[:, None] * vectors, dim=1)
+
+
+def _lead(values: Tensor, squares: Tensor) -> Tensor:
+    """At least how far an eigenvalue is above the others, of all of which ``squares`` is the sum
+    of squares; not positive where it may be none of the leading ones.
+    """
+    return values - (squares - values.square()).clamp_min(0).sqrt()
 
 
 # ------------------------------------------------------------------------------- signs

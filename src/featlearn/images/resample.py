@@ -32,10 +32,10 @@ def separable(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         ``(n, c, H, W)``.
     """
     n, channels, height, width = images.shape
-    # with the channels between rows and columns both products are plain batched ones, no copies
-    lines = images.transpose(1, 2).reshape(n, height * channels, width)
-    across = torch.bmm(lines, columns.transpose(1, 2)).view(n, height, -1)
-    return torch.bmm(rows, across).view(n, rows.shape[1], channels, -1).transpose(1, 2)
+    lines = images.reshape(n, channels * height, width)
+    across = torch.bmm(lines, columns.transpose(1, 2)).view(n, channels, height, -1)
+    # channel by channel: one product of all would want, and leave, them between the rows
+    return rows[:, None] @ across
 
 
 def window_weights(
@@ -66,7 +66,7 @@ def window_weights(
     centre = (torch.arange(target, device=device).view(1, -1, 1) + 0.5) * (scale / width)
     kernel = _triangle if interpolation == "bilinear" else _cubic
     weights = kernel((pixel / width - centre).abs_())
-    weights.mul_((pixel > 0) & (pixel < length))
+    weights.mul_(((pixel > 0) & (pixel < length)).float())
     return weights.div_(weights.sum(-1, keepdim=True))
 
 

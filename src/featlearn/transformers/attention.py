@@ -6,6 +6,8 @@ numbers a head.
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -32,14 +34,16 @@ def softmax_attention(
     Tensor
         (B, h, n, d).
     """
-    k, v = grouped(k, q.shape[1]), grouped(v, q.shape[1])
+    # the processor's kernel reads shared keys where they lie; CUDA's of float32 wants a copy a head
+    if not q.is_cpu:
+        k, v = grouped(k, q.shape[1]), grouped(v, q.shape[1])
+    attend = partial(F.scaled_dot_product_attention, q, k, v, scale=scale, enable_gqa=q.is_cpu)
     n, m = q.shape[-2], k.shape[-2]
     if not causal or n == 1:
-        return F.scaled_dot_product_attention(q, k, v, scale=scale)
+        return attend()
     if n == m:  # without a mask in memory
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale)
-    mask = visible(n, m, q.device)
-    return F.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+        return attend(is_causal=True)
+    return attend(attn_mask=visible(n, m, q.device))
 
 
 def attention_weights(

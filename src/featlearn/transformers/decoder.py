@@ -130,7 +130,7 @@ class Decoder:
     def __init__(self, shape: Shape, weights: Weights):
         self.shape, self.weights = shape, weights
         self.replicates = len(weights["words"])
-        self._table: Tensor | None = None  # (2, places, d / 2)
+        self._table: Tensor | None = None  # (2, places, d)
 
     def __call__(
         self, tokens: Tensor, *, last: int | None = None, cache: Cache | None = None

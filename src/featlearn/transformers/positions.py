@@ -11,14 +11,17 @@ from torch import Tensor
 
 
 def rotary_table(length: int, d: int, base: float = 10_000.0) -> Tensor:
-    """Cosines and sines of the places 0 .. length - 1: (2, length, d / 2), float64."""
+    """Cosines and sines of the places 0 .. length - 1 for each number, (2, length, d), float64.
+
+    Sines of the first half are negative: each number adds its sine times the other of its plane.
+    """
     rates = base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
-    return torch.stack([angles.cos(), angles.sin()])
+    cos, sin = angles.cos(), angles.sin()
+    return torch.stack([torch.cat([cos, cos], 1), torch.cat([-sin, sin], 1)])
 
 
 def rotated(x: Tensor, table: Tensor) -> Tensor:
-    """Queries or keys (..., n, d) turned to the places of ``table`` (2, n, d / 2)."""
+    """Queries or keys (..., n, d) turned to the places of ``table`` (2, n, d)."""
     cos, sin = table
-    first, second = x.chunk(2, -1)
-    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+    return x * cos + x.roll(x.shape[-1] // 2, -1) * sin
