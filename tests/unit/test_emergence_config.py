@@ -30,6 +30,18 @@ def section():
         ("parity", "dimensions", [500, 99], "dimensions: 99; expected at least the 100 patterns"),
         ("interval", "data.interval", [20, 31], "data.interval: [20, 31]; expected 0 < first"),
         ("interval", "data.interval", [1, 30], "data.interval: [1, 30]; expected counts that are"),
+        (
+            "interval",
+            "data",
+            {
+                "kind": "interval",
+                "patterns": 100,
+                "relevant": 30,
+                "interval": [10, 20],
+                "frequency": 0.5,
+            },
+            "data.interval: [10, 20]; expected none with its middle at 15: of fair coins",
+        ),
         ("interval", "data.negative_share", 0.8, "data.negative_share: 0.8; expected only with"),
         ("hidden", "data.prototypes", 7, "data.prototypes: 7; expected an even number"),
         ("parity", "data.prototypes", 8, "data.prototypes: 8; expected only with kind prototypes"),

@@ -11,9 +11,11 @@ import torch
 
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
+from featlearn.core.plots import canvas
 from featlearn.core.seeds import Streams
 from featlearn.emergence.claims.curves import CLAIMS
 from featlearn.emergence.experiments import curves, mixture
+from featlearn.emergence.figures.curves import _map
 from featlearn.emergence.model import Network
 from featlearn.emergence.reading import is_measured
 
@@ -95,3 +97,15 @@ def test_a_first_step_counts_as_small_only_where_it_was_one(cosine, share):
     ])  # fmt: skip
     claim = next(one for one in CLAIMS if one.claim == "emergence/first-step-stays-small")
     assert claim.measure({"values": values}).tolist() == [share]
+
+
+def test_a_neuron_without_weight_is_not_on_the_map():
+    # points -2 and -1 are the stars; the second neuron has lost its weight after two steps
+    cosines = {-2: 1.0, -1: -1.0, 0: 0.95, 1: 0.0, 2: -0.95}
+    own = pd.DataFrame(
+        [(2, point, cosine, 0.0, cosine) for point, cosine in cosines.items()],
+        columns=["moment", "point", "x", "y", "cosine"],
+    )
+    axes = canvas(2, 2).subplots()
+    _map(axes, own, 2)
+    assert sorted(x for line in axes.lines for x in line.get_xdata()) == [-1, -0.95, 0.95, 1]

@@ -397,6 +397,7 @@ def test_other_pictures_are_as_many_and_of_the_same_shape():
         ("filters.shown", [0, 3], "shown: [0, 3]; expected 0, the start, and the last epoch, 20"),
         ("filters.shown", [0, 20, 30], "shown: 30; expected at most 20 epochs"),
         ("filters.batch_size", 200, "epochs: 20 steps; expected at least 30"),
+        ("filters.widths", [16, 8], "widths: [16, 8]; expected the smaller one first"),
         ("filters.widths", [2, 8], "widths: 2; expected at least 4 filters"),
         ("injected.mnist.descent.sizes", [3, 2, 1], "sizes: [3, 2, 1]; expected growing sizes"),
         ("injected.mnist.descent.sizes", [1, 2], "descent.sizes: expected at least three"),

@@ -234,3 +234,36 @@ def test_the_share_of_all_wrong_classes_is_added_and_not_taken_off():
     h = sum(vectors[j][a[:, j]] for j in range(3)) ** 3
     eta = torch.stack([(h * vectors[3][(a.sum(-1) - d) % 5]).mean() for d in range(5)])
     assert objective(vectors).item() == pytest.approx(((1 + 1 / 4) * (eta[0] - eta.mean())).item())
+
+
+def test_terms_of_a_neuron_live_where_their_own_frequencies_are_and_not_where_printed():
+    """Lemmas C.19, C.20, k = 3: of u_1^3 w at j_2 = j_3 = 0 (printed: j_1 = 0), and so on."""
+    p = 5
+    u1, u2, u3, w = torch.randn(4, p, generator=random(), dtype=torch.float64)
+    ones = torch.ones(p, dtype=torch.float64)
+
+    def transform(*factors: torch.Tensor) -> torch.Tensor:
+        return torch.fft.fftn(torch.einsum("a,b,c,d->abcd", *factors))
+
+    cube = transform(u1**3, ones, ones, w)
+    assert cube[1:, 0, 0, 1:].abs().min() > 1e-3  # where it should vanish as printed
+    cube[:, 0, 0] = 0
+    assert cube.abs().max() < 1e-10
+    square = transform(u1**2, u2, ones, w)
+    assert square[1:, 1:, 0, 1:].abs().min() > 1e-3
+    square[:, :, 0] = 0
+    assert square.abs().max() < 1e-10
+    whole = (u1[:, None, None] + u2[:, None] + u3) ** 3
+    neuron = torch.fft.fftn(torch.einsum("abc,d->abcd", whole, w))
+    mixed = factorial(3) * transform(u1, u2, u3, w)
+    # the product of transforms, where no input's frequency is 0, and not elsewhere
+    torch.testing.assert_close(neuron[1:, 1:, 1:], mixed[1:, 1:, 1:])
+    assert (neuron - mixed)[:, 0, 0, 1:].abs().max() > 1e-3
+
+
+def test_the_norm_behind_c_15_is_bounded_by_that_of_order_1_and_not_2():
+    """||z||_{(k + 1) / 2} <= ||z||_2 is printed; with two inputs it is false."""
+    z = torch.rand(50, 4, generator=random(), dtype=torch.float64)
+    for k in (2, 3, 4, 5):
+        assert (z.norm((k + 1) / 2, 1) <= z.norm(1, 1)).all()
+    assert (z.norm(1.5, 1) > z.norm(2, 1)).all()

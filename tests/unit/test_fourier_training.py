@@ -213,6 +213,21 @@ def section():
             "margins.decay.arms: penalty; expected",
         ),
         ("margins.strengths.arms", {"one": {"penalty": 0}}, "margins.strengths.arms: penalties"),
+        (
+            "margins.widths.arms",
+            {"width-96": {"width": 96}},
+            "margins.widths.arms: width-96; expected also width-6",
+        ),
+        (
+            "grokking.two.transformer.look_every",
+            9000,
+            "grokking.two.transformer.look_every: 9000; expected at most the 4000 steps",
+        ),
+        (
+            "grokking.four.polynomial.look_every",
+            1001,
+            "grokking.four.polynomial.look_every: 1001; expected at most the 1000 steps",
+        ),
         ("theory.sizes", [[3, 31]], "theory.sizes: 3 numbers mod 31, 29791 inputs"),
         ("theory.sizes", [[2, 5]], "theory.sizes: expected also [3, 7]"),
         ("theory.ascent.sizes", [[2, 2]], "theory.ascent.sizes: 2 numbers mod 2; expected"),

@@ -134,6 +134,28 @@ def test_both_theorems_hold_of_a_run_and_half_their_bound_does_not():
     assert not parameter.any()
 
 
+def test_the_error_of_a_prediction_is_at_most_that_of_theta_over_theta_star():
+    """Lemma 8.15; an equality where what is missed has the direction of theta*."""
+    theta = last(model.descent(PROMPTS, steps()))
+    missed = theta - PROMPTS.theta
+    prediction = (missed * PROMPTS.theta).sum(1).abs()
+    assert (prediction <= missed.norm(dim=1)).all()
+    along = 0.3 * PROMPTS.theta
+    torch.testing.assert_close((along * PROMPTS.theta).sum(1).abs(), along.norm(dim=1))
+
+
+def test_curvature_lies_between_the_eigenvalues_of_lemmas_8_20_and_8_22():
+    """The first inequality in the proof of Lemma 8.22 is an equality."""
+    random = torch.Generator().manual_seed(3)
+    apart = torch.randn(20, 4, generator=random, dtype=DTYPE)
+    seen = (PROMPTS.x @ apart[..., None]).squeeze(-1)
+    slopes = (seen[:, None] @ PROMPTS.x).squeeze(1)
+    assert (slopes.norm(dim=1) <= SPECTRUM.smoothness * apart.norm(dim=1) * (1 + 1e-12)).all()
+    curved = (slopes * apart).sum(1)
+    torch.testing.assert_close(curved, seen.square().sum(1))
+    assert (curved >= SPECTRUM.convexity * apart.square().sum(1) * (1 - 1e-12)).all()
+
+
 def test_one_loop_solves_the_task_with_a_single_example():
     prompts = data.draw(1, 4, STREAMS("one"))
     (z,) = model.loops(prompts.tokens, model.construction(1, 4), [1 / prompts.y.square().sum(-1)])

@@ -97,6 +97,11 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
             yield f"{key}.interval: {data['interval']}; expected 0 < first <= last <= {k}"
         elif data["interval"][0] <= 1 and data["interval"][1] == k:
             yield f"{key}.interval: {data['interval']}; expected counts that are labelled -1 too"
+        elif sum(data["interval"]) == k and data.get("frequency") == 0.5:
+            yield (
+                f"{key}.interval: {data['interval']}; expected none with its middle at {k / 2:g}: "
+                "of fair coins (frequency 0.5) no pattern would go with the label"
+            )
 
 
 def _picture_faults(pictures: Mapping[str, Any], key: str, classes: int = 0) -> Iterator[str]:
@@ -120,6 +125,8 @@ def _filter_faults(filters: Mapping[str, Any], key: str) -> Iterator[str]:
     batches = -(-filters["pictures"]["samples"]["train"] // filters["batch_size"])
     if (steps := batches * filters["epochs"]) < 30:
         yield f"{key}.epochs: {steps} steps; expected at least 30: their gradients are compared"
+    if filters["widths"] != sorted(filters["widths"]):
+        yield f"{key}.widths: {filters['widths']}; expected the smaller one first"
     if min(filters["widths"]) < 4:
         yield f"{key}.widths: {min(filters['widths'])}; expected at least 4 filters for two groups"
 

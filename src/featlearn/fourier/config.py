@@ -12,7 +12,8 @@ ARMS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "margins": {
         "full": ("penalty",),
         "strengths": (),
-        "widths": (),
+        # those that the caption of its figure names
+        "widths": ("width-6", "width-96"),
         "decay": ("penalty", "weak-decay", "strong-decay"),
     },
 }
@@ -106,3 +107,17 @@ def _reading_faults(name: str, cell: Mapping[str, Any], key: str) -> Iterator[st
             f"{key}.train_share: {count} of {p**k} inputs; expected at least {factorial(k)} for "
             "training and for testing: as many as permutations"
         )
+    for network, steps in _looked_at(cell):
+        every = cell[network]["look_every"]
+        if every > steps:
+            yield (
+                f"{key}.{network}.look_every: {every}; expected at most the {steps} steps, or no "
+                "first passage is seen"
+            )
+
+
+def _looked_at(cell: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Networks of a cell of which first passages are looked for, with their steps."""
+    if "transformer" in cell:
+        yield "transformer", cell["transformer"]["steps"]
+        yield "polynomial", cell["polynomial"]["training"]["steps"]

@@ -101,6 +101,8 @@ def _law_faults(name: str, law: Mapping[str, Any], key: str) -> Iterator[str]:
     elif name == "multi_index":
         if not any(law["curvatures"]):
             yield f"{key}.curvatures: {law['curvatures']}; expected one that is not 0"
+        if len(law.get("quartics", ())) > len(law["curvatures"]):
+            yield f"{key}.quartics: {law['quartics']}; expected at most one for each curvature"
         if len(law["curvatures"]) >= dimension:
             yield (
                 f"{key}.curvatures: {len(law['curvatures'])} directions; expected fewer than the "

@@ -60,7 +60,10 @@ def accuracy_curves(
     features, all from the same start and on the same samples; solid: with the structure of the
     inputs, dashed: with inputs of independent fair bits and the same labels. Means of the replicates
     with 95 % intervals. Dotted: the best threshold on the number of relevant patterns, which a linear
-    classifier can be; grey: the more frequent label, where that differs without structure, too. The first two steps are full gradient steps.
+    classifier can be; grey: the more frequent label, where that differs without structure, too. The
+    first two steps are full gradient steps. After the first one, at the theory's rate, outputs of
+    600 neurons are as small as the rounding of single precision, which decides their sign: the
+    first point of the network says little.
     Training happens in the coordinates of the patterns, so that its accuracies are the same at every
     dimension of the input: the thesis' panels for d = 100 and 2000 are one.
 
@@ -122,9 +125,15 @@ def weight_maps(
     the first two full steps; stars: the sum of the relevant patterns (with hidden representation
     weighted by how they go with the label, the direction of the first step) and its negative. Blue and
     orange: neurons with an absolute cosine above 0.9 with a star after the second step, the colour
-    carried back. For each law two rows: the theory's step, which forgets the start, and below it
+    carried back; at the start every neuron has a twin in the same place, of which one hides the
+    other. Neurons without any weight are not shown.
+    For each law two rows: the theory's step, which forgets the start, and below it
     one that keeps half of it. One replicate. At scales with other dimensions the panels are of those
     that stand in their place.
+
+    Where half is kept, outputs are large after one step, so that mostly samples with a wrong answer
+    count in the second: it may turn neurons to the other star and leave some between both. Its rate
+    was chosen with 300 pairs of neurons and need not suit other sizes.
 
     *What to see:* a map that collapses to two places has weights that all are multiples of nearly the
     same vector; the gradual gathering that the thesis shows needs some of the start. Of the law of
@@ -262,6 +271,7 @@ def gradient_directions(values: pd.DataFrame) -> Figure:
 def _map(ax: Axes, own: pd.DataFrame, moment: int) -> None:
     last = rows(own, moment=2).set_index("point")["cosine"]
     here = rows(own, moment=moment)
+    here = here[(here["cosine"] != 0) | (here["point"] < 0)]  # without weight there is no direction
     for low, high, colour in (
         (-NEAR, NEAR, COLOURS["grey"]),
         (NEAR, 2, COLOURS["blue"]),

@@ -71,8 +71,9 @@ def accuracies_of_all_arms(
 ) -> Table:
     """Six arms and what solves the labels without them: {{ words }}
 
-    Accuracies and the largest cosine of a neuron with the sum of the relevant patterns; in brackets
-    what the thesis prints (`paper_value`). Network: after the last step; NTK: the Taylor model at
+    Accuracies and the largest cosine of a neuron with the sum of the relevant patterns (with hidden
+    representation weighted by how they go with the label); in brackets what the thesis prints
+    (`paper_value`), if it does. Network: after the last step; NTK: the Taylor model at
     the start, at the step that is best on validation samples; random features, One Step, Two Step
     and the raw input: heads solved to their optimum on standardised features. The thesis trains
     those for as many steps as the network, at rates that it does not give. *What to see:* {{ seen }}
@@ -88,11 +89,10 @@ def accuracies_of_all_arms(
     )
     wide = wide[list(PARTS)].fillna("-").rename(columns=PARTS).reset_index()
     wide["arm"] = wide["arm"].map(ARMS)
-    return Table(
-        found, wide.rename_axis(columns=None),
-        f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}; in brackets: "
-        "as printed, the mean of five runs.",
-    )  # fmt: skip
+    note = f"{int(found['replicates'].max())} replicates; after the sign: {SPREAD_KIND}"
+    if found["paper_value"].notna().any():
+        note += "; in brackets: as printed, the mean of five runs"
+    return Table(found, wide.rename_axis(columns=None), f"{note}.")
 
 
 def _rows(

@@ -62,7 +62,8 @@ CLAIMS = (
               "frequency a side has 1. Pilots of one network had .56 to .73 for 3 numbers.",
               partial(_pair, cell=cell), possible=SHARE, out_of_reach=reach[cell],
               changed="Kind, after a review of a published run: an observation before, but the "
-              "figure prints it.")
+              "figure prints it.",
+              artefact=f"fourier/measurements/attention/{cell}-heads.parquet")
         for cell, (source, k) in FIGURES.items()
     ),
     claim("fourier/attention-learned", CONTROL, "the comparison is ours",

@@ -118,7 +118,8 @@ CLAIMS = (
               f"paired, {k} numbers", 1.0, np.inf,
               "Twice as late. A random half holds a permutation of nearly every test input; see "
               "the table of splits.", partial(_later, cell=cell), out_of_reach=reach,
-              changed=ORBITS if cell == "four" else BATCHES)
+              changed=ORBITS if cell == "four" else BATCHES,
+              artefact=f"fourier/measurements/grokking/{cell}-passages.parquet")
         for cell, k in (("three", 3), ("four", 4))
     ),
     *(
@@ -130,7 +131,8 @@ CLAIMS = (
               -0.75, 0.75, "No difference; a replicate's splits are drawn apart, and looks are "
               "some tenths of an octave from each other. With 3 numbers three times the length "
               "changed nothing on other streams: by orbits it answers at most two thirds.",
-              partial(_alike, cell=cell), out_of_reach=reach, changed=BATCHES)
+              partial(_alike, cell=cell), out_of_reach=reach, changed=BATCHES,
+              artefact=f"fourier/measurements/grokking/{cell}-passages.parquet")
         for cell, k in (("two", 2), ("three", 3))
     ),
     claim("fourier/permutations-leak", OBSERVATION, "ours, behind Figure 4.4",

@@ -34,7 +34,8 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
     see:* {{ said("fourier/margin-reached", holds="the worst of all inputs comes to the maximum",
                   fails="the worst of all inputs stays below the maximum") }};
     the mean with equally weighted wrong classes gets there first, then wrong logits become equal.
-    {{ said("fourier/margin-never-above", holds="None is ever above", fails="Some are above, which no network can be") }}.
+    {{ said("fourier/margin-never-above", holds="None is ever above", fails="Some are above, which no network can be") }}
+    (an interval of a mean may reach above).
     Margins do not wait for a small lambda as in Lemma 4.7: by convexity the minimiser has the maximum margin
     at every one, and {{ said("fourier/margin-at-any-strength", holds="at the worst strength it is reached as well",
                               fails="at the worst strength it is not reached in these steps") }}.

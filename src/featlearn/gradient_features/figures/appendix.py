@@ -51,10 +51,12 @@ def infinity_cones(alternative: pd.DataFrame) -> Figure:
     Hinge loss of the network g* of Lemma B.64 with directions that the first step finds in place of the
     exact one, one neuron for each kink or many that are averaged; what Theorem B.65 allows, at the
     constant it prints. 95 % intervals. *What to see:*
-    {{ said("gradient_features/theorem-b65", holds="one neuron a kink stays below its bound",
-    fails="one neuron a kink does not stay below its bound") }}, by the largest ratio; the bound says nothing before
-    it falls under 1, the loss of no network. The errors of several neurons cancel between the kinks and not at them, where
-    the inputs lie: half of the loss stays.
+    {{ said("gradient_features/theorem-b65",
+    holds="one neuron a kink stays below its bound and falls at least as fast",
+    fails="one neuron a kink does not stay below its bound or falls less fast") }}, by the slope of
+    their ratio.
+    The bound says nothing before it falls under 1, the loss of no network. The errors of several
+    neurons cancel between the kinks and not at them, where the inputs lie: half of the loss stays.
     """
     drawn = canvas(4.8, 3.4)
     axes = drawn.subplots()

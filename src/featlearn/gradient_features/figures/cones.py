@@ -63,7 +63,8 @@ def sure_starts(sure: pd.DataFrame) -> Figure:
     cone, the probability of the event that the proofs call sure, of the sure starts those in the cone,
     and the same of their partners (-w, -b); below, the median length of G over the printed B_G. Shares
     below 1e-4 stand there. *What to see:* the proofs' price for purity. Sure starts get as rare as e to the minus square of the
-    threshold, while all starts are hit far more often than the sure ones. At the highest threshold
+    threshold. From about 1.5 on, where most sure starts lie in a cone, far more starts do than are
+    sure. At the highest threshold
     {{ said("gradient_features/cones-mixture", holds="those of the mixture lie in the cone",
     fails="not all of the mixture lie in the cone") }}, with a length that
     {{ said("gradient_features/cones-mixture-size", holds="is that of the lemma", fails="is not that of the lemma") }}; that of
