@@ -33,6 +33,13 @@ SIMMIM = CONFIG["images"]["pretraining"]["simmim"]
 SIMMIM = SIMMIM | {"training": SIMMIM["training"] | {"epochs": 20}}
 TRAINED = CONFIG["gemfilter"]["trained"]
 TRAINED = TRAINED | {"stages": [stage | {"steps": 60} for stage in TRAINED["stages"]]}
+DOMAINS = CONFIG["nuclear"]["domains"]
+#: What learns no features takes longer than these trainings.
+DOMAINS = DOMAINS | {
+    "arms": {name: DOMAINS["arms"][name] for name in ("ERM", "ERM-NU", "Mixup", "CORAL")},
+    "training": DOMAINS["training"] | {"steps": 16},
+    "opponents": {"pixels": 2, "features": 8},
+}
 
 #: Function of the rule, below featlearn, the part of the config that it reads, and wildcards.
 KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
@@ -54,13 +61,17 @@ KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
         {},
     ),
     "transformer": ("gemfilter.experiments.training:measure", TRAINED, {}),
+    "nuclear": ("nuclear.experiments.domains:measure", DOMAINS, {}),
 }
-OUTPUTS = ("weights", "history", "learning", "flow", "curves")
+OUTPUTS = ("weights", "history", "learning", "flow", "curves", "accuracies", "swept")
 NEEDED = {
     "transformer": ("weights", "curves"),
     "mrp-supervised": ("weights", "history", "learning"),
     "noncontrastive": ("history", "flow"),
+    "nuclear": ("accuracies", "swept"),
 }
+#: What a job imports on its way, and takes longer than the job.
+LATE = {"nuclear": ("sklearn.datasets", "torch._dynamo")}
 LOG = f"{RESULTS}/logs/train.log"
 
 
@@ -69,6 +80,7 @@ def job(kind: str, every: float) -> None:
     function, config, wildcards = KINDS[kind]
     outputs = {name: f"{RESULTS}/{name}" for name in NEEDED.get(kind, OUTPUTS[:2])}
     params = {"function": f"featlearn.{function}", "seed": 0, "device": "cpu"}
+    params |= {"cache": ".cache/images", "state": ""} if kind == "nuclear" else {}
     # no method of these has a teacher
     given = rule(inputs={"teacher": []}, outputs=outputs, log=LOG, config=config, **params)
     given.wildcards = type(given.wildcards)(fromdict=wildcards)
@@ -105,7 +117,8 @@ def made() -> dict[str, str]:
 
 def main(folder: str, kind: str, kills: str) -> None:
     os.chdir(folder)
-    importlib.import_module(f"featlearn.{KINDS[kind][0].partition(':')[0]}")
+    for module in (f"featlearn.{KINDS[kind][0].partition(':')[0]}", *LATE.get(kind, ())):
+        importlib.import_module(module)
     chance = random.Random(f"kills of {kind}")
     began = time.monotonic()
     ends = [attempt(kind, 1e9, None)]

@@ -12,12 +12,11 @@ import pytest
 
 KILLS = 50
 SCRIPT = Path(__file__).with_name("killed_jobs.py")
+KINDS = "images mrp mrp-supervised contrastive noncontrastive transformer nuclear"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "kind", ["images", "mrp", "mrp-supervised", "contrastive", "noncontrastive", "transformer"]
-)
+@pytest.mark.parametrize("kind", KINDS.split())
 def test_fifty_random_kills_change_no_byte(kind, tmp_path):
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path), kind, str(KILLS)],

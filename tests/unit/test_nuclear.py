@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import yaml
@@ -16,8 +18,10 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import spence
 
+from featlearn.core import interruption
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.loops import Loop
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.datasets import Labelled
 from featlearn.images.domains import MADE, open_domains
@@ -205,6 +209,31 @@ def test_swad_without_convergence_gives_the_last_segment():
     assert (float(state["w"]), count) == (1.0, 0)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_swad_goes_on_from_wherever_it_was(seed):
+    """Before the valley, within it and behind it: what is kept ends in the same bytes."""
+    g = generator(seed, "valleys")
+    # losses fall, then rise
+    losses = (torch.arange(14) - 6).abs() / 4 + torch.rand(14, generator=g) / 5
+    weights = torch.rand(14, 3, generator=g)
+
+    def taken(valley, first, last):
+        for i in range(first, last):
+            valley.add(Average.of({"w": weights[i].clone()}, i + 1), float(losses[i]))
+        return valley
+
+    whole, phases = taken(Swad(2, 4, 0.1), 0, 14).finish(), set()
+    for cut in range(15):
+        tensors, plain = taken(Swad(2, 4, 0.1), 0, cut).kept()
+        phases.add((plain["threshold"] is not None, plain["dead"]))
+        valley = Swad(2, 4, 0.1)
+        valley.go_on(tensors, json.loads(json.dumps(plain)))
+        found = taken(valley, cut, 14).finish()
+        assert torch.equal(found[0]["w"], whole[0]["w"])
+        assert found[1] == whole[1]
+    assert phases == {(False, False), (True, False), (True, True)}
+
+
 def test_penalty_is_added_as_printed_and_as_released():
     g = generator(0, "batch")
     x, y = torch.randn(12, 3, 2, 2, generator=g), torch.arange(12) % 3
@@ -258,8 +287,11 @@ def test_networks_of_a_stack_train_as_each_would_alone(norm):
     def sight(images, draws):
         return images.float() / 255
 
-    every = train(Stack([start() for _ in range(6)], "cpu"), trials, arms, TRAINING, sight).last
-    alone = train(Stack([start()], "cpu"), trials[1:], arms[2:], TRAINING, sight).last
+    loop = Loop("stack", {})  # outside of a job it keeps nothing
+    every = train(
+        Stack([start() for _ in range(6)], "cpu"), trials, arms, TRAINING, sight, loop
+    ).last
+    alone = train(Stack([start()], "cpu"), trials[1:], arms[2:], TRAINING, sight, loop).last
     for key, value in alone.items():
         torch.testing.assert_close(every[key][5].float(), value[0].float(), rtol=1e-3, atol=1e-4)
 
@@ -331,6 +363,69 @@ nuclear:
     assert {"at the end", "held out", "unseen"} <= set(rates(accuracies).shown.columns)
     for claim in CLAIMS:
         assert np.isfinite(claim.measure(found)).all()
+
+
+@pytest.fixture
+def killed_job(tmp_path, monkeypatch):
+    """A job on tiny folders whose state is kept after every step; dies after some of them."""
+    settings = {
+        "trials": 1, "opponents": {"pixels": 2, "features": 4},
+        "encoder": {"kind": "small_resnet", "widths": [4]},
+        "domains": {"made": "folders", "data": {"kind": "folder", "size": 12,
+                                                "path": str(_folders(tmp_path / "data"))}},
+        "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}, "CORAL": {"coral": 1.0}},
+        "sweep": {"weights": [0, 0.01]},
+        "training": {"steps": 3, "checkpoint_every": 2, "batch_size": 4, "at_once": 2},
+    }  # fmt: skip
+    job, after, calls = _job(tmp_path, {"nuclear": {"domains": settings}}), Loop.after, []
+
+    def run(dies_after=None, offered=True):
+        if offered:
+            interruption.offer(lambda: tmp_path / "kept", 0.0)
+        calls.clear()
+
+        def counted(self, step, state):
+            after(self, step, state)
+            calls.append(step)
+            if len(calls) == dies_after:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(Loop, "after", counted)
+        try:
+            return domains.measure(job)
+        except KeyboardInterrupt:
+            return None
+        finally:
+            interruption.withdraw()
+
+    run.calls, run.kept, run.data = calls, tmp_path / "kept", tmp_path / "data"
+    return run
+
+
+def test_a_killed_job_on_domains_goes_on_where_it_was(killed_job, capsys):
+    """In a training, at its last step and its end, between two domains, and in a later one."""
+    undisturbed, done = killed_job(offered=False), 0
+    for count in (2, 1, 1, 5, 10):
+        assert killed_job(count) is None
+        assert killed_job.calls == list(range(done + 1, done + count + 1))
+        done += count
+        # of all trainings together
+        assert len(list(killed_job.kept.rglob("*.safetensors"))) == min(done, 2)
+        assert "belong to another run" not in capsys.readouterr().err
+    found = killed_job()
+    assert killed_job.calls[0] == done + 1
+    assert f"test goes on after step {done}" in capsys.readouterr().err
+    for name, frame in undisturbed.items():
+        pd.testing.assert_frame_equal(found[name], frame, check_exact=True)
+
+
+def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
+    assert killed_job(5) is None
+    for path in killed_job.data.glob("art/cat/*.png"):
+        Image.new("RGB", (12, 12)).save(path)
+    killed_job()
+    assert killed_job.calls[0] == 1
+    assert "belong to another run (start: " in capsys.readouterr().err
 
 
 def test_an_algorithm_under_two_names_is_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import pytest
 import torch
@@ -16,13 +17,16 @@ from featlearn.core import interruption
 from featlearn.core.errors import DivergedError
 from featlearn.core.interruption import Terminated
 from featlearn.core.loops import Loop
+from featlearn.core.pieces import Pieces
 from featlearn.core.schedules import Schedule
-from featlearn.core.seeds import Streams, generator
+from featlearn.core.seeds import Streams, generator, seeded
 from featlearn.emergence.data import Law, World, sample
 from featlearn.emergence.model import symmetric_start, with_one
 from featlearn.emergence.train import batches, train_network
 from featlearn.fourier import train as fourier
 from featlearn.fourier.network import normal_start
+from featlearn.images.datasets import Labelled
+from featlearn.images.encoders import build_encoder
 from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
 from featlearn.mrp.supervised import fit
@@ -30,6 +34,8 @@ from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.train import Variant, canonical_neurons
 from featlearn.noncontrastive.train import train as train_noncontrastive
+from featlearn.nuclear.training import Net, Stack, Trial
+from featlearn.nuclear.training import train as train_domains
 from featlearn.transformers import train as tokens
 from featlearn.transformers.decoder import Decoder, Shape, start
 
@@ -190,7 +196,40 @@ def polynomials():
     return {**end._asdict(), **{f"seen/{step}": value for step, value in seen.items()}}
 
 
+def domains():
+    """Two trainings one after another, each of two trials with two algorithms."""
+    stream = generator(0, "resumed-loops", "domains")
+    pixels = [torch.randint(256, (6, 3, 4, 4), generator=stream) for _ in range(3)]
+    *learned, chosen = [Labelled(x.byte(), torch.arange(6) % 2) for x in pixels]
+    trials = [Trial(learned, chosen, (0, "resumed", trial)) for trial in range(2)]
+    arms = [{"nu": 0.1}, {"mixup": 0.2}]
+    training = {
+        "steps": 7, "rate": 0.1, "weight_decay": 0.0, "batch_size": 2, "checkpoint_every": 2,
+        "swad": {"converge": 2, "tolerance": 2, "ratio": 0.1},
+    }  # fmt: skip
+    sight = lambda images, draws: images.float() / 255  # noqa: E731
+
+    def piece(name):
+        with seeded(0, name):
+            encoder = build_encoder({"kind": "small_resnet", "widths": [2], "norm": "batch"}, 4)
+            stack = Stack([Net(encoder, 4, 2) for _ in range(4)], "cpu")
+        done = train_domains(stack, trials, arms, training, sight, pieces)
+        states = [done.best, done.swad, done.last]
+        return [[value.tolist() for value in one.values()] for one in states]
+
+    with Loop("domains", dict(enumerate(pixels))) as loop:
+        pieces = Pieces(loop)
+        told = {name: pieces.once(name, partial(piece, name)) for name in ("first", "second")}
+    return {
+        f"{name}/{state}/{place}": torch.tensor(value)
+        for name, states in told.items()
+        for state, values in enumerate(states)
+        for place, value in enumerate(values)
+    }
+
+
 KINDS = {
+    "domains": domains,
     "decoders": decoders,
     "emergence": emergence,
     "polynomials": polynomials,

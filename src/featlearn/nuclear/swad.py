@@ -5,11 +5,25 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
 State = dict[str, Tensor]
+
+
+def under(prefix: str, state: Mapping[str, Tensor]) -> State:
+    """The same tensors as ``prefix/name``."""
+    return {f"{prefix}/{name}": value for name, value in state.items()}
+
+
+def below(prefix: str, tensors: Mapping[str, Tensor]) -> State:
+    """Undo :func:`under`: of ``tensors`` those with this prefix, by their names without it."""
+    start = f"{prefix}/"
+    return {
+        name.removeprefix(start): own for name, own in tensors.items() if name.startswith(start)
+    }
 
 
 class Average:
@@ -20,10 +34,10 @@ class Average:
         self.count, self.loss = 0, math.inf
 
     @classmethod
-    def of(cls, state: State, count: int) -> Average:
+    def of(cls, state: State, count: int, loss: float = math.inf) -> Average:
         """The mean ``state`` of ``count`` weights."""
         made = cls()
-        made.state, made.count = state, count
+        made.state, made.count, made.loss = state, count, loss
         return made
 
     def add(self, state: State, count: int = 1) -> None:
@@ -57,14 +71,13 @@ class Swad:
         self.threshold: float | None = None
         self.dead = False
         self.mean, self.segments = Average(), 0
-        self.last: Average | None = None
 
     def add(self, segment: Average, loss: float) -> None:
         """A segment's mean weights, and the validation loss at its end."""
         if self.dead:
             return
         one = copy.copy(segment)
-        one.loss, self.last = loss, one
+        one.loss = loss
         self.start.append(one)
         self.smooth.append(one)
         if self.threshold is None:
@@ -101,8 +114,37 @@ class Swad:
     def finish(self) -> tuple[State, int]:
         """The dense average and how many segments it holds; the last segment if none converged."""
         if self.threshold is None:
-            assert self.last is not None
-            return self.last.state, 0
+            return self.start[-1].state, 0
         while not self.dead and self.smooth:
             self._drop_or_die()
         return self.mean.state, self.segments
+
+    def kept(self) -> tuple[State, dict[str, Any]]:
+        """What the rest depends on, to go on from: tensors by name, and plain values."""
+        # most segments lie in both queues
+        every = {id(one): one for one in (*self.start, *self.smooth)}
+        place = {key: str(number) for number, key in enumerate(every)}
+        tensors = under("mean", self.mean.state)
+        for key, one in every.items():
+            tensors |= under(place[key], one.state)
+        return tensors, {
+            "every": {place[key]: [one.count, one.loss] for key, one in every.items()},
+            "start": [place[id(one)] for one in self.start],
+            "smooth": [place[id(one)] for one in self.smooth],
+            "threshold": self.threshold,
+            "dead": self.dead,
+            "mean": self.mean.count,
+            "segments": self.segments,
+        }
+
+    def go_on(self, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> None:
+        """Undo :meth:`kept`, right after the start."""
+        every = {
+            place: Average.of(below(place, tensors), count, loss)
+            for place, (count, loss) in plain["every"].items()
+        }
+        self.start.extend(every[place] for place in plain["start"])
+        self.smooth.extend(every[place] for place in plain["smooth"])
+        self.threshold, self.dead = plain["threshold"], plain["dead"]
+        self.mean = Average.of(below("mean", tensors), plain["mean"])
+        self.segments = plain["segments"]

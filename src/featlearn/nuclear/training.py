@@ -18,12 +18,15 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import functional
 
+from featlearn.core import loops
+from featlearn.core.checkpoint import Checkpoint
+from featlearn.core.pieces import Keeper
 from featlearn.core.seeds import generator
 from featlearn.images.datasets import Labelled
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import Encoder
 from featlearn.nuclear.penalties import Mixed, losses
-from featlearn.nuclear.swad import Average, State, Swad
+from featlearn.nuclear.swad import Average, State, Swad, below, under
 
 #: uint8 images to what a network sees; with draws at random.
 Sight = Callable[[Tensor, Draws | None], Tensor]
@@ -154,50 +157,103 @@ class Trained(NamedTuple):
 
 def train(
     stack: Stack, trials: Sequence[Trial], arms: Sequence[Mapping[str, Any]],
-    training: Mapping[str, Any], sight: Sight,
+    training: Mapping[str, Any], sight: Sight, loop: Keeper,
 ) -> Trained:  # fmt: skip
     """Adam with a constant rate; the checkpoint of the best validation accuracy, and SWAD.
 
     Networks lie trial by trial, in each ``arms``; all arms of a trial see the same batches.
+    ``loop`` keeps the state of a training that is killed.
     """
-    optimiser = torch.optim.Adam(
-        stack.parameters.values(), training["rate"], weight_decay=training["weight_decay"],
-        fused=True,
-    )  # fmt: skip
-    batches = [Batches(trial, training["batch_size"]) for trial in trials]
-    per, count = len(arms), len(arms) * len(trials)
-    valley = [Swad(**training["swad"]) for _ in range(count)]
-    segment, best = Average(), torch.full((count,), -1.0)
-    kept, at = _copy(stack.state), torch.zeros(count, dtype=torch.long)
-    for step in range(1, training["steps"] + 1):
+    own, per, steps = _Course(stack, trials, training), len(arms), training["steps"]
+    own.go_on(loop.latest())
+    while own.step < steps:
+        own.step += 1
         stack.net.train()
-        seen = [own.next(step, arms, sight) for own in batches]
+        seen = [one.next(own.step, arms, sight) for one in own.batches]
         images = torch.cat([one.images for one in seen])
         phi, scores = stack(images)
-        loss = losses(phi, scores, Mixed.together(seen), arms, len(trials), step)
-        optimiser.zero_grad()
+        loss = losses(phi, scores, Mixed.together(seen), arms, len(trials), own.step)
+        own.optimiser.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        segment.add(stack.state)
-        if step % training["checkpoint_every"] and step < training["steps"]:
-            continue
-        found = [
-            stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
-            for i, trial in enumerate(trials)
-        ]
-        accuracy = torch.cat([one[0] for one in found])
-        validation = torch.cat([one[1] for one in found])
-        better = accuracy > best
-        best, at = torch.where(better, accuracy, best), torch.where(better, step, at)
-        for key, value in stack.state.items():
-            kept[key][better] = value[better]
-        for i, own in enumerate(valley):
-            mean = {key: value[i].clone() for key, value in segment.state.items()}
-            own.add(Average.of(mean, segment.count), float(validation[i]))
-        segment = Average()
-    ends = [own.finish() for own in valley]
-    dense = {key: torch.stack([end[0][key] for end in ends]) for key in kept}
-    return Trained(kept, dense, _copy(stack.state), [end[1] for end in ends], at)
+        own.optimiser.step()
+        own.segment.add(stack.state)
+        if own.step % training["checkpoint_every"] == 0 or own.step == steps:
+            found = [
+                stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
+                for i, trial in enumerate(trials)
+            ]
+            own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]))
+        loop.after(own.step, own.kept)
+    return own.end()
+
+
+class _Course:
+    """What a training has come to after ``step`` steps: all that its next steps depend on."""
+
+    def __init__(self, stack: Stack, trials: Sequence[Trial], training: Mapping[str, Any]):
+        self.stack, self.step = stack, 0
+        self.optimiser = torch.optim.Adam(
+            stack.parameters.values(), training["rate"], weight_decay=training["weight_decay"],
+            fused=True,
+        )  # fmt: skip
+        self.batches = [Batches(trial, training["batch_size"]) for trial in trials]
+        self.best = _copy(stack.state)
+        count = len(next(iter(self.best.values())))
+        self.accuracy, self.at = torch.full((count,), -1.0), torch.zeros(count, dtype=torch.long)
+        self.segment = Average()
+        self.valleys = [Swad(**training["swad"]) for _ in range(count)]
+
+    def look(self, accuracy: Tensor, loss: Tensor) -> None:
+        """A segment ends: validation accuracy and loss (R,) of the networks as they are now."""
+        better = accuracy > self.accuracy
+        self.accuracy = torch.where(better, accuracy, self.accuracy)
+        self.at = torch.where(better, self.step, self.at)
+        for key, value in self.stack.state.items():
+            self.best[key][better] = value[better]
+        for i, valley in enumerate(self.valleys):
+            mean = {key: value[i].clone() for key, value in self.segment.state.items()}
+            valley.add(Average.of(mean, self.segment.count), float(loss[i]))
+        self.segment = Average()
+
+    def end(self) -> Trained:
+        ends = [valley.finish() for valley in self.valleys]
+        dense = {key: torch.stack([end[0][key] for end in ends]) for key in self.best}
+        return Trained(self.best, dense, _copy(self.stack.state), [end[1] for end in ends], self.at)
+
+    def kept(self) -> loops.State:
+        """Tensors by name, and plain values."""
+        valleys = [valley.kept() for valley in self.valleys]
+        parts = {"now": self.stack.state, "best": self.best, "segment": self.segment.state}
+        for key, own in self.stack.parameters.items():
+            parts[f"adam/{key}"] = self.optimiser.state[own]
+        parts |= {f"batches/{i}": own.kept() for i, own in enumerate(self.batches)}
+        parts |= {f"swad/{i}": own for i, (own, _) in enumerate(valleys)}
+        tensors = {"accuracy": self.accuracy, "at": self.at}
+        for name, own in parts.items():
+            tensors |= under(name, own)
+        return tensors, {"segment": self.segment.count, "swad": [told for _, told in valleys]}
+
+    def go_on(self, saved: Checkpoint | None) -> None:
+        """Undo :meth:`kept`, right after the start; without a checkpoint nothing."""
+        if saved is None:
+            return
+        self.step, tensors, told = saved.step, saved.tensors, saved.plain
+        self.accuracy, self.at = tensors["accuracy"], tensors["at"]
+        for name, whole in (("now", self.stack.state), ("best", self.best)):
+            for key, value in below(name, tensors).items():
+                whole[key].copy_(value)
+        for i, batches in enumerate(self.batches):
+            batches.go_on(below(f"batches/{i}", tensors))
+
+        def placed(name: str) -> State:
+            place = next(iter(self.best.values())).device
+            return {key: value.to(place) for key, value in below(name, tensors).items()}
+
+        for key, own in self.stack.parameters.items():
+            self.optimiser.state[own] = placed(f"adam/{key}")
+        self.segment = Average.of(placed("segment"), told["segment"])
+        for i, valley in enumerate(self.valleys):
+            valley.go_on(placed(f"swad/{i}"), told["swad"][i])
 
 
 def _copy(state: State) -> State:
@@ -211,6 +267,16 @@ class Batches:
         self.trial, self.size = trial, size
         self.draws = generator(*trial.name, "batches")
         self.orders = [torch.empty(0, dtype=torch.long) for _ in trial.learned]
+
+    def kept(self) -> State:
+        """What the batches to come depend on."""
+        orders = {str(i): order for i, order in enumerate(self.orders)}
+        return {"draws": self.draws.get_state(), **orders}
+
+    def go_on(self, tensors: State) -> None:
+        """Undo :meth:`kept`."""
+        self.draws.set_state(tensors["draws"])
+        self.orders = [tensors[str(i)] for i in range(len(self.orders))]
 
     def next(self, step: int, arms: Sequence[Mapping[str, Any]], sight: Sight) -> Mixed:
         """The batch of ``step`` for all arms; where an arm mixes, of domains in a random ring."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.loops import Loop
+from featlearn.core.pieces import Pieces
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
@@ -44,25 +47,36 @@ def measure(job: Job) -> Results:
         )
         for name in names
     ]
+    images = {
+        f"{trial}/{domain}/{what}": value
+        for trial, found in enumerate(opened)
+        for domain, own in found.images.items()
+        for what, value in own._asdict().items()
+    }
     accuracies: Rows = []
     swept: Rows = []
     progress = Progress(job.rule, len(opened[0].images))
-    for done, left_out in enumerate(opened[0].images, 1):
-        splits = [
-            _Split(found, left_out, config["validation"], name)
-            for found, name in zip(opened, names, strict=True)
-        ]
-        trained = _train(splits, list(every.values()), config, job.device)
-        for trial, own in enumerate(splits):
-            kept = {"domain": left_out, "replicate": trial}
-            for arm, settings in arms.items():
-                rows = _chosen([trained[trial, _key(one)] for one in settings])
-                accuracies += [{"arm": arm, **kept, **row} for row in rows]
-            swept += [{**kept, **trained[trial, _key(one)][0]} for one in sweep]
-            for arm, row in opponents(own.learned, own.chosen, own.unseen, own.classes,
-                                      config["opponents"], own.name).items():  # fmt: skip
-                accuracies.append({"arm": arm, **kept, **row})
-        progress.report(done, lambda: {})
+    where = torch.device(job.device).type
+    # the state of the files tells other weights, too
+    with Loop(job.rule, images, device=where, state=job.params.state) as loop:
+        pieces = Pieces(loop)
+        for done, left_out in enumerate(opened[0].images, 1):
+            splits = [
+                _Split(found, left_out, config["validation"], name)
+                for found, name in zip(opened, names, strict=True)
+            ]
+            trained = _train(splits, list(every.values()), config, job.device, pieces)
+            for trial, own in enumerate(splits):
+                kept = {"domain": left_out, "replicate": trial}
+                for arm, settings in arms.items():
+                    rows = _chosen([trained[trial, _key(one)] for one in settings])
+                    accuracies += [{"arm": arm, **kept, **row} for row in rows]
+                swept += [{**kept, **trained[trial, _key(one)][0]} for one in sweep]
+                solved = partial(opponents, own.learned, own.chosen, own.unseen, own.classes,
+                                 config["opponents"], own.name)  # fmt: skip
+                for arm, row in pieces.once(f"opponents, {left_out}, {trial}", solved).items():
+                    accuracies.append({"arm": arm, **kept, **row})
+            progress.report(done, lambda: {})
     return {"accuracies": pd.DataFrame(accuracies), "swept": pd.DataFrame(swept)}
 
 
@@ -118,26 +132,37 @@ class _Split:
 
 
 def _train(
-    splits: list[_Split], settings: list[Settings], config: Settings, device: Any
+    splits: list[_Split], settings: list[Settings], config: Settings, device: Any, pieces: Pieces
 ) -> dict[tuple[int, str], Rows]:  # fmt: skip
     """Rows of all settings in all trials; as many networks at once as the config says."""
     found: dict[tuple[int, str], Rows] = {}
-    sight, most = _sight(config.get("augmentation"), device), config["training"]["at_once"]
+    most, left_out = config["training"]["at_once"], splits[0].name[-1]
     few = max(1, most // len(settings))
     for first in range(0, len(splits), few):
         trials = splits[first : first + few]
         for start in range(0, len(settings), most):
             arms = settings[start : start + most]
-            stack = Stack([one.start(config) for one in trials for _ in arms], device)
-            streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in trials]
-            done = train(stack, streams, arms, config["training"], sight)
-            for i, one in enumerate(trials):
-                rows = slice(i * len(arms), (i + 1) * len(arms))
-                told = _told(stack, done, rows, one, sight)
-                for arm, own in zip(arms, told, strict=True):
+            told = pieces.once(
+                f"{left_out}, trials from {first}, algorithms from {start}",
+                partial(_train_stack, trials, arms, config, device, pieces),
+            )
+            for i, own in enumerate(told):
+                for arm, rows in zip(arms, own, strict=True):
                     weight = float(arm.get("nu", 0.0))
-                    found[first + i, _key(arm)] = [{"weight": weight, **row} for row in own]
+                    found[first + i, _key(arm)] = [{"weight": weight, **row} for row in rows]
     return found
+
+
+def _train_stack(
+    trials: list[_Split], arms: list[Settings], config: Settings, device: Any, pieces: Pieces
+) -> list[list[Rows]]:
+    """Of each trial and arm its rows, of networks that were trained together."""
+    sight = _sight(config.get("augmentation"), device)
+    stack = Stack([one.start(config) for one in trials for _ in arms], device)
+    streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in trials]
+    done = train(stack, streams, arms, config["training"], sight, pieces)
+    rows = [slice(i * len(arms), (i + 1) * len(arms)) for i in range(len(trials))]
+    return [_told(stack, done, own, one, sight) for own, one in zip(rows, trials, strict=True)]
 
 
 def _told(stack: Stack, done: Trained, rows: slice, own: _Split, sight: Sight) -> list[Rows]:
