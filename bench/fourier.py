@@ -133,7 +133,7 @@ def loss(weights):
 """
 _GROKKING = """
 from featlearn.core.optimisers import build
-from featlearn.fourier.grokking import adder, sum_losses
+from featlearn.fourier.adder import adder, sum_losses
 from featlearn.transformers.decoder import start
 sizes = {name: c["transformer"].get(name, 2) for name in
          ("layers", "width", "heads", "head_width", "hidden")}

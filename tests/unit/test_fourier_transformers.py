@@ -10,12 +10,13 @@ import torch
 
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier import attention
+from featlearn.fourier.adder import adder, sum_losses, sums_said
 from featlearn.fourier.claims import grokking as claims
 from featlearn.fourier.config import _reading_faults
 from featlearn.fourier.data import tuples
 from featlearn.fourier.experiments.grokking import passages
-from featlearn.fourier.grokking import Lesson, adder, sum_losses, sums_said
-from featlearn.transformers.decoder import start
+from featlearn.fourier.grokking import Lesson
+from featlearn.transformers.decoder import Decoder, start
 
 K, P, HEADS, D = 3, 7, 2, 5
 
@@ -171,6 +172,27 @@ def test_the_adder_reads_the_inputs_and_the_sign():
     assert torch.allclose(sum_losses(shape, weights, a), expected, atol=1e-6)
     # a network with positions tells orders apart
     assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
+
+
+@pytest.mark.parametrize(("k", "p", "count", "layers"), [
+    (2, 5, 3, 2), (2, 5, 25, 2), (3, 3, 12, 1), (3, 3, 12, 2), (3, 3, 27, 3), (4, 3, 5, 3),
+])  # fmt: skip
+def test_prefixes_that_are_computed_once_change_no_sum(k: int, p: int, count: int, layers: int):
+    shape = adder(k, p, width=8, layers=layers, heads=2, head_width=4, hidden=8)
+    weights = start(shape, Streams(0, "fourier", "adder", range(2))("start"))
+    weights = {name: (w + 0.1).double().requires_grad_() for name, w in weights.items()}
+    a = torch.randint(p, (2, count, k), generator=generator("prefixes"))
+    tokens = torch.cat([a, torch.full((2, count, 1), p)], -1)
+    plain = Decoder(shape, weights)(tokens, last=1)[:, :, 0]
+    found = sums_said(shape, weights, a)
+    assert torch.allclose(found, plain, atol=1e-12)
+    toward = torch.randn_like(plain)
+    slopes = [torch.autograd.grad((one * toward).sum(), list(weights.values()), allow_unused=True)
+              for one in (found, plain)]  # fmt: skip
+    for own, other in zip(*slopes, strict=True):
+        assert torch.allclose(own, other, atol=1e-12)
+    # the same inputs for all
+    assert torch.allclose(sums_said(shape, weights, a[0])[0], plain[0], atol=1e-12)
 
 
 def test_passages_are_first_steps_or_censored():

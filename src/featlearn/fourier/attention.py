@@ -15,7 +15,7 @@ Since only p words exist, maps and what they carry are computed once and looked 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -53,29 +53,46 @@ def logits(weights: Weights, a: Tensor, head_width: int) -> Tensor:
     """f of inputs (R, B, k) or, the same for all, (B, k): (R, B, p)."""
     scores = maps(weights, head_width)
     replicates, heads, p, _ = scores.shape
-    a = a.expand(replicates, -1, -1)
-    count, k = a.shape[1:]
+    own = a.expand(replicates, -1, -1).permute(2, 0, 1)  # (k, R, B)
     # a row of heads for each pair of words, so that looking up copies rows
     table = scores.permute(0, 2, 3, 1).reshape(-1, heads)
-    first = torch.arange(replicates, device=a.device).view(-1, 1, 1) * p
-    pairs = ((first + a)[..., None, :] * p + a[..., None]).view(replicates, count, k, k)
-    # (R, B, k queries, k keys, h), summed over the queries
-    read = F.embedding(pairs, table).softmax(3).sum(2)
+    first = torch.arange(replicates, device=a.device)[:, None] * p
+    pairs = (first + own)[:, None] * p + own
+    # (k keys, k queries, R, B, h), summed over the queries: axes in front are the cheap ones
+    read = table.index_select(0, pairs.flatten()).view(*pairs.shape, heads).softmax(0).sum(1)
     # how much of each word each head reads: (R, B, p, h)
-    words = torch.zeros(replicates, count, p, heads, dtype=read.dtype, device=a.device)
-    words = words.scatter_add(2, a[..., None].expand(-1, -1, -1, heads), read)
+    count = own.shape[1:]
+    at = torch.arange(count.numel(), device=a.device).view(count) * p + own
+    words = read.new_zeros(count.numel() * p, heads).index_add(0, at.flatten(), read.flatten(0, 2))
     carried = _heads(weights["words"] @ weights["value"], head_width) @ weights["out"].view(
         replicates, heads, head_width, p
     )
-    return words.flatten(2) @ carried.transpose(1, 2).reshape(replicates, p * heads, p)
+    rows = carried.permute(0, 3, 2, 1).reshape(replicates, p, p * heads)
+    said: Tensor = _FewRows.apply(rows, words.view(*count, p * heads))  # type: ignore[no-untyped-call]
+    return said.mT
+
+
+class _FewRows(torch.autograd.Function):
+    """A B^T of A (R, p, E) and B (R, n, E), p a few.
+
+    Products with few columns, which PyTorch makes of its gradient or of B A^T, are half as fast.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
+        ctx.save_for_backward(a, b)
+        return a @ b.mT
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor]:
+        a, b = ctx.saved_tensors
+        return slope @ b, slope.mT @ a
 
 
 def losses(weights: Weights, a: Tensor, head_width: int) -> Tensor:
     """Mean cross-entropy (R,) of inputs (R, B, k)."""
-    found = logits(weights, a, head_width)
-    y = labels(a, found.shape[-1])
-    each = F.cross_entropy(found.flatten(0, 1), y.flatten(), reduction="none")
-    return each.view(y.shape).mean(1)
+    found = logits(weights, a, head_width).mT  # (R, p, B) as it lies in memory
+    return F.cross_entropy(found, labels(a, found.shape[1]), reduction="none").mean(1)
 
 
 def _heads(x: Tensor, head_width: int) -> Tensor:

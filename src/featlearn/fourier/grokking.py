@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from featlearn.fourier.data import labels, orbits, split, tuples
-from featlearn.transformers.decoder import Decoder, Shape, Weights
 
 #: Kinds of inputs that accuracies are taken over: those for training, all others, and of these the
 #: permutations of one for training and the rest.
@@ -91,29 +89,3 @@ class Lesson:
             right.append(answer(a).argmax(-1).cpu() == labels(a, self.p))
         shares = (torch.cat(right, 1)[:, None] & self.parts).sum(-1) / self.parts.sum(-1)
         return dict(zip(PARTS, shares.unbind(1), strict=True))
-
-
-def adder(
-    k: int, p: int, *, layers: int, width: int, heads: int, head_width: int, hidden: int
-) -> Shape:
-    """A decoder that reads a_1 ... a_k and the sign =, word number p, and then says the sum."""
-    return Shape(
-        words=p + 1, outputs=p, length=k + 1, layers=layers, width=width, heads=heads,
-        head_width=head_width, hidden=hidden,
-    )  # fmt: skip
-
-
-def sums_said(shape: Shape, weights: Weights, a: Tensor) -> Tensor:
-    """Logits (R, B, p) of inputs (B, k), the same for all, or (R, B, k)."""
-    replicates = len(weights["words"])
-    equals = a.new_full((*a.shape[:-1], 1), shape.words - 1)
-    tokens = torch.cat([a, equals], -1).expand(replicates, -1, -1)
-    return Decoder(shape, weights)(tokens, last=1)[:, :, 0]
-
-
-def sum_losses(shape: Shape, weights: Weights, a: Tensor) -> Tensor:
-    """Mean cross-entropy (R,) of inputs (R, B, k)."""
-    found = sums_said(shape, weights, a)
-    y = labels(a, shape.outputs)
-    each = F.cross_entropy(found.flatten(0, 1), y.flatten(), reduction="none")
-    return each.view(y.shape).mean(1)

@@ -86,12 +86,13 @@ def _add_gradient(slope: Network, network: Network, a: Tensor, count: int) -> No
     h = sums(u, rows)
     low = power(h, k - 1)
     z = h * low if low is h else h.mul_(low)
-    residual = (z @ w.mT).softmax(-1)
-    y = labels(a, p)[..., None]
-    residual.scatter_add_(-1, y, w.new_full(y.shape, -1))
+    # (R, p, B): over an axis in front a softmax of few numbers is computed for many inputs at once
+    residual = (w @ z.mT).softmax(1)
+    y = labels(a, p)[:, None]
+    residual.scatter_add_(1, y, w.new_full(y.shape, -1))
     residual /= count
-    slope.w.baddbmm_(residual.mT, z)
-    by_h = (residual @ (k * w)).mul_(low).view(-1, width)
+    slope.w.baddbmm_(residual, z)
+    by_h = (residual.mT @ (k * w)).mul_(low).view(-1, width)
     by_u = slope.u.view(-1, width)
     for own in rows.T:
         by_u.index_add_(0, own, by_h)

@@ -188,10 +188,10 @@ class Decoder:
         h, g, d = self.shape.heads, self.shape.shared, self.shape.head_width
         weight, norm = self.weights[f"{layer}/qkv"], f"{layer}/attention"
         if last is None:
-            q, k, v = torch.split(_heads(self._product(x, norm, weight), d), [h, g, g], 1)
+            q, k, v = torch.split(_heads(self.product(x, norm, weight), d), [h, g, g], 1)
         else:
-            q = _heads(self._product(_end(x, last), norm, weight[..., : h * d]), d)
-            k, v = _heads(self._product(x, norm, weight[..., h * d :]), d).chunk(2, 1)
+            q = _heads(self.product(_end(x, last), norm, weight[..., : h * d]), d)
+            k, v = _heads(self.product(x, norm, weight[..., h * d :]), d).chunk(2, 1)
         if not self.shape.length:
             table = self._places(first, x)
             q, k = rotated(q, _end(table, last)), rotated(k, table)
@@ -201,7 +201,7 @@ class Decoder:
         """What a block makes of its input (R, B, n, D) and what its heads read (R B, h, n, d)."""
         rows = mixed.transpose(1, 2).flatten(2).view(self.replicates, x.shape[1] * x.shape[2], -1)
         x = _plus_product(x, rows, self.weights[f"{layer}/out"])
-        hidden = self._product(x, f"{layer}/mlp", self.weights[f"{layer}/up"]).flatten(1, 2)
+        hidden = self.product(x, f"{layer}/mlp", self.weights[f"{layer}/up"]).flatten(1, 2)
         if self.shape.activation == "swiglu":
             gate, up = hidden.chunk(2, -1)
             hidden = F.silu(gate) * up
@@ -211,9 +211,9 @@ class Decoder:
 
     def logits(self, x: Tensor) -> Tensor:
         """Final norm and unembedding: (R, B, n, D) to (R, B, n, V)."""
-        return self._product(x, "final", self.weights["unembed"])
+        return self.product(x, "final", self.weights["unembed"])
 
-    def _product(self, x: Tensor, norm: str, weight: Tensor) -> Tensor:
+    def product(self, x: Tensor, norm: str, weight: Tensor) -> Tensor:
         """norm(x) W, (R, B, n, D) to (R, B, n, E)."""
         rows = x.flatten(1, 2)
         gain = self.weights[f"{norm}_gain"]

@@ -23,8 +23,9 @@ from featlearn.core.progress import Progress
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
 from featlearn.fourier import network as polynomial
+from featlearn.fourier.adder import adder, sum_losses, sums_said
 from featlearn.fourier.config import ANSWERED, FITTED
-from featlearn.fourier.grokking import PARTS, Lesson, adder, sum_losses, sums_said
+from featlearn.fourier.grokking import PARTS, Lesson
 from featlearn.fourier.train import Training
 from featlearn.fourier.train import train as train_polynomial
 from featlearn.transformers.decoder import start
