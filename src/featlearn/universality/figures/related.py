@@ -26,7 +26,8 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
     intervals. *related*: beside other tasks the pool has so much of the samples of the target's task.
     *own*: it has the target's labelled training samples. *kinds*: as many other samples always, of few
     tasks or of many. A panel a method and pool. *What to see:* whether the target falls as the pool
-    becomes more diverse.
+    becomes more diverse; in *kinds*, with all labels, it
+    {{ said("universality/classes-at-fixed-samples", holds="falls", fails="rises") }}.
     """
     methods = config["methods"]
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
