@@ -96,6 +96,11 @@ def test_resnets_are_those_of_torchvision(kind, reference):
     torch.testing.assert_close(encoder(x), wanted(x))
 
 
+def test_the_trunk_for_small_pictures_has_the_parameters_of_the_released_one():
+    trunk = build_encoder({"kind": "resnet18", "stem": "cifar"}, 32)
+    assert sum(one.numel() for one in trunk.parameters()) == 11_168_832
+
+
 def test_width_multiplier_and_stem_of_the_resnets():
     narrow = build({"kind": "resnet50", "width_multiplier": 0.25})
     assert (narrow.width, narrow.stem_width, narrow.stride) == (512, 16, 32)

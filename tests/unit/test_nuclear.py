@@ -22,6 +22,7 @@ from featlearn.core import interruption
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.loops import Loop
+from featlearn.core.publish import exhibits
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.datasets import Labelled
 from featlearn.images.domains import MADE, open_domains
@@ -29,7 +30,7 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.nuclear import model, toy
 from featlearn.nuclear.claims.domains import CLAIMS
-from featlearn.nuclear.config import faults, state
+from featlearn.nuclear.config import contains, faults, state
 from featlearn.nuclear.experiments import domains
 from featlearn.nuclear.penalties import Mixed, losses
 from featlearn.nuclear.swad import Average, Swad
@@ -333,6 +334,8 @@ def test_a_folder_of_domains_weights_and_augmentation_are_a_config_of_ten_lines(
     colours = "brightness: 0.3, contrast: 0.3, saturation: 0.3, hue: 0.3"
     jitter = f"{{ op: colour_jitter, {colours}, p: 1 }}"
     folder = _folders(tmp_path / "PACS")
+    first = next((folder / "photo").iterdir())
+    (first / "broken.jpg").write_bytes(b"no picture")  # is left out
     settings = f"""
 nuclear:
   domains:
@@ -358,7 +361,7 @@ nuclear:
     for name, value in encoder.state_dict().items():
         torch.testing.assert_close(split.start(job.config).encoder.state_dict()[name], value)
     quoted = yaml.safe_load((ROOT / "config/paper_values/nuclear.yaml").read_text())
-    shown = printed_and_measured(accuracies, quoted, job.config, "table-e-2").shown
+    shown = printed_and_measured(accuracies, quoted, job.config, "table-e-2", "").shown
     assert {"here: art", "here: photo", "here: sketch"} <= set(shown.columns)
     assert {"at the end", "held out", "unseen"} <= set(rates(accuracies).shown.columns)
     for claim in CLAIMS:
@@ -426,6 +429,12 @@ def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
     killed_job()
     assert killed_job.calls[0] == 1
     assert "belong to another run (start: " in capsys.readouterr().err
+def test_folders_under_a_name_of_the_thesis_make_its_table_and_no_other():
+    every = {one.name for one in exhibits("nuclear", "domains") if not one.contains}
+    for settings in ({"made": "digits"}, {"made": "folders"}, {"made": "digits", "name": "PACS"}):
+        assert contains(settings) == dict.fromkeys(every, "stand-in")
+    own = contains({"made": "folders", "name": "PACS"})
+    assert [name for name in own if own[name] == "measured"] == ["table-e-2"]
 
 
 def test_an_algorithm_under_two_names_is_refused():

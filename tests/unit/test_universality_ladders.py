@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -101,6 +104,22 @@ def test_cka_block_by_block_is_that_of_gram_matrices() -> None:
     assert matrix[0, 1].item() == pytest.approx(float((k * m).sum() / k.norm() / m.norm()))
     assert matrix[0, 2].item() == pytest.approx(1)
     assert debiased(x, turned) == pytest.approx(1)
+
+
+def test_cka_of_the_linear_model_is_its_closed_form() -> None:
+    """(s + q b b') / sqrt((s + q b^2) (s + q b'^2)): private features weighted b and b'."""
+    z = torch.randn(20_000, 8, generator=torch.Generator().manual_seed(0))
+    weights = (1, 1 / 2, 1 / 3, 1 / 4, 0)  # sqrt(beta) is 1 / sqrt(T); none of another task
+    scales = [torch.tensor([1.0] * 4 + [weight**0.5] * 4) for weight in weights]
+    cka = Similarity()
+    for block in z.split(5000):
+        cka.add([block * scale for scale in scales])
+    wanted = [
+        [(1 + a * b) / math.sqrt((1 + a * a) * (1 + b * b)) for b in weights] for a in weights
+    ]
+    assert wanted[0] == pytest.approx([1, 0.9487, 0.8944, 0.8575, 0.7071], abs=1e-4)
+    assert wanted[1][2:4] == pytest.approx([0.98995, 0.9762], abs=1e-4)
+    assert cka.matrix().numpy() == pytest.approx(np.array(wanted), abs=0.005)
 
 
 def test_debiased_cka_of_independent_features_is_near_zero() -> None:

@@ -37,6 +37,23 @@ def test_theorem_7_1_by_enumeration() -> None:
     ("weights", "size", "scales", "loss", "shared", "private", "value"),
     [
         ((0.5, 0.5), 4, (1, 1), "logistic", 1, (0.5, 0.5), 0.0258896),
+        ((0.25,) * 4, 4, (1, 1), "logistic", 1, (0.25,) * 4, 0.0452219),
+        ((1,), 2, (1, 1), "logistic", 1, (1,), 0.0958747),
+        ((0.7, 0.3), 4, (1, 1), "logistic", 1, (0.64474, 0.35526), 0.024435),
+        ((0.7, 0.2, 0.1), 4, (1, 1), "logistic", 1, (0.66221, 0.25339, 0.08440), 0.029701),
+        (
+            (0.4, 0.3, 0.2, 0.1),
+            4,
+            (1, 1),
+            "logistic",
+            1,
+            (0.41087, 0.32412, 0.21397, 0.05104),
+            0.041737,
+        ),
+        ((0.7, 0.3), 2, (1, 1), "logistic", 1, (0.72508, 0.27492), 0.135563),
+        ((0.5, 0.5), 4, (0.7, 1), "logistic", 0.98901, (0.50549, 0.50549), 0.058465),
+        ((0.9, 0.1), 4, (1, 1), "exponential", 1, (0.85067, 0.14933), 0.020292),
+        ((0.5, 0.5), 4, (0.5, 1), "exponential", 0.5, (0.75, 0.75), 0.1024),
         ((1 / 16,) * 16, 4, (1, 1), "logistic", 1, (1 / 16,) * 16, 0.0776356),
         ((0.9, 0.1), 4, (1, 1), "logistic", 1, (0.86471, 0.13529), 0.018842),
         ((0.99, 0.01), 4, (1, 1), "logistic", 1, (1, 0), 0.012498),
@@ -66,6 +83,18 @@ def test_exponential_loss_has_a_closed_form_and_a_right_gradient() -> None:
         assert gradient[place] == pytest.approx(
             (at(a + step)[0] - at(a - step)[0]) / 2e-6, rel=1e-5
         )
+
+
+@pytest.mark.parametrize(
+    ("b", "norm", "near", "far"),
+    [(0.05, 1.1902, 0.0405, 1.176), (0.1, 0.9864, 0.0353, 1.172), (0.15, 0.8060, 0.0287, 1.148),
+     (0.2, 0.5887, 0.0191, 1.046), (0.24, 0.2776, 0.0056, 0.544)],
+)  # fmt: skip
+def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -> None:
+    assert threshold(b) == pytest.approx(norm, abs=1e-4)
+    assert three_states(b, 0.99 * threshold(b)) < 1e-6
+    assert three_states(b, 1.01 * threshold(b)) == pytest.approx(near, abs=1e-3)
+    assert three_states(b, 2 * threshold(b)) == pytest.approx(far, abs=1e-3)
 
 
 @pytest.mark.parametrize("b", [0.05, 0.1, 0.2])

@@ -76,6 +76,9 @@ def test_nt_xent_is_its_definition() -> None:
         logits = (z[i] @ z[others].T) / 0.5
         wanted += (logits.logsumexp(0) - z[i] @ z[(i + 5) % 10] / 0.5).item() / 10
     assert nt_xent(a, b)[0].item() == pytest.approx(wanted, abs=1e-5)
+    torch.manual_seed(0)
+    both = [torch.randn(16, 8)[None] for _ in range(2)]
+    assert nt_xent(*both).item() == pytest.approx(3.5400, abs=1e-4)  # of two other codings
 
 
 def test_adapters_learn_and_a_contrast_asks_for_two_copies() -> None:
@@ -101,6 +104,7 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
             for number in range(count):
                 pixels = (level + random.integers(-30, 30, (16, 16, 3))).astype(np.uint8)
                 Image.fromarray(pixels).save(tmp_path / "data" / split / name / f"{number}.png")
+    (tmp_path / "data" / "train" / "dark" / "broken.png").write_bytes(b"no picture")  # is left out
     settings = {"kind": "small_resnet", "widths": [4]}
     with seeded(0, "tests"):
         encoder = build_encoder(settings, 16)

@@ -53,6 +53,7 @@ experiment(
     optima=rules.nuclear_toy.output.optima,
     trained=rules.nuclear_toy.output.trained,
     points=rules.nuclear_toy.output.points,
+    quoted=NUCLEAR_QUOTED,
 )
 
 # -------------------------------------------------------------------------------------- domains
@@ -83,7 +84,7 @@ experiment(
     "nuclear",
     "domains",
     config["nuclear"]["domains"],
-    contains="stand-in",
+    contains=nuclear_config.contains(config["nuclear"]["domains"]["domains"]),
     accuracies=rules.nuclear_domains.output.accuracies,
     swept=rules.nuclear_domains.output.swept,
     quoted=NUCLEAR_QUOTED,

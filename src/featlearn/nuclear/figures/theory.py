@@ -22,8 +22,8 @@ def threshold(sweep: pd.DataFrame) -> Figure:
     """Where ERM-l2 fails, and where the nuclear norm does
 
     Accuracy in the unseen domain as coordinates of the environment are added, over the threshold
-    r / (4 gamma^2) of ERM-l2; dashed is the Gaussian approximation. *What to see:* accuracy falls
-    through a half at 1, where Proposition 6.3 asks for more than 4; whitened weights, the limit of a strong
+    r / (4 gamma^2) of ERM-l2; dashed, where it is not hidden by the lines, is the Gaussian
+    approximation. *What to see:* accuracy falls through a half at 1, where Proposition 6.3 asks for more than 4; whitened weights, the limit of a strong
     nuclear-norm penalty, hold until 4 (1 - 3 gamma^2), and fail where the proposition begins.
     """
     drawn = canvas(5.6, 3.4)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
+from featlearn.core.quoted import quoted_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +57,7 @@ def toy_lines(points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str)
 
 
 @figure()
-def toy_slopes(optima: pd.DataFrame) -> Figure:
+def toy_slopes(optima: pd.DataFrame, quoted: Mapping[str, Any]) -> Figure:
     """Optima of the toy problem, and what the printed accuracies would need
 
     Accuracy in the unseen domain of the optimum with the head fixed over the penalty's weight, from
@@ -71,7 +73,7 @@ def toy_slopes(optima: pd.DataFrame) -> Figure:
             penalty=lambda frame: frame["penalty"].clip(upper=top * 10)
         )
         ax.plot(own["penalty"], own["ood"], "o-", color=COLOURS[name], label=words, markersize=4)
-    for value in (0.76, 0.94):
+    for value in quoted_table(quoted, "figures-6-2-6-3")[0]["paper_value"]:
         ax.axhline(value, color=COLOURS["grey"], linewidth=0.8, linestyle="--")
         ax.annotate(f"printed {value:g}", (1, value), (-2, 2), xycoords=("axes fraction", "data"),
                     textcoords="offset points", ha="right", fontsize=8)  # fmt: skip

@@ -23,8 +23,10 @@ def adapters(adapters: pd.DataFrame) -> Figure:
     In brackets: augmented copies of each training sample. FT trains an adapter and a classifier, Ours adds
     NT-Xent at the adapter's output; 95 % intervals. By default encoders are networks of this run on
     vectors: *broad* was pre-trained on all tasks, *narrow* on the first alone. With all labels an adapter
-    {{ said("universality/adapter-beats-probe", holds="gains over a probe", fails="does not gain over a probe") }}, and the
-    contrastive loss {{ said("universality/adapter-with-contrast", holds="helps it", fails="does not help it") }}. Targets
+    {{ said("universality/adapter-beats-probe", holds="gains over a probe", fails="does not gain over a probe") }};
+    over all shares of the labels the contrastive loss
+    {{ said("universality/adapter-with-contrast", holds="helps it", fails="does not help it") }}.
+    Targets
     that a narrow encoder has not seen show whether an adapter can bring back what it dropped.
     """
     frame = adapters.assign(

@@ -27,7 +27,8 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     Ours, on vectors (MoCo, width 8). LP: a converged linear probe. FT: fine-tuning of the whole network.
     Ours: fine-tuning with the contrastive loss, at the weight named. CR then LP: the contrastive loss alone
     on the target's unlabelled samples, then a probe. 95 % intervals. After all tasks and with all labels fine-tuning
-    {{ said("universality/fine-tuning-wins-many", holds="beats a probe", fails="does not beat a probe") }}; with 5 % of them a probe
+    {{ said("universality/fine-tuning-wins-many", holds="beats a probe", fails="does not beat a probe") }};
+    after the target alone and with 5 % of them a probe
     {{ said("universality/probe-wins-few", holds="beats fine-tuning", fails="does not beat fine-tuning") }}. Tuned with the
     contrastive loss, networks {{ said("universality/fine-tuning-forgets-diversity",
     holds="hardly fall as the pre-training grows", fails="fall as the pre-training grows") }}.

@@ -101,6 +101,22 @@ def two_encoders(
     return beside(quoted, "table-f-1-f-4", pd.concat(rows), index=["target"], rows=printed)
 
 
+@table(contains="stand-in")
+def ends(accuracies: pd.DataFrame, quoted: Mapping[str, Any], config: Config) -> Table:
+    """Ends of the curves of Figure 7.1: measured, and as the text of the thesis has them
+
+    *here*: MoCo of width 8 on vectors, pre-trained on the target alone (first) and on all tasks
+    (last), all labels. The average of the thesis is the weighted one; it does not say with how many
+    labels.
+    """
+    rungs = {1: "first", max(config["mixtures"]): "last"}
+    own = curves(accuracies, config, 100)
+    own = own[(own["arm"] == KEPT) & (own["world"] == WORLD) & own["mixture"].isin(rungs)]
+    measured = own.assign(row=own["curve"], column=own["mixture"].map(rungs))
+    printed = [{**row, "column": row["rung"]} for row in quoted["figure-7-1"]["rows"]]
+    return beside(quoted, "figure-7-1", measured, index=["curve"], rows=printed)
+
+
 @table()
 def similarities(similarities: pd.DataFrame) -> Table:
     """CKA of the target's features between mixtures, biased and debiased"""
