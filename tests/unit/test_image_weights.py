@@ -16,6 +16,7 @@ from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.vit import relative_positions
 from featlearn.images.methods import build_method
+from featlearn.images.others import Borrowed
 from featlearn.images.weights import find_weights, from_beit, interpolate_positions, load_weights
 
 SMALL = {"kind": "small_resnet", "widths": [4, 8]}
@@ -53,6 +54,77 @@ def test_weights_come_back_from_safetensors_whatever_stands_in_front(path, setti
     loaded = load_weights(encoder, path)
     assert equal(encoder, state)
     assert (loaded.file, loaded.ignored, loaded.kept, loaded.head) == (path, (), (), {})
+
+
+@pytest.mark.parametrize("settings", [SMALL, VIT])
+@pytest.mark.parametrize(
+    ("own", "slow"), [("encoder_q", "encoder_k"), ("base_encoder", "momentum_encoder")]
+)
+def test_of_moco_the_encoder_is_read_and_not_its_average(tmp_path, settings, own, slow):
+    state, other = (build(settings, seed=seed).state_dict() for seed in (1, 2))
+    head = {"0.weight": torch.zeros(4, 4), "2.bias": torch.zeros(4)}
+    every = {f"module.{own}.{name}": value for name, value in state.items()}
+    every |= {f"module.{slow}.{name}": value for name, value in other.items()}
+    every |= {
+        f"module.{own}.{kind}.{name}": value
+        for kind in ("fc", "head")
+        for name, value in head.items()
+    }
+    every |= {"module.queue": torch.zeros(3), "module.predictor.0.weight": torch.zeros(2)}
+    torch.save({"epoch": 3, "state_dict": every}, tmp_path / "moco.pth.tar")
+    encoder = build(settings)
+    loaded = load_weights(encoder, tmp_path / "moco.pth.tar")
+    assert equal(encoder, state)
+    assert {"module.queue", f"module.{slow}.{next(iter(other))}"} <= {*loaded.ignored}
+
+
+def _as_clip(weights):
+    """Of timm's names the layout of OpenAI's files: the tower below ``visual.``."""
+    swaps = (("patch_embed.proj", "conv1"), ("pos_embed", "positional_embedding"),
+             ("blocks.", "transformer.resblocks."), ("norm_pre", "ln_pre"), ("norm1", "ln_1"),
+             ("norm2", "ln_2"), ("norm.", "ln_post."), ("qkv.", "in_proj_"),
+             ("attn.proj", "attn.out_proj"), ("mlp.fc1", "mlp.c_fc"), ("mlp.fc2", "mlp.c_proj"),
+             ("cls_token", "class_embedding"))  # fmt: skip
+    found = {"visual.proj": torch.zeros(4, 3), "token_embedding.weight": torch.zeros(2, 2)}
+    for name, value in weights.items():
+        for old, new in swaps:
+            name = name.replace(old, new)
+        own = {"positional_embedding": value[0], "class_embedding": value.flatten()}
+        found[f"visual.{name}"] = own.get(name, value).contiguous()
+    return found
+
+
+def _as_swin(weights):
+    """Of timm's names the layout of Microsoft's files, within UniCL's: a stage ends by merging."""
+    found = {"logit_scale": torch.zeros(1), "image_encoder.head.weight": torch.zeros(2, 2)}
+    for name, value in weights.items():
+        words = name.split(".")
+        if words[2:3] == ["downsample"]:
+            words[1] = str(int(words[1]) - 1)
+        found["image_encoder." + ".".join(words)] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "layout"),
+    [("vit_xsmall_patch16_clip_224", 32, _as_clip), ("swin_tiny_patch4_window7_224", 56, _as_swin)],
+)
+def test_networks_of_timm_read_their_makers_files(path, name, size, layout):
+    pytest.importorskip("timm")
+    encoders = []
+    for seed in (1, 0):
+        with seeded(seed, "weights"):
+            encoders.append(Borrowed(f"timm:{name}", size).eval())
+    wanted, encoder = encoders
+    save_file(layout(clones(wanted.core.state_dict())), path)
+    load_weights(encoder, path)
+    images = torch.rand(2, 3, size, size)
+    with torch.no_grad():
+        assert torch.equal(encoder(images), wanted(images))
+    save_file({name: value for name, value in layout(wanted.core.state_dict()).items()
+               if "resblocks.1" not in name and "layers.1" not in name}, path)  # fmt: skip
+    with pytest.raises(FeatlearnError, match=r"does not fit Borrowed:\n  missing: "):
+        load_weights(encoder, path)
 
 
 @pytest.mark.parametrize("group", [None, "model", "state_dict"])

@@ -429,6 +429,8 @@ def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
     killed_job()
     assert killed_job.calls[0] == 1
     assert "belong to another run (start: " in capsys.readouterr().err
+
+
 def test_folders_under_a_name_of_the_thesis_make_its_table_and_no_other():
     every = {one.name for one in exhibits("nuclear", "domains") if not one.contains}
     for settings in ({"made": "digits"}, {"made": "folders"}, {"made": "digits", "name": "PACS"}):

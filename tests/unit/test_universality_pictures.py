@@ -13,6 +13,7 @@ from PIL import Image
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
+from featlearn.images.others import LIBRARIES
 from featlearn.universality import config as universality_config
 from featlearn.universality.claims.pictures import CLAIMS
 from featlearn.universality.experiments import pictures as experiment
@@ -81,7 +82,24 @@ def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
     models = schema["properties"]["foundation"]["properties"]["models"]["additionalProperties"]
     kinds = models["properties"]["encoder"]["properties"]["kind"]["enum"]
     shared = read_yaml(ROOT / "workflow/schemas/shared.schema.yaml")["$defs"]["encoder"]
-    assert kinds == [*shared["properties"]["kind"]["enum"], "text"]
+    assert kinds == [*shared["properties"]["kind"]["enum"], *LIBRARIES, "text"]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "told"),
+    [
+        ({"kind": "resnet18"}, "weights: nowhere: no such file; expected one, or library:name"),
+        ({"kind": "text"}, "weights: nowhere: no such folder; expected one of the library"),
+        ({"kind": "timm"}, "encoder: ['kind']; expected the kind timm and the name of"),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_not_there_is_refused_by_its_key(encoder, told) -> None:
+    model = {"encoder": encoder, "weights": "nowhere", "augmentation": {},
+             "targets": {"t": {"kind": "digits"}}}  # fmt: skip
+    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
+    config["foundation"]["models"] = {"m": model}
+    found = list(universality_config.faults(config))
+    assert any(one.startswith(f"universality.foundation.models.m.{told}") for one in found)
 
 
 def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:

@@ -7,6 +7,7 @@ a network of others has its maps, :mod:`~featlearn.images.layers` finds out.
 from __future__ import annotations
 
 import math
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -206,6 +207,22 @@ class Borrowed(Encoder):
             raise ConfigError(f"{source}: cannot see {size} x {size} pixels: {error}") from error
         self.stride = size // rows
         self.built = {"encoder": {"kind": source}, "image_size": size}
+
+    @property
+    def core(self) -> nn.Module:
+        own: nn.Module = self.network
+        return own
+
+    def understood(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """As timm converts a file of those who made the network: CLIP's tower, Microsoft's Swin."""
+        convert = getattr(sys.modules[type(self.network).__module__], "checkpoint_filter_fn", None)
+        if convert is None:
+            return weights
+        try:
+            return dict(convert(weights, self.network))
+        except Exception as error:  # of many kinds, where a file is of another network
+            kind = self.built["encoder"]["kind"]
+            raise FeatlearnError(f"weights do not fit {kind}: {error}") from error
 
     def stem(self, images: Tensor) -> Tensor:
         return images

@@ -26,7 +26,12 @@ Weights = dict[str, Tensor]
 #: Groups of a checkpoint that hold the network, in the order in which they are looked for.
 GROUPS = ("model_ema", "model", "state_dict", "module")
 #: What may stand in front of the encoder's names.
-PREFIXES = ("", "encoder.", "module.", "module.encoder.", "model.", "model.encoder.", "backbone.")
+PREFIXES = (
+    *("", "encoder.", "module.", "module.encoder.", "model.", "model.encoder.", "backbone."),
+    # MoCo's encoder, beside its momentum encoder, with one process and with several; UniCL's
+    *("encoder_q.", "module.encoder_q.", "base_encoder.", "module.base_encoder."),
+    *("image_encoder.", "module.image_encoder."),
+)
 #: Names of classification heads.
 HEADS = ("fc.", "head.", "heads.head.", "classifier.")
 #: Names that a message lists before it says how many more there are.
@@ -64,7 +69,8 @@ def load_weights(
     """Fill an encoder with weights.
 
     Positions of a vision transformer for another image size are interpolated. Checkpoints of
-    torchvision, timm, DeiT, MAE and of our pre-training are understood.
+    torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood; for networks of
+    timm (:class:`featlearn.images.others.Borrowed`) what timm itself converts, such as CLIP's.
 
     Parameters
     ----------
@@ -88,17 +94,16 @@ def load_weights(
     file = find_weights(source, folder)
     read = read_weights(file)
     refuse_others(read, encoder, str(file))
-    found = _rename(read)
-    own = encoder.state_dict()
-    found, ignored = _without_prefix(found, own)
-    found, head = _without_head(found)
+    own = encoder.core.state_dict()
+    found, ignored = _without_prefix(_rename(read) if encoder.core is encoder else dict(read), own)
+    found, head = _without_head(encoder.understood(found))
     if isinstance(encoder, VisionTransformer):
         _fit_positions(found, encoder)
     kept = tuple(name for name in own if name not in found and _may(name, may_differ))
     extra = tuple(name for name in found if name not in own and _may(name, may_differ))
     found = {name: value for name, value in found.items() if name not in extra}
     _refuse_misfits(file, found, {k: v for k, v in own.items() if k not in kept}, encoder)
-    encoder.load_state_dict(found, strict=False)
+    encoder.core.load_state_dict(found, strict=False)
     return Loaded(file, head, (*ignored, *extra), kept)
 
 

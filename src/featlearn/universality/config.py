@@ -75,12 +75,29 @@ def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[st
     if foundation["copies"][0] != 1 or sorted(foundation["copies"]) != list(foundation["copies"]):
         yield f"{key}.copies: {foundation['copies']}; expected a rising list that begins with 1"
     for name, model in foundation["models"].items():
+        yield from _encoder_faults(model, f"{key}.models.{name}")
         for target, data in model["targets"].items():
             place = f"{key}.models.{name}.targets.{target}"
             if not _is_text(model):
                 yield from data_faults(data, place)
-            elif "path" not in data:
-                yield f"{place}.path: none; expected a folder of train, validation and test.jsonl"
+            elif not Path(data.get("path") or "").expanduser().joinpath("train.jsonl").is_file():
+                said = data.get("path") or "none"
+                yield f"{place}.path: {said}; expected a folder of train, validation and test.jsonl"
+
+
+def _encoder_faults(model: Mapping[str, Any], key: str) -> Iterator[str]:
+    """What would be found out only when the networks before it have been trained."""
+    kind, weights = model["encoder"]["kind"], model["weights"]
+    if kind in ("timm", "torchvision") and set(model["encoder"]) != {"kind", "name"}:
+        yield (
+            f"{key}.encoder: {sorted(model['encoder'])}; expected the kind {kind} and the name of "
+            "a network of it"
+        )
+    place = Path(weights).expanduser()
+    if kind == "text" and not place.is_dir():
+        yield f"{key}.weights: {weights}: no such folder; expected one of the library transformers"
+    elif kind != "text" and ":" not in weights and not place.is_file():
+        yield f"{key}.weights: {weights}: no such file; expected one, or library:name"
 
 
 def state(groups: Mapping[str, Mapping[str, Any]]) -> str:

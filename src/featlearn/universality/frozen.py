@@ -16,7 +16,9 @@ from featlearn.images.augment import Augment
 from featlearn.images.datasets import ImageSet, open_splits
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
+from featlearn.images.encoders.base import Encoder
 from featlearn.images.features import extract
+from featlearn.images.others import LIBRARIES, Borrowed
 from featlearn.images.weights import load_weights
 from featlearn.transformers.folder import load_encoder
 from featlearn.transformers.sentences import features
@@ -58,7 +60,8 @@ def of_files(
     model
         ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder``
         where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder of the
-        kind ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
+        kind ``timm`` or ``torchvision`` is that library's network of this ``name``; one of the kind
+        ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
     deals
         Number of replicates.
     """
@@ -94,8 +97,12 @@ def _pictures(
             raise ConfigError(
                 f"universality.foundation: {target}: expected a {role} split, got none"
             )
+    kind, size = model["encoder"]["kind"], int(splits["train"].images.shape[-1])
     with seeded(seed, "universality", "foundation", "start"):
-        encoder = build_encoder(model["encoder"], int(splits["train"].images.shape[-1]))
+        if kind in LIBRARIES:
+            encoder: Encoder = Borrowed(f"{kind}:{model['encoder']['name']}", size)
+        else:
+            encoder = build_encoder(model["encoder"], size)
     load_weights(encoder, model["weights"], model.get("folder"), model.get("may_differ") or ())
     augment = Augment(model["augmentation"])
     parts = {part: (extract(encoder, own.images, augment.plain(), device=device), own.labels)

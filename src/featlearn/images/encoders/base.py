@@ -56,6 +56,15 @@ class Encoder(nn.Module, ABC):
     last_layer: str = ""
     rectified: tuple[str, ...] = ()
 
+    @property
+    def core(self) -> nn.Module:
+        """What the names of a file of weights are those of: the encoder, or what it wraps."""
+        return self
+
+    def understood(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Weights (names of a file) with the names and shapes of ``core``, as far as known."""
+        return weights
+
     @abstractmethod
     def stem(self, images: Tensor) -> Tensor:
         """(B, 3, H, W) to (B, stem_width, H / stem_stride, W / stem_stride)."""

@@ -25,16 +25,10 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
     Ours, on vectors that stand in for pictures; probes on the target, a line a number of labels, 95 %
     intervals. *related*: beside other tasks the pool has so much of the samples of the target's task.
     *own*: it has the target's labelled training samples. *kinds*: as many other samples always, of few
-<<<<<<< HEAD
     tasks or of many. A panel a method and pool. *What to see:* beside as many other samples, all labels, the target
     {{ said("universality/classes-at-fixed-samples", holds="falls with the number of tasks", fails="does not fall with the number of tasks") }};
     with 5 % of them a pre-training on the target alone
     {{ said("universality/specific-wins-few", holds="is ahead of one on all tasks", fails="is not ahead of one on all tasks") }}.
-=======
-    tasks or of many. A panel a method and pool. *What to see:* whether the target falls as the pool
-    becomes more diverse; in *kinds*, with all labels, it
-    {{ said("universality/classes-at-fixed-samples", holds="falls", fails="rises") }}.
->>>>>>> a20
     """
     methods = config["methods"]
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
