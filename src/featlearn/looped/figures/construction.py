@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 COLOURED = ("red", "orange", "green", "blue", "purple", "sky")
 #: ln of the squared error that float64 cannot get below, for coordinates of order one.
 FLOOR = 2 * np.log(2.0**-52)
+#: From here on a difference is drawn as this one: without the mask some prompts diverge, to infinity.
+DIVERGED = 100.0
 STEPS = {
     "1 / L": Look(r"$1/L$, reads the prompt", COLOURS["ink"], "D", (4, 2)),
     "1 / n": Look(r"$1/n$", COLOURS["blue"]),
@@ -120,7 +122,8 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     """What becomes of gradient descent without a part of the construction
 
     Largest difference of -q / alpha and the theta of gradient descent along the loops, over the prompts:
-    boxes are quartiles, whiskers reach 1.5 times as far, dots lie beyond. *What to see:*
+    boxes are quartiles, whiskers reach 1.5 times as far, dots lie beyond. A difference that grows beyond 100 is
+    drawn there. *What to see:*
     {{ said("looped/theorem-8-14", holds="the construction is gradient descent up to rounding",
             fails="the construction is not gradient descent") }};
     {{ said("looped/ablations", holds="without any of its parts it is not", fails="not all of its parts are needed") }}.
@@ -131,8 +134,8 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     drawn = canvas(6.2, 3.2)
     ax = drawn.subplots()
     shown = ablations.assign(arm=ablations["arm"].map(ABLATIONS))
-    # a difference of 0 has no logarithm
-    shown["deviation"] = shown["deviation"].clip(lower=2.0**-54)
+    # a difference of 0 has no logarithm, and one that has overflowed no place
+    shown["deviation"] = shown["deviation"].clip(2.0**-54, DIVERGED)
     sns.boxplot(shown, x="deviation", y="arm", order=list(ABLATIONS.values()), ax=ax,
                 color=COLOURS["sky"], fliersize=2, linewidth=0.8)  # fmt: skip
     ax.set(xscale="log", xlabel="largest difference to gradient descent", ylabel=None)
