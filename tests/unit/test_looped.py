@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.plots import save
 from featlearn.core.seeds import Streams
 from featlearn.looped import closed_forms, data, limits, model
 from featlearn.looped.data import DTYPE, Prompts
 from featlearn.looped.experiments import construction as experiment
+from featlearn.looped.figures import construction as figures
 
 STREAMS = Streams(0, "looped", "test", range(20))
 PROMPTS = data.draw(12, 4, STREAMS("prompts"))
@@ -270,3 +275,11 @@ def test_the_earlier_theorem_at_its_own_number_of_examples():
         examples = limits.earlier_examples(loops, 4)
         assert limits.earlier_bound(loops, examples, 4) == pytest.approx(1)
     assert limits.earlier_examples(1, 4) == 262_144
+
+
+def test_a_prompt_that_diverges_has_a_place_in_the_figure(tmp_path):
+    """Without the mask the loops of some prompts overflow: base seed 1 has one of 200."""
+    values = [0.0, 1e-16, 0.5, 1e264, math.inf]
+    frame = pd.DataFrame({"arm": "no mask", "deviation": values, "replicate": range(5)})
+    save(figures.ablations(frame), tmp_path / "drawn.svg", tmp_path / "drawn.png")
+    assert (tmp_path / "drawn.png").stat().st_size > 0
