@@ -316,6 +316,13 @@ def page(request, browser, fabricated):
     return file.as_uri()
 
 
+def in_time(browser, condition) -> None:
+    """Wait for what the page does when it is told of a new address, which is not at once."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 20).until(lambda _: condition())
+
+
 def asked_for(browser) -> list[str]:
     """URLs that documents asked for since the log was read, but those of the browser's new tab.
 
@@ -420,8 +427,9 @@ def test_a_verdict_chip_shows_its_claims_alone_and_all_again(browser, page):
         wanted = run(browser, f"document.querySelectorAll(\"li[data-verdict='{verdict}']\").length")
         assert chip.text.endswith(f"{verdict}: {wanted}")
         chip.send_keys(Keys.ENTER)
-        assert len(shown(browser, "li[data-verdict]")) == wanted
-        assert len(shown(browser, f"li[data-verdict='{verdict}']")) == wanted
+        own = f"li[data-verdict='{verdict}']"
+        in_time(browser, lambda own=own: shown(browser, "li[data-verdict]") == shown(browser, own))
+        assert len(shown(browser, own)) == wanted
         assert shown(browser, "#claims-shown") == [f"{wanted} of {every} shown"]
     browser.find_element("css selector", "#claim-verdict option[value='']").click()
     assert len(shown(browser, "li[data-verdict]")) == every
@@ -433,9 +441,8 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, page):
     assert shown(browser, "li[data-verdict]") == []
     assert run(browser, "location.hash") == "#claims?q=xyzzy+plugh"
     browser.execute_script("location.hash = '#claims?paper=mrp&kind=theorem'")
-    browser.execute_async_script("setTimeout(arguments[0], 100)")
-    wanted = shown(browser, "li[data-paper='mrp'][data-kind='theorem']")
-    assert shown(browser, "li[data-verdict]") == wanted
+    own = "li[data-paper='mrp'][data-kind='theorem']"
+    in_time(browser, lambda: shown(browser, "li[data-verdict]") == shown(browser, own) != [])
 
 
 @browser_test
