@@ -30,7 +30,7 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.nuclear import model, toy
 from featlearn.nuclear.claims.domains import CLAIMS
-from featlearn.nuclear.config import contains, faults, state
+from featlearn.nuclear.config import contains, faults, missing, state
 from featlearn.nuclear.experiments import domains
 from featlearn.nuclear.penalties import Mixed, losses
 from featlearn.nuclear.swad import Average, Swad
@@ -437,6 +437,15 @@ def test_folders_under_a_name_of_the_thesis_make_its_table_and_no_other():
         assert contains(settings) == dict.fromkeys(every, "stand-in")
     own = contains({"made": "folders", "name": "PACS"})
     assert [name for name in own if own[name] == "measured"] == ["table-e-2"]
+
+
+def test_a_missing_folder_of_domains_is_told_by_key_and_path(tmp_path):
+    own = {"made": "folders", "data": {"path": str(tmp_path / "PACS")}}
+    (told,) = missing({"domains": {"domains": own}})
+    assert told.startswith(f"nuclear.domains.domains.data.path: {tmp_path / 'PACS'}: no such")
+    (tmp_path / "PACS").mkdir()
+    assert not list(missing({"domains": {"domains": own}}))
+    assert not list(missing({"domains": {"domains": {"made": "digits", "data": {}}}}))
 
 
 def test_an_algorithm_under_two_names_is_refused():

@@ -3,6 +3,12 @@
 from featlearn.nuclear import config as nuclear_config
 
 checked(nuclear_config.faults(config["nuclear"]))
+# a scale can be planned where its images are not; what a user names must be there
+if config["run"] != plain_run(config):
+    checked(nuclear_config.missing(config["nuclear"]))
+elif workflow.is_main_process:
+    for line in nuclear_config.missing(config["nuclear"]):
+        logger.warning(f"{line}; its jobs will fail until the images are there")
 
 NUCLEAR = f"{RESULTS}/nuclear/measurements"
 NUCLEAR_QUOTED = asset("config/paper_values/nuclear.yaml")

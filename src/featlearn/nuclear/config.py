@@ -69,6 +69,16 @@ def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def missing(nuclear: Mapping[str, Any]) -> Iterator[str]:
+    """The folder of domains, if it is not there."""
+    own = nuclear["domains"]["domains"]
+    if own["made"] == "folders" and not Path(own["data"]["path"]).expanduser().is_dir():
+        yield (
+            f"nuclear.domains.domains.data.path: {own['data']['path']}: no such folder; expected "
+            "one with a folder a domain"
+        )
+
+
 def state(nuclear: Mapping[str, Any]) -> str:
     """A digest of the files of images and weights, so that other files are read again."""
     weights = Path(nuclear["domains"].get("weights") or ".").expanduser()

@@ -55,7 +55,8 @@ def ranks(swept: pd.DataFrame) -> Figure:
     Of features of the unseen domain: the stable rank as printed (||M||_F^2 / ||M||_2, which grows with the
     features' size), the standard one, and that of centred features; and the accuracy. Means over
     trials and left-out domains with 95 % intervals over trials. *What to see:*
-    which of the three falls, and from which weight on; claims compare the largest weight with none.
+    which of the three falls, and from which weight on; claims compare the largest weight with none, and
+    nothing between, where a rank may rise.
     """
     drawn = canvas(8.6, 2.9)
     axes = drawn.subplots(1, 4)
