@@ -44,6 +44,8 @@ PAPER = "noncontrastive"
 #: With FEATLEARN_ALL_PAPERS=1 the whole smoke run is made, which takes long.
 ALL_PAPERS = os.environ.get("FEATLEARN_ALL_PAPERS") == "1"
 CHANGES = {"device": "auto"} | ({} if ALL_PAPERS else {"papers": [PAPER]})
+if ALL_PAPERS:  # a job there is three starts of Snakemake: beside other work half an hour is short
+    pytestmark = [pytest.mark.cluster, pytest.mark.timeout(2 * 3600)]
 #: Its rules that compute on the device of the config, and its experiments.
 COMPUTING = {
     f"{PAPER}_{name}"

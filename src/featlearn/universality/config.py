@@ -80,6 +80,8 @@ def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[st
             place = f"{key}.models.{name}.targets.{target}"
             if not _is_text(model):
                 yield from data_faults(data, place)
+                if not Path(data.get("path") or ".").expanduser().exists():
+                    yield f"{place}.path: {data['path']}: no such folder or file"
             elif not Path(data.get("path") or "").expanduser().joinpath("train.jsonl").is_file():
                 said = data.get("path") or "none"
                 yield f"{place}.path: {said}; expected a folder of train, validation and test.jsonl"

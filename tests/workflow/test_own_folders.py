@@ -1,0 +1,95 @@
+"""Tables of chapters 6 and 7 of folders of domains and of weights, from a config of a few lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from featlearn.core.seeds import seeded
+from featlearn.images.encoders import build_encoder
+
+pytestmark = pytest.mark.workflow
+
+VIT = {"kind": "vit", "patch": 4, "width": 16, "depth": 1, "heads": 2, "positions": "sin_cos"}
+DATA = {"kind": "folder", "path": "pictures", "size": 8}
+DOMAINS = {"made": "folders", "name": "PACS", "data": {**DATA, "path": "domains"}}
+ENCODER = {
+    "encoder": VIT,
+    "weights": "weights/moco.pth.tar",
+    "targets": dict.fromkeys(("CIFAR-10", "SVHN", "GTSRB"), DATA),
+}
+SETTINGS = {
+    "run": "own",
+    "nuclear": {"domains": {"domains": DOMAINS}},
+    "universality": {"foundation": {"models": {"MoCo v3": ENCODER}}},
+}
+
+
+def grow(root: Path, count: int) -> None:
+    """Dark and light pictures, and one that is none."""
+    random = np.random.default_rng(0)
+    for name, level in (("dark", 40), ("light", 200)):
+        (root / name).mkdir(parents=True)
+        for number in range(count):
+            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
+            Image.fromarray(pixels).save(root / name / f"{number}.png")
+    (root / "dark" / "broken.png").write_bytes(b"no picture")
+
+
+@pytest.fixture(scope="module")
+def checkout(fresh):
+    made = fresh()
+    for domain in ("art", "photo", "sketch"):
+        grow(made / "domains" / domain, 10)
+    for part in ("train", "validation", "test"):
+        grow(made / "pictures" / part, 8)
+    with seeded(0, "weights"):
+        encoder = build_encoder(VIT, 8)
+    weights = {f"module.base_encoder.{name}": value for name, value in encoder.state_dict().items()}
+    weights |= {"module.momentum_encoder.norm.bias": torch.ones(16)}
+    (made / "weights").mkdir()
+    torch.save({"epoch": 300, "state_dict": weights}, made / "weights/moco.pth.tar")
+    return made
+
+
+def test_folders_make_the_tables_of_their_names(checkout):
+    tables = {"nuclear": ("table-e-2", "table-e-1"), "universality": ("table-f-7", "table-f-6")}
+    targets = [
+        f"results/own/{paper}/tables/{name}.md" for paper in tables for name in tables[paper]
+    ]
+    told = checkout.snakemake(*targets, changes=SETTINGS).well()
+    assert told.finished["nuclear_domains"] == told.finished["universality_foundation"] == 1
+    assert told.text.count("images cannot be used") >= 4
+    said = []
+    for name in tables["nuclear"]:
+        record = checkout / f"results/own/provenance/nuclear/tables/{name}.md.json"
+        said.append(json.loads(record.read_text())["contains"])
+    assert said == ["measured", "stand-in"]
+    seen = pd.read_parquet(checkout / "results/own/nuclear/measurements/domains/accuracies.parquet")
+    assert {"art", "photo", "sketch"} <= set(seen["domain"])
+    assert "here: sketch" in (checkout / targets[0]).read_text()
+    adapted = pd.read_parquet(
+        checkout / "results/own/universality/measurements/foundation/adapters.parquet"
+    )
+    assert set(adapted["target"]) == set(ENCODER["targets"])
+    assert "MoCo v3: GTSRB" in (checkout / targets[2]).read_text()
+
+
+@pytest.mark.parametrize("lost", ["domains", "weights/moco.pth.tar", "pictures"])
+def test_a_path_that_leads_nowhere_is_told_by_the_plan(checkout, lost):
+    away = checkout / "away"
+    (checkout / lost).rename(away)
+    try:
+        told = checkout.snakemake("--dry-run", changes=SETTINGS)
+    finally:
+        away.rename(checkout / lost)
+    assert told.code != 0
+    assert f": {lost}: no such" in told.text
+    assert "Traceback" not in told.text
+    assert "Building DAG" not in told.text
