@@ -13,6 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
+from featlearn.core.config import read_yaml
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_tensors
 from featlearn.core.seeds import Streams, seeded
@@ -29,7 +30,9 @@ from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
 from featlearn.universality.regularised import canonical, predicted, projected, regularised
 from featlearn.universality.tables import foundation as tables
+from featlearn.universality.words import ADAPTED, CHANCE, ENCODER, PROBED, RANDOM, RAW, UNTRAINED
 
+ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "universality", "tests", range(2))
 
 
@@ -114,7 +117,7 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
         "augmentation": {"preset": "flip-crop"},
         "targets": {"shades": {"kind": "folder", "path": str(tmp_path / "data"), "size": 16}},
     }  # fmt: skip
-    found, config = _adapted(tmp_path, model)
+    found, _, config = _adapted(tmp_path, model)
     assert set(found["target"]) == {"shades"}
     before = universality_config.foundation_state(config)
     assert before == universality_config.foundation_state(config)
@@ -122,7 +125,9 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
     assert before != universality_config.foundation_state(config)
 
 
-def _adapted(tmp_path: Path, model: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _adapted(
+    tmp_path: Path, model: dict[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
     """Accuracies on frozen features of a model from files, and the config they were asked by."""
     config = {"models": {"small": model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
               "batch": 8, "steps": 20, "rate": 0.01, "deals": 2}  # fmt: skip
@@ -132,11 +137,112 @@ def _adapted(tmp_path: Path, model: dict[str, Any]) -> tuple[pd.DataFrame, dict[
         params={"ladders": {"penalties": [0.1]}, "cache": "cache"},
         results=tmp_path,
     )  # fmt: skip
-    found = foundation.measure(job)["adapters"]
+    measured = foundation.measure(job)
+    found, probed = measured["adapters"], measured["probed"]
+    assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}
+    assert probed["value"].between(0, 1).all()
+    always = probed[(probed["features"] == CHANCE) & (probed["percent"] == 100)]
+    assert always["value"].tolist() == [0.5, 0.5]
+    raw = probed[(probed["features"] == RAW) & (probed["percent"] == 100)]
+    assert raw["value"].min() > 0.9  # so easy are these classes
     assert set(found["method"]) == {"LP", "FT", "Ours"}
     probe = found[(found["method"] == "LP") & (found["percent"] == 100)]
     assert probe["value"].min() > 0.9
-    return found, config
+    return found, probed, config
+
+
+def _probed(model: str, target: str, numbers: dict[float | None, int]) -> list[dict[str, Any]]:
+    return [{"model": model, "target": target, "features": features, "percent": percent,
+             "labels": labels, "replicate": replicate, "value": value, "training": 1.0}
+            for percent, labels in numbers.items() for replicate in (0, 1)
+            for features, value in ((ENCODER, 0.8), (RAW, 0.6), (CHANCE, 0.1))]  # fmt: skip
+
+
+def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
+    quoted = read_yaml(ROOT / "config/paper_values/universality.yaml")
+    numbers = {100.0: 9000, None: 500}
+    frame = pd.DataFrame([
+        *_probed("MoCo v3 ViT-S on ImageNet-Bird", "ImageNet-Bird", numbers),
+        *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet-Bird", {None: 12}),
+        *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet", {100.0: 99999}),
+        *_probed("MoCo v3", "CIFAR-10", {100.0: 50000}),
+    ])  # fmt: skip
+    made = tables.by_labels(frame, quoted, "table-f-2")
+    both = made.frame.set_index(["row", "column"])
+    assert both.loc[
+        ("Bird, 500 labels", "ImageNet-Bird"), ["measured", "paper_value"]
+    ].tolist() == [
+        80,
+        76,
+    ]
+    assert both.loc[("ImageNet, all", "ImageNet"), "measured"] == 80
+    assert both.loc[("ImageNet-Bird, 12 labels", "ImageNet"), "measured"] == 80
+    assert both["measured"].notna().sum() == 4 + 5  # raw input once for a set, and chance
+    assert np.isnan(both.loc[("Bird, 1k", "ImageNet"), "measured"])
+    pair = made.shown[made.shown["row"] == "Bird, 500 labels"]
+    assert pair[""].tolist() == ["here", "thesis"]
+    assert pair["raw input"].tolist() == ["60 ± 0", "-"]
+
+    shares = frame[frame["model"] == "MoCo v3"]
+    rows = [{"model": "MoCo v3", "target": "CIFAR-10", "method": method, "copies": copies,
+             "percent": 100, "labels": 50000, "replicate": 0, "value": 0.9, "training": 1.0}
+            for method, copies in (("LP", 1), ("FT", 1), ("FT", 10))]  # fmt: skip
+    rows += [{**row, "replicate": 1} for row in rows]
+    config: dict[str, Any] = {
+        "models": {"MoCo v3": {"encoder": {"kind": "vit"}}},
+        "copies": [1, 10],
+    }
+    made = tables.by_share(pd.DataFrame(rows), shares, quoted, config, "table-f-7", 1)
+    both = made.frame.set_index(["row", "column"])
+    told = both.loc[("CIFAR-10, FT, 10", "100 %"), ["measured", "paper_value"]]
+    assert told.tolist() == [90, 96.17]
+    assert both.loc[("CIFAR-10, raw input", "100 %"), "measured"] == 60
+    made = tables.all_labels(pd.DataFrame(rows), shares, quoted, config)
+    both = made.frame.set_index(["row", "column"])
+    assert both.loc[("FT", "MoCo v3 CIFAR-10"), ["measured", "paper_value"]].tolist() == [90, 96.17]
+
+
+def test_names_of_encoders_are_those_of_printed_rows() -> None:
+    quoted = read_yaml(ROOT / "config/paper_values/universality.yaml")
+    for name, printed in PROBED.items():
+        lines = [(row["target"], row["column"]) for row in quoted[printed.key]["rows"]]
+        own = {
+            (row, column) for row in printed.rows.values() for column in printed.columns.values()
+        }
+        assert own <= set(lines), name
+        alone = name not in ("table-f-1", "table-f-10", "table-f-11")
+        assert not alone or len(own) == len(lines), name
+    for name, (model, targets) in ADAPTED.items():
+        assert {row["target"] for row in quoted[name]["rows"]} == set(targets)
+        columns = {row["column"] for row in quoted["table-7-2"]["rows"]}
+        assert {f"{model} {target}" for target in targets} <= columns
+
+
+def test_which_tables_a_config_measures() -> None:
+    vit = "MoCo v3 ViT-S on"
+    sets = {key: {} for key in ("ImageNet-Bird", "ImageNet")}
+    named = (f"{vit} ImageNet-Bird", f"{vit} ImageNet", f"{vit} 10 % ImageNet")
+    models: dict[str, Any] = {name: {"targets": sets} for name in named}
+    asked: dict[str, Any] = {"models": models, "copies": [1, 10]}
+    # the two encoders of Table F.3 that are here have no vehicles, but all of ImageNet
+    made = universality_config.from_files(asked)
+    assert made == {"table-f-2", "table-f-3", "table-f-10"}
+    told = universality_config.contains(asked)
+    assert [name for name in told if told[name] == "measured"] == ["table-f-2"]
+    assert universality_config.asked(models, named[0], "ImageNet-Bird") == [
+        500,
+        1000,
+        2000,
+        4000,
+        8000,
+    ]
+    models[named[0]]["labels"] = [500]
+    assert "measured" not in universality_config.contains(asked).values()
+    models |= {"CLIP": {"targets": {key: {} for key in ("ImageNet", "SVHN", "GTSRB")}}}
+    assert universality_config.contains(asked)["table-f-6"] == "stand-in"  # without 100 copies
+    assert (
+        universality_config.contains({**asked, "copies": [1, 10, 100]})["table-f-6"] == "measured"
+    )
 
 
 def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
@@ -160,11 +266,11 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
         (tmp_path / "texts" / f"{part}.jsonl").write_text(lines)
     model = {"encoder": {"kind": "text"}, "weights": str(where), "augmentation": {},
              "targets": {"reviews": {"path": str(tmp_path / "texts")}}}  # fmt: skip
-    found, config = _adapted(tmp_path, model)
+    found, probed, config = _adapted(tmp_path, model)
     assert set(found["copies"]) == {1, 2}
     quoted = {"table-f-8": {"rows": [{"target": "IMDB", "method": "LP", "column": "1 %",
                                       "paper_value": 79.7}]}}  # fmt: skip
-    shown = tables.by_share(found, quoted, config, "table-f-8", 0).shown
+    shown = tables.by_share(found, probed, quoted, config, "table-f-8", 0).shown
     assert shown["row"].str.startswith("small: reviews").any()
 
     loaded = folder.load_encoder(where)
