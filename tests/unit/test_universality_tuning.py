@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import types
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -169,15 +170,11 @@ def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
     ])  # fmt: skip
     made = tables.by_labels(frame, quoted, "table-f-2")
     both = made.frame.set_index(["row", "column"])
-    assert both.loc[
-        ("Bird, 500 labels", "ImageNet-Bird"), ["measured", "paper_value"]
-    ].tolist() == [
-        80,
-        76,
-    ]
+    told = both.loc[("Bird, 500 labels", "ImageNet-Bird"), ["measured", "paper_value"]]
+    assert told.tolist() == [80, 76]
     assert both.loc[("ImageNet, all", "ImageNet"), "measured"] == 80
     assert both.loc[("ImageNet-Bird, 12 labels", "ImageNet"), "measured"] == 80
-    assert both["measured"].notna().sum() == 4 + 5  # raw input once for a set, and chance
+    assert both["measured"].notna().sum() == 4 + 6  # raw input and chance once a set and number
     assert np.isnan(both.loc[("Bird, 1k", "ImageNet"), "measured"])
     pair = made.shown[made.shown["row"] == "Bird, 500 labels"]
     assert pair[""].tolist() == ["here", "thesis"]
@@ -206,9 +203,7 @@ def test_names_of_encoders_are_those_of_printed_rows() -> None:
     quoted = read_yaml(ROOT / "config/paper_values/universality.yaml")
     for name, printed in PROBED.items():
         lines = [(row["target"], row["column"]) for row in quoted[printed.key]["rows"]]
-        own = {
-            (row, column) for row in printed.rows.values() for column in printed.columns.values()
-        }
+        own = set(product(printed.rows.values(), printed.columns.values()))
         assert own <= set(lines), name
         alone = name not in ("table-f-1", "table-f-10", "table-f-11")
         assert not alone or len(own) == len(lines), name

@@ -46,13 +46,8 @@ _EVERY = {(one, ALL): f"{one} (all) [F.4 only]" for one in ("ImageNet", "ImageNe
 def _subset(one: str) -> tuple[Printed, Printed]:
     """Tables F.2 and F.10, or F.3 and F.11: a part of ImageNet as the target."""
     target, vit = f"ImageNet-{one}", "MoCo v3 ViT-S on"
-    counts = {
-        500: "500 labels" if one == "Bird" else "500",
-        1000: "1k",
-        2000: "2k",
-        4000: "4k",
-        8000: "8k",
-    }
+    counts = {1000: "1k", 2000: "2k", 4000: "4k", 8000: "8k"}
+    counts[500] = "500 labels" if one == "Bird" else "500"
     return (
         Printed(
             "table-f-2" if one == "Bird" else "table-f-3",
