@@ -15,17 +15,21 @@ import torch
 from PIL import Image
 
 from featlearn.core.config import read_yaml
-from featlearn.core.errors import FeatlearnError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_tensors
 from featlearn.core.seeds import Streams, seeded
+from featlearn.images.augment import Augment
+from featlearn.images.datasets import open_splits
+from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
+from featlearn.images.others import Borrowed
 from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.data import draw_world
 from featlearn.universality.experiments import foundation
 from featlearn.universality.finetuning import batches, resumed, scores, tune
-from featlearn.universality.frozen import read_texts
+from featlearn.universality.frozen import of_files, read_texts
 from featlearn.universality.labelled import labelled
 from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
@@ -126,11 +130,10 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
     assert before != universality_config.foundation_state(config)
 
 
-def _adapted(
-    tmp_path: Path, model: dict[str, Any]
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """Accuracies on frozen features of a model from files, and the config they were asked by."""
-    config = {"models": {"small": model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
+def _measured(
+    tmp_path: Path, name: str, model: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    config = {"models": {name: model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
               "batch": 8, "steps": 20, "rate": 0.01, "deals": 2}  # fmt: skip
     assert not list(universality_config._foundation_faults(config, 8))
     job = types.SimpleNamespace(
@@ -138,7 +141,14 @@ def _adapted(
         params={"ladders": {"penalties": [0.1]}, "cache": "cache"},
         results=tmp_path,
     )  # fmt: skip
-    measured = foundation.measure(job)
+    return foundation.measure(job), config
+
+
+def _adapted(
+    tmp_path: Path, model: dict[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """Accuracies on frozen features of a model from files, and the config they were asked by."""
+    measured, config = _measured(tmp_path, "small", model)
     found, probed = measured["adapters"], measured["probed"]
     assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}
     assert probed["value"].between(0, 1).all()
@@ -189,7 +199,7 @@ def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
         "models": {"MoCo v3": {"encoder": {"kind": "vit"}}},
         "copies": [1, 10],
     }
-    made = tables.by_share(pd.DataFrame(rows), shares, quoted, config, "table-f-7", 1)
+    made = tables.by_share(pd.DataFrame(rows), shares, quoted, config, "table-f-7", "MoCo v3", 1)
     both = made.frame.set_index(["row", "column"])
     told = both.loc[("CIFAR-10, FT, 10", "100 %"), ["measured", "paper_value"]]
     assert told.tolist() == [90, 96.17]
@@ -240,6 +250,39 @@ def test_which_tables_a_config_measures() -> None:
     )
 
 
+def test_features_of_timm_are_those_that_it_pools(tmp_path) -> None:
+    pytest.importorskip("timm")
+    name = "deit_tiny_patch16_224"
+    with seeded(1, "tests"):
+        encoder = Borrowed(f"timm:{name}", 32)
+    write_tensors(encoder.core.state_dict(), tmp_path / "weights.safetensors")
+    data = {"kind": "digits", "size": 32, "shares": {"validation": 0.02, "test": 0.02}}
+    model = {"weights": str(tmp_path / "weights.safetensors"), "targets": {"digits": data},
+             "augmentation": {"preset": "none"}}  # fmt: skip
+    found = {}
+    for pooling in ("own", "mean"):
+        own = {**model, "encoder": {"kind": "timm", "name": name, "pooling": pooling}}
+        found[pooling] = of_files(own, "digits", 1, 2, 0, str(tmp_path / "cache")).parts["test"][0]
+    splits = open_splits(data, tmp_path / "cache", 0, "universality", "foundation")
+    inputs = Augment({"preset": "none"})(splits["test"].images, Draws(("evaluation",), 0, 36))
+    with torch.no_grad():
+        wanted = encoder.core.eval()(inputs)
+    assert found["own"][0].numpy() == pytest.approx(wanted.numpy(), abs=1e-4)
+    assert not np.allclose(found["own"], found["mean"], atol=1e-2)
+
+
+def test_more_labels_than_samples_are_refused(tmp_path) -> None:
+    with seeded(0, "tests"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4]}, 8)
+    write_tensors(encoder.state_dict(), tmp_path / "weights.safetensors")
+    name = "MoCo v3 ViT-S on ImageNet-Bird"
+    model = {"encoder": {"kind": "small_resnet", "widths": [4]}, "augmentation": {"preset": "none"},
+             "weights": str(tmp_path / "weights.safetensors"),
+             "targets": {"ImageNet-Bird": {"kind": "digits"}}}  # fmt: skip
+    with pytest.raises(ConfigError, match=r"ImageNet-Bird: \d+ training samples; expected 8000"):
+        _measured(tmp_path, name, model)
+
+
 def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
     transformers = pytest.importorskip("transformers")
     words = ["good", "bad", "film", "book", "a", "the"]
@@ -265,7 +308,7 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
     assert set(found["copies"]) == {1, 2}
     quoted = {"table-f-8": {"rows": [{"target": "IMDB", "method": "LP", "column": "1 %",
                                       "paper_value": 79.7}]}}  # fmt: skip
-    shown = tables.by_share(found, probed, quoted, config, "table-f-8", 0).shown
+    shown = tables.by_share(found, probed, quoted, config, "table-f-8", "SimCSE", 0).shown
     assert shown["row"].str.startswith("small: reviews").any()
 
     loaded = folder.load_encoder(where)

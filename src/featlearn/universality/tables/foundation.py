@@ -20,12 +20,11 @@ from featlearn.universality.words import (
 )
 
 
-def _model(adapters: pd.DataFrame, config: Config, which: str, place: int) -> str:
+def _shown(adapters: pd.DataFrame, config: Config, model: str, text: bool, place: int) -> str:
     """The model of a table by its name; else that in this place, of texts or of the others."""
     names = list(dict.fromkeys(adapters["model"]))
-    if ADAPTED[which][0] in names:
-        return ADAPTED[which][0]
-    text = which == "table-f-8"
+    if model in names:
+        return model
     kinds = {name: model["encoder"]["kind"] for name, model in config["models"].items()}
     fitting = [name for name in names if (kinds.get(name) == "text") == text] or names
     return str(fitting[min(place, len(fitting) - 1)])
@@ -37,14 +36,14 @@ def _learns_nothing(probed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
                   & probed["percent"].isin(own["percent"])]  # fmt: skip
 
 
-@table("table-f-6", which="table-f-6", place=0)
-@table("table-f-7", which="table-f-7", place=1)
-@table("table-f-8", which="table-f-8", place=0)
+@table("table-f-6", which="table-f-6", model="CLIP", place=0)
+@table("table-f-7", which="table-f-7", model="MoCo v3", place=1)
+@table("table-f-8", which="table-f-8", model="SimCSE", place=0)
 def by_share(
     adapters: pd.DataFrame, probed: pd.DataFrame, quoted: Mapping[str, Any], config: Config,
-    which: str, place: int,
+    which: str, model: str, place: int,
 ) -> Table:  # fmt: skip
-    """A frozen encoder: probe and adapters by share of the labels and augmented copies
+    """Probe and adapters by share of the labels and augmented copies; in the thesis on {{ model }}
 
     Here, unless a config names an encoder and data: networks of this run on vectors, pre-trained on all
     tasks (broad, F.6 and F.8) or on the first alone (narrow, F.7), where the other targets are foreign. F.8
@@ -53,18 +52,18 @@ def by_share(
     what learns nothing.
     """
     text = which == "table-f-8"
-    own = adapters[adapters["model"] == _model(adapters, config, which, place)]
+    own = adapters[adapters["model"] == _shown(adapters, config, model, text, place)]
     floors = _learns_nothing(probed, own).rename(columns={"features": "method"})
     both = pd.concat([own, floors])
     order = list(dict.fromkeys(own["target"]))
     both = both.sort_values("target", key=lambda own: own.map(order.index), kind="stable")
     rows = []
-    for model, target, method, copies in zip(
+    for name, target, method, copies in zip(
         both["model"], both["target"], both["method"], both["copies"], strict=True
     ):
         adapter = method in (FT, OURS)
-        printed = named(model, target) and not (text and adapter)
-        words = [target if printed else f"{model}: {target}", method]
+        printed = name == model and named(name, target) and not (text and adapter)
+        words = [target if printed else f"{name}: {target}", method]
         # SimCSE's own rows tell no copies
         told = (adapter or method == LP) and not (text and printed)
         rows.append(", ".join([*words, f"{copies:g}"] if told else words))
