@@ -104,14 +104,18 @@ def test_adapters_learn_and_a_contrast_asks_for_two_copies() -> None:
         train_adapters(cached, [5], 1, 1.0, (4, 4, 1, 1e-2), STREAMS("adapters"))
 
 
-def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
+def _shades(folder: Path, counts: dict[str, int]) -> None:
     random = np.random.default_rng(0)
-    for split, count in (("train", 12), ("validation", 6), ("test", 6)):
+    for split, count in counts.items():
         for name, level in (("dark", 40), ("light", 200)):
-            (tmp_path / "data" / split / name).mkdir(parents=True)
+            (folder / split / name).mkdir(parents=True)
             for number in range(count):
                 pixels = (level + random.integers(-30, 30, (16, 16, 3))).astype(np.uint8)
-                Image.fromarray(pixels).save(tmp_path / "data" / split / name / f"{number}.png")
+                Image.fromarray(pixels).save(folder / split / name / f"{number}.png")
+
+
+def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
+    _shades(tmp_path / "data", {"train": 12, "validation": 6, "test": 6})
     (tmp_path / "data" / "train" / "dark" / "broken.png").write_bytes(b"no picture")  # is left out
     settings = {"kind": "small_resnet", "widths": [4]}
     with seeded(0, "tests"):
@@ -256,15 +260,17 @@ def test_features_of_timm_are_those_that_it_pools(tmp_path) -> None:
     with seeded(1, "tests"):
         encoder = Borrowed(f"timm:{name}", 32)
     write_tensors(encoder.core.state_dict(), tmp_path / "weights.safetensors")
-    data = {"kind": "digits", "size": 32, "shares": {"validation": 0.02, "test": 0.02}}
-    model = {"weights": str(tmp_path / "weights.safetensors"), "targets": {"digits": data},
+    _shades(tmp_path / "data", {"train": 2, "validation": 1, "test": 2})
+    data = {"kind": "folder", "path": str(tmp_path / "data"), "size": 32}
+    model = {"weights": str(tmp_path / "weights.safetensors"), "targets": {"shades": data},
              "augmentation": {"preset": "none"}}  # fmt: skip
     found = {}
     for pooling in ("own", "mean"):
         own = {**model, "encoder": {"kind": "timm", "name": name, "pooling": pooling}}
-        found[pooling] = of_files(own, "digits", 1, 2, 0, str(tmp_path / "cache")).parts["test"][0]
+        found[pooling] = of_files(own, "shades", 1, 2, 0, str(tmp_path / "cache")).parts["test"][0]
     splits = open_splits(data, tmp_path / "cache", 0, "universality", "foundation")
-    inputs = Augment({"preset": "none"})(splits["test"].images, Draws(("evaluation",), 0, 36))
+    images = splits["test"].images
+    inputs = Augment({"preset": "none"})(images, Draws(("evaluation",), 0, len(images)))
     with torch.no_grad():
         wanted = encoder.core.eval()(inputs)
     assert found["own"][0].numpy() == pytest.approx(wanted.numpy(), abs=1e-4)
@@ -278,7 +284,7 @@ def test_more_labels_than_samples_are_refused(tmp_path) -> None:
     name = "MoCo v3 ViT-S on ImageNet-Bird"
     model = {"encoder": {"kind": "small_resnet", "widths": [4]}, "augmentation": {"preset": "none"},
              "weights": str(tmp_path / "weights.safetensors"),
-             "targets": {"ImageNet-Bird": {"kind": "digits"}}}  # fmt: skip
+             "targets": {"ImageNet-Bird": {"kind": "digits", "size": 8}}}  # fmt: skip
     with pytest.raises(ConfigError, match=r"ImageNet-Bird: \d+ training samples; expected 8000"):
         _measured(tmp_path, name, model)
 
