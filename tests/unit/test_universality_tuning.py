@@ -27,6 +27,7 @@ from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.data import draw_world
+from featlearn.universality.encoders import ADAPTED, CHANCE, ENCODER, PROBED
 from featlearn.universality.experiments import foundation
 from featlearn.universality.finetuning import batches, resumed, scores, tune
 from featlearn.universality.frozen import of_files, read_texts
@@ -35,7 +36,7 @@ from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
 from featlearn.universality.regularised import canonical, predicted, projected, regularised
 from featlearn.universality.tables import foundation as tables
-from featlearn.universality.words import ADAPTED, CHANCE, ENCODER, PROBED, RANDOM, RAW, UNTRAINED
+from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
 ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "universality", "tests", range(2))
@@ -208,6 +209,10 @@ def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
     told = both.loc[("CIFAR-10, FT, 10", "100 %"), ["measured", "paper_value"]]
     assert told.tolist() == [90, 96.17]
     assert both.loc[("CIFAR-10, raw input", "100 %"), "measured"] == 60
+    order = made.shown["row"].tolist()
+    # behind what it is compared with, and before what was not measured
+    assert order[5:10] == ["CIFAR-10, FT, 10", *["CIFAR-10, raw input", "CIFAR-10, chance"],
+                           "CIFAR-10, FT, 100", "CIFAR-10, Ours, 10"]  # fmt: skip
     made = tables.all_labels(pd.DataFrame(rows), shares, quoted, config)
     both = made.frame.set_index(["row", "column"])
     assert both.loc[("FT", "MoCo v3 CIFAR-10"), ["measured", "paper_value"]].tolist() == [90, 96.17]

@@ -9,7 +9,8 @@ from typing import Any
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
-from featlearn.universality.words import ADAPTED, ALL, COPIES, PROBED, WORLD
+from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
+from featlearn.universality.words import WORLD
 
 #: Shares of the labels that figures show, in per cent.
 SHARES = (1, 5, 10, 20, 100)
@@ -96,7 +97,7 @@ def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
 
 
 def from_files(foundation: Mapping[str, Any]) -> set[str]:
-    """Tables of :data:`~featlearn.universality.words.PROBED` that a config names an encoder of."""
+    """Tables of ``encoders.PROBED`` that a config names an encoder and a data set of."""
     models = foundation["models"]
     return {name for name, printed in PROBED.items()
             if any(model in printed.columns and target == own

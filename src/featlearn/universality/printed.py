@@ -85,8 +85,11 @@ def beside(
     if not named or means.merge(printed, on=["row", "column"]).empty:
         both = pd.concat([means, printed], ignore_index=True)
         return Table(both, shown[columns], f"{note} {NOTE}".strip())
-    places = {row: place for place, row in enumerate(dict.fromkeys(printed["row"]))}
-    shown = shown.sort_values("row", key=lambda rows: rows.map(places).fillna(len(places)),
-                              kind="stable")  # fmt: skip
+    places = {row: float(place) for place, row in enumerate(dict.fromkeys(printed["row"]))}
+    before = -1.0
+    for row in dict.fromkeys(means["row"]):  # what is not printed stands behind what is measured
+        before = places.setdefault(row, before)
+        before += 0.5 * float(before).is_integer()
+    shown = shown.sort_values("row", key=lambda rows: rows.map(places), kind="stable")
     both = printed.merge(means, on=["row", "column"], how="outer", sort=False)
     return Table(both, shown[columns], f"{note} {NAMED}".strip())

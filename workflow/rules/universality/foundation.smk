@@ -30,7 +30,7 @@ experiment(
     "foundation",
     UNIVERSALITY_FOUNDATION,
     # tables of probes are made here of the encoders that a config names, elsewhere of vectors
-    without=[name for name in universality_words.PROBED if name not in UNIVERSALITY_NAMED],
+    without=[name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED],
     contains=universality_config.contains(UNIVERSALITY_FOUNDATION),
     adapters=rules.universality_foundation.output.adapters,
     probed=rules.universality_foundation.output.probed,

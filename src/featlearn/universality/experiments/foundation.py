@@ -19,11 +19,12 @@ from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
 from featlearn.universality.config import SHARES, asked
+from featlearn.universality.encoders import CHANCE, ENCODER
 from featlearn.universality.finetuning import part_of
 from featlearn.universality.frozen import floors_of_vectors, of_files, of_vectors
 from featlearn.universality.labelled import probed, scene
 from featlearn.universality.printed import OURS
-from featlearn.universality.words import CHANCE, ENCODER, FT, LP
+from featlearn.universality.words import FT, LP
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job

@@ -9,7 +9,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.universality.words import CHANCE, ENCODER
+from featlearn.universality.encoders import CHANCE, ENCODER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,16 +8,9 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
+from featlearn.universality.encoders import ADAPTED, ALL, ENCODER, PROBED, named
 from featlearn.universality.printed import OURS, beside, wide, with_training
-from featlearn.universality.words import (
-    ADAPTED,
-    ALL,
-    ENCODER,
-    FT,
-    LP,
-    PROBED,
-    named,
-)
+from featlearn.universality.words import FT, LP
 
 
 def _shown(adapters: pd.DataFrame, config: Config, model: str, text: bool, place: int) -> str:
