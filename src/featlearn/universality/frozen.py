@@ -164,12 +164,12 @@ def _pictures(
     outputs = encoder.core if own_pooling else encoder
     augment = Augment(model["augmentation"])
 
-    def features(part: ImageSet) -> Tensor:
+    def plain(part: ImageSet) -> Tensor:
         return extract(encoder, part.images, augment.plain(), outputs=outputs, device=device)
 
-    untrained = {part: features(own) for part, own in splits.items()}
+    untrained = {part: plain(own) for part, own in splits.items()}
     load_weights(encoder, model["weights"], model.get("folder"), model.get("may_differ") or ())
-    parts = {part: (features(own), own.labels) for part, own in splits.items()}
+    parts = {part: (plain(own), own.labels) for part, own in splits.items()}
     train = splits["train"]
 
     def copy(number: int) -> Tensor:
