@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import types
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +14,31 @@ import pytest
 import torch
 from PIL import Image
 
-from featlearn.core.errors import FeatlearnError
+from featlearn.core.config import read_yaml
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_tensors
 from featlearn.core.seeds import Streams, seeded
+from featlearn.images.augment import Augment
+from featlearn.images.datasets import open_splits
+from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
+from featlearn.images.others import Borrowed
 from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.data import draw_world
+from featlearn.universality.encoders import ADAPTED, CHANCE, ENCODER, PROBED
 from featlearn.universality.experiments import foundation
 from featlearn.universality.finetuning import batches, resumed, scores, tune
-from featlearn.universality.frozen import read_texts
+from featlearn.universality.frozen import of_files, read_texts
 from featlearn.universality.labelled import labelled
 from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
 from featlearn.universality.regularised import canonical, predicted, projected, regularised
 from featlearn.universality.tables import foundation as tables
+from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
+ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "universality", "tests", range(2))
 
 
@@ -96,14 +105,18 @@ def test_adapters_learn_and_a_contrast_asks_for_two_copies() -> None:
         train_adapters(cached, [5], 1, 1.0, (4, 4, 1, 1e-2), STREAMS("adapters"))
 
 
-def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
+def _shades(folder: Path, counts: dict[str, int]) -> None:
     random = np.random.default_rng(0)
-    for split, count in (("train", 12), ("validation", 6), ("test", 6)):
+    for split, count in counts.items():
         for name, level in (("dark", 40), ("light", 200)):
-            (tmp_path / "data" / split / name).mkdir(parents=True)
+            (folder / split / name).mkdir(parents=True)
             for number in range(count):
                 pixels = (level + random.integers(-30, 30, (16, 16, 3))).astype(np.uint8)
-                Image.fromarray(pixels).save(tmp_path / "data" / split / name / f"{number}.png")
+                Image.fromarray(pixels).save(folder / split / name / f"{number}.png")
+
+
+def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
+    _shades(tmp_path / "data", {"train": 12, "validation": 6, "test": 6})
     (tmp_path / "data" / "train" / "dark" / "broken.png").write_bytes(b"no picture")  # is left out
     settings = {"kind": "small_resnet", "widths": [4]}
     with seeded(0, "tests"):
@@ -114,7 +127,7 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
         "augmentation": {"preset": "flip-crop"},
         "targets": {"shades": {"kind": "folder", "path": str(tmp_path / "data"), "size": 16}},
     }  # fmt: skip
-    found, config = _adapted(tmp_path, model)
+    found, _, config = _adapted(tmp_path, model)
     assert set(found["target"]) == {"shades"}
     before = universality_config.foundation_state(config)
     assert before == universality_config.foundation_state(config)
@@ -122,9 +135,10 @@ def test_a_folder_of_weights_and_folders_of_pictures(tmp_path) -> None:
     assert before != universality_config.foundation_state(config)
 
 
-def _adapted(tmp_path: Path, model: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Accuracies on frozen features of a model from files, and the config they were asked by."""
-    config = {"models": {"small": model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
+def _measured(
+    tmp_path: Path, name: str, model: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    config = {"models": {name: model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
               "batch": 8, "steps": 20, "rate": 0.01, "deals": 2}  # fmt: skip
     assert not list(universality_config._foundation_faults(config, 8))
     job = types.SimpleNamespace(
@@ -132,11 +146,152 @@ def _adapted(tmp_path: Path, model: dict[str, Any]) -> tuple[pd.DataFrame, dict[
         params={"ladders": {"penalties": [0.1]}, "cache": "cache"},
         results=tmp_path,
     )  # fmt: skip
-    found = foundation.measure(job)["adapters"]
+    return foundation.measure(job), config
+
+
+def _adapted(
+    tmp_path: Path, model: dict[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    """Accuracies on frozen features of a model from files, and the config they were asked by."""
+    measured, config = _measured(tmp_path, "small", model)
+    found, probed = measured["adapters"], measured["probed"]
+    assert set(probed["features"]) == {ENCODER, CHANCE, RAW, RANDOM, UNTRAINED}
+    assert probed["value"].between(0, 1).all()
+    always = probed[(probed["features"] == CHANCE) & (probed["percent"] == 100)]
+    assert always["value"].tolist() == [0.5, 0.5]
+    raw = probed[(probed["features"] == RAW) & (probed["percent"] == 100)]
+    assert raw["value"].min() > 0.9  # so easy are these classes
     assert set(found["method"]) == {"LP", "FT", "Ours"}
     probe = found[(found["method"] == "LP") & (found["percent"] == 100)]
     assert probe["value"].min() > 0.9
-    return found, config
+    return found, probed, config
+
+
+def _probed(model: str, target: str, numbers: dict[float | None, int]) -> list[dict[str, Any]]:
+    return [{"model": model, "target": target, "features": features, "percent": percent,
+             "labels": labels, "replicate": replicate, "value": value, "training": 1.0}
+            for percent, labels in numbers.items() for replicate in (0, 1)
+            for features, value in ((ENCODER, 0.8), (RAW, 0.6), (CHANCE, 0.1))]  # fmt: skip
+
+
+def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
+    quoted = read_yaml(ROOT / "config/paper_values/universality.yaml")
+    numbers = {100.0: 9000, None: 500}
+    frame = pd.DataFrame([
+        *_probed("MoCo v3 ViT-S on ImageNet-Bird", "ImageNet-Bird", numbers),
+        *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet-Bird", {None: 12}),
+        *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet", {100.0: 99999}),
+        *_probed("MoCo v3", "CIFAR-10", {100.0: 50000}),
+    ])  # fmt: skip
+    made = tables.by_labels(frame, quoted, "table-f-2")
+    both = made.frame.set_index(["row", "column"])
+    told = both.loc[("Bird, 500 labels", "ImageNet-Bird"), ["measured", "paper_value"]]
+    assert told.tolist() == [80, 76]
+    assert both.loc[("ImageNet, all", "ImageNet"), "measured"] == 80
+    assert both.loc[("ImageNet-Bird, 12 labels", "ImageNet"), "measured"] == 80
+    assert both["measured"].notna().sum() == 4 + 6  # raw input and chance once a set and number
+    assert np.isnan(both.loc[("Bird, 1k", "ImageNet"), "measured"])
+    pair = made.shown[made.shown["row"] == "Bird, 500 labels"]
+    assert pair[""].tolist() == ["here", "thesis"]
+    assert pair["raw input"].tolist() == ["60 ± 0", "-"]
+
+    shares = frame[frame["model"] == "MoCo v3"]
+    rows = [{"model": "MoCo v3", "target": "CIFAR-10", "method": method, "copies": copies,
+             "percent": 100, "labels": 50000, "replicate": 0, "value": 0.9, "training": 1.0}
+            for method, copies in (("LP", 1), ("FT", 1), ("FT", 10))]  # fmt: skip
+    rows += [{**row, "replicate": 1} for row in rows]
+    config: dict[str, Any] = {
+        "models": {"MoCo v3": {"encoder": {"kind": "vit"}}},
+        "copies": [1, 10],
+    }
+    made = tables.by_share(pd.DataFrame(rows), shares, quoted, config, "table-f-7", "MoCo v3", 1)
+    both = made.frame.set_index(["row", "column"])
+    told = both.loc[("CIFAR-10, FT, 10", "100 %"), ["measured", "paper_value"]]
+    assert told.tolist() == [90, 96.17]
+    assert both.loc[("CIFAR-10, raw input", "100 %"), "measured"] == 60
+    order = made.shown["row"].tolist()
+    # behind what it is compared with, and before what was not measured
+    assert order[5:10] == ["CIFAR-10, FT, 10", *["CIFAR-10, raw input", "CIFAR-10, chance"],
+                           "CIFAR-10, FT, 100", "CIFAR-10, Ours, 10"]  # fmt: skip
+    made = tables.all_labels(pd.DataFrame(rows), shares, quoted, config)
+    both = made.frame.set_index(["row", "column"])
+    assert both.loc[("FT", "MoCo v3 CIFAR-10"), ["measured", "paper_value"]].tolist() == [90, 96.17]
+
+
+def test_names_of_encoders_are_those_of_printed_rows() -> None:
+    quoted = read_yaml(ROOT / "config/paper_values/universality.yaml")
+    for name, printed in PROBED.items():
+        lines = [(row["target"], row["column"]) for row in quoted[printed.key]["rows"]]
+        own = set(product(printed.rows.values(), printed.columns.values()))
+        assert own <= set(lines), name
+        alone = name not in ("table-f-1", "table-f-10", "table-f-11")
+        assert not alone or len(own) == len(lines), name
+    for name, (model, targets) in ADAPTED.items():
+        assert {row["target"] for row in quoted[name]["rows"]} == set(targets)
+        columns = {row["column"] for row in quoted["table-7-2"]["rows"]}
+        assert {f"{model} {target}" for target in targets} <= columns
+
+
+def test_which_tables_a_config_measures() -> None:
+    vit = "MoCo v3 ViT-S on"
+    sets = {key: {} for key in ("ImageNet-Bird", "ImageNet")}
+    named = (f"{vit} ImageNet-Bird", f"{vit} ImageNet", f"{vit} 10 % ImageNet")
+    models: dict[str, Any] = {name: {"targets": sets} for name in named}
+    asked: dict[str, Any] = {"models": models, "copies": [1, 10]}
+    # the two encoders of Table F.3 that are here have no vehicles, but all of ImageNet
+    made = universality_config.from_files(asked)
+    assert made == {"table-f-2", "table-f-3", "table-f-10"}
+    told = universality_config.contains(asked)
+    assert [name for name in told if told[name] == "measured"] == ["table-f-2"]
+    assert universality_config.asked(models, named[0], "ImageNet-Bird") == [
+        500,
+        1000,
+        2000,
+        4000,
+        8000,
+    ]
+    models[named[0]]["labels"] = [500]
+    assert "measured" not in universality_config.contains(asked).values()
+    models |= {"CLIP": {"targets": {key: {} for key in ("ImageNet", "SVHN", "GTSRB")}}}
+    assert universality_config.contains(asked)["table-f-6"] == "stand-in"  # without 100 copies
+    assert (
+        universality_config.contains({**asked, "copies": [1, 10, 100]})["table-f-6"] == "measured"
+    )
+
+
+def test_features_of_timm_are_those_that_it_pools(tmp_path) -> None:
+    pytest.importorskip("timm")
+    name = "deit_tiny_patch16_224"
+    with seeded(1, "tests"):
+        encoder = Borrowed(f"timm:{name}", 32)
+    write_tensors(encoder.core.state_dict(), tmp_path / "weights.safetensors")
+    _shades(tmp_path / "data", {"train": 2, "validation": 1, "test": 2})
+    data = {"kind": "folder", "path": str(tmp_path / "data"), "size": 32}
+    model = {"weights": str(tmp_path / "weights.safetensors"), "targets": {"shades": data},
+             "augmentation": {"preset": "none"}}  # fmt: skip
+    found = {}
+    for pooling in ("own", "mean"):
+        own = {**model, "encoder": {"kind": "timm", "name": name, "pooling": pooling}}
+        found[pooling] = of_files(own, "shades", 1, 2, 0, str(tmp_path / "cache")).parts["test"][0]
+    splits = open_splits(data, tmp_path / "cache", 0, "universality", "foundation")
+    images = splits["test"].images
+    inputs = Augment({"preset": "none"})(images, Draws(("evaluation",), 0, len(images)))
+    with torch.no_grad():
+        wanted = encoder.core.eval()(inputs)
+    assert found["own"][0].numpy() == pytest.approx(wanted.numpy(), abs=1e-4)
+    assert not np.allclose(found["own"], found["mean"], atol=1e-2)
+
+
+def test_more_labels_than_samples_are_refused(tmp_path) -> None:
+    with seeded(0, "tests"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4]}, 8)
+    write_tensors(encoder.state_dict(), tmp_path / "weights.safetensors")
+    name = "MoCo v3 ViT-S on ImageNet-Bird"
+    model = {"encoder": {"kind": "small_resnet", "widths": [4]}, "augmentation": {"preset": "none"},
+             "weights": str(tmp_path / "weights.safetensors"),
+             "targets": {"ImageNet-Bird": {"kind": "digits", "size": 8}}}  # fmt: skip
+    with pytest.raises(ConfigError, match=r"ImageNet-Bird: \d+ training samples; expected 8000"):
+        _measured(tmp_path, name, model)
 
 
 def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
@@ -160,11 +315,11 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
         (tmp_path / "texts" / f"{part}.jsonl").write_text(lines)
     model = {"encoder": {"kind": "text"}, "weights": str(where), "augmentation": {},
              "targets": {"reviews": {"path": str(tmp_path / "texts")}}}  # fmt: skip
-    found, config = _adapted(tmp_path, model)
+    found, probed, config = _adapted(tmp_path, model)
     assert set(found["copies"]) == {1, 2}
     quoted = {"table-f-8": {"rows": [{"target": "IMDB", "method": "LP", "column": "1 %",
                                       "paper_value": 79.7}]}}  # fmt: skip
-    shown = tables.by_share(found, quoted, config, "table-f-8", 0).shown
+    shown = tables.by_share(found, probed, quoted, config, "table-f-8", "SimCSE", 0).shown
     assert shown["row"].str.startswith("small: reviews").any()
 
     loaded = folder.load_encoder(where)

@@ -24,10 +24,19 @@ ENCODER = {
     "weights": "weights/moco.pth.tar",
     "targets": dict.fromkeys(("CIFAR-10", "SVHN", "GTSRB"), DATA),
 }
+BIRDS = "MoCo v3 ViT-S on ImageNet-Bird"
 SETTINGS = {
     "run": "own",
     "nuclear": {"domains": {"domains": DOMAINS}},
-    "universality": {"foundation": {"models": {"MoCo v3": ENCODER}}},
+    "universality": {
+        "foundation": {
+            "models": {
+                "MoCo v3": ENCODER,
+                BIRDS: {**ENCODER, "targets": {"ImageNet-Bird": DATA}, "labels": [6, 12]},
+            },
+            "copies": [1, 10, 100],
+        }
+    },
 }
 
 
@@ -59,26 +68,78 @@ def checkout(fresh):
 
 
 def test_folders_make_the_tables_of_their_names(checkout):
-    tables = {"nuclear": ("table-e-2", "table-e-1"), "universality": ("table-f-7", "table-f-6")}
+    tables = {
+        "nuclear": ("table-e-2", "table-e-1"),
+        "universality": ("table-f-7", "table-f-6", "table-f-2"),
+    }
     targets = [
         f"results/own/{paper}/tables/{name}.md" for paper in tables for name in tables[paper]
     ]
     told = checkout.snakemake(*targets, changes=SETTINGS).well()
     assert told.finished["nuclear_domains"] == told.finished["universality_foundation"] == 1
     assert told.text.count("images cannot be used") >= 4
+    # encoders from files ask for no network of the run
+    assert "universality_ladders" not in told.finished
     said = []
-    for name in tables["nuclear"]:
-        record = checkout / f"results/own/provenance/nuclear/tables/{name}.md.json"
-        said.append(json.loads(record.read_text())["contains"])
-    assert said == ["measured", "stand-in"]
+    for paper, names in tables.items():
+        for name in names:
+            record = checkout / f"results/own/provenance/{paper}/tables/{name}.md.json"
+            said.append(json.loads(record.read_text())["contains"])
+    # Table F.2 lacks two of its encoders
+    assert said == ["measured", "stand-in", "measured", "stand-in", "stand-in"]
     seen = pd.read_parquet(checkout / "results/own/nuclear/measurements/domains/accuracies.parquet")
     assert {"art", "photo", "sketch"} <= set(seen["domain"])
     assert "here: sketch" in (checkout / targets[0]).read_text()
     adapted = pd.read_parquet(
         checkout / "results/own/universality/measurements/foundation/adapters.parquet"
     )
-    assert set(adapted["target"]) == set(ENCODER["targets"])
-    assert "MoCo v3: GTSRB" in (checkout / targets[2]).read_text()
+    assert set(adapted["target"]) == {*ENCODER["targets"], "ImageNet-Bird"}
+    frame = pd.read_parquet(checkout / targets[2].replace(".md", ".parquet"))
+    printed = frame[frame["paper_value"].notna()]
+    assert printed["measured"].notna().all()
+    other = pd.read_parquet(checkout / targets[3].replace(".md", ".parquet"))
+    clip = other[other["paper_value"].notna()]  # whose encoder is not there
+    assert clip["measured"].isna().all()
+    assert {"SVHN, raw input", "SVHN, untrained", "SVHN, chance"} <= set(frame["row"])
+    birds = (checkout / targets[4]).read_text()
+    assert "ImageNet-Bird, 12 labels" in birds
+    assert "random features" in birds
+
+
+def test_an_encoder_of_texts_goes_through_the_workflow(checkout):
+    transformers = pytest.importorskip("transformers")
+    words = ["good", "bad", "film", "book", "a", "the"]
+    where = checkout / "weights/bert"
+    where.mkdir()
+    (where / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
+    transformers.BertTokenizerFast(str(where / "vocab.txt")).save_pretrained(where)
+    with seeded(0, "weights"):
+        transformers.BertModel(transformers.BertConfig(
+            vocab_size=10, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            intermediate_size=32,
+        )).save_pretrained(where)  # fmt: skip
+    texts = checkout / "texts"
+    texts.mkdir()
+    for part in ("train", "validation", "test"):
+        rows = [{"text": f"the {words[number % 2]} {words[2 + number % 2]}", "label": number % 2}
+                for number in range(20)]  # fmt: skip
+        (texts / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    model = {
+        "encoder": {"kind": "text"},
+        "weights": "weights/bert",
+        "targets": {"IMDB": {"path": "texts"}},
+    }
+    settings = {"run": "texts", "universality": {"foundation": {"models": {"SimCSE": model}}}}
+    table = "results/texts/universality/tables/table-f-8.md"
+    told = checkout.snakemake(table, changes=settings).well()
+    assert told.finished["universality_foundation"] == 1
+    frame = pd.read_parquet(checkout / table.replace(".md", ".parquet")).set_index("row")
+    assert frame.loc["IMDB, LP", "measured"].notna().all()
+    # the thesis tunes the whole encoder, so that adapters stand apart
+    assert frame.loc["IMDB, FT", "measured"].isna().all()
+    assert {"SimCSE: IMDB, FT, 1", "IMDB, raw input"} <= set(frame.index)
+    record = checkout / "results/texts/provenance/universality/tables/table-f-8.md.json"
+    assert json.loads(record.read_text())["contains"] == "stand-in"
 
 
 @pytest.mark.parametrize("lost", ["domains", "weights/moco.pth.tar", "pictures"])

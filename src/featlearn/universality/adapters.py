@@ -7,7 +7,7 @@ NT-Xent loss of two augmented copies of the batch, where it has a weight, is tak
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -31,18 +31,22 @@ class Cached:
         ``train``, ``validation`` and ``test``: features (R, n, width) and classes (R, n).
     classes
         Number of classes.
+    floors
+        Of what learns nothing, by its name, features (R, n, width) of the same samples by part.
     """
 
     copies: Tensor
     parts: dict[str, tuple[Tensor, Tensor]]
     classes: int
+    floors: dict[str, dict[str, Tensor]] = field(default_factory=dict)
 
     def standardised(self) -> Cached:
         """By mean and spread of the training samples, each feature alone."""
         x = self.parts["train"][0]
         mean, spread = x.mean(1, keepdim=True), x.std(1, keepdim=True).clamp_min(1e-6)
         parts = {part: ((own - mean) / spread, y) for part, (own, y) in self.parts.items()}
-        return Cached((self.copies - mean[:, None]) / spread[:, None], parts, self.classes)
+        copies = (self.copies - mean[:, None]) / spread[:, None]
+        return Cached(copies, parts, self.classes, self.floors)
 
 
 def nt_xent(a: Tensor, b: Tensor, temperature: float = TEMPERATURE) -> Tensor:

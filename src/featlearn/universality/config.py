@@ -9,6 +9,7 @@ from typing import Any
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
+from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD
 
 #: Shares of the labels that figures show, in per cent.
@@ -87,14 +88,60 @@ def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[st
                 yield f"{place}.path: {said}; expected a folder of train, validation and test.jsonl"
 
 
+def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
+    """Numbers of labels, beside the shares, of a probe on this encoder: the thesis', or its own."""
+    if "labels" in models[model]:
+        return list(models[model]["labels"])
+    return sorted({number for printed in PROBED.values() if model in printed.columns
+                   for own, number in printed.rows if own == target and number != ALL})  # fmt: skip
+
+
+def from_files(foundation: Mapping[str, Any]) -> set[str]:
+    """Tables of ``encoders.PROBED`` that a config names an encoder and a data set of."""
+    models = foundation["models"]
+    return {name for name, printed in PROBED.items()
+            if any(model in printed.columns and target == own
+                   for model in models for target in models[model]["targets"]
+                   for own, _ in printed.rows)}  # fmt: skip
+
+
+def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
+    """Of each table, whether all its rows are measured: of encoders and data under their names.
+
+    Tables 7.2 and F.8 stay stand-ins: the thesis tunes the whole of SimCSE, here it is an adapter.
+    """
+    models = foundation["models"]
+
+    def has(model: str, target: str) -> bool:
+        return model in models and target in models[model]["targets"]
+
+    whole = {
+        name
+        for name, printed in PROBED.items()
+        if all(has(model, target) and (number == ALL or number in asked(models, model, target))
+               for model in printed.columns for target, number in printed.rows)
+    } | {
+        name
+        for name, (model, targets) in ADAPTED.items()
+        if name != "table-f-8" and set(COPIES) <= set(foundation["copies"])
+        and all(has(model, target) for target in targets)
+    }  # fmt: skip
+    return {name: "measured" if name in whole else "stand-in"
+            for name in ("table-7-2", *ADAPTED, *PROBED)}  # fmt: skip
+
+
 def _encoder_faults(model: Mapping[str, Any], key: str) -> Iterator[str]:
     """What would be found out only when the networks before it have been trained."""
     kind, weights = model["encoder"]["kind"], model["weights"]
-    if kind in ("timm", "torchvision") and set(model["encoder"]) != {"kind", "name"}:
+    known = {"kind", "name"} | ({"pooling"} if kind == "timm" else set())
+    if kind in ("timm", "torchvision") and not {"kind", "name"} <= set(model["encoder"]) <= known:
         yield (
             f"{key}.encoder: {sorted(model['encoder'])}; expected the kind {kind} and the name of "
             "a network of it"
         )
+    pooling = model["encoder"].get("pooling", "own")
+    if kind == "timm" and pooling not in ("own", "mean"):
+        yield f"{key}.encoder.pooling: {pooling!r}; expected own (as timm pools) or mean"
     place = Path(weights).expanduser()
     if kind == "text" and not place.is_dir():
         yield f"{key}.weights: {weights}: no such folder; expected one of the library transformers"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import generator, seeded
@@ -21,11 +23,17 @@ from featlearn.images.features import extract
 from featlearn.images.others import LIBRARIES, Borrowed
 from featlearn.images.weights import load_weights
 from featlearn.transformers.folder import load_encoder
-from featlearn.transformers.sentences import features
+from featlearn.transformers.sentences import LONGEST, features
 from featlearn.universality.adapters import Cached
 from featlearn.universality.data import noise_of, seen
 from featlearn.universality.labelled import PARTS, Scene
-from featlearn.universality.methods import Weights, encode
+from featlearn.universality.methods import Weights, encode, hidden_layer, start
+from featlearn.universality.words import RANDOM, RAW, UNTRAINED
+
+#: Pixels a side, at most, of the raw input that a probe reads; most frequent tokens of texts.
+SIDE, TOKENS = 16, 1000
+#: Random features of the raw input.
+NEURONS = 512
 
 
 def of_vectors(drawn: Scene, weights: Weights, task: int, copies: int, classes: int) -> Cached:
@@ -40,6 +48,18 @@ def of_vectors(drawn: Scene, weights: Weights, task: int, copies: int, classes: 
     ]  # fmt: skip
     parts = {part: (encode(weights, one.views), one.classes) for part, one in own.items()}
     return Cached(torch.stack(views, 1), parts, classes)
+
+
+def floors_of_vectors(drawn: Scene, task: int, hidden: int, out: int) -> dict[str, Any]:
+    """What learns nothing: the raw input, random features, and networks at their start."""
+    own, width = drawn.tasks[task], drawn.world.width
+    wide = start(width, hidden, 1, drawn.streams("start-random"))
+    begun = start(width, hidden, out, drawn.streams(f"start-{out}"))
+    return {
+        RAW: {part: one.views for part, one in own.items()},
+        RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
+        UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()},
+    }
 
 
 def of_files(
@@ -60,13 +80,15 @@ def of_files(
     model
         ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder``
         where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder of the
-        kind ``timm`` or ``torchvision`` is that library's network of this ``name``; one of the kind
+        kind ``timm`` or ``torchvision`` is that library's network of this ``name``, whose features
+        are those that timm pools or, ``pooling: mean``, the mean over places; one of the kind
         ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
     deals
         Number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
-    parts, views, classes = read(model, target, copies, seed, cache, device)
+    found = read(model, target, copies, seed, cache, device)
+    parts = found.parts
     x, y = parts["train"]
     orders = [
         dealt(y, generator(seed, "universality", "foundation", one, "order"))
@@ -76,11 +98,46 @@ def of_files(
                    for part, (own, labels) in parts.items()}  # fmt: skip
     dealt_parts["train"] = (torch.stack([x[order] for order in orders]),
                             torch.stack([y[order] for order in orders]))  # fmt: skip
-    return Cached(torch.stack([views[:, order] for order in orders]), dealt_parts, classes)
+    views = torch.stack([found.views[:, order] for order in orders])
+    floors = {}
+    for name, own in _floors(found, generator(seed, "universality", "foundation", RANDOM)).items():
+        floors[name] = {part: features.expand(deals, -1, -1) for part, features in own.items()}
+        floors[name]["train"] = torch.stack([own["train"][order] for order in orders])
+    return Cached(views, dealt_parts, found.classes, floors)
 
 
-#: Features (n, width) and classes (n,) of each part, features of the copies (N, n, width), classes.
-Read = tuple[dict[str, tuple[Tensor, Tensor]], Tensor, int]
+class Read(NamedTuple):
+    """What an encoder makes of a data set."""
+
+    parts: dict[str, tuple[Tensor, Tensor]]  #: features (n, width) and classes (n,)
+    views: Tensor  #: features of the copies (N, n, width)
+    classes: int
+    raw: dict[str, Tensor]  #: the input itself, (n, pixels) or (n, tokens)
+    untrained: dict[str, Tensor]  #: features of the encoder with random weights
+
+
+def _floors(found: Read, random: torch.Generator) -> dict[str, dict[str, Tensor]]:
+    """Each scaled by its training samples; pixels by one spread, for some never change."""
+    mean, spread = found.raw["train"].mean(0), found.raw["train"].std(0)
+    raw = {part: (x - mean) / spread.square().mean().sqrt().clamp_min(1e-6)
+           for part, x in found.raw.items()}  # fmt: skip
+    width = raw["train"].shape[1]
+    directions = torch.randn(width, NEURONS, generator=random) / width**0.5
+    x = found.untrained["train"]
+    mean, spread = x.mean(0), x.std(0).clamp_min(1e-6)
+    return {
+        RAW: raw,
+        RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
+        UNTRAINED: {part: (own - mean) / spread for part, own in found.untrained.items()},
+    }
+
+
+def _pixels(images: Tensor) -> Tensor:
+    """Pictures (n, 3, S, S) as rows of means over at most :data:`SIDE` x :data:`SIDE` places."""
+    side = min(SIDE, images.shape[-1])
+    small = [functional.adaptive_avg_pool2d(part.float() / 255, side).flatten(1)
+             for part in torch.split(images, 1024)]  # fmt: skip
+    return torch.cat(small)
 
 
 def _pictures(
@@ -103,14 +160,28 @@ def _pictures(
             encoder: Encoder = Borrowed(f"{kind}:{model['encoder']['name']}", size)
         else:
             encoder = build_encoder(model["encoder"], size)
-    load_weights(encoder, model["weights"], model.get("folder"), model.get("may_differ") or ())
+    own_pooling = kind == "timm" and model["encoder"].get("pooling", "own") == "own"
+    outputs = encoder.core if own_pooling else encoder
     augment = Augment(model["augmentation"])
-    parts = {part: (extract(encoder, own.images, augment.plain(), device=device), own.labels)
-             for part, own in splits.items()}  # fmt: skip
+
+    def plain(part: ImageSet) -> Tensor:
+        return extract(encoder, part.images, augment.plain(), outputs=outputs, device=device)
+
+    untrained = {part: plain(own) for part, own in splits.items()}
+    load_weights(encoder, model["weights"], model.get("folder"), model.get("may_differ") or ())
+    parts = {part: (plain(own), own.labels) for part, own in splits.items()}
     train = splits["train"]
-    views = [_copy(train, encoder, augment, device, (seed, "universality", "copy", number))
-             for number in range(copies)]  # fmt: skip
-    return parts, torch.stack(views), len(train.classes)
+
+    def copy(number: int) -> Tensor:
+        def changed(part: Tensor, draws: Draws) -> Tensor:
+            name = (seed, "universality", "copy", number)
+            return augment(part, Draws(name, draws.step, draws.size))
+
+        return extract(encoder, train.images, changed, outputs=outputs, device=device)
+
+    views = torch.stack([copy(number) for number in range(copies)])
+    raw = {part: _pixels(own.images) for part, own in splits.items()}
+    return Read(parts, views, len(train.classes), raw, untrained)
 
 
 def _texts(
@@ -123,11 +194,34 @@ def _texts(
 ) -> Read:
     found = read_texts(model["targets"][target]["path"])
     loaded = load_encoder(Path(model["weights"]))
+    with seeded(seed, "universality", "foundation", "start"):
+        begun = (type(loaded[0])(loaded[0].config), loaded[1])
+    untrained = {part: features(begun, own, device) for part, (own, _) in found.items()}
     parts = {part: (features(loaded, own, device), labels) for part, (own, labels) in found.items()}
     train = found["train"][0]
     views = [features(loaded, train, device, (seed, "universality", "copy", number))
              for number in range(copies)]  # fmt: skip
-    return parts, torch.stack(views), 1 + max(int(labels.max()) for _, labels in parts.values())
+    classes = 1 + max(int(labels.max()) for _, labels in parts.values())
+    raw = _bags(loaded[1], {part: own for part, (own, _) in found.items()})
+    return Read(parts, torch.stack(views), classes, raw, untrained)
+
+
+def _bags(tokenizer: Any, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
+    """Of each text log(1 + count) of the tokens that most training texts hold, (n, tokens)."""
+    counts = {}
+    for part, own in texts.items():
+        read = tokenizer(own, truncation=True, max_length=LONGEST)["input_ids"]
+        counts[part] = [Counter(ids) for ids in read]
+    held = Counter(token for own in counts["train"] for token in own)
+    place = {token: number for number, (token, _) in enumerate(held.most_common(TOKENS))}
+    found = {}
+    for part, bags in counts.items():
+        found[part] = torch.zeros(len(bags), len(place))
+        for row, tokens in enumerate(bags):
+            for token, count in tokens.items():
+                if token in place:
+                    found[part][row, place[token]] = count
+    return {part: own.log1p() for part, own in found.items()}
 
 
 def read_texts(folder: str) -> dict[str, tuple[list[str], Tensor]]:
@@ -160,18 +254,3 @@ def dealt(labels: Tensor, random: torch.Generator) -> Tensor:
     mine = torch.nn.functional.one_hot(labels[order]).cumsum(0)
     turn = mine.gather(1, labels[order][:, None]).squeeze(1)  # the how-manieth of its class
     return order[turn.argsort(stable=True)]
-
-
-def _copy(
-    images: ImageSet,
-    encoder: torch.nn.Module,
-    augment: Augment,
-    device: torch.device | str,
-    name: tuple[object, ...],
-) -> Tensor:
-    """Features (n, width) of one augmented copy."""
-
-    def changed(part: Tensor, draws: Draws) -> Tensor:
-        return augment(part, Draws(name, draws.step, draws.size))
-
-    return extract(encoder, images.images, changed, device=device)

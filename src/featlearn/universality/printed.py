@@ -13,6 +13,11 @@ from featlearn.core.stats import plus_minus, side_by_side, summary
 #: The thesis' name of fine-tuning with a contrastive loss beside the classes.
 OURS = "Ours"
 
+NAMED = (
+    "thesis: printed there, in per cent, standard deviation after the sign. here: measured in this "
+    "run on the encoders and data that a config gave these names, in per cent, 95 % interval after "
+    "the sign; a probe converges, and adapters are trained by Adam."
+)
 NOTE = (
     "thesis: printed there, in per cent, standard deviation after the sign. here: measured in this "
     "run on its own data and networks, in per cent, 95 % interval after the sign; it shows the "
@@ -41,6 +46,7 @@ def beside(
     index: Sequence[str],
     rows: Sequence[Mapping[str, Any]] | None = None,
     note: str = "",
+    named: bool = False,
 ) -> Table:
     """A table of the thesis and measurements of the same shape below it.
 
@@ -54,6 +60,9 @@ def beside(
         What names a row of the thesis.
     rows
         Of the thesis' table; by default all.
+    named
+        Whether a row and column that both have are the same encoder and data: they then stand
+        together, and ``measured`` beside ``paper_value``.
     """
     printed = pd.DataFrame(rows if rows is not None else quoted[which]["rows"])
     printed = printed.assign(row=printed[list(index)].astype(str).agg(", ".join, axis=1))
@@ -71,6 +80,16 @@ def beside(
         parts.append(wide.reset_index().assign(**{"": who}))
     shown = pd.concat(parts).fillna("-")
     columns = ["", "row", *(name for name in shown.columns if name not in ("", "row"))]
-    both = pd.concat([means.drop(columns="cell").rename(columns={"mean": "measured"}),
-                      printed.drop(columns="cell")], ignore_index=True)  # fmt: skip
-    return Table(both, shown[columns], f"{note} {NOTE}".strip())
+    means = means.drop(columns="cell").rename(columns={"mean": "measured"})
+    printed = printed.drop(columns="cell")
+    if not named or means.merge(printed, on=["row", "column"]).empty:
+        both = pd.concat([means, printed], ignore_index=True)
+        return Table(both, shown[columns], f"{note} {NOTE}".strip())
+    places = {row: float(place) for place, row in enumerate(dict.fromkeys(printed["row"]))}
+    before = -1.0
+    for row in dict.fromkeys(means["row"]):  # what is not printed stands behind what is measured
+        before = places.setdefault(row, before)
+        before += 0.5 * float(before).is_integer()
+    shown = shown.sort_values("row", key=lambda rows: rows.map(places), kind="stable")
+    both = printed.merge(means, on=["row", "column"], how="outer", sort=False)
+    return Table(both, shown[columns], f"{note} {NAMED}".strip())

@@ -5,9 +5,14 @@ UNIVERSALITY_FOUNDATION = config["universality"]["foundation"]
 
 use rule compute as universality_foundation with:
     input:
-        encoders=rules.universality_ladders.output.encoders,
+        **(
+            {}
+            if UNIVERSALITY_FOUNDATION["models"]
+            else {"encoders": rules.universality_ladders.output.encoders}
+        ),
     output:
         adapters=f"{RESULTS}/universality/measurements/foundation/adapters.parquet",
+        probed=f"{RESULTS}/universality/measurements/foundation/probed.parquet",
     log:
         f"{LOGS}/universality/foundation.log",
     params:
@@ -24,6 +29,10 @@ experiment(
     "universality",
     "foundation",
     UNIVERSALITY_FOUNDATION,
+    # tables of probes are made here of the encoders that a config names, elsewhere of vectors
+    without=[name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED],
+    contains=universality_config.contains(UNIVERSALITY_FOUNDATION),
     adapters=rules.universality_foundation.output.adapters,
+    probed=rules.universality_foundation.output.probed,
     quoted=UNIVERSALITY_QUOTED,
 )

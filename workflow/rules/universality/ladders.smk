@@ -18,6 +18,7 @@ experiment(
     "universality",
     "ladders",
     UNIVERSALITY_LADDERS,
+    without=sorted(UNIVERSALITY_NAMED & {"table-f-1", "table-f-4"}),
     accuracies=rules.universality_ladders.output.accuracies,
     similarities=rules.universality_ladders.output.similarities,
     quoted=UNIVERSALITY_QUOTED,

@@ -20,6 +20,7 @@ experiment(
     "universality",
     "related",
     UNIVERSALITY_RELATED,
+    without=sorted(UNIVERSALITY_NAMED & {"table-f-2", "table-f-3"}),
     pooled=rules.universality_related.output.pooled,
     quoted=UNIVERSALITY_QUOTED,
 )

@@ -24,6 +24,7 @@ experiment(
     "universality",
     "remedy",
     UNIVERSALITY_REMEDY,
+    without=sorted(UNIVERSALITY_NAMED & {"table-f-10", "table-f-11"}),
     tuned=rules.universality_remedy.output.tuned,
     maps=rules.universality_remedy.output.maps,
     purities=rules.universality_remedy.output.purities,

@@ -1,4 +1,5 @@
-"""Adapters on a frozen encoder: fine-tuning with and without a contrastive loss (Tables F.6, F.7).
+"""Probes and adapters on a frozen encoder: Tables 7.2 and F.6 to F.8; of encoders that a config
+names as the thesis does also F.1 to F.4, F.10 and F.11.
 
 By default the encoders are networks that the ladders of this run pre-trained on all tasks (*broad*)
 and on the first mixture (*narrow*), and the targets are tasks of their world; for a narrow encoder
@@ -7,16 +8,20 @@ most targets are foreign. A config may name encoders with weights from a file an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from torch.nn import functional
 
+from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
 from featlearn.universality.adapters import Cached, scored, train_adapters
-from featlearn.universality.config import SHARES
+from featlearn.universality.config import SHARES, asked
+from featlearn.universality.encoders import CHANCE, ENCODER
 from featlearn.universality.finetuning import part_of
-from featlearn.universality.frozen import of_files, of_vectors
+from featlearn.universality.frozen import floors_of_vectors, of_files, of_vectors
 from featlearn.universality.labelled import probed, scene
 from featlearn.universality.printed import OURS
 from featlearn.universality.words import FT, LP
@@ -27,12 +32,33 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Test and training accuracy: a row a model, target, method, copies, labels and replicate."""
-    rows: list[dict[str, Any]] = []
+    """Test and training accuracy: a row a model, target, method, copies, labels and replicate.
+
+    *probed* has the probe alone, also at the numbers of labels that the thesis prints, and beside
+    it what learns nothing; ``percent`` is that of the labels, where it is one of the shares.
+    """
+    adapters: list[dict[str, Any]] = []
+    probed: list[dict[str, Any]] = []
     for model, target, cached in _targets(job):
         job.tell(f"{model}: {target}")
-        rows += [{"model": model, "target": target, **row} for row in _methods(job, target, cached)]
-    return {"adapters": pd.DataFrame(rows)}
+        told, cached = {"model": model, "target": target}, cached.standardised()
+        found = _probes(job, model, target, cached)
+        probed += [{**told, **row} for row in found]
+        adapters += [
+            {
+                **told,
+                "method": LP,
+                "copies": 1,
+                **{key: row[key] for key in row if key != "features"},
+            }
+            for row in found
+            if row["features"] == ENCODER and row["percent"] is not None
+        ]
+        adapters += [{**told, **row} for row in _methods(job, target, cached)]
+    return {
+        "adapters": pd.DataFrame(adapters),
+        "probed": pd.DataFrame(probed).astype({"percent": "float64"}),
+    }
 
 
 def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
@@ -54,27 +80,58 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
         weights = {key: value[own] for key, value in kept.items()}
         for task in config["tasks"]:
             cached = of_vectors(drawn, weights, task, most, ladders["classes"])
-            yield name, f"task {task + 1}", cached
+            floors = floors_of_vectors(drawn, task, ladders["hidden"], weights["last"].shape[1])
+            yield name, f"task {task + 1}", replace(cached, floors=floors)
+
+
+def _shares(cached: Cached) -> list[int]:
+    """Labels of each share, a sample a class at least."""
+    count = cached.parts["train"][1].shape[1]
+    return [max(cached.classes, count * percent // 100) for percent in SHARES]
+
+
+def _probes(job: Job, model: str, target: str, cached: Cached) -> list[dict[str, Any]]:
+    """Of the encoder's features and of what learns nothing, at the shares and numbers of labels."""
+    config, penalties = job.config, job.params["ladders"]["penalties"]
+    numbers = asked(config["models"], model, target) if config["models"] else []
+    labels = {part: y for part, (_, y) in cached.parts.items()}
+    count = labels["train"].shape[1]
+    if numbers and max(numbers) > count:
+        raise ConfigError(
+            f"universality.foundation.models.{model}: {target}: {count} training samples; expected "
+            f"{max(numbers)} as the thesis has, another name, or the numbers as labels"
+        )
+    spans = [*zip(SHARES, _shares(cached), strict=True), *((None, number) for number in numbers)]
+    features = {ENCODER: {part: x for part, (x, _) in cached.parts.items()}, **cached.floors}
+    rows: list[dict[str, Any]] = []
+    for name, own in features.items():
+        parts = {part: (x, labels[part]) for part, x in own.items()}
+        for percent, number in spans:
+            rows += _rows({"features": name, "percent": percent, "labels": number},
+                          *probed(parts, number, cached.classes, penalties))  # fmt: skip
+    for percent, number in spans:
+        counts = functional.one_hot(labels["train"][:, :number], cached.classes).sum(1)
+        always = counts.argmax(1, keepdim=True)
+        rows += _rows({"features": CHANCE, "percent": percent, "labels": number},
+                      *[(always == y).float().mean(1).tolist()
+                        for y in (labels["test"], labels["train"][:, :number])])  # fmt: skip
+    return rows
+
+
+def _rows(
+    told: Mapping[str, Any], tested: Sequence[float], fitted: Sequence[float]
+) -> list[dict[str, Any]]:
+    return [{**told, "replicate": replicate, "value": value, "training": training}
+            for replicate, (value, training) in enumerate(zip(tested, fitted, strict=True))
+            ]  # fmt: skip
 
 
 def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
-    config = job.config
-    cached = cached.standardised()
-    count = cached.parts["train"][1].shape[1]
-    labels = [max(cached.classes, count * percent // 100) for percent in SHARES]
+    """Of adapters, at the shares of the labels."""
+    config, labels = job.config, _shares(cached)
     replicates = len(cached.parts["train"][1])
     streams = Streams(job.seed, "universality", "foundation", range(replicates))
     rows = []
-
-    def add(method: str, copies: int, place: int, tested: list[float], fitted: list[float]) -> None:
-        told = {"method": method, "copies": copies, "percent": SHARES[place],
-                "labels": labels[place]}  # fmt: skip
-        for replicate, (value, training) in enumerate(zip(tested, fitted, strict=True)):
-            rows.append({**told, "replicate": replicate, "value": value, "training": training})
-
-    penalties = job.params["ladders"]["penalties"]
-    for place, number in enumerate(labels):
-        add(LP, 1, place, *probed(cached.parts, number, cached.classes, penalties))
     sizes = (config["width"], config["batch"], config["steps"], config["rate"])
     for method, weight in ((FT, 0.0), (OURS, config["weight"])):
         for copies in config["copies"]:
@@ -89,6 +146,7 @@ def _methods(job: Job, target: str, cached: Cached) -> list[dict[str, Any]]:
                 right[part] = (answers == y.repeat(len(labels), 1)).float()
             for place, number in enumerate(labels):
                 own = slice(place * replicates, (place + 1) * replicates)
-                add(method, copies, place, right["test"][own].mean(-1).tolist(),
-                    right["train"][own, :number].mean(-1).tolist())  # fmt: skip
+                told = {"method": method, "copies": copies, "percent": SHARES[place]}
+                rows += _rows({**told, "labels": number}, right["test"][own].mean(-1).tolist(),
+                              right["train"][own, :number].mean(-1).tolist())  # fmt: skip
     return rows

@@ -9,6 +9,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.universality.encoders import CHANCE, ENCODER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +18,7 @@ PALETTE = ("blue", "orange", "red", "purple", "green", "sky", "ink")
 
 
 @figure()
-def adapters(adapters: pd.DataFrame) -> Figure:
+def adapters(adapters: pd.DataFrame, probed: pd.DataFrame) -> Figure:
     """A probe and adapters on a frozen encoder, by labels
 
     In brackets: augmented copies of each training sample. FT trains an adapter and a classifier, Ours adds
@@ -27,8 +28,12 @@ def adapters(adapters: pd.DataFrame) -> Figure:
     over all shares of the labels the contrastive loss
     {{ said("universality/adapter-with-contrast", holds="helps it", fails="does not help it") }}.
     Targets
-    that a narrow encoder has not seen show whether an adapter can bring back what it dropped.
+    that a narrow encoder has not seen show whether an adapter can bring back what it dropped. Dotted: the
+    best of what learns nothing, a probe of the raw input, of random features or of an untrained encoder.
     """
+    nothing = probed[probed["percent"].notna() & ~probed["features"].isin((ENCODER, CHANCE))]
+    best = nothing.groupby(["model", "target", "percent", "features"])["value"].mean()
+    best = best.groupby(["model", "target", "percent"]).max()
     frame = adapters.assign(
         arm=[method if method == "LP" else f"{method} ({copies})"
              for method, copies in zip(adapters["method"], adapters["copies"], strict=True)]
@@ -48,6 +53,8 @@ def adapters(adapters: pd.DataFrame) -> Figure:
             own = frame[(frame["model"] == model) & (frame["target"] == target)]
             lines(ax, own, "percent", "arm", looks=looks, errorbar=share_interval, apart=1.1)
             shares = sorted(own["percent"].unique())
+            ax.plot(shares, best.loc[(model, target)].loc[shares], ":", color=COLOURS["grey"],
+                    label="best that learns nothing", zorder=0)  # fmt: skip
             ax.set(xscale="log", title=f"{model}: {target}")
             ax.set_xticks(shares, [str(share) for share in shares])
             ax.minorticks_off()

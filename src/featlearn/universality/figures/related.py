@@ -15,6 +15,9 @@ from featlearn.universality.figures.ladders import NAMES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Pools whose names say little above a panel.
+WORDS = {"own": "labelled samples", "kinds": "as many others"}
+
 
 @figure("fig-f-7", contains="stand-in", pools=("own",))
 @figure("fig-f-6", contains="stand-in", pools=("related",))
@@ -24,8 +27,8 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
 
     Ours, on vectors that stand in for pictures; probes on the target, a line a number of labels, 95 %
     intervals. *related*: beside other tasks the pool has so much of the samples of the target's task.
-    *own*: it has the target's labelled training samples. *kinds*: as many other samples always, of few
-    tasks or of many. A panel a method and pool. *What to see:* beside as many other samples, all labels, the target
+    *labelled samples*: it has those of the target. *as many others*: always as many samples of other tasks,
+    few tasks or many. A panel a method and pool. *What to see:* beside as many other samples, all labels, the target
     {{ said("universality/classes-at-fixed-samples", holds="falls with the number of tasks", fails="does not fall with the number of tasks") }};
     with 5 % of them a pre-training on the target alone
     {{ said("universality/specific-wins-few", holds="is ahead of one on all tasks", fails="is not ahead of one on all tasks") }}.
@@ -44,7 +47,7 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
             palette=list(sns.color_palette("viridis", len(labels))), err_style="bars", ax=ax,
         )  # fmt: skip
         places = sorted(part["place"].unique())
-        ax.set(title=f"{NAMES[method]}: {pool}", xscale="log", ylabel="target accuracy",
+        ax.set(title=f"{NAMES[method]}: {WORDS.get(pool, pool)}", xscale="log", ylabel="target accuracy",
                xlabel="other tasks" if pool == "kinds" else "tasks of the pre-training")  # fmt: skip
         ax.set_xticks(places, [f"{place:g}" for place in places])
         ax.minorticks_off()
