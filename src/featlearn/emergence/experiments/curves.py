@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.heads import Regression, choose, regress
+from featlearn.core.heads import choose, regress
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map, second_step_cosine
@@ -64,8 +64,8 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: What is recorded along a training: accuracies on the parts; of the test samples the hinge loss and
-#: the mean of both labels' accuracies.
+#: What is recorded along a training: accuracies on the parts; of the test samples the hinge loss
+#: and the mean of both labels' accuracies.
 RECORDED = (*PARTS, "hinge", "balanced")
 #: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
 #: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
@@ -258,23 +258,24 @@ def chosen_stages(
 ) -> dict[str, dict[str, float]]:
     """Of every arm the rates with the best accuracy on the validation samples of a pilot.
 
-    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A network
-    counts at its end, the others at their best moment, as they do in the tables. ``arms`` are the
-    places of their candidates in the config; where all have one there is no pilot.
+    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A
+    network counts at its end, the others at their best moment, as they do in the tables. ``arms``
+    are the places of their candidates in the config; where all have one there is no pilot.
     """
     tried = {arm: _candidates(cell, place) for arm, place in arms.items()}
     problem = pilot() if any(len(own) > 1 for own in tried.values()) else None
     stages = {}
     for arm, own in tried.items():
         found = []
-        for stage in own if problem is not None and len(own) > 1 else ():
-            try:
-                _, seen = trained(problem, arm, stage, told, ("validation",))
-            except DivergedError:
-                found.append(0.0)
-                continue
-            curve = [float(values[RECORDED.index("validation")]) for values in seen.values()]
-            found.append(max(curve) if arm in FIXED else curve[-1])
+        if problem is not None and len(own) > 1:
+            for stage in own:
+                try:
+                    _, seen = trained(problem, arm, stage, told, ("validation",))
+                except DivergedError:
+                    found.append(0.0)
+                    continue
+                curve = [float(each[RECORDED.index("validation")]) for each in seen.values()]
+                found.append(max(curve) if arm in FIXED else curve[-1])
         stages[arm] = own[found.index(max(found)) if found else 0]
     return stages
 
@@ -298,7 +299,7 @@ def trained(
 
     ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
     the network after the two full steps, whose steps count. ``unweighted`` has the batches of
-    ``network``. A pilot is ``looked`` at on some parts alone; what is not looked at is not a number.
+    ``network``. A pilot is ``looked`` at on some parts alone; what is not looked at is no number.
     """
     cell, plain = problem.cell, arm == "unweighted"
     along = looked or LOOKED.get(arm, ("test",))
@@ -456,30 +457,35 @@ def _kernel(problem: Problem, ledger: Ledger) -> None:
     :data:`SHOWN` training samples, the penalty is chosen by them too.
     """
     for r, stream in enumerate(problem.streams("rbf")):
-        x = {part: own[r, :, :-1].double() for part, own in problem.x.items()}
-        y = {part: own[r : r + 1].double() for part, own in problem.y.items()}
-        directions = torch.randn(FOURIER, x["train"].shape[-1], generator=stream).to(x["train"])
-        turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream).to(x["train"])
+        own = {part: (problem.x[part][r : r + 1], problem.y[part][r : r + 1]) for part in PARTS}
+        directions = torch.randn(problem.direction.shape[1], FOURIER, generator=stream)
+        turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream)
+        drawn = torch.cat([directions, turns[None]]).double().to(own["train"][0].device)
+        tried = [_ridge(own, drawn, width, SHOWN) for width in WIDTHS]
+        best = max(range(len(WIDTHS)), key=lambda i: float(tried[i]["validation"][0]))  # noqa: B023
+        ledger.add(problem, "rbf", "width", [WIDTHS[best]], replicates=[r])
+        rows = _ridge(own, drawn, WIDTHS[best], len(own["train"][1][0]))
+        for part in ("train", "test", "balanced"):
+            ledger.add(problem, "rbf", f"head_{part}", rows[part], replicates=[r])
 
-        # inputs have a mean square of one: two of them have a mean square distance of two
-        def of(x: Tensor, width: float) -> Tensor:
-            return (x @ directions.T / (width * 2**0.5) + turns).cos_()[None]  # noqa: B023
 
-        def solved(width: float, number: int) -> tuple[Regression, float]:
-            validation = of(x["validation"], width)  # noqa: B023
-            found = regress(
-                (of(x["train"][:number], width), y["train"][:, :number]),  # noqa: B023
-                (validation, y["validation"]), RIDGES,  # noqa: B023
-            )  # fmt: skip
-            return found, float(accuracy(found.predict(validation), y["validation"]))  # noqa: B023
+def _ridge(
+    own: Mapping[str, tuple[Tensor, Tensor]], drawn: Tensor, width: float, number: int
+) -> dict[str, Tensor]:
+    """(1,) accuracies of one replicate's regression on its first ``number`` training samples.
 
-        width = max(WIDTHS, key=lambda own: solved(own, SHOWN)[1])
-        found, _ = solved(width, len(x["train"]))
-        ledger.add(problem, "rbf", "width", [width], replicates=[r])
-        for part in ("train", "test"):
-            outputs = found.predict(of(x[part], width))
-            ledger.add(problem, "rbf", f"head_{part}", accuracy(outputs, y[part]), replicates=[r])
-        ledger.add(problem, "rbf", "head_balanced", balanced(outputs, y["test"]), replicates=[r])
+    ``drawn`` (D + 1, F) are directions and, last, turns of the features.
+    """
+    # inputs have a mean square of one, and two of them a mean square distance of two
+    scaled = torch.cat([drawn[:-1] / (width * 2**0.5), drawn[-1:]])
+    x = {part: (inputs.double() @ scaled).cos_() for part, (inputs, _) in own.items()}
+    y = {part: labels.double() for part, (_, labels) in own.items()}
+    found = regress(
+        (x["train"][:, :number], y["train"][:, :number]), (x["validation"], y["validation"]), RIDGES
+    )
+    outputs = {part: found.predict(x[part]) for part in PARTS}
+    shares = {part: accuracy(outputs[part], y[part]) for part in PARTS}
+    return {**shares, "balanced": balanced(outputs["test"], y["test"])}
 
 
 def _maps(

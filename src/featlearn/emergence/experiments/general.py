@@ -1,8 +1,8 @@
 """The general setting (appendix A.8): patterns that are not orthogonal, inputs with noise.
 
-``x = M phi + zeta / scale``: the columns of M have length one and are only nearly orthogonal, zeta is
-Gaussian in all d directions. No coordinates of the patterns serve here, and everything is trained in
-the d coordinates of the input. The thesis has a theorem on it and no experiment.
+``x = M phi + zeta / scale``: the columns of M have length one and are only nearly orthogonal, zeta
+is Gaussian in all d directions. No coordinates of the patterns serve here, and everything is
+trained in the d coordinates of the input. The thesis has a theorem on it and no experiment.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class General(Problem):
         return torch.cat(found)
 
     def _read(self, x: Tensor, y: Tensor, world: Any, r: int) -> float:
-        """Accuracy of rounding the least-squares patterns to 0 or 1 and counting the relevant ones."""
+        """Accuracy of rounding the least-squares patterns to bits and counting relevant ones."""
         phi = x @ torch.linalg.pinv(self.columns[r]).T * self.law.scale
         bits = (phi + world.mean()[0])[:, world.relevant[0]] > 0.5
         return float(accuracy(self.law.label(bits.sum(1))[None], y[None]))
