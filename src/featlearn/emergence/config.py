@@ -53,6 +53,11 @@ def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
             f"emergence.general.dimension: {general['dimension']}; expected at least the "
             f"{general['data']['patterns']} patterns, or they cannot be told apart"
         )
+    if 0.1 not in general["noises"]:
+        yield (
+            f"emergence.general.noises: {general['noises']}; expected 0.1 among them, which claims "
+            "and a figure speak of"
+        )
     for name, cell in emergence["neurons"].items():
         key = f"emergence.neurons.{name}"
         yield from _picture_faults(cell["pictures"], f"{key}.pictures", classes=2)

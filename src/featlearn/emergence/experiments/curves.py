@@ -462,7 +462,7 @@ def _kernel(problem: Problem, ledger: Ledger) -> None:
         turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream)
         drawn = torch.cat([directions, turns[None]]).double().to(own["train"][0].device)
         tried = [_ridge(own, drawn, width, SHOWN) for width in WIDTHS]
-        best = max(range(len(WIDTHS)), key=lambda i: float(tried[i]["validation"][0]))  # noqa: B023
+        best = max(range(len(WIDTHS)), key=lambda i: float(tried[i]["validation"][0]))
         ledger.add(problem, "rbf", "width", [WIDTHS[best]], replicates=[r])
         rows = _ridge(own, drawn, WIDTHS[best], len(own["train"][1][0]))
         for part in ("train", "test", "balanced"):
