@@ -84,7 +84,7 @@ PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
 #: Fourier features of the RBF kernel (Corollary 2.3): twice the usual number of pairs.
 FOURIER = 600
 #: Widths of that kernel that are tried, in units of the root mean square distance of two inputs:
-#: the last is nearly a linear classifier.
+#: with the last it is nearly a polynomial of low degree.
 WIDTHS = (0.5, 2.0, 8.0)
 #: Penalties of ridge regression on its features.
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
