@@ -40,7 +40,7 @@ def general(values: pd.DataFrame) -> Table:
     Test accuracies on parity labels by the noise in each coordinate (sigma_zeta): arms as in Table A.1. Below:
     the patterns by least squares with the true dictionary, each rounded to 0 or 1, the relevant ones counted;
     cosine of the median neuron with the sum of the relevant patterns; sqrt(d) times the largest inner
-    product of two patterns, of which Theorem A.28 asks that it be below sqrt(d) / (16 D). *What to see:*
+    product of two patterns, of which Theorem A.28 asks that it be O(sqrt(d) / D). *What to see:*
     {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all fixed features",
     fails="at noise 0.1 the network is not ahead of all fixed features") }}.
     """
