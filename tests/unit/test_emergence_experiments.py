@@ -11,6 +11,7 @@ import torch
 
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
+from featlearn.core.heads import choose
 from featlearn.core.plots import canvas
 from featlearn.core.seeds import Streams, generator
 from featlearn.emergence.claims.curves import CLAIMS
@@ -83,17 +84,21 @@ def test_the_plain_loss_moves_the_bias_by_the_mean_label(section):
 
 def test_the_rbf_kernel_finds_what_a_circle_divides():
     stream = generator("circle")
-    x = torch.randn(1, 900, 2, generator=stream)
+    x = torch.randn(1, 900, 2, generator=stream).double()
     x = x / x.square().sum(2).mean().sqrt()
-    y = (x.square().sum(2) > 0.7).float() * 2 - 1
-    places = (slice(500), slice(500, 700), slice(700, 900))
-    own = {part: (with_one(x[:, at]), y[:, at])
-           for part, at in zip(curves.PARTS, places, strict=True)}  # fmt: skip
-    turns = 2 * torch.pi * torch.rand(1, 50, generator=stream)
-    drawn = torch.cat([torch.randn(2, 50, generator=stream), turns]).double()
-    assert curves._ridge(own, drawn, 0.5, 500)["test"] > 0.9
-    # of so narrow a kernel every sample is a peak of its own
-    assert curves._ridge(own, drawn, 0.01, 500)["test"] < 0.7
+    y = (x.square().sum(2) > 0.7).long()[..., None]
+    places = dict(zip(curves.PARTS, (slice(500), slice(500, 700), slice(700, 900)), strict=True))
+    labels = {part: y[:, at] for part, at in places.items()}
+    own = curves._fourier({part: with_one(x[:, at]) for part, at in places.items()}, labels, stream)
+    assert own["test"].shape == (1, 200, curves.FOURIER)
+    both = {part: (own[part], labels[part]) for part in curves.PARTS}
+    found = choose(both["train"], both["validation"], 1, curves.KERNEL_PENALTIES)
+    assert float(found.heads.accuracy(*both["test"])) > 0.93
+    inputs = {part: x[:, at] for part, at in places.items()}
+    linear = choose(
+        (inputs["train"], labels["train"]), (inputs["validation"], labels["validation"]), 1
+    )
+    assert float(linear.heads.accuracy(inputs["test"], labels["test"])) < 0.7
 
 
 def test_the_general_setting_reads_its_patterns_and_is_the_other_without_overlap_and_noise(section):

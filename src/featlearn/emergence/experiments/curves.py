@@ -3,10 +3,10 @@
 A *cell* is a law of the data with its sizes. In each, the network, its Taylor model at the start
 (NTK) and random features learn from the same samples and the same start, with the structure of the
 inputs and without. Beside them stand what needs no training of features: converged heads on the
-features of the start and after one and two steps, ridge regression on Fourier features of an RBF
-kernel, a linear classifier on the raw input, the best threshold on the number of relevant patterns,
-and the majority. Where the classes are unequal the network is also trained from two full steps by
-the plain loss, in which the frequent label weighs more.
+features of the start and after one and two steps and on Fourier features of an RBF kernel, a linear
+classifier on the raw input, the best threshold on the number of relevant patterns, and the
+majority. Where the classes are unequal the network is also trained from two full steps by the plain
+loss, in which the frequent label weighs more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.errors import DivergedError
-from featlearn.core.heads import choose, regress
+from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map, second_step_cosine
@@ -81,13 +81,13 @@ FIXED = ("rf", "ntk")
 #: Penalties of the converged heads; see :mod:`featlearn.core.heads`. Two classes are one question,
 #: whose weights are the difference of those of both: half the penalty has the same optimum.
 PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
-#: Fourier features of the RBF kernel (Corollary 2.3): twice the usual number of pairs.
-FOURIER = 600
+#: Fourier features of the RBF kernel (Corollary 2.3): as many as most cells have pairs.
+FOURIER = 300
 #: Widths of that kernel that are tried, in units of the root mean square distance of two inputs:
 #: with the last it is nearly a polynomial of low degree.
-WIDTHS = (0.5, 2.0, 8.0)
-#: Penalties of ridge regression on its features.
-RIDGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+WIDTHS = (0.5, 2.0, 8.0, 32.0)
+#: Penalties of its heads: narrow kernels need larger ones.
+KERNEL_PENALTIES = (0.5, 0.05, *PENALTIES)
 
 
 class Problem:
@@ -420,72 +420,69 @@ def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> 
     millionth of a millionth from sample to sample.
     """
     labels = {part: (y > 0).long()[..., None] for part, y in problem.y.items()}
-
-    pairs = problem.cell["pairs"]
-    for arm in ("linear", *networks):
-        for r in range(len(labels["train"])):
-
-            def of(x: Tensor, arm: str = arm, r: int = r) -> Tensor:
-                own = x[r : r + 1].double()
-                if arm == "linear":
-                    return own[..., :-1]
+    pairs, drawn = problem.cell["pairs"], problem.streams("rbf")
+    for r in range(len(labels["train"])):
+        x = {part: own[r : r + 1].double() for part, own in problem.x.items()}
+        y = {part: own[r : r + 1] for part, own in labels.items()}
+        for arm in ("linear", *networks):
+            if arm == "linear":
+                own = {part: each[..., :-1] for part, each in x.items()}
+            else:
                 rows = networks[arm].rows[r : r + 1].double()
                 # partners have the same features at the start
-                return features(own, rows[:, :pairs] if arm == "rf" else rows)
-
-            seen = {part: of(x) for part, x in problem.x.items()}
+                rows = rows[:, :pairs] if arm == "rf" else rows
+                own = {part: features(each, rows) for part, each in x.items()}
             # what is constant has no weight at any penalty: half of the neurons after one step
-            varied = (seen["train"].amax(1) > seen["train"].amin(1))[0]
+            varied = (own["train"].amax(1) > own["train"].amin(1))[0]
             varied[0] = True
-            own = {part: (x[..., varied], labels[part][r : r + 1]) for part, x in seen.items()}
-            found = choose(own["train"], own["validation"], 1, PENALTIES)
-            x, y = own["test"]
-            each = [
-                found.heads.accuracy(x[:, at], y[:, at]) for at in (y[0, :, 0] == c for c in (0, 1))
-            ]
-            rows = {"train": found.train_accuracy, "test": found.heads.accuracy(x, y),
-                    "balanced": (each[0] + each[1]) / 2}  # fmt: skip
-            for part, value in rows.items():
-                ledger.add(problem, arm, f"head_{part}", value, replicates=[r])
-    _kernel(problem, ledger)
+            _head(
+                arm, {part: (own[part][..., varied], y[part]) for part in PARTS}, r, ledger, problem
+            )
+        own = _fourier(x, y, drawn[r])
+        _head("rbf", {part: (own[part], y[part]) for part in PARTS}, r, ledger, problem)
 
 
-def _kernel(problem: Problem, ledger: Ledger) -> None:
-    """Ridge regression of the labels on Fourier features of an RBF kernel (Corollary 2.3).
+def _head(
+    arm: str,
+    own: Mapping[str, tuple[Tensor, Tensor]],
+    replicate: int,
+    ledger: Ledger,
+    problem: Problem,
+) -> None:
+    """Solve the head of one replicate on features and labels of each part."""
+    penalties = KERNEL_PENALTIES if arm == "rbf" else PENALTIES
+    found = choose(own["train"], own["validation"], 1, penalties)
+    x, y = own["test"]
+    shares = [found.heads.accuracy(x[:, at], y[:, at]) for at in (y[0, :, 0] == c for c in (0, 1))]
+    seen = {"train": found.train_accuracy, "test": found.heads.accuracy(x, y),
+            "balanced": (shares[0] + shares[1]) / 2}  # fmt: skip
+    for part, value in seen.items():
+        ledger.add(problem, arm, f"head_{part}", value, replicates=[replicate])
 
-    The width is the one that does best on the validation samples after a regression on the first
-    :data:`SHOWN` training samples, the penalty is chosen by them too.
-    """
-    for r, stream in enumerate(problem.streams("rbf")):
-        own = {part: (problem.x[part][r : r + 1], problem.y[part][r : r + 1]) for part in PARTS}
-        directions = torch.randn(problem.direction.shape[1], FOURIER, generator=stream)
-        turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream)
-        drawn = torch.cat([directions, turns[None]]).double().to(own["train"][0].device)
-        tried = [_ridge(own, drawn, width, SHOWN) for width in WIDTHS]
-        best = max(range(len(WIDTHS)), key=lambda i: float(tried[i]["validation"][0]))
-        ledger.add(problem, "rbf", "width", [WIDTHS[best]], replicates=[r])
-        rows = _ridge(own, drawn, WIDTHS[best], len(own["train"][1][0]))
-        for part in ("train", "test", "balanced"):
-            ledger.add(problem, "rbf", f"head_{part}", rows[part], replicates=[r])
 
-
-def _ridge(
-    own: Mapping[str, tuple[Tensor, Tensor]], drawn: Tensor, width: float, number: int
+def _fourier(
+    x: Mapping[str, Tensor], y: Mapping[str, Tensor], stream: torch.Generator
 ) -> dict[str, Tensor]:
-    """(1,) accuracies of one replicate's regression on its first ``number`` training samples.
+    """(1, n, F) random Fourier features of an RBF kernel at the inputs (1, n, D + 1).
 
-    ``drawn`` (D + 1, F) are directions and, last, turns of the features.
+    Its width is the one whose head on the first :data:`SHOWN` training samples does best on the
+    validation samples.
     """
-    # inputs have a mean square of one, and two of them a mean square distance of two
-    scaled = torch.cat([drawn[:-1] / (width * 2**0.5), drawn[-1:]])
-    x = {part: (inputs.double() @ scaled).cos_() for part, (inputs, _) in own.items()}
-    y = {part: labels.double() for part, (_, labels) in own.items()}
-    found = regress(
-        (x["train"][:, :number], y["train"][:, :number]), (x["validation"], y["validation"]), RIDGES
-    )
-    outputs = {part: found.predict(x[part]) for part in PARTS}
-    shares = {part: accuracy(outputs[part], y[part]) for part in PARTS}
-    return {**shares, "balanced": balanced(outputs["test"], y["test"])}
+    last = x["train"].shape[-1] - 1
+    directions = torch.randn(last, FOURIER, generator=stream).to(x["train"])
+    turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream).to(x["train"])
+
+    def of(part: str, width: float, number: int | None = None) -> Tensor:
+        # inputs have a mean square of one, and two of them a mean square distance of two
+        return (x[part][:, :number, :-1] @ directions / (width * 2**0.5) + turns).cos_()
+
+    def shown(width: float) -> float:
+        few = (of("train", width, SHOWN), y["train"][:, :SHOWN])
+        validation = (of("validation", width), y["validation"])
+        return float(choose(few, validation, 1, KERNEL_PENALTIES).validation_accuracy)
+
+    best = max(WIDTHS, key=shown)
+    return {part: of(part, best) for part in PARTS}
 
 
 def _maps(

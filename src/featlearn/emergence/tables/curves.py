@@ -89,8 +89,8 @@ def accuracies_of_all_arms(
     (`paper_value`), if it does. Network: after the last step; NTK: the Taylor model at
     the start, at the step that is best on validation samples; random features, One Step, Two Step
     and the raw input: heads solved to their optimum on standardised features. The thesis trains
-    those for as many steps as the network, at rates that it does not give. RBF kernel: ridge
-    regression on 600 of its Fourier features, width and penalty chosen on validation samples; the
+    those for as many steps as the network, at rates that it does not give. RBF kernel: a head on
+    300 of its Fourier features, width and penalty chosen on validation samples; the
     thesis has a corollary on it. *What to see:* {{ seen }}
     """
     tables = [quoted_table(quoted, name)[0] for name in quoted]
