@@ -41,13 +41,13 @@ NEAR = 0.9
 
 
 @figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
-        seen="interval", table="table-a-2")  # fmt: skip
+        seen="interval", table="table-a-2", more="")  # fmt: skip
 @figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
         seen="negatives-90", table="table-a-4", more="""
 Below, the mean of both labels' accuracies, of which a constant has a half. Orange: the network after two full
@@ -58,9 +58,9 @@ At the end of the last panel that mean is
 {{ said("emergence/weights-of-classes-matter", holds="the two full steps need the weights",
 fails="the two full steps do without the weights") }}.""")  # fmt: skip
 @figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
-        seen="samples-10000", table="table-a-5")  # fmt: skip
+        seen="samples-10000", table="table-a-5", more="")  # fmt: skip
 def accuracy_curves(
-    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str, more: str = ""
+    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str, more: str
 ) -> Figure:
     """Accuracy during training: {{ words }}
 
