@@ -94,7 +94,7 @@ def measure(job: Job) -> Results:
         if end is not None:
             networks[arm] = end
         ledger.curves(own, arm, seen)
-    heads(own, {"rf": own.start}, ledger)
+    heads(own, {"rf": own.start, "two_step": own.practical[1]}, ledger)
     for arm, network in networks.items():
         found = cosines(network, own.direction, torch.zeros_like(network.a))
         ledger.add(own, arm, "largest_cosine", found.max(1).values)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ARMS = {
     "network": Look("network", PALETTE["network"], "o"),
+    "two_step": Look("head after two steps", COLOURS["sky"], "X"),
     "ntk": Look("tangent kernel (NTK)", PALETTE["tangent kernel"], "s"),
     "rf": Look("random features", PALETTE["random features"], "^"),
     "rbf": Look("RBF kernel", PALETTE["kernel"], "D"),

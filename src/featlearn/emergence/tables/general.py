@@ -10,24 +10,22 @@ from featlearn.emergence.reading import ARMS, accuracies, by_replicate, rows
 
 #: Arms of the table, as people call them.
 SHOWN = {
-    "network": "network", "ntk": "NTK", "rf": "random features", "rbf": "RBF kernel",
-    "linear": "linear on the input", "threshold": "best threshold on the count",
-    "known patterns": "least squares on the patterns", "two_step": "cosine after two steps",
-    "mu": "incoherence (mu)",
+    "network": "network", "two_step": "head after two steps", "ntk": "NTK",
+    "rf": "random features", "rbf": "RBF kernel", "linear": "linear on the input",
+    "threshold": "best threshold on the count", "known patterns": "least squares on the patterns",
+    "cosine": "cosine after two steps", "mu": "incoherence (mu)",
 }  # fmt: skip
 
 
 def outcomes(values: pd.DataFrame) -> pd.DataFrame:
     """Rows noise, arm, replicate, value: test accuracies, and of what is no arm what it is of."""
     found = []
+    others = {"cosine": ("two_step", "median_cosine"), "mu": ("dictionary", "mu")}
     for cell, own in values.groupby("cell", sort=False):
         for arm in SHOWN:
-            if arm in ARMS:
-                seen = (by_replicate(rows(own, arm=arm), "median_cosine") if arm == "two_step"
-                        else accuracies(own, str(cell), arm, "test"))  # fmt: skip
-            else:
-                quantity = "mu" if arm == "mu" else "test"
-                seen = by_replicate(rows(own, arm="dictionary" if arm == "mu" else arm), quantity)
+            name, quantity = others.get(arm, (arm, "test"))
+            seen = (accuracies(own, str(cell), arm, "test") if arm in ARMS
+                    else by_replicate(rows(own, arm=name), quantity))  # fmt: skip
             each = seen.rename("value").reset_index()
             found.append(each.assign(noise=float(own["noise"].iloc[0]), arm=arm))
     return pd.concat(found, ignore_index=True).sort_values("noise", kind="stable")
