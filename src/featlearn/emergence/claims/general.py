@@ -45,8 +45,8 @@ CLAIMS = (
         "relevant patterns, read through this noise, gives some 0.98 of the labels, 0.13 more; "
         "half of it is left to patterns that overlap.",
         _gain, possible=DIFFERENCE_OF_SHARES,
-        changed="800 steps, after desk with 400 had .104 [.024, .184] with networks that were still "
-        "learning; band kept.",
+        changed="800 steps, after desk with 400 had .104 [.024, .184] with networks that were "
+        "still learning; band kept.",
     ),
     _general(
         "emergence/general-aligns", OBSERVATION, "ours, behind Theorem A.28",
