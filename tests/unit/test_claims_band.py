@@ -20,7 +20,7 @@ from featlearn.core.claims import (
     ledger,
     needs,
 )
-from featlearn.core.stats import Estimate, estimate_median, estimate_share, per_replicate
+from featlearn.core.stats import Estimate, estimate, estimate_median, estimate_share, per_replicate
 
 
 def claim(low, high, values=(1.0,), **parts):
@@ -74,6 +74,13 @@ def test_an_end_at_the_edge_of_what_is_possible_is_none():
         claim(-1, 1, possible=DIFFERENCE_OF_SHARES)
     with pytest.raises(ValueError, match="none of the possible values"):
         judged(0.5, 1.0, (2.0, 2.0), possible=SHARE)
+
+
+def test_the_spread_is_not_cut_as_tables_do_not():
+    row = judged(0.5, 1, (0.97, 1.0, 1.0, 1.0), possible=(0.0, 1.0))
+    assert row["interval_high"] == 1
+    assert row["spread"] == pytest.approx(estimate(np.array([0.97, 1, 1, 1])).half_width)
+    assert row["interval_high"] - row["interval_low"] < 2 * row["spread"]
 
 
 def test_what_a_scale_cannot_show_is_told_by_what_is_too_small():

@@ -68,6 +68,20 @@ def test_interval_labels_need_an_interval(section):
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [
+        ("dimension", 99, "dimension: 99; expected at least the 100 patterns"),
+        ("noises", [0.0, 0.2], "noises: [0.0, 0.2]; expected 0.1 among them"),
+    ],
+)
+def test_a_contradiction_in_the_general_setting_names_its_key(section, key, value, told):
+    changed = copy.deepcopy(section)
+    changed["general"][key] = value
+    (line,) = faults(changed)
+    assert line.startswith(f"emergence.general.{told}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
         ("relevant", 26, "relevant: 26; expected at most the dimension, 25"),
         ("moments", [30, 51], "moments: [30, 51]; expected none after 50"),
     ],

@@ -11,13 +11,17 @@ import torch
 
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
+from featlearn.core.heads import choose
 from featlearn.core.plots import canvas
-from featlearn.core.seeds import Streams
+from featlearn.core.seeds import Streams, generator
 from featlearn.emergence.claims.curves import CLAIMS
-from featlearn.emergence.experiments import curves, mixture
+from featlearn.emergence.data import Law
+from featlearn.emergence.experiments import curves, general, mixture
+from featlearn.emergence.experiments.general import General
 from featlearn.emergence.figures.curves import _map
-from featlearn.emergence.model import Network
-from featlearn.emergence.reading import is_measured
+from featlearn.emergence.model import Network, with_one
+from featlearn.emergence.reading import accuracies, is_measured
+from featlearn.emergence.tables.general import SHOWN, outcomes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,15 +46,81 @@ def test_rates_are_those_that_do_best_on_the_pilot(section, monkeypatch):
         problems.append(problem)
         if found[stage["head_rate"]] is None:
             raise DivergedError("overflow")
-        curve = {step: torch.full((4, 1), value) for step, value in
+        curve = {step: torch.full((len(curves.RECORDED), 1), value) for step, value in
                  enumerate(found[stage["head_rate"]])}  # fmt: skip
         return None, curve
 
-    monkeypatch.setattr(curves, "_trained", trained)
+    monkeypatch.setattr(curves, "trained", trained)
     rates = [{"head_rate": rate} for rate in (5.0, 10.0, 1.0)]
     cell = {**section["curves"]["parity"], "training": rates, "ntk": rates, "rf": rates[:1]}
-    assert list(curves._chosen(job(cell, cell="parity"), print)) == [1, 0, 2]
+    own = job(cell, cell="parity")
+    stages = curves.chosen_stages(cell, curves.arms_of(cell), lambda: curves._pilot(own), print)
+    chosen = {arm: stage["head_rate"] for arm, stage in stages.items()}
+    assert chosen == {"network": 10.0, "rf": 5.0, "ntk": 1.0}
     assert {len(each.world.relevant) for each in problems} == {1}
+
+
+def test_unequal_classes_have_an_arm_without_weights_and_a_mean_over_both_labels(section):
+    cell = section["curves"]["negatives-90"]
+    values = curves.measure(job(cell, cell="negatives-90"))["values"]
+    assert is_measured(values, "negatives-90", "unweighted")
+    assert not values.loc[~values["structured"], "arm"].eq("unweighted").any()
+    whole, both = (accuracies(values, "negatives-90", "majority", part).tolist()
+                   for part in ("test", "balanced"))  # fmt: skip
+    assert (whole, both) == ([0.9, 0.9], [0.5, 0.5])
+    for arm in ("network", "unweighted", "ntk", "rf", "rbf", "two_step", "linear"):
+        assert accuracies(values, "negatives-90", arm, "balanced").between(0.4, 1).all()
+
+
+def test_the_plain_loss_moves_the_bias_by_the_mean_label(section):
+    """Which the weights keep from it: after two steps most neurons are out of their range."""
+    cell = section["curves"]["negatives-90"]
+    streams = Streams(0, "test", "weights", range(2))
+    own = curves.Problem(Law.from_config(cell["data"]), cell, streams, torch.device("cpu"))
+    moved = [(network.b - own.practical[0].b).abs().mean()
+             for network in (own.practical[1], own.unweighted[1])]  # fmt: skip
+    assert moved[1] > 3 * moved[0]
+
+
+def test_the_rbf_kernel_finds_what_a_circle_divides():
+    stream = generator("circle")
+    x = torch.randn(1, 900, 2, generator=stream).double()
+    x = x / x.square().sum(2).mean().sqrt()
+    y = (x.square().sum(2) > 0.7).long()[..., None]
+    places = dict(zip(curves.PARTS, (slice(500), slice(500, 700), slice(700, 900)), strict=True))
+    labels = {part: y[:, at] for part, at in places.items()}
+    own = curves._fourier({part: with_one(x[:, at]) for part, at in places.items()}, labels, stream)
+    assert own["test"].shape == (1, 200, curves.FOURIER)
+    both = {part: (own[part], labels[part]) for part in curves.PARTS}
+    found = choose(both["train"], both["validation"], 1, curves.KERNEL_PENALTIES)
+    assert float(found.heads.accuracy(*both["test"])) > 0.93
+    inputs = {part: x[:, at] for part, at in places.items()}
+    linear = choose(
+        (inputs["train"], labels["train"]), (inputs["validation"], labels["validation"]), 1
+    )
+    assert float(linear.heads.accuracy(inputs["test"], labels["test"])) < 0.7
+
+
+def test_the_general_setting_reads_its_patterns_and_is_the_other_without_overlap_and_noise(section):
+    cell = section["general"]
+    streams = Streams(0, "test", "general", range(2))
+    own = General(0.1, cell, streams, torch.device("cpu"))
+    assert own.x["train"].shape == (2, 400, cell["dimension"] + 1)
+    assert own.x["test"][..., :-1].square().sum(2).mean().item() == pytest.approx(1, abs=0.05)
+    assert own.read == [1.0, 1.0]
+    loud = General(2.0, cell, streams, torch.device("cpu"))
+    assert max(loud.read) < 0.7
+    orthonormal = General(0.0, {**cell, "spread": 0.0}, streams, torch.device("cpu"))
+    plain = curves.Problem(orthonormal.law, cell, streams, torch.device("cpu"))
+    patterns = orthonormal.x["train"][..., :-1] @ orthonormal.columns.float()
+    assert torch.allclose(patterns, plain.x["train"][..., :-1], atol=1e-5)
+    assert max(orthonormal.mu) < 1e-12
+
+
+def test_every_arm_of_the_general_setting_is_measured(section):
+    values = general.measure(job(section["general"], noise="0.1"))["values"]
+    assert set(outcomes(values)["arm"]) == set(SHOWN)
+    assert set(values["noise"]) == {0.1}
 
 
 def test_hidden_representation_has_all_arms_but_that_without_structure(section):

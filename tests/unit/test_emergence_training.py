@@ -35,6 +35,8 @@ from featlearn.emergence.model import (
 from featlearn.emergence.train import (
     Schedule,
     Taylor,
+    accuracy,
+    balanced,
     batch_gradient,
     batches,
     class_weights,
@@ -106,6 +108,18 @@ def test_the_gradient_of_a_batch_is_that_of_autograd():
     auto = by_autograd(lambda own: hinge(own, x, y), network)
     for exact, wanted in zip(batch_gradient(network, x, y), auto, strict=True):
         assert torch.allclose(exact, wanted, atol=1e-12)
+
+
+def test_the_mean_over_both_labels_does_not_see_how_rare_one_is():
+    y = torch.tensor([[1.0, -1, -1, -1], [1, 1, -1, -1]])
+    outputs = torch.tensor([[-2.0, -1, -1, -1], [1, 0, -3, -1]])
+    assert accuracy(outputs, y).tolist() == [0.75, 0.75]
+    assert balanced(outputs, y).tolist() == [0.5, 0.75]
+
+
+def test_the_step_that_keeps_half_is_as_long_for_the_output_at_every_width():
+    rates = [Schedule.of(LAW, pairs, "partial_forget").first_rate * pairs for pairs in (50, 300)]
+    assert rates == [1500.0, 1500.0]
 
 
 def test_neurons_that_no_sample_reaches_change_no_gradient():

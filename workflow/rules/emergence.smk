@@ -33,6 +33,30 @@ experiment(
     quoted=asset("config/paper_values/emergence.yaml"),
 )
 
+# -------------------------------------------------------------------------------------- general
+# Patterns that are not orthogonal, under noise: feature learning against fixed features.
+
+GENERAL = config["emergence"]["general"]
+
+
+use rule compute as emergence_general with:
+    output:
+        values=f"{RESULTS}/emergence/measurements/general/{{noise}}.parquet",
+    log:
+        f"{LOGS}/emergence/general-{{noise}}.log",
+    wildcard_constraints:
+        noise="|".join(str(noise).replace(".", "[.]") for noise in GENERAL["noises"]),
+    params:
+        **by("emergence.experiments.general:measure", GENERAL),
+
+
+experiment(
+    "emergence",
+    "general",
+    GENERAL,
+    values=expand(rules.emergence_general.output.values, noise=GENERAL["noises"]),
+)
+
 # -------------------------------------------------------------------------------------- mixture
 # Gaussians at the corners of a cube: coverage of the clusters, signs of the neurons.
 

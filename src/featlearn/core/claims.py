@@ -418,7 +418,8 @@ def ledger(
                 "measured": seen.mean,
                 "interval_low": seen.low,
                 "interval_high": seen.high,
-                "spread": seen.half_width,
+                # before it was cut to what is possible: as tables tell it
+                "spread": STATISTICS[claim.statistic][0](values).half_width,
                 "spread_kind": STATISTICS[claim.statistic][1],
                 "replicates": seen.replicates,
                 "effect": smallest_effect(claim, values),

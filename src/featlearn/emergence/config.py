@@ -46,6 +46,18 @@ def faults(emergence: Mapping[str, Any]) -> Iterator[str]:
         for part, number in cell["samples"].items():
             if not 0 < round(share * number) < number:
                 yield f"{key}.samples.{part}: {number}; expected so many that both labels occur"
+    general = emergence["general"]
+    yield from _data_faults(general["data"], "emergence.general.data")
+    if general["dimension"] < general["data"]["patterns"]:
+        yield (
+            f"emergence.general.dimension: {general['dimension']}; expected at least the "
+            f"{general['data']['patterns']} patterns, or they cannot be told apart"
+        )
+    if 0.1 not in general["noises"]:
+        yield (
+            f"emergence.general.noises: {general['noises']}; expected 0.1 among them, which claims "
+            "and a figure speak of"
+        )
     for name, cell in emergence["neurons"].items():
         key = f"emergence.neurons.{name}"
         yield from _picture_faults(cell["pictures"], f"{key}.pictures", classes=2)
@@ -79,7 +91,7 @@ def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
     if kind == "parity":
         if k % 2 == 0 or k < 3:
             yield f"{key}.relevant: {k}; expected an odd number from 3 on for parity labels"
-        if data["background"] > 2 / 3:
+        if data.get("background", 0.5) > 2 / 3:
             yield (
                 f"{key}.background: {data['background']}; expected at most 2/3: patterns are "
                 "present with probability background / (2 - 2 background) in one component"

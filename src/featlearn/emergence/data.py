@@ -52,6 +52,8 @@ class Law:
         False takes the structure of the inputs away: all bits are fair coins, the labels stay.
     negative_share
         Share of the label -1, exact in every sample; only for parity.
+    noise
+        What noise adds to the summed variances: ``d sigma_zeta^2`` (general setting, A.8).
     """
 
     kind: Kind
@@ -63,6 +65,7 @@ class Law:
     prototypes: int = 100
     structured: bool = True
     negative_share: float = 0.5
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind == "prototypes" and not self.structured:
@@ -141,10 +144,13 @@ class Law:
 
     @property
     def scale(self) -> float:
-        """Sigma tilde: root of the summed variances, of prototypes in the mean over tables."""
+        """Sigma tilde: root of the summed variances, of prototypes in the mean over tables.
+
+        With the noise; that of :meth:`World.scale` is of the patterns alone.
+        """
         p, o, k = self.relevant_frequency, self.irrelevant_frequency, self.relevant
         own = 0.25 * (1 - 1 / self.prototypes) if self.kind == "prototypes" else p * (1 - p)
-        return math.sqrt(k * own + (self.patterns - k) * o * (1 - o))
+        return math.sqrt(k * own + (self.patterns - k) * o * (1 - o) + self.noise)
 
     def count_law(self) -> Tensor:
         """(2, k + 1) probability of each label (-1, +1) and count; float64, not for prototypes."""

@@ -15,6 +15,8 @@ ARMS = {
     "network": ("network", "end"),
     "ntk": ("ntk", "chosen"),
     "rf": ("rf", "head"),
+    "rbf": ("rbf", "head"),
+    "unweighted": ("unweighted", "end"),
     "one_step": ("one_step", "head"),
     "two_step": ("two_step", "head"),
     "flat": ("network", "end"),
@@ -28,6 +30,7 @@ FLAT = ("flat", "flat_majority")
 #: Arms with neurons: whose cosines they are.
 NEURONS = {
     "network": "network",
+    "unweighted": "unweighted",
     "rf": "start",
     "one_step": "one_step",
     "two_step": "two_step",
@@ -51,7 +54,10 @@ def rows(frame: pd.DataFrame, **where: object) -> pd.DataFrame:
 
 
 def accuracies(frame: pd.DataFrame, cell: str, arm: str, part: str) -> pd.Series:
-    """Accuracy on ``part`` (train, test), a replicate each; ``arm`` is one of :data:`ARMS`."""
+    """Accuracy on ``part``, a replicate each; ``arm`` is one of :data:`ARMS`.
+
+    ``balanced`` is the mean of both labels' accuracies on the test samples.
+    """
     name, how = ARMS[arm]
     own = rows(frame, cell=cell, structured=arm not in FLAT, arm=name)
     if how in ("head", "exact"):

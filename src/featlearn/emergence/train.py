@@ -48,7 +48,8 @@ class Schedule:
         """
         k = law.relevant
         if preset == "partial_forget":
-            return cls(5.0, 0.5, k**-1.5)
+            # by width, so that the outputs after the step are as large as with 300 pairs
+            return cls(5.0 * 300 / pairs, 0.5, k**-1.5)
         own = _structured(law)
         rate = own.weighted_gamma**2 * own.scale**2 / (k * pairs**3)
         return cls(rate, 0.0, k**-1.5)
@@ -273,6 +274,13 @@ def gathered(values: Tensor, index: Tensor) -> Tensor:
 def accuracy(outputs: Tensor, y: Tensor) -> Tensor:
     """(R,) share of right signs; an output of zero is wrong."""
     return (outputs * y > 0).double().mean(1)
+
+
+def balanced(outputs: Tensor, y: Tensor) -> Tensor:
+    """(R,) mean of the shares of right signs among both labels, however rare one is."""
+    right = (outputs * y > 0).double()
+    shares = [(right * own).sum(1) / own.sum(1) for own in ((y > 0).double(), (y < 0).double())]
+    return (shares[0] + shares[1]) / 2
 
 
 def descend(

@@ -3,8 +3,10 @@
 A *cell* is a law of the data with its sizes. In each, the network, its Taylor model at the start
 (NTK) and random features learn from the same samples and the same start, with the structure of the
 inputs and without. Beside them stand what needs no training of features: converged heads on the
-features of the start and after one and two steps, a linear classifier on the raw input, the best
-threshold on the number of relevant patterns, and the majority.
+features of the start and after one and two steps and on Fourier features of an RBF kernel, a linear
+classifier on the raw input, the best threshold on the number of relevant patterns, and the
+majority. Where the classes are unequal the network is also trained from two full steps by the plain
+loss, in which the frequent label weighs more.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map, second_step_cosine
-from featlearn.emergence.data import Law, World, sample
+from featlearn.emergence.data import Law, Samples, World, sample
 from featlearn.emergence.model import (
     Network,
     cosines,
@@ -39,6 +41,7 @@ from featlearn.emergence.train import (
     Schedule,
     Taylor,
     accuracy,
+    balanced,
     batch_gradient,
     batches,
     class_weights,
@@ -61,8 +64,9 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: What is recorded along a training: accuracies on the parts, and the hinge loss on the last.
-RECORDED = (*PARTS, "hinge")
+#: What is recorded along a training: accuracies on the parts; of the test samples the hinge loss
+#: and the mean of both labels' accuracies.
+RECORDED = (*PARTS, "hinge", "balanced")
 #: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
 #: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
 LOOKED = {"ntk": PARTS}
@@ -72,9 +76,18 @@ SHOWN = 5000
 EARLY = 30
 #: What is trained by descent, and where its rates stand in the config.
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
+#: Of these what is a model on the neurons of the start.
+FIXED = ("rf", "ntk")
 #: Penalties of the converged heads; see :mod:`featlearn.core.heads`. Two classes are one question,
 #: whose weights are the difference of those of both: half the penalty has the same optimum.
 PENALTIES = (1e-2 / 2, 1e-4 / 2, 1e-6 / 2)
+#: Fourier features of the RBF kernel (Corollary 2.3): as many as most cells have pairs.
+FOURIER = 300
+#: Widths of that kernel that are tried, in units of the root mean square distance of two inputs:
+#: with the last it is nearly a polynomial of low degree.
+WIDTHS = (0.5, 2.0, 8.0, 32.0)
+#: Penalties of its heads: narrow kernels need larger ones.
+KERNEL_PENALTIES = (0.5, 0.05, *PENALTIES)
 
 
 class Problem:
@@ -82,19 +95,23 @@ class Problem:
 
     def __init__(self, law: Law, cell: Mapping[str, Any], streams: Streams, device: torch.device):
         kind = "structured" if law.structured else "flat"
-        self.law, self.cell = law, cell
+        self.law, self.cell, self.streams, self.kind = law, cell, streams, kind
         self.world = World.draw(law, streams("world"))
         self.x: dict[str, Tensor] = {}
         self.y: dict[str, Tensor] = {}
         for part in PARTS:
             drawn = sample(self.world, cell["samples"][part], streams(f"{kind}-{part}"))
-            self.x[part] = with_one(drawn.phi).to(device)
+            self.x[part] = with_one(self.inputs(drawn, part)).to(device)
             self.y[part] = drawn.y.to(device)
-        start = symmetric_start(cell["pairs"], law.patterns, start_stds(law), streams("start"))
+        width = self.x["train"].shape[-1] - 1
+        start = symmetric_start(cell["pairs"], width, start_stds(law), streams("start"))
         self.start = Network(start.rows.to(device), start.a.to(device))
-        self.streams, self.kind = streams, kind
         self._begun: tuple[Tensor, Tensor] | None = None
         self.direction = self.world.direction().to(device)
+
+    def inputs(self, drawn: Samples, part: str) -> Tensor:
+        """(R, n, D) what the arms see of these samples: their patterns."""
+        return drawn.phi
 
     def batches(self, arm: str, steps: int) -> Iterator[Tensor]:
         own = self.streams(f"{self.kind}-batches-{arm}")
@@ -112,6 +129,13 @@ class Problem:
     @cached_property
     def practical(self) -> tuple[Network, Network]:
         return self.two_steps("practical")
+
+    @cached_property
+    def unweighted(self) -> tuple[Network, Network]:
+        """The same as :attr:`practical` by the plain loss."""
+        x, y = self.x["train"], self.y["train"]
+        schedule = Schedule.of(self.law, self.cell["pairs"], "practical")
+        return two_steps(self.start, x, y, torch.ones_like(y), schedule)
 
     @cached_property
     def live(self) -> list[Tensor]:
@@ -146,6 +170,13 @@ class Ledger:
             own = (self.cell, problem.law.structured, arm, quantity, at, step, replicate)
             self.rows.append((*own, float(value)))
 
+    def curves(self, problem: Problem, arm: str, seen: Mapping[int, Tensor]) -> None:
+        """What :func:`trained` recorded, but for what was not looked at."""
+        for step, values in seen.items():
+            for quantity, each in zip(RECORDED, values, strict=True):
+                if not each.isnan().any():
+                    self.add(problem, arm, quantity, each, step)
+
 
 def measure(job: Job) -> Results:
     """All arms of one cell, and the maps of its weights."""
@@ -155,40 +186,42 @@ def measure(job: Job) -> Results:
     if laws[0].kind != "prototypes":  # whose structure is the table: nothing would be left
         laws.append(Law.from_config(cell["data"], structured=False))
     extra = {f"theory-{each:g}": each for each in cell["theory_multiples"]}
-    pilots = sum(len(cell[place]) for place in STAGES.values())
-    total = (len(STAGES) * len(laws) + len(extra) + pilots) * cell["steps"]
+    arms = arms_of(cell)
+    pilots = sum(len(cell[place]) for place in arms.values())
+    total = (len(arms) * len(laws) + len(extra) + pilots) * cell["steps"]
     progress, done = Progress(job.rule, total), itertools.count(1)
     told = lambda: progress.report(next(done), dict)  # noqa: E731
     ledger, maps = Ledger(name), list[tuple[Any, ...]]()
-    chosen = zip(STAGES, _chosen(job, told), strict=True)
-    stages = {arm: _candidates(cell, arm)[best] for arm, best in chosen}
+    stages = chosen_stages(cell, arms, lambda: _pilot(job), told)
     for law in laws:
         problem = Problem(law, cell, streams, job.device)
         _baselines(problem, ledger)
         own = dict(stages)
-        if law.structured:
+        if not law.structured:
+            own.pop("unweighted", None)
+        else:
             own |= {arm: theory_stage(law, cell["pairs"], cell["steps"], multiple)
                     for arm, multiple in extra.items()}  # fmt: skip
         ends = dict[str, Network]()
         for arm, stage in own.items():
-            end, seen = _trained(problem, arm, stage, told)
+            end, seen = trained(problem, arm, stage, told)
             if end is not None:
                 ends[arm] = end
-            for step, values in seen.items():
-                for quantity, each in zip(RECORDED, values, strict=True):
-                    if not each.isnan().any():
-                        ledger.add(problem, arm, quantity, each, step)
+            ledger.curves(problem, arm, seen)
             for rate in ("head_rate", "weight_rate"):
                 ledger.add(problem, arm, rate, [stage[rate]] * cell["replicates"])
         first, second = problem.practical
         _alignment(problem, {"start": problem.start, "one_step": first, "two_step": second,
                              "network": ends["network"]}, ledger)  # fmt: skip
+        if plain := ends.pop("unweighted", None):
+            _alignment(problem, {"unweighted": plain}, ledger)
+            _reached(problem, ledger)
         _sizes(problem, ends, ledger)
         if "early_rate" in cell:
             _early(problem, ledger)
         if law.structured:
             _first_gradient(problem, ledger)
-            _heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
+            heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
@@ -199,62 +232,80 @@ def measure(job: Job) -> Results:
     }
 
 
-def _candidates(cell: Mapping[str, Any], arm: str) -> list[dict[str, float]]:
+def arms_of(cell: Mapping[str, Any]) -> dict[str, str]:
+    """:data:`STAGES`, and where the classes are unequal the network that does not weigh them."""
+    equal = cell["data"].get("negative_share", 0.5) == 0.5
+    return STAGES if equal else {**STAGES, "unweighted": "training"}
+
+
+def _candidates(cell: Mapping[str, Any], place: str) -> list[dict[str, float]]:
     shared = {"weight_rate": 0.0, "momentum": cell["momentum"]}
-    return [{**shared, **candidate} for candidate in cell[STAGES[arm]]]
+    return [{**shared, **candidate} for candidate in cell[place]]
 
 
-def _chosen(job: Job, told: Callable[[], None]) -> Iterator[int]:
-    """Which of every arm's rates have the best accuracy on the validation samples of a pilot.
-
-    The pilot is one replicate of streams of its own, with structure, for all the steps: a rate that
-    is ahead half-way can be too large to arrive. The network counts at its end, the others at their
-    best moment, as they do in the tables.
-    """
+def _pilot(job: Job) -> Problem:
+    """One replicate of streams of its own, with structure, that is counted nowhere."""
     cell = {**job.config, "replicates": 1}
-    if all(len(_candidates(cell, arm)) == 1 for arm in STAGES):
-        yield from (0 for _ in STAGES)
-        return
     streams = Streams(job.seed, "emergence", f"curves-{job.wildcards['cell']}-pilot", range(1))
-    problem = Problem(Law.from_config(cell["data"]), cell, streams, job.device)
-    for arm in STAGES:
-        found, several = [], len(_candidates(cell, arm)) > 1
-        for stage in _candidates(cell, arm) if several else ():
-            try:
-                _, seen = _trained(problem, arm, stage, told, ("validation",))
-            except DivergedError:
-                found.append(0.0)
-                continue
-            curve = [float(values[RECORDED.index("validation")]) for values in seen.values()]
-            found.append(curve[-1] if arm == "network" else max(curve))
-        yield found.index(max(found)) if found else 0
+    return Problem(Law.from_config(cell["data"]), cell, streams, job.device)
+
+
+def chosen_stages(
+    cell: Mapping[str, Any],
+    arms: Mapping[str, str],
+    pilot: Callable[[], Problem],
+    told: Callable[[], None],
+) -> dict[str, dict[str, float]]:
+    """Of every arm the rates with the best accuracy on the validation samples of a pilot.
+
+    The pilot runs all the steps: a rate that is ahead half-way can be too large to arrive. A
+    network counts at its end, the others at their best moment, as they do in the tables. ``arms``
+    are the places of their candidates in the config; where all have one there is no pilot.
+    """
+    tried = {arm: _candidates(cell, place) for arm, place in arms.items()}
+    problem = pilot() if any(len(own) > 1 for own in tried.values()) else None
+    stages = {}
+    for arm, own in tried.items():
+        found = []
+        if problem is not None and len(own) > 1:
+            for stage in own:
+                try:
+                    _, seen = trained(problem, arm, stage, told, ("validation",))
+                except DivergedError:
+                    found.append(0.0)
+                    continue
+                curve = [float(each[RECORDED.index("validation")]) for each in seen.values()]
+                found.append(max(curve) if arm in FIXED else curve[-1])
+        stages[arm] = own[found.index(max(found)) if found else 0]
+    return stages
 
 
 def _baselines(problem: Problem, ledger: Ledger) -> None:
     law, replicates = problem.law, len(problem.world.relevant)
     ledger.add(problem, "majority", "test", [law.majority_accuracy()] * replicates)
+    ledger.add(problem, "majority", "balanced", [0.5] * replicates)
     if law.kind != "prototypes":
         ledger.add(problem, "threshold", "test", [law.best_threshold_accuracy()] * replicates)
 
 
-def _trained(
+def trained(
     problem: Problem,
     arm: str,
     stage: Mapping[str, Any],
     told: Callable[[], None],
     looked: Sequence[str] = (),
 ) -> tuple[Network | None, dict[int, Tensor]]:
-    """One arm by descent: the network at its end, and what is :data:`RECORDED` (4, R) by step.
+    """One arm by descent: the network at its end, and what is :data:`RECORDED` (5, R) by step.
 
     ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
-    the network after the two full steps, whose steps count. A pilot is ``looked`` at on some parts
-    alone; what is not looked at is not a number.
+    the network after the two full steps, whose steps count. ``unweighted`` has the batches of
+    ``network``. A pilot is ``looked`` at on some parts alone; what is not looked at is no number.
     """
-    cell = problem.cell
+    cell, plain = problem.cell, arm == "unweighted"
     along = looked or LOOKED.get(arm, ("test",))
-    fixed = arm in ("ntk", "rf")
+    fixed = arm in FIXED
     before = 0 if fixed else 2
-    order = problem.batches(arm, cell["steps"] - before)
+    order = problem.batches("network" if plain else arm, cell["steps"] - before)
 
     def see(after: int, outputs: Callable[[Tensor, str], Tensor]) -> Tensor | None:
         step = after + before
@@ -268,11 +319,12 @@ def _trained(
         of_model = lambda x, part: model.output(x, act[part][:, : x.shape[1]])  # noqa: E731
         data = (problem.x["train"], act["train"], problem.y["train"])
         return None, train_taylor(model, data, order, stage, lambda step: see(step, of_model))
-    first, second = problem.practical
+    first, second = problem.unweighted if plain else problem.practical
+    live = live_neurons(second, problem.x["train"]) if plain else problem.live
     end, seen = train_network(
         second, problem.x["train"], problem.y["train"], order, stage,
         lambda step, own: see(step, lambda x, _: output(own, x)),
-        partial(batch_gradient, live=problem.live),
+        partial(batch_gradient, live=live),
     )  # fmt: skip
     full = {step: _recorded(problem, lambda x, _: output(own, x), along)  # noqa: B023  called at once
             for step, own in ((1, first), (2, second))}  # fmt: skip
@@ -282,7 +334,7 @@ def _trained(
 def _recorded(
     problem: Problem, outputs: Callable[[Tensor, str], Tensor], parts: Sequence[str]
 ) -> Tensor:
-    """(4, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
+    """(5, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
     found = torch.full((len(RECORDED), len(problem.y["test"])), torch.nan, dtype=torch.float64)
     for part in parts:
         x, y = problem.x[part], problem.y[part]
@@ -291,7 +343,8 @@ def _recorded(
         own = outputs(x, part)
         found[RECORDED.index(part)] = accuracy(own, y)
         if part == "test":
-            found[-1] = (1 - y * own).clamp_min(0).double().mean(1)
+            found[-2] = (1 - y * own).clamp_min(0).double().mean(1)
+            found[-1] = balanced(own, y)
     return found
 
 
@@ -352,35 +405,84 @@ def _early(problem: Problem, ledger: Ledger) -> None:
         ledger.add(problem, "early", name, cosine.median(1).values)
 
 
-def _heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
-    """Converged heads on frozen features, and on the raw input.
+def _reached(problem: Problem, ledger: Ledger) -> None:
+    """Share of the neurons that the two full steps leave in their linear part on some sample."""
+    x = problem.x["train"][:, :SHOWN]
+    for arm, network in (("two_step", problem.practical[1]), ("unweighted", problem.unweighted[1])):
+        z = x @ network.rows.mT
+        ledger.add(problem, arm, "reached", ((z > 0) & (z < 1)).any(1).double().mean(1))
+
+
+def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
+    """Converged heads on frozen features, on those of an RBF kernel, and on the raw input.
 
     In float64 and on standardised features: after one step the features of a neuron differ by a
     millionth of a millionth from sample to sample.
     """
     labels = {part: (y > 0).long()[..., None] for part, y in problem.y.items()}
-
-    pairs = problem.cell["pairs"]
-    for arm in ("linear", *networks):
-        for r in range(len(labels["train"])):
-
-            def of(x: Tensor, arm: str = arm, r: int = r) -> Tensor:
-                own = x[r : r + 1].double()
-                if arm == "linear":
-                    return own[..., :-1]
+    pairs, drawn = problem.cell["pairs"], problem.streams("rbf")
+    for r in range(len(labels["train"])):
+        x = {part: own[r : r + 1].double() for part, own in problem.x.items()}
+        y = {part: own[r : r + 1] for part, own in labels.items()}
+        for arm in ("linear", *networks):
+            if arm == "linear":
+                own = {part: each[..., :-1] for part, each in x.items()}
+            else:
                 rows = networks[arm].rows[r : r + 1].double()
                 # partners have the same features at the start
-                return features(own, rows[:, :pairs] if arm == "rf" else rows)
-
-            seen = {part: of(x) for part, x in problem.x.items()}
+                rows = rows[:, :pairs] if arm == "rf" else rows
+                own = {part: features(each, rows) for part, each in x.items()}
             # what is constant has no weight at any penalty: half of the neurons after one step
-            varied = (seen["train"].amax(1) > seen["train"].amin(1))[0]
+            varied = (own["train"].amax(1) > own["train"].amin(1))[0]
             varied[0] = True
-            own = {part: (x[..., varied], labels[part][r : r + 1]) for part, x in seen.items()}
-            found = choose(own["train"], own["validation"], 1, PENALTIES)
-            rows = {"train": found.train_accuracy, "test": found.heads.accuracy(*own["test"])}
-            for part, value in rows.items():
-                ledger.add(problem, arm, f"head_{part}", value, replicates=[r])
+            _head(
+                arm, {part: (own[part][..., varied], y[part]) for part in PARTS}, r, ledger, problem
+            )
+        own = _fourier(x, y, drawn[r])
+        _head("rbf", {part: (own[part], y[part]) for part in PARTS}, r, ledger, problem)
+
+
+def _head(
+    arm: str,
+    own: Mapping[str, tuple[Tensor, Tensor]],
+    replicate: int,
+    ledger: Ledger,
+    problem: Problem,
+) -> None:
+    """Solve the head of one replicate on features and labels of each part."""
+    penalties = KERNEL_PENALTIES if arm == "rbf" else PENALTIES
+    found = choose(own["train"], own["validation"], 1, penalties)
+    x, y = own["test"]
+    shares = [found.heads.accuracy(x[:, at], y[:, at]) for at in (y[0, :, 0] == c for c in (0, 1))]
+    seen = {"train": found.train_accuracy, "test": found.heads.accuracy(x, y),
+            "balanced": (shares[0] + shares[1]) / 2}  # fmt: skip
+    for part, value in seen.items():
+        ledger.add(problem, arm, f"head_{part}", value, replicates=[replicate])
+
+
+def _fourier(
+    x: Mapping[str, Tensor], y: Mapping[str, Tensor], stream: torch.Generator
+) -> dict[str, Tensor]:
+    """(1, n, F) random Fourier features of an RBF kernel at the inputs (1, n, D + 1).
+
+    Its width is the one whose head on the first :data:`SHOWN` training samples does best on the
+    validation samples.
+    """
+    last = x["train"].shape[-1] - 1
+    directions = torch.randn(last, FOURIER, generator=stream).to(x["train"])
+    turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream).to(x["train"])
+
+    def of(part: str, width: float, number: int | None = None) -> Tensor:
+        # inputs have a mean square of one, and two of them a mean square distance of two
+        return (x[part][:, :number, :-1] @ directions / (width * 2**0.5) + turns).cos_()
+
+    def shown(width: float) -> float:
+        few = (of("train", width, SHOWN), y["train"][:, :SHOWN])
+        validation = (of("validation", width), y["validation"])
+        return float(choose(few, validation, 1, KERNEL_PENALTIES).validation_accuracy)
+
+    best = max(WIDTHS, key=shown)
+    return {part: of(part, best) for part in PARTS}
 
 
 def _maps(

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: How the three trained arms are drawn.
+#: How the trained arms are drawn.
 ARMS = {
     "network": ("network", PALETTE["network"]),
+    "unweighted": ("network, plain loss", COLOURS["orange"]),
     "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
     "rf": ("random features", PALETTE["random features"]),
 }
@@ -40,19 +41,26 @@ NEAR = 0.9
 
 
 @figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
-        seen="interval", table="table-a-2")  # fmt: skip
+        seen="interval", table="table-a-2", more="")  # fmt: skip
 @figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)",
-        seen="parity", table="table-a-1")  # fmt: skip
+        seen="parity", table="table-a-1", more="")  # fmt: skip
 @figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
-        seen="negatives-90", table="table-a-4")  # fmt: skip
+        seen="negatives-90", table="table-a-4", more="""
+Below, the mean of both labels' accuracies, of which a constant has a half. Orange: the network after two full
+steps by the plain loss, in which the frequent label weighs more; its batches are the same.
+At the end of the last panel that mean is
+{{ value("table-a-4", cell="negatives-90", arm="network", quantity="balanced") | percent }} with weights and
+{{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without:
+{{ said("emergence/weights-of-classes-matter", holds="the two full steps need the weights",
+fails="the two full steps do without the weights") }}.""")  # fmt: skip
 @figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
-        seen="samples-10000", table="table-a-5")  # fmt: skip
+        seen="samples-10000", table="table-a-5", more="")  # fmt: skip
 def accuracy_curves(
-    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str
+    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str, more: str
 ) -> Figure:
     """Accuracy during training: {{ words }}
 
@@ -75,24 +83,36 @@ def accuracy_curves(
     top, the labels need no learned features. Without structure the network ends at
     {{ value("{{ table }}", cell="{{ seen }}", arm="flat", quantity="test") | percent }}, where the more frequent label has
     {{ value("{{ table }}", cell="{{ seen }}", arm="flat_majority", quantity="test") | percent }}.
+    {{ more }}
     """
     shown = measured(values, cells)
-    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 3.4)
-    axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-    for ax, cell in zip(axes, shown, strict=True):
+    lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if more else {})
+    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 0.9 + 2.5 * len(lines))
+    axes = drawn.subplots(len(lines), len(shown), sharey="row", sharex="col", squeeze=False)
+    for column, cell in zip(axes.T, shown, strict=True):
         own = rows(values, cell=cell)
-        _curves(ax, own)
-        ax.set(title=CELLS[cell], xlabel="step", ylabel="test accuracy", ylim=(0.3, 1.03))
-    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        for ax, (quantity, called) in zip(column, lines.items(), strict=True):
+            _curves(ax, own, quantity)
+            ax.set(xlabel=None, ylabel=called, ylim=(0.3, 1.03))
+        _levels(column[0], own)
+        column[0].set_title(CELLS[cell])
+        column[-1].set_xlabel("step")
+    drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 
-def _curves(ax: Axes, own: pd.DataFrame) -> None:
+def _curves(ax: Axes, own: pd.DataFrame, quantity: str) -> None:
     for structured, dash in ((True, "-"), (False, "--")):
         for arm, (words, colour) in ARMS.items():
-            curve = rows(own, structured=structured, arm=arm, quantity="test")
+            if arm == "unweighted" and not (structured and (own["arm"] == arm).any()):
+                continue
+            curve = rows(own, structured=structured, arm=arm, quantity=quantity)
             curve = curve[curve["step"] > 0]
             history(ax, curve, words if structured else f"{words}, no structure", colour, dash)
+
+
+def _levels(ax: Axes, own: pd.DataFrame) -> None:
+    """What needs no training."""
     ax.axhline(rows(own, structured=True, arm="threshold")["value"].iloc[0], color=COLOURS["ink"],
                linestyle=":", linewidth=1, label="best threshold")  # fmt: skip
     majority = rows(own, arm="majority").groupby("structured")["value"].first()

@@ -1,0 +1,66 @@
+"""The general setting of appendix A.8: accuracies and directions over the noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, lines
+from featlearn.emergence.tables.general import outcomes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ARMS = {
+    "network": Look("network", PALETTE["network"], "o"),
+    "two_step": Look("head after two steps", COLOURS["sky"], "X"),
+    "ntk": Look("tangent kernel (NTK)", PALETTE["tangent kernel"], "s"),
+    "rf": Look("random features", PALETTE["random features"], "^"),
+    "rbf": Look("RBF kernel", PALETTE["kernel"], "D"),
+    "linear": Look("linear", PALETTE["raw input"], "v"),
+    "known patterns": Look("patterns known", COLOURS["ink"], "P"),
+}
+MOMENTS = {
+    "start": Look("start", COLOURS["grey"], "o"),
+    "one_step": Look("after one step", COLOURS["sky"], "s"),
+    "two_step": Look("after two steps", COLOURS["blue"], "D"),
+    "network": Look("at the end", COLOURS["orange"], "^"),
+}
+
+
+@figure("general-setting")
+def general_setting(values: pd.DataFrame) -> Figure:
+    """Features are learned where patterns overlap and inputs are noisy, too
+
+    Parity labels in the general setting of appendix A.8: the patterns have length one and are not
+    orthogonal (far less so than the theorem allows), each coordinate of the input has noise. Left: test accuracy
+    over the standard deviation of the noise; dotted: the best threshold on the number of relevant patterns,
+    without noise; patterns known: by least squares with the true dictionary, rounded and counted. Right:
+    cosine of the median neuron with the sum of the relevant patterns. Means of the replicates with 95 %
+    intervals. *What to see:* {{ said("emergence/general-beats-fixed",
+    holds="at noise 0.1 the network is ahead of all fixed features",
+    fails="at noise 0.1 the network is not ahead of all fixed features") }}:
+    {{ value("general", arm="network", noise=0.1) | percent }}, of these the RBF kernel
+    {{ value("general", arm="rbf", noise=0.1) | percent }} and a linear classifier
+    {{ value("general", arm="linear", noise=0.1) | percent }}.
+    {{ said("emergence/general-aligns", holds="After two steps the weights have the direction of the patterns",
+    fails="After two steps the weights do not have the direction of the patterns") }}.
+    """
+    drawn = canvas(PAGE, 3.6)
+    left, right = drawn.subplots(1, 2)
+    own = outcomes(values)
+    lines(left, own, "noise", "arm", looks=ARMS)
+    threshold = own.loc[own["arm"] == "threshold", "value"].iloc[0]
+    left.axhline(threshold, color=COLOURS["ink"], linestyle=":", linewidth=1)
+    left.set(xlabel="noise in a coordinate", ylabel="test accuracy", ylim=(0.45, 1.03))
+    cosines = values[values["quantity"] == "median_cosine"]
+    lines(right, cosines, "noise", "arm", looks=MOMENTS)
+    right.set(xlabel="noise in a coordinate", ylabel="cosine, median neuron", ylim=(0, 1.05))
+    for ax in (left, right):
+        ax.set_xticks(sorted(own["noise"].unique()))
+        ax.legend(*ax.get_legend_handles_labels(), loc="upper center", ncols=2,
+                  bbox_to_anchor=(0.5, -0.18))  # fmt: skip
+    return drawn
