@@ -280,7 +280,7 @@ def test_a_second_seed_is_published_for_its_verdicts_and_signs_those_of_the_firs
     assert row["second"]["measured"] == second["measured"] != row["measured"]
     (tmp_path / "findings.yaml").write_text(FOUND)
     told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert "with two base seeds, 0 and 1: what they judge differently, no claims," in told[PAGE]
+    assert ": what they judge differently, no claims," in told[PAGE]
     assert "- With a second seed: **" in told[f"toy/{CLAIMS}"]
     # what one seed alone decides is open, wherever it is told
     frame = read_parquet(other / "claims.parquet").assign(verdict=FAILS)
@@ -290,7 +290,7 @@ def test_a_second_seed_is_published_for_its_verdicts_and_signs_those_of_the_firs
     assert "Views cancel noise" not in told[PAGE]
     assert "fails (with the first one alone: holds)." in told[f"toy/{CLAIMS}"]
     listed = LISTS["seeds"](read_ledger(here))
-    assert listed.startswith("Of 1 claims judged with both seeds 0 have one verdict. 1 have two")
+    assert listed.startswith("Of 1 claims judged with both seeds, at the commits ")
     assert "| `toy/closed-form` | holds, " in listed
     # neither its own page nor the run of another scale is signed by it
     (only,) = read_ledger(other)
