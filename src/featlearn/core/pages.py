@@ -200,9 +200,9 @@ def _seeds(rows: Sequence[Row]) -> str:
         f"{same} have one verdict. {len(differ)} have two and count as undecided; {len(against)} "
         f"of these hold with one seed and fail with the other. Of {len(sampled)} numbers with an "
         f"interval those of {len(beside)} exclude each other{_named(beside)}; if all replicates "
-        "were independent about one in 180 would, by chance: what they share in one run no interval over them "
-        f"holds. Of {len(both) - len(sampled)} numbers without an interval {len(computed)} depend "
-        f"on the seed all the same{_named(computed)}.",
+        "were independent about one in 180 would, by chance: what they share in one run no "
+        f"interval over them holds. Of {len(both) - len(sampled)} numbers without an interval "
+        f"{len(computed)} depend on the seed all the same{_named(computed)}.",
         "",
         "| claim | first seed | second seed | band |",
         "|:--|:--|:--|:--|",

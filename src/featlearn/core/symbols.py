@@ -18,11 +18,11 @@ _GREEK = (
 )
 #: What Unicode calls otherwise.
 _CALLED = {"eps": "epsilon", "lambda": "lamda", "Lambda": "Lamda"}
-_LEFT_ALONE = re.compile(r"(\$[^$]+\$|`[^`]*`)")
+_LEFT_ALONE = re.compile(r"(\$[^$]+\$|`+[^`]*`+)")
 #: A word of letters with neither a letter nor a hyphen to another word beside it.
 _LETTER = re.compile(
-    rf"(?<![A-Za-z])(?<![a-z]-)({_GREEK})"
-    r"(?![A-Za-z]|-[a-z]{2}| \d\.\d)"  # Phi 3.5 is a model
+    rf"(?<![A-Za-z])(?<![a-z]-)(?!Phi 3)({_GREEK})"  # Phi 3 is a model
+    r"(?![A-Za-z]|-[a-z]{2})"
 )
 _RELATIONS = (
     (">=", "≥"), ("<=", "≤"), ("!=", "≠"), ("+-", "±"), ("->", "→"), ("||", "‖"),
