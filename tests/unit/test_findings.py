@@ -203,9 +203,9 @@ def test_maths_is_mathml_and_hostile_text_stays_text():
     ("numbers", "told", "range_"),
     [
         ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
-        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1e−15 (1e−15 to 1.2e−15)", "0 to 1e−13"),
-        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 in every replicate", "−1e−13 to 1e−13"),
-        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 in every replicate", "1 ± 1e−09"),
+        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
+        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 in every replicate", "−10⁻¹³ to 10⁻¹³"),
+        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 in every replicate", "1 ± 10⁻⁹"),
     ],
 )
 def test_a_number_and_its_band_are_told_so_that_no_rounding_looks_like_zero(numbers, told, range_):
@@ -217,7 +217,7 @@ def test_a_number_and_its_band_are_told_so_that_no_rounding_looks_like_zero(numb
 
 def test_the_report_tells_a_number_of_rounding_with_its_exponent_too():
     row = {"measured": 1.1e-15, "spread": 5e-17, "spread_kind": "half-width"}
-    assert brief(row) == "1.1e−15"
-    assert brief(row | {"spread_kind": "none: computed"}) == "1.1e−15"
+    assert brief(row) == "1.1·10⁻¹⁵"
+    assert brief(row | {"spread_kind": "none: computed"}) == "1.1·10⁻¹⁵"
     assert brief(row | {"measured": 1.0, "spread": 0.0}) == "1"
-    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["1e−13", "0", "0.25"]
+    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["10⁻¹³", "0", "0.25"]

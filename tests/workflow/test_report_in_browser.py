@@ -65,7 +65,7 @@ def fabricate(folder: Path) -> dict:
         ("mrp/one", HOLDS, 0.5, 0.8, 0.63, 0.05, HOSTILE),
         ("mrp/two", HOLDS, 0.995, 1.0, 1.0, 0.0, "All are captured."),
         ("mrp/three", UNDECIDED, 0.9, 1.0, 0.7, math.nan, "Nothing is lost."),
-        ("mrp/five", FAILS, 0.9, 1.0, 0.7, 0.01, "Nothing is lost here either."),
+        ("mrp/five", FAILS, 0.9, 1.0, 0.7, 0.01, "|alpha_ij| <= d**-1/2 is lost here either."),
         ("mrp/six", UNDECIDED, 0.9, 1.0, 0.92, 0.05, "It may be so."),
         ("icl/four", NOT_SHOWN, -math.inf, 0.0, 0.2, 0.1, "It falls without bound."),
     ]
@@ -197,6 +197,13 @@ def test_links_to_files_lead_to_files_of_the_run(inputs):
     assert "mrp/figures/headline.svg" in outer
     for link in outer:
         assert Path(link).parts[0] in {"mrp", "icl"}, link
+
+
+def test_maths_is_set_and_nothing_ends_in_a_spread_of_zero(inputs):
+    html = render(**inputs)
+    assert "|α<sub>ij</sub>| ≤ d<sup>−1/2</sup> is lost" in html
+    assert 'data-written="|alpha_ij| &lt;= d**-1/2 is lost here either.' in html
+    assert "± 0" not in re.sub(r"± 0\.", "", Outline(html).text)
 
 
 def test_headings_go_down_one_level_at_a_time(inputs):

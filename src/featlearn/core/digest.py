@@ -83,12 +83,40 @@ def _seeds(ledger: Sequence[Row], first: int, *second: int) -> str:
         )
     both = [row for row in ledger if row.get("second")]
     differ = sum(row["second"]["verdict"] != row["alone"] for row in both)
-    which = "All of it" if len(both) == len(ledger) else f"{len(both)} of the claims"
     return (
-        f"{which} was run with two base seeds, {first} and {second[0]}: what they judge "
-        f"differently, {_many(differ, 'claim')}, counts as undecided. Numbers are those of the "
-        "first, intervals are over its replicates."
+        f"{of_one_seed(ledger) or 'All of it was run with two base seeds'}, {first} and "
+        f"{second[0]}{_at_commits(ledger)}: what they judge differently, {_many(differ, 'claim')}, "
+        "counts as undecided. Numbers are those of the first, intervals are over its replicates."
     )
+
+
+def of_one_seed(ledger: Sequence[Row]) -> str:
+    """How many claims have a second seed and how many have not; nothing if all have."""
+    both = count_both(ledger)
+    alone = len(ledger) - both
+    if not alone:
+        return ""
+    return (
+        f"{_many(alone, 'claim').capitalize()} {'is' if alone == 1 else 'are'} judged by one seed, "
+        "because their settings or bands are newer than the second run or were changed since; "
+        f"{_many(both, 'claim')} {'was' if both == 1 else 'were'} run with two base seeds"
+    )
+
+
+def count_both(ledger: Sequence[Row]) -> int:
+    """How many claims have a second seed."""
+    return sum(bool(row.get("second")) for row in ledger)
+
+
+def _at_commits(ledger: Sequence[Row]) -> str:
+    """At which commits the two runs were made."""
+    told = [(row["commit"][:12], row["second"]["commit"][:12]) for row in ledger if row["second"]]
+    return f" (at the commits `{told[0][0]}` and `{told[0][1]}`)" if told else ""
+
+
+def verb(verdict: str, number: int) -> str:
+    """A verdict as what so many claims do: one holds, two hold."""
+    return verdict.removesuffix("s") if number != 1 and verdict in (HOLDS, FAILS) else verdict
 
 
 def title(paper: str, stories: Mapping[str, str]) -> str:

@@ -11,7 +11,10 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 from PIL import Image
 
+from featlearn.core.symbols import signs, tagged
+
 _MATHS = re.compile(r"\$([^$<>\n]+)\$")
+_FORMULA_OR_TAG = re.compile(r"(\$[^$<>\n]+\$|<[^>]*>)")
 #: What a page shows as it stands.
 _CODE = re.compile(r"(<(code|pre)\b.*?</\2>)", re.DOTALL)
 
@@ -36,14 +39,31 @@ def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
 
 
 def maths(text: str | Markup) -> Markup:
-    """Text or HTML in which ``$...$`` has become MathML; text that is no HTML is escaped first."""
+    """Text or HTML with its maths set; text that is no HTML is escaped first.
+
+    ``$...$`` becomes MathML, and what is written in ASCII what :mod:`featlearn.core.symbols` makes
+    of it.
+    """
     pieces = _CODE.split(str(Markup.escape(text)))
     # a split by two groups: text, code, name of its tag, text, ...
     return Markup("".join(
-        piece if place % 3 else _MATHS.sub(lambda found: _mathml(found[1]), piece)
+        piece if place % 3 else _set(piece)
         for place, piece in enumerate(pieces)
         if place % 3 < 2
     ))  # fmt: skip
+
+
+def _set(html: str) -> str:
+    """HTML without code, its formulas set and between its tags the other maths."""
+    pieces = _FORMULA_OR_TAG.split(html)
+    return "".join(
+        _MATHS.sub(lambda found: _mathml(found[1]), piece) if place % 2 else _plain(piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _plain(text: str) -> str:
+    return tagged(str(Markup.escape(signs(Markup(text).unescape()))))
 
 
 def _mathml(source: str) -> str:

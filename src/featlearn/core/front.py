@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import yaml
 
 from featlearn.core.claims import FAILS, HOLDS, VERDICTS
-from featlearn.core.digest import answer, count, title
+from featlearn.core.digest import answer, count, title, verb
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_atomically
 from featlearn.core.findings import of_run, read_findings, sentence_of
 from featlearn.core.prose import band, fill_in, measured, reader
 from featlearn.core.publish import PACKAGE, story
-from featlearn.core.two_runs import of_two_seeds
+from featlearn.core.symbols import signs, tagged
+from featlearn.core.two_runs import made_alike, of_two_seeds
 
 #: In the folder of a published run: its page, and below each paper's folder that of its claims.
 PAGE, CLAIMS = "README.md", "claims.md"
+#: In the repository: which sections of the config raw numbers follow from.
+READS = "config/reads.yaml"
 #: What a published run was made of and by.
 SUMMARY = "provenance.json"
 #: The published run that the README of the repository tells of, and the lines that it does between.
@@ -34,6 +38,7 @@ OPENS, CLOSES = "<!-- found: written by `make publish` -->", "<!-- end of what w
 PICTURES, ABREAST = 12, 3
 #: What Markdown would take for its own; formulas between signs of dollar stay.
 _MARKS, _FORMULA = re.compile(r"([\\`*_\[\]|~])"), re.compile(r"(\$[^$]+\$)")
+_TARGET = re.compile(r"(\]\([^)]*\))")
 
 Row = dict[str, Any]
 
@@ -143,20 +148,41 @@ def _told(folder: Path, findings: Path) -> dict[str, Any]:
 
 
 def read_ledger(folder: Path) -> list[Row]:
-    """The rows of a published run, signed with those of its second seed where that is published."""
+    """The rows of a published run, signed with those of its second seed where that is published.
+
+    A claim gets its second seed where both runs made it alike, see
+    :func:`featlearn.core.two_runs.made_alike`; ``commit`` is that of a row's run.
+    """
     rows, other = _rows(folder), second_seed(folder)
-    return of_two_seeds(rows, _rows(other)) if other else rows
+    if not other:
+        return rows
+    first, second = (_made(one) for one in (folder, other))
+    reads = yaml.safe_load((PACKAGE.parents[1] / READS).read_text(encoding="utf-8"))
+    rows, others = (
+        [{**row, "commit": made["commit"]} for row in _rows(one)]
+        for one, made in ((folder, first), (other, second))
+    )
+    return of_two_seeds(
+        rows, others, lambda row: made_alike(row, first["config"], second["config"], reads)
+    )
 
 
 def second_seed(folder: Path) -> Path | None:
-    """The published run beside one that differs from it in nothing but its base seed, or None.
+    """The published run of another base seed beside one, with the same settings, or None.
 
-    Of two such runs each is the second of the other; that with the lower seed is the first.
+    Settings are all that is no section: scale, device, papers. The sections may differ: which of
+    its claims were made alike is told one by one. Of two such runs each is the second of the other;
+    that with the lower seed is the first.
     """
     own = _made(folder)["config"] if (folder / SUMMARY).is_file() else {}
     for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
         other = _made(file.parent)["config"]
-        unlike = {key for key in {*own, *other} if own.get(key) != other.get(key)}
+        unlike = {
+            key
+            for key in {*own, *other}
+            if own.get(key) != other.get(key)
+            and not all(isinstance(one.get(key, {}), dict) for one in (own, other))
+        }
         if "seed" in unlike <= {"seed", "run", "results"} and own["seed"] < other["seed"]:
             return file.parent
     return None
@@ -176,8 +202,16 @@ def _rows(folder: Path) -> list[Row]:
 
 def plain(text: str) -> str:
     """Text as Markdown that shows it as it is, also in a cell of a table; formulas stay."""
-    parts = _FORMULA.split(" ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;"))
-    return "".join(part if n % 2 else _MARKS.sub(r"\\\1", part) for n, part in enumerate(parts))
+    text = signs(" ".join(text.split())).replace("&", "&amp;").replace("<", "&lt;")
+    parts = _FORMULA.split(text)
+    told = (part if n % 2 else _MARKS.sub(r"\\\1", part) for n, part in enumerate(parts))
+    return tagged("".join(told))
+
+
+def sentence(text: str) -> str:
+    """Markdown with its maths set, but for where its links lead."""
+    parts = _TARGET.split(text)
+    return "".join(part if n % 2 else tagged(signs(part)) for n, part in enumerate(parts))
 
 
 def anchor(row: Mapping[str, Any]) -> str:
@@ -203,7 +237,7 @@ def _render(template: str, **told: Any) -> str:
         lstrip_blocks=True,
         autoescape=False,  # Markdown
     )
-    for one in (answer, anchor, band, count, measured, minutes, title):
+    for one in (answer, anchor, band, count, measured, minutes, title, verb):
         environment.globals[one.__name__] = one
-    environment.filters.update(cell=cell, plain=plain)
+    environment.filters.update(cell=cell, plain=plain, sentence=sentence)
     return environment.get_template(template).render(verdicts=VERDICTS, page=CLAIMS, **told)

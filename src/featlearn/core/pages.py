@@ -19,7 +19,7 @@ from featlearn.core.claims import FAILS, HOLDS, THEOREM, VERDICTS
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
-from featlearn.core.front import CLAIMS, FRONT, anchor, cell, read_ledger
+from featlearn.core.front import CLAIMS, FRONT, anchor, cell, read_ledger, sentence
 from featlearn.core.prose import band, measured
 from featlearn.core.two_runs import apart
 
@@ -171,7 +171,9 @@ def _changed(rows: Sequence[Row]) -> str:
     told = [row for row in rows if row.get("changed")]
     if not told:
         return "The published run was made before its ledger had this column."
-    lines = [f"| `{row['claim']}` | {cell(' '.join(row['changed'].split()))} |" for row in told]
+    lines = [
+        f"| `{row['claim']}` | {cell(sentence(' '.join(row['changed'].split())))} |" for row in told
+    ]
     return "\n".join([f"{len(told)} claims:", "", "| claim | changed |", "|:--|:--|", *lines])
 
 
@@ -181,7 +183,9 @@ def _seeds(rows: Sequence[Row]) -> str:
         return "No second seed of the published run is published."
     differ = [row for row in both if row["second"]["verdict"] != row["alone"]]
     against = [row for row in differ if {row["alone"], row["second"]["verdict"]} == {HOLDS, FAILS}]
-    missing = f" ({len(rows) - len(both)} are judged by one alone)" if len(rows) > len(both) else ""
+    missing = len(rows) - len(both)
+    alone = f" ({missing} more are judged by one alone)" if missing else ""
+    commits = " and ".join(f"`{one['commit'][:12]}`" for one in (both[0], both[0]["second"]))
     sampled = [row for row in both if row["spread"] > 1e-9 or row["second"]["spread"] > 1e-9]
     beside = [row for row in sampled if apart(row, row["second"])]
     computed = [
@@ -192,13 +196,13 @@ def _seeds(rows: Sequence[Row]) -> str:
     ]
     same = len(both) - len(differ)
     lines = [
-        f"Of {len(both)} claims judged with both seeds{missing} {same} have one verdict. "
-        f"{len(differ)} have two and count as undecided; {len(against)} of these hold with one "
-        f"seed and fail with the other. Of {len(sampled)} numbers with an interval those of "
-        f"{len(beside)} exclude each other{_named(beside)}; if all replicates were independent "
-        "about one in 180 would, by chance: what they share in one run no interval over them "
-        f"holds. Of {len(both) - len(sampled)} numbers without an interval {len(computed)} depend "
-        f"on the seed all the same{_named(computed)}.",
+        f"Of {len(both)} claims judged with both seeds{alone}, at the commits {commits}, "
+        f"{same} have one verdict. {len(differ)} have two and count as undecided; {len(against)} "
+        f"of these hold with one seed and fail with the other. Of {len(sampled)} numbers with an "
+        f"interval those of {len(beside)} exclude each other{_named(beside)}; if all replicates "
+        "were independent about one in 180 would, by chance: what they share in one run no "
+        f"interval over them holds. Of {len(both) - len(sampled)} numbers without an interval "
+        f"{len(computed)} depend on the seed all the same{_named(computed)}.",
         "",
         "| claim | first seed | second seed | band |",
         "|:--|:--|:--|:--|",

@@ -34,7 +34,7 @@ from markupsafe import Markup
 
 from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.stats import number, plus_minus
+from featlearn.core.stats import in_powers, number, plus_minus
 
 #: Gives a number of a table: ``value("headline", model="supervised", quantity="captured")``.
 Value = Callable[..., Any]
@@ -94,7 +94,7 @@ def reader(tables: Mapping[tuple[str, str], pd.DataFrame], paper: str) -> Value:
 
 def _small(value: float, digits: int = 2) -> str:
     """A number as it is, also where :func:`number` tells nothing but zero."""
-    return f"{value:.{digits}g}".replace("-", "−")
+    return in_powers(f"{value:.{digits}g}")
 
 
 def _of_rounding(value: float, half: float = 0.0) -> bool:

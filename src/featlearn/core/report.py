@@ -25,7 +25,7 @@ from markupsafe import Markup
 from featlearn.core.catalogue import STATUS_OF
 from featlearn.core.claims import KINDS, VERDICTS
 from featlearn.core.described import described
-from featlearn.core.digest import answer, cells, headlines
+from featlearn.core.digest import answer, cells, headlines, title, verb
 from featlearn.core.embedding import maths, picture
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
@@ -282,7 +282,7 @@ def render(
             image, size = picture(file)
         else:
             own = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
-            table = own.body
+            table = maths(own.body)
             if (paper, name) in pictured:  # the caption they share is about the figure
                 twin, page = f"figure-{paper}-{name}", Page(own.title, Markup())
         below = [str(path.relative_to(results)) for path in (file, beside)]
@@ -362,12 +362,13 @@ def render(
         "maths": maths,
     }.items():
         environment.filters[filter_name] = act
-    for function in (band, bar, brief, by_rule, cells, math.isnan):
+    for function in (band, bar, brief, by_rule, cells, math.isnan, verb):
         environment.globals[function.__name__] = function
     return environment.get_template("report.html.j2").render(
         papers=papers,
         answer=answer(ledger, stories, config["seed"]),
         findings=told,
+        short={paper.name: title(paper.name, stories) for paper in papers},
         absent=absent,
         gallery=gallery,
         exhibits_of=exhibits_of,

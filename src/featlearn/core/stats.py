@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+#: Digits of an exponent.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: What the ``spread`` of an :class:`Estimate` is, in words, for tables and the ledger.
 SPREAD_KIND = "half-width of the 95 % t-interval over replicates"
 
@@ -164,7 +166,7 @@ def _like(seen: pd.Series[Any], wanted: Any) -> Any:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, for people: no exponents below a million.
+    """``value`` with so many significant digits, for people: powers of ten from a million on.
 
     What is left of a zero after rounding errors is shown as zero.
     """
@@ -172,18 +174,32 @@ def number(value: float, digits: int = 3) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
+    return in_powers(text)
+
+
+def in_powers(text: str) -> str:
+    """``1e-10`` as ``10⁻¹⁰``, ``-2.5e+07`` as ``−2.5·10⁷``; other numbers with a true minus."""
+    number, sign, exponent = text.partition("e")
+    if sign:
+        raised = str(int(exponent)).translate(RAISED)
+        one = number.removeprefix("-") == "1"
+        number = f"{number[:-1]}10{raised}" if one else f"{number}·10{raised}"
+    return number.replace("-", "−")
 
 
 def plus_minus(value: float, spread: float) -> str:
     """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
 
-    A spread that is not a number (a single replicate) is left out.
+    A spread that is not a number (a single replicate) is left out, and so is that of what is
+    computed or equal in all replicates, up to the rounding of their mean. One that six decimals do
+    not show is told by its bound, or with powers of ten where the mean is as small.
     """
-    if math.isnan(spread):
+    if math.isnan(spread) or spread < max(1e-12, 1e-9 * abs(value)):
         return number(value, 4)
-    if spread < 1e-9 * max(1.0, abs(value)):  # equal replicates, up to the rounding of their mean
-        return f"{number(value, 4)} ± 0"
+    if spread < 5e-7:
+        small = abs(value) < 1e-3
+        told = f"{number(value)} ± {number(spread, 1)}" if small else f"{value:,.6f} ± <.000001"
+        return told.replace("-", "−")
     decimals = min(6, max(0, 1 - math.floor(math.log10(spread))))
     return f"{value:,.{decimals}f} ± {spread:,.{decimals}f}".replace("-", "−")
 

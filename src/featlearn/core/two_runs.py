@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -52,21 +52,68 @@ def apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     )
 
 
-def of_two_seeds(first: Sequence[Row], second: Sequence[Row]) -> list[Row]:
-    """The ledger that two runs leave which differ in nothing but their base seed.
+def made_alike(
+    row: Mapping[str, Any],
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    reads: Mapping[str, Mapping[str, Sequence[str]]],
+) -> bool:
+    """Whether two configs agree in all that the raw numbers of a claim follow from.
 
-    Numbers are those of the first. What the two judge differently was decided by neither.
+    Parameters
+    ----------
+    row
+        Of the ledger; its ``artefact`` is ``<paper>/measurements/<folder>/...``.
+    first, second
+        Whole configs of the two runs.
+    reads
+        ``config/reads.yaml``: of a paper and folder the sections, such as ``mrp.clean``. Without an
+        entry it is the section called like the folder, and all of the paper where there is none.
+    """
+    paper, _, name = row["artefact"].split("/")[:3]
+    folder = name.partition(".")[0]
+    own, other = first.get(paper, {}), second.get(paper, {})
+    section = folder.replace("-", "_")
+    usual = [f"{paper}.{section}" if section in {*own, *other} else paper]
+    shared = [
+        f"{paper}.{key}"
+        for key in {*own, *other}
+        if not all(isinstance(config.get(key, {}), dict) for config in (own, other))
+    ]
+    places = [*reads.get(paper, {}).get(folder, usual), *shared]
+    return all(_at(first, place) == _at(second, place) for place in places)
+
+
+def _at(config: Mapping[str, Any], place: str) -> Any:
+    """The part of a config at ``mrp.clean``, None where there is none."""
+    part: Any = config
+    for key in place.split("."):
+        part = part.get(key) if isinstance(part, Mapping) else None
+    return part
+
+
+def of_two_seeds(
+    first: Sequence[Row],
+    second: Sequence[Row],
+    alike: Callable[[Row], bool] = lambda row: True,
+) -> list[Row]:
+    """The ledger that two runs with different base seeds leave.
+
+    Numbers are those of the first. What the two judge differently was decided by neither. A claim
+    has a second seed where ``alike`` says that both made it alike and where its band is the same.
 
     Returns
     -------
     list of dict
-        The rows of the first with ``second``, the row of the same claim in the second run or None,
+        The rows of the first with ``second``, the row of such a claim in the second run or None,
         and ``alone``, the verdict of the first run; ``verdict`` is ``undecided`` where they differ.
     """
     others = {row["claim"]: row for row in second}
     told = []
     for row in first:
         other = others.get(row["claim"])
+        if other and not (alike(row) and all(row[end] == other[end] for end in ("low", "high"))):
+            other = None
         alone = row["verdict"]
         verdict = alone if other is None or other["verdict"] == alone else UNDECIDED
         told.append({**row, "verdict": verdict, "alone": alone, "second": other})

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, plus_minus, side_by_side, summary
 
 PRINTED_HEADS = {
     "printed": "relative error, as the gradient",
@@ -68,7 +68,7 @@ def _row(row: dict[Hashable, Any]) -> dict[str, str]:
     """A quantity and setting, for reading."""
     exact, predicted = row["part"] == "exact", row["predicted"]
     known = "-" if predicted != predicted else f"{predicted:.4g}"
-    spread = f"{row['mean']:.4g} ± {row['half_width']:.1g}"
+    spread = plus_minus(row["mean"], row["half_width"])
     return {
         "quantity": row["quantity"].replace("_", " "),
         "setting": f"{row['setting']:g}",

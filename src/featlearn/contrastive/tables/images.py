@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, encoder_of, ordered
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import summary
+from featlearn.core.stats import plus_minus, summary
 
 #: How arms are called.
 ARM_NAMES = {
@@ -99,5 +98,4 @@ def for_reading(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(row: pd.Series) -> str:
-    spread = "" if np.isnan(row["half_width"]) else f" ± {row['half_width']:.3f}"
-    return f"{row['mean']:.3f}{spread}"
+    return plus_minus(row["mean"], row["half_width"])

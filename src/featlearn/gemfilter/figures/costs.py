@@ -31,7 +31,7 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     costs about (r + 1) / m of the operations at the longest n: {{ verdict("gemfilter/speed-law") }}. Its memory in the
     prompt is 30 % below SnapKV's: {{ verdict("gemfilter/memory-prompt") }}; in generation it holds what SnapKV holds, so
     that over both phases it is not: {{ verdict("gemfilter/memory-over-both-phases-as-printed") }}. The 2.4 times that
-    Figure 9.6 prints for Phi: {{ verdict("gemfilter/speed-phi-as-printed") }}.
+    Figure 9.6 prints for Phi 3.5 Mini: {{ verdict("gemfilter/speed-phi-as-printed") }}.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names

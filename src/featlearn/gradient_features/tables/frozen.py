@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import SPREAD_KIND, number, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, number, plus_minus, side_by_side, summary
 
 
 @table()
@@ -42,8 +42,7 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame) -> Table:
     train = both.groupby(["law", "method"])["train"].mean().rename("train").reset_index()
     whole = means.merge(train, on=["law", "method"])
     shown = whole.assign(
-        test=[f"{number(m)} ± {number(h, 2)}"
-              for m, h in zip(whole["mean"], whole["half_width"], strict=True)],
+        test=[plus_minus(m, h) for m, h in zip(whole["mean"], whole["half_width"], strict=True)],
         train=[number(value) for value in whole["train"]],
         law=whole["law"].map(names),
     )[["law", "method", "test", "train"]]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import SPREAD_KIND, number, summary
+from featlearn.core.stats import SPREAD_KIND, number, plus_minus, summary
 from featlearn.looped.words import METHODS
 
 
@@ -35,7 +35,7 @@ def learned_errors(errors: pd.DataFrame, config: Config) -> Table:
 def _told(mean: float, spread: float) -> str:
     if mean < 1e-20:  # not the same number on each processor
         return "rounding"
-    return f"{number(mean, 2)} ± {number(spread, 2)}"
+    return plus_minus(mean, spread)
 
 
 @table()

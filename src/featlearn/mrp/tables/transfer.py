@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Table, table
-from featlearn.core.stats import summary
+from featlearn.core.stats import plus_minus, summary
 from featlearn.mrp.tables.headline import ABSENT
 
 #: Recipes in the order of the story, with the words that a reader sees.
@@ -104,7 +104,7 @@ def wide(table: pd.DataFrame) -> pd.DataFrame:
                 for quantity, head in HEADS.items():
                     key = (case, recipe, classes, quantity)
                     row[head] = (
-                        f"{cells.loc[key, 'mean']:.3f} ± {cells.loc[key, 'half_width']:.3f}"
+                        plus_minus(cells.loc[key, "mean"], cells.loc[key, "half_width"])
                         if key in cells.index
                         else ABSENT
                     )
