@@ -60,7 +60,7 @@ class Residual:
         for replicate in streams.replicates:
             with seeded(streams.seed, streams.paper, streams.experiment, replicate, "residual"):
                 nets.append(_Features(self.settings, self.side, self.features))
-        stacked = stack_module_state(nets)[0]  # type: ignore[arg-type]
+        stacked = stack_module_state(nets)[0]
         weights = {key: value.detach() for key, value in stacked.items()}
         weights["last"] = layer(out, self.net.width, streams("residual-last"))
         weights["offset"] = torch.zeros(len(nets), 1, out)
@@ -73,4 +73,4 @@ class Residual:
         def one(state: Weights, views: Tensor) -> Any:
             return functional_call(self.net, state, (views,))
 
-        return torch.cat([vmap(one)(own, part) for part in x.split(AT_ONCE, 1)], 1)
+        return torch.cat([vmap(one)(own, part) for part in torch.split(x, AT_ONCE, 1)], 1)
