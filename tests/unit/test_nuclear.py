@@ -25,7 +25,7 @@ from featlearn.core.loops import Loop
 from featlearn.core.publish import exhibits
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.datasets import Labelled
-from featlearn.images.domains import MADE, open_domains
+from featlearn.images.domains import MADE, Part, Rows, open_domains, training_parts
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.nuclear import model, toy
@@ -471,6 +471,56 @@ def test_other_weights_make_another_run_and_missing_ones_are_told(tmp_path):
     before = _job(tmp_path, settings).params.state
     file.write_bytes(b"12")
     assert _job(tmp_path, settings).params.state != before
+
+
+def test_rows_are_those_of_the_images_and_hold_no_copy():
+    first, second = torch.arange(10.0).view(10, 1, 1, 1), torch.arange(10.0, 16).view(6, 1, 1, 1)
+    rows = Rows(
+        [(first, torch.tensor([7, 2])), (second, torch.tensor([5])), (first, torch.tensor([0]))]
+    )
+    whole = torch.tensor([7.0, 2, 15, 0])
+    assert rows.shape == (4, 1, 1, 1)
+    assert torch.equal(rows[:].flatten(), whole)
+    at = torch.tensor([3, 0, 2, 2])
+    assert torch.equal(rows[at].flatten(), whole[at])
+    assert torch.equal(rows[1:9].flatten(), whole[1:])
+    assert rows.parts[0][0] is first
+
+
+def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkeypatch):
+    settings = {
+        "trials": 2, "opponents": {"pixels": 4, "features": 8},
+        "encoder": {"kind": "small_resnet", "widths": [4], "norm": "group"},
+        "domains": {"made": "folders", "data": {"kind": "folder", "size": 12,
+                                                "path": str(_folders(tmp_path / "data"))}},
+        "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}}, "sweep": {"weights": [0, 0.01]},
+        "training": {"steps": 3, "batch_size": 4, "checkpoint_every": 2},
+    }  # fmt: skip
+    job = _job(tmp_path, {"nuclear": {"domains": settings}})
+    lazy = domains.measure(job)
+
+    def copied(own, share, name):
+        parts = training_parts(own, share, name)
+        assert all(part.images.parts[0][0] is own.images for part in parts)
+        return tuple(
+            Part(Rows([(p.images[:], torch.arange(len(p.labels)))]), p.labels) for p in parts
+        )
+
+    monkeypatch.setattr(domains, "training_parts", copied)
+    for name, frame in domains.measure(job).items():
+        pd.testing.assert_frame_equal(frame, lazy[name], check_exact=True)
+
+
+def test_the_trend_of_a_rank_sees_all_weights_and_not_the_ends_alone():
+    (claim,) = (own for own in CLAIMS if own.claim == "nuclear/rank-trend-standard")
+    ends = {own.claim: own for own in CLAIMS}["nuclear/rank-falls-standard"]
+    frame = pd.DataFrame([
+        {"domain": "one", "replicate": replicate, "weight": weight, "standard": value}
+        for replicate, values in enumerate([(4.0, 3, 2, 1), (2.0, 3, 4, 1)])
+        for weight, value in zip((0, 0.0001, 0.001, 0.01), values, strict=True)
+    ])  # fmt: skip
+    assert (ends.measure({"swept": frame}) < 0).all()
+    assert claim.measure({"swept": frame}) == pytest.approx([-1, -0.2])
 
 
 def test_too_few_domains_are_refused(tmp_path):

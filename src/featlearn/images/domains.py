@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,47 @@ MADE = {
     "digits": ("hue", "rotation", "contrast", "noise"),
     "photographs": ("cast", "blur", "edges", "contrast"),
 }
+
+
+class Rows:
+    """Rows of images that lie elsewhere, in memory or mapped from a disk, and are read when needed.
+
+    Parameters
+    ----------
+    parts
+        Images (N, 3, S, S) and which of them, int64 (n,), one after the other.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Tensor, Tensor]]):
+        self.parts = list(parts)
+        self.ends = torch.tensor([len(rows) for _, rows in self.parts]).cumsum(0)
+        self.shape = (int(self.ends[-1]), *self.parts[0][0].shape[1:])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, at: Tensor | slice) -> Tensor:
+        """The images at these places, copied."""
+        place = torch.arange(len(self))[at]
+        found = torch.empty(len(place), *self.shape[1:], dtype=self.parts[0][0].dtype)
+        which = torch.bucketize(place, self.ends, right=True)
+        for number, (images, rows) in enumerate(self.parts):
+            own = which == number
+            found[own] = images[rows[place[own] - (self.ends[number] - len(rows))]]
+        return found
+
+
+class Part(NamedTuple):
+    """Images of which no copy is held, and their classes (N,)."""
+
+    images: Rows
+    labels: Tensor
+
+    @classmethod
+    def joined(cls, parts: Sequence[Part]) -> Part:
+        """One after the other."""
+        rows = Rows([one for part in parts for one in part.images.parts])
+        return cls(rows, torch.cat([part.labels for part in parts]))
 
 
 class Domains(NamedTuple):
@@ -146,10 +187,9 @@ def _photographs(domain: str, x: Tensor) -> Tensor:
     return (across.square() + down.square()).sqrt().mul(2).expand(-1, 3, -1, -1)
 
 
-def training_parts(
-    own: Labelled, share: float, name: tuple[object, ...]
-) -> tuple[Labelled, Labelled]:
+def training_parts(own: Labelled, share: float, name: tuple[object, ...]) -> tuple[Part, Part]:
     """A domain's images to learn from and those held out to choose by, class by class."""
     rows = split_rows(own.labels, {"validation": share}, *name)
-    kept, out = rows["train"], rows["validation"]
-    return Labelled(own.images[kept], own.labels[kept]), Labelled(own.images[out], own.labels[out])
+    kept, out = (Part(Rows([(own.images, rows[role])]), own.labels[rows[role]])
+                 for role in ("train", "validation"))  # fmt: skip
+    return kept, out

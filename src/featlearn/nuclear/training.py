@@ -23,6 +23,7 @@ from featlearn.core.checkpoint import Checkpoint
 from featlearn.core.pieces import Keeper
 from featlearn.core.seeds import generator
 from featlearn.images.datasets import Labelled
+from featlearn.images.domains import Part
 from featlearn.images.draws import Draws
 from featlearn.images.encoders import Encoder
 from featlearn.nuclear.penalties import Mixed, losses
@@ -111,17 +112,16 @@ class Stack:
 
     @torch.no_grad()
     def evaluate(
-        self, state: State, rows: slice, data: Labelled, sight: Sight
+        self, state: State, rows: slice, data: Labelled | Part, sight: Sight
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Accuracy and mean cross-entropy (r,), features (r, n, p) of ``rows`` on the processor."""
         self.net.eval()
         own = {key: value[rows] for key, value in state.items()}
         right, loss, features = [], [], []
-        for images, labels in zip(
-            torch.split(data.images, 512), torch.split(data.labels, 512), strict=True
-        ):
-            phi, scores = self._run(own, sight(images, None), None)
-            y = labels.to(scores.device)
+        for start in range(0, len(data.labels), 512):
+            seen = slice(start, start + 512)
+            phi, scores = self._run(own, sight(data.images[seen], None), None)
+            y = data.labels[seen].to(scores.device)
             right.append((scores.argmax(2) == y).sum(1).cpu())
             each = functional.cross_entropy(
                 scores.movedim(2, 1), y.expand(len(scores), -1), reduction="none"
@@ -140,8 +140,8 @@ class Stack:
 class Trial:
     """What the networks of a trial learn from and are chosen by, and the name of its streams."""
 
-    learned: Sequence[Labelled]  #: of each training domain
-    chosen: Labelled
+    learned: Sequence[Part]  #: of each training domain
+    chosen: Part
     name: tuple[object, ...]
 
 

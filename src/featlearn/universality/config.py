@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,16 @@ def faults(universality: Mapping[str, Any]) -> Iterator[str]:
     if max(related["kinds"]) >= tasks:
         yield f"universality.related.kinds: {related['kinds']}; expected numbers below {tasks}"
     yield from _foundation_faults(universality["foundation"], tasks)
-    names = [own["name"] for own in universality["pictures"]["sets"]]
+    for ladder in ("pictures", "residual"):
+        yield from _set_faults(universality[ladder]["sets"], f"universality.{ladder}.sets")
+
+
+def _set_faults(sets: Sequence[Mapping[str, Any]], place: str) -> Iterator[str]:
+    names = [own["name"] for own in sets]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        yield f"universality.pictures.sets: {twice[0]}: named twice; expected names that differ"
-    for own in universality["pictures"]["sets"]:
-        key = f"universality.pictures.sets: {own['name']}"
+        yield f"{place}: {twice[0]}: named twice; expected names that differ"
+    for own in sets:
+        key = f"{place}: {own['name']}"
         if ("data" in own) == ("made" in own):
             yield f"{key}: {sorted(own)}; expected data or made, one of them"
         elif "data" in own:
@@ -166,6 +171,11 @@ def state(groups: Mapping[str, Mapping[str, Any]]) -> str:
         except FeatlearnError as error:
             raise type(error)(f"{place}: {error}") from error
     return json.dumps(found) if found else ""
+
+
+def ladder_state(sets: Sequence[Mapping[str, Any]], place: str) -> str:
+    """The same of the sets of a ladder of pictures that lie on disk."""
+    return state({f"{place}: {own['name']}": own["data"] for own in sets if "data" in own})
 
 
 def foundation_state(foundation: Mapping[str, Any]) -> str:

@@ -8,13 +8,14 @@ each number of labels, of each pre-training, of each replicate: P = labels x spa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
-from featlearn.universality.methods import MoCo, Weights, encode
+from featlearn.universality.methods import Body, MoCo, Weights, hidden_layer, repeated, unit
 from featlearn.universality.training import descend
 
 
@@ -24,7 +25,7 @@ def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
     return {key.removeprefix(start): own for key, own in state.items() if key.startswith(start)}
 
 
-def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
+def resumed(state: Mapping[str, Tensor], times: int = 1, body: Body = hidden_layer) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
     Parameters
@@ -34,16 +35,27 @@ def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     times
         How often all of them are repeated.
     """
-
-    def part(name: str) -> Weights:
-        own = part_of(state, name)
-        return {key: value.repeat(times, 1, 1).clone() for key, value in own.items()}
-
-    weights = part("encoder")
-    method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
-    method.slow = part("slow")
+    weights = repeated(part_of(state, "encoder"), times)
+    method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]), body)
+    method.slow = repeated(part_of(state, "slow"), times)
     method.queue = [state["queue"].repeat(times, 1, 1)]
     return method
+
+
+def with_untrained(
+    state: Mapping[str, Tensor], begun: Weights, random: Sequence[torch.Generator]
+) -> Weights:
+    """The networks of ``state`` behind R at their start, which have a random queue."""
+    shape = state["queue"].shape[1:]
+    queue = unit(torch.stack([torch.randn(shape, generator=own) for own in random]))
+    first = {f"{part}/{key}": value for part in ("encoder", "slow") for key, value in begun.items()}
+    first["queue"] = queue
+    return {key: torch.cat([first[key], value]) for key, value in state.items()}
+
+
+def spread(parts: Sequence[Tensor], spans: int) -> Tensor:
+    """(R, ...) of each number of labels, to P."""
+    return torch.cat([part.repeat(spans, *[1] * (part.dim() - 1)) for part in parts])
 
 
 def batches(
@@ -58,19 +70,14 @@ def batches(
     """Classes (P, n) and views (P, n, d) of labelled samples; spurious features are new."""
     rows = torch.arange(len(random))[:, None]
     tasks = torch.zeros(batch, dtype=torch.long)
-
-    def spread(parts: list[Tensor]) -> Tensor:
-        """(R, ...) of each number of labels, to P."""
-        return torch.cat([part.repeat(spans, *[1] * (part.dim() - 1)) for part in parts])
-
     while True:
         place = torch.stack([torch.rand(batch, generator=own) for own in random])
         noise = [noise_of(world, batch, random) for _ in range(views)]
         drawn = [(place * count).long() for count in labels]
         latents = [tuple(part[rows, own] for part in target.latent) for own in drawn]
-        seen_as = [spread([seen(world, (one[0], one[1]), tasks, own) for one in latents])
+        seen_as = [spread([seen(world, (one[0], one[1]), tasks, own) for one in latents], spans)
                    for own in noise]  # fmt: skip
-        yield spread([target.classes[rows, own] for own in drawn]), *seen_as
+        yield spread([target.classes[rows, own] for own in drawn], spans), *seen_as
 
 
 def tune(
@@ -97,7 +104,7 @@ def tune(
     head = {"weight": torch.zeros(count, classes, width), "bias": torch.zeros(count, 1, classes)}
 
     def loss(y: Tensor, *views: Tensor) -> Tensor:
-        features = [encode(method.weights, view) for view in views]
+        features = [method.encode(view) for view in views]
         scores = torch.baddbmm(head["bias"], features[0], head["weight"].mT)
         own = scores.gather(-1, y[..., None]).squeeze(-1)
         supervised = (scores.logsumexp(-1) - own).mean(-1)
@@ -114,4 +121,37 @@ def tune(
 
 def scores(method: MoCo, head: Weights, x: Tensor) -> Tensor:
     """(P, n, classes) of views (P, n, d)."""
-    return torch.baddbmm(head["bias"], encode(method.weights, x), head["weight"].mT)
+    return torch.baddbmm(head["bias"], method.encode(x), head["weight"].mT)
+
+
+def accuracies(
+    method: MoCo,
+    head: Weights,
+    parts: Mapping[str, tuple[Tensor, Tensor]],
+    labels: Sequence[int],
+    spans: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Rows of test and training accuracies on the target, by labels, mixture and replicate.
+
+    Parameters
+    ----------
+    parts
+        Views (R, n, d) and classes (R, n) of training and test.
+    labels, spans
+        Of the P networks.
+    """
+    right = {}
+    for part in ("train", "test"):
+        x, y = (spread([own] * len(labels), len(spans)) for own in parts[part])
+        hits = (scores(method, head, x).argmax(-1) == y).float()
+        right[part] = hits.reshape(len(labels), len(spans), -1, hits.shape[-1])
+    rows = []
+    for place, number in enumerate(labels):
+        for at, mixture in enumerate(spans):
+            for replicate in range(right["test"].shape[2]):
+                rows.append({
+                    "mixture": mixture, "task": 0, "labels": number, "replicate": replicate,
+                    "value": float(right["test"][place, at, replicate].mean()),
+                    "training": float(right["train"][place, at, replicate, :number].mean()),
+                })  # fmt: skip
+    return rows

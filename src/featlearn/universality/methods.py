@@ -1,12 +1,13 @@
-"""Contrastive losses of many small networks at once, on vectors.
+"""Contrastive losses of many small networks at once.
 
-A network is ``Linear(d, hidden) - ReLU - Linear(hidden, width)``; its output is the representation.
+A network is a linear layer, ``last`` and ``offset``, behind a body, ``Linear(d, hidden) - ReLU`` if
+nothing else is said; its output is the representation.
 Tensors carry a leading axis P, a network each; a loss is (P,), and no network sees another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 Weights = dict[str, Tensor]
+#: What lies before the last layer: weights and samples (P, n, d) to (P, n, hidden).
+Body = Callable[[Mapping[str, Tensor], Tensor], Tensor]
 #: The share of a momentum encoder that a step keeps; steps whose keys a queue holds. The thesis has
 #: .99 for 800 epochs: over some hundred steps that encoder lags behind (docs/universality.md).
 MOMENTUM, QUEUED = 0.9, 1
@@ -48,14 +51,19 @@ def start(width: int, hidden: int, out: int, random: Sequence[torch.Generator]) 
     }
 
 
+def repeated(weights: Mapping[str, Tensor], times: int) -> Weights:
+    """Copies of all networks, one after the other: (P, ...) to (times x P, ...)."""
+    return {key: own.repeat(times, *[1] * (own.dim() - 1)) for key, own in weights.items()}
+
+
 def hidden_layer(weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
     """(P, n, hidden) of samples (P, n, d)."""
     return torch.relu(torch.baddbmm(weights["bias"], x, weights["first"].mT))
 
 
-def encode(weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
+def encode(weights: Mapping[str, Tensor], x: Tensor, body: Body = hidden_layer) -> Tensor:
     """(P, n, width) of samples (P, n, d)."""
-    return torch.baddbmm(weights["offset"], hidden_layer(weights, x), weights["last"].mT)
+    return torch.baddbmm(weights["offset"], body(weights, x), weights["last"].mT)
 
 
 def unit(x: Tensor) -> Tensor:
@@ -83,10 +91,18 @@ class SimCLR:
         Encoders at their start, of P = spans x R networks; trained in place.
     random
         Of heads and banks, a generator a replicate; all spans begin with the same.
+    body
+        Of the encoders.
     """
 
-    def __init__(self, weights: Weights, temperature: float, random: Sequence[torch.Generator]):
-        self.weights, self.temperature = weights, temperature
+    def __init__(
+        self,
+        weights: Weights,
+        temperature: float,
+        random: Sequence[torch.Generator],
+        body: Body = hidden_layer,
+    ):
+        self.weights, self.temperature, self.body = weights, temperature, body
         self.heads: Weights = {}
         spans = len(weights["last"]) // len(random)
         self.build(weights["last"].shape[1], random, spans)
@@ -94,9 +110,13 @@ class SimCLR:
     def build(self, width: int, random: Sequence[torch.Generator], spans: int) -> None:
         """Heads and memories of a method that has them."""
 
+    def encode(self, x: Tensor) -> Tensor:
+        """(P, n, width) of samples (P, n, d)."""
+        return encode(self.weights, x, self.body)
+
     def features(self, views: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         """Outputs of two views (P, n, d)."""
-        return encode(self.weights, views[0]), encode(self.weights, views[1])
+        return self.encode(views[0]), self.encode(views[1])
 
     def judged(self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]) -> Tensor:
         """(P,) loss of features of these views."""
@@ -121,7 +141,7 @@ class MoCo(SimCLR):
 
     def judged(self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]) -> Tensor:
         with torch.no_grad():
-            keys = [unit(encode(self.slow, view)) for view in (views[1], views[0])]
+            keys = [unit(encode(self.slow, view, self.body)) for view in (views[1], views[0])]
         past, total = self.queue, torch.zeros(())
         for feature, key in zip(features, keys, strict=True):
             query = unit(feature)

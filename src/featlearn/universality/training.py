@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from featlearn.universality.data import World, draw_latent, noise_of, seen
-from featlearn.universality.methods import METHODS, Recipe, SimCLR, Weights
+from featlearn.universality.methods import METHODS, Body, Recipe, SimCLR, Weights, hidden_layer
 
 #: Two views (P, n, d) of a batch, span by span, a replicate each.
 Views = Iterator[tuple[Tensor, Tensor]]
@@ -72,6 +72,7 @@ def pretrain(
     recipe: Recipe,
     random: Sequence[torch.Generator],
     decay: Tensor | None = None,
+    body: Body = hidden_layer,
 ) -> SimCLR:
     """Train ``weights`` in place from their start.
 
@@ -83,13 +84,15 @@ def pretrain(
         Of heads and banks, a generator a replicate.
     decay : (P,)
         Decoupled weight decay of each network.
+    body
+        Of the encoders.
 
     Returns
     -------
     SimCLR
         The method with its ``weights``, and its momentum encoders and queue where it has them.
     """
-    method = METHODS[recipe.method](weights, recipe.temperature, random)
+    method = METHODS[recipe.method](weights, recipe.temperature, random, body)
     descend(method, method.loss, views, recipe.steps, recipe.rate, decay=decay)
     return method
 

@@ -13,12 +13,8 @@ use rule compute as universality_pictures with:
             "universality.experiments.pictures:measure",
             UNIVERSALITY_PICTURES,
             cache=".cache/images",
-            state=universality_config.state(
-                {
-                    f"universality.pictures.sets: {own['name']}": own["data"]
-                    for own in UNIVERSALITY_PICTURES["sets"]
-                    if "data" in own
-                }
+            state=universality_config.ladder_state(
+                UNIVERSALITY_PICTURES["sets"], "universality.pictures.sets"
             ),
         ),
 

@@ -30,13 +30,15 @@ def _mean(frames: Frames, arm: str, mixture: int, tasks: int, percent: int) -> n
     return own[own["task"] < tasks].groupby("replicate")["value"].mean().to_numpy()
 
 
-def _change(frames: Frames, every: bool, percent: int = 100) -> np.ndarray:
+def change(frames: Frames, every: bool, percent: int = 100) -> np.ndarray:
+    """Accuracy after all sets less that after the target, on average or on the target."""
     last = int(frames["pictures"]["mixture"].max())
     tasks = last if every else 1
     return _mean(frames, ARM, last, tasks, percent) - _mean(frames, ARM, 1, tasks, percent)
 
 
-def _learned(frames: Frames, percent: int = 5) -> np.ndarray:
+def learned(frames: Frames, percent: int = 5) -> np.ndarray:
+    """Accuracy on the target, pre-trained on it, less the best of what learns nothing."""
     rivals = [_mean(frames, arm, 0, 1, percent) for arm in (RAW, RANDOM, UNTRAINED)]
     return _mean(frames, ARM, 1, 1, percent) - np.max(rivals, axis=0)
 
@@ -61,31 +63,31 @@ CLAIMS = (
            statement="With all labels the accuracy on the target set of pictures falls with the "
            "number of sets of the pre-training (MoCo, width 8).",
            reason="The band of the vectors; a pilot on other streams: a fall of .09.",
-           measure=partial(_change, every=False), changed=_VIEWS + NAMED),
+           measure=partial(change, every=False), changed=_VIEWS + NAMED),
     _claim("universality/pictures-average-rises", THEOREM, "Figure 7.1", low=0, high=1,
            statement="With all labels the average accuracy over the sets of pictures rises with "
            "the number of sets of the pre-training (MoCo, width 8).",
            reason="The thesis; a pilot on other streams: a rise of .04.",
-           measure=partial(_change, every=True), changed=_VIEWS + NAMED),
+           measure=partial(change, every=True), changed=_VIEWS + NAMED),
     _few("universality/pictures-target-falls-few-labels", low=-1, high=-0.02,
          statement="With 5 % of the labels, too, the accuracy on the target set of pictures falls "
          "with the number of sets of the pre-training (MoCo, width 8).",
-         measure=partial(_change, every=False, percent=5)),
+         measure=partial(change, every=False, percent=5)),
     _few("universality/pictures-average-rises-few-labels", low=0, high=1,
          statement="With 5 % of the labels, too, the average accuracy over the sets of pictures "
          "rises with the number of sets of the pre-training (MoCo, width 8).",
-         measure=partial(_change, every=True, percent=5)),
+         measure=partial(change, every=True, percent=5)),
     _claim("universality/pictures-learned-not-raw", CONTROL, "ours", low=0.05, high=1,
            quantity="accuracy at 5 % of the labels, pre-training on the target, less the best of "
            "raw pixels, random features and the untrained network",
            statement="With 5 % of the labels a probe of pictures reads what was learned (MoCo, "
            "width 8).",
-           reason="The band of the vectors; with all labels pixels do as well.", measure=_learned),
+           reason="The band of the vectors; with all labels pixels do as well.", measure=learned),
     _claim("universality/pictures-learned-not-raw-all-labels", CONTROL, "ours", low=0.05, high=1,
            quantity="accuracy with all labels, pre-training on the target, less the best of raw "
            "pixels, random features and the untrained network",
            statement="With all labels, too, a probe of pictures reads what was learned (MoCo, "
            "width 8).",
            reason="The band of 5 % of the labels.", changed=ADDED.format("5 % of the labels"),
-           measure=partial(_learned, percent=100)),
+           measure=partial(learned, percent=100)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ and the network at its start.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -17,8 +17,17 @@ from torch import Tensor
 from featlearn.core.seeds import Streams
 from featlearn.universality.config import SHARES
 from featlearn.universality.labelled import probed
-from featlearn.universality.methods import Recipe, Weights, encode, hidden_layer, start
-from featlearn.universality.pictures import Sight, dealt, drawn, open_set, pairs, seen
+from featlearn.universality.methods import (
+    Body,
+    Recipe,
+    SimCLR,
+    Weights,
+    encode,
+    hidden_layer,
+    repeated,
+    start,
+)
+from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
 from featlearn.universality.training import pretrain
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
@@ -28,12 +37,31 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
+Rows = list[dict[str, Any]]
 #: Views (R, n, d) and classes (R, n) of the parts of a set.
 Parts = dict[str, tuple[Tensor, Tensor]]
 
 
+class Laid(NamedTuple):
+    """The sets of a ladder, dealt out and seen."""
+
+    sets: list[Pictures]
+    deals: list[dict[str, Tensor]]  #: rows (R, n) of each part
+    parts: list[Parts]
+    streams: Streams
+    sight: Sight
+
+
 def measure(job: Job) -> Results:
     """Accuracy of probes: a row an arm, mixture, set, share of the labels and replicate."""
+    config, laid = job.config, lay(job, "pictures")
+    pixels = laid.parts[0]["train"][0].shape[-1]
+    begun = start(pixels, config["hidden"], config["width"], laid.streams("start"))
+    return {"pictures": pd.DataFrame(climbed(job, laid, begun, hidden_layer)[0])}
+
+
+def lay(job: Job, experiment: str) -> Laid:
+    """The sets of the config; the same in every experiment that asks for them."""
     config = job.config
     streams = Streams(job.seed, "universality", "pictures", range(config["replicates"]))
     sight = Sight(config["room"], config["noise"])
@@ -41,7 +69,7 @@ def measure(job: Job) -> Results:
     sets = []
     for own in config["sets"]:
         name = (job.seed, "universality", "pictures", own["name"])
-        key = f"universality.pictures.sets: {own['name']}"
+        key = f"universality.{experiment}.sets: {own['name']}"
         sets.append(
             open_set(own, job.results / job.params["cache"], count, config["side"], name, key)
         )
@@ -53,30 +81,40 @@ def measure(job: Job) -> Results:
         for part, chosen in deal.items():
             laid = drawn((chosen.shape[1],), config["side"], sight, streams(f"{part}-{place}"))
             parts[-1][part] = (seen(own.images[chosen], *laid, sight.room), own.classes[chosen])
+    return Laid(sets, deals, parts, streams, sight)
+
+
+def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> tuple[Rows, dict[str, SimCLR]]:
+    """Rows of all arms, and the methods with their networks of all mixtures.
+
+    Parameters
+    ----------
+    begun
+        Networks (R, ...) at their start: all mixtures begin alike.
+    """
+    config, streams, sets = job.config, laid.streams, laid.sets
     first = [0, *torch.tensor([len(own.classes) for own in sets]).cumsum(0).tolist()]
     spans = range(1, len(sets) + 1)
-    pools = [torch.cat([deals[k]["train"] + first[k] for k in range(span)], 1) for span in spans]
+    trains = [deal["train"] + start for deal, start in zip(laid.deals, first, strict=False)]
+    pools = [torch.cat(trains[:span], 1) for span in spans]
     images = torch.cat([own.images for own in sets])
-
-    width, hidden = parts[0]["train"][0].shape[-1], config["hidden"]
-    begun = start(width, hidden, config["width"], streams("start"))
-    rows = _probes(config, parts, RAW, [0], lambda x: x)
-    rows += _probes(config, parts, RANDOM, [0], lambda x: hidden_layer(begun, x))
-    rows += _probes(config, parts, UNTRAINED, [0], lambda x: encode(begun, x))
+    rows = _probes(config, laid.parts, RAW, [0], lambda x: x)
+    rows += _probes(config, laid.parts, RANDOM, [0], lambda x: body(begun, x))
+    rows += _probes(config, laid.parts, UNTRAINED, [0], lambda x: encode(begun, x, body))
+    trained = {}
     for method in config["methods"]:
         job.tell(f"{method}: {len(sets)} mixtures of pictures")
-        same = [own for _ in sets for own in streams("start")]  # all mixtures begin alike
-        weights = start(width, hidden, config["width"], same)
-        views = pairs(images, pools, config["batch"], sight, streams(f"pairs-{method}"))
+        views = pairs(images, pools, config["batch"], laid.sight, streams(f"pairs-{method}"))
         recipe = Recipe(method, config["steps"], config["batch"], config["rate"])
-        trained = pretrain(weights, views, recipe, streams(f"heads-{method}")).weights
-        represent = partial(_encoded, trained, len(sets))
-        rows += _probes(config, parts, method, list(spans), represent)
-    return {"pictures": pd.DataFrame(rows)}
+        heads = streams(f"heads-{method}")
+        own = pretrain(repeated(begun, len(sets)), views, recipe, heads, body=body)
+        rows += _probes(config, laid.parts, method, list(spans), partial(_encoded, own, len(sets)))
+        trained[method] = own
+    return rows, trained
 
 
-def _encoded(weights: Weights, spans: int, x: Tensor) -> Tensor:
-    return encode(weights, x.repeat(spans, 1, 1))
+def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:
+    return method.encode(x.repeat(spans, 1, 1))
 
 
 def _probes(
@@ -85,14 +123,13 @@ def _probes(
     arm: str,
     spans: list[int],
     represent: Callable[[Tensor], Tensor],
-) -> list[dict[str, Any]]:
+) -> Rows:
     rows = []
     for task, own in enumerate(sets):
         parts = {part: (represent(x), y.repeat(len(spans), 1)) for part, (x, y) in own.items()}
-        classes = 1 + max(int(y.max()) for _, y in own.values())
-        count = own["train"][1].shape[1]
+        classes = classes_of(own)
         for percent in SHARES:
-            labels = max(classes, count * percent // 100)
+            labels = labels_of(own, percent)
             tested, fitted = probed(parts, labels, classes, config["penalties"])
             for place, (value, training) in enumerate(zip(tested, fitted, strict=True)):
                 span, replicate = divmod(place, config["replicates"])
@@ -102,3 +139,13 @@ def _probes(
                     "training": training,
                 })  # fmt: skip
     return rows
+
+
+def classes_of(own: Parts) -> int:
+    """Number of classes of a set."""
+    return 1 + max(int(y.max()) for _, y in own.values())
+
+
+def labels_of(own: Parts, percent: int) -> int:
+    """Labels of a share of a set's training pictures, one a class at least."""
+    return max(classes_of(own), own["train"][1].shape[1] * percent // 100)

@@ -14,7 +14,14 @@ import torch
 from torch import Tensor
 
 from featlearn.images.embedding import purity, tsne
-from featlearn.universality.finetuning import batches, part_of, resumed, scores, tune
+from featlearn.universality.finetuning import (
+    accuracies,
+    batches,
+    part_of,
+    resumed,
+    tune,
+    with_untrained,
+)
 from featlearn.universality.labelled import Labelled, Scene, probes, scene
 from featlearn.universality.methods import encode, start, unit
 from featlearn.universality.training import Pool, descend, pooled
@@ -34,14 +41,14 @@ def measure(job: Job) -> Results:
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
     state = job.tensors("encoders")
     mixtures = ladders["mixtures"]
-    accuracies = _probed(LP, state, drawn, ladders)
+    tuned = _probed(LP, state, drawn, ladders)
     maps = [_map(job, LP, drawn, encode(resumed(state).weights, _target(drawn, len(mixtures))),
                  len(mixtures) - 1)]  # fmt: skip
     every, spans = _with_untrained(state, drawn, ladders), [0, *mixtures]
     for weight in (0.0, *job.config["weights"]):
         job.tell(f"fine-tuning with a contrastive loss of weight {weight:g}")
         rows, map_ = _tuned(job, ladders, drawn, every, spans, weight)
-        accuracies += rows
+        tuned += rows
         maps.append(map_)
     job.tell("contrastive loss on the target, then a probe")
     method = resumed(state)
@@ -50,10 +57,10 @@ def measure(job: Job) -> Results:
     views = pooled(drawn.world, [pool] * len(mixtures), ladders["batch"], drawn.streams("cr"))
     descend(method, method.loss, views, job.config["cr_steps"], job.config["cr_rate"])
     updated = {f"encoder/{key}": value for key, value in method.weights.items()}
-    accuracies += _probed(CR, updated, drawn, ladders)
+    tuned += _probed(CR, updated, drawn, ladders)
     points = pd.concat([frame for frame, _ in maps], ignore_index=True)
     purities = pd.DataFrame([row for _, pure in maps for row in pure])
-    return {"tuned": pd.DataFrame(accuracies), "maps": points, "purities": purities}
+    return {"tuned": pd.DataFrame(tuned), "maps": points, "purities": purities}
 
 
 def _target(drawn: Scene, spans: int) -> Tensor:
@@ -78,11 +85,7 @@ def _with_untrained(
     width = ladders["arms"][KEPT]["width"]
     random = drawn.streams(f"start-{width}")
     begun = start(drawn.world.width, ladders["hidden"], width, random)
-    shape = state["queue"].shape[1:]
-    queue = unit(torch.stack([torch.randn(shape, generator=own) for own in random]))
-    first = {f"{part}/{key}": value for part in ("encoder", "slow") for key, value in begun.items()}
-    first["queue"] = queue
-    return {key: torch.cat([first[key], value]) for key, value in state.items()}
+    return with_untrained(state, begun, random)
 
 
 def _tuned(
@@ -94,30 +97,18 @@ def _tuned(
     weight: float,
 ) -> tuple[Rows, Map]:
     """Fine-tuned networks of all spans and numbers of labels."""
-    config, labels, count = job.config, ladders["labels"], ladders["replicates"]
+    config, labels = job.config, ladders["labels"]
     method = resumed(state, len(labels))
     parts = drawn.tasks[0]
     stream = batches(drawn.world, parts["train"], labels, len(spans), config["batch"],
                      drawn.streams("tuning"), 2 if weight else 1)  # fmt: skip
     head = tune(method, ladders["classes"], weight, stream, config["steps"], config["rate"])
-    name, rows = ours(weight) if weight else FT, []
-    groups = (len(labels), len(spans), count)
-    right = {}
-    for part in ("train", "test"):
-        x = parts[part].views.repeat(len(labels) * len(spans), 1, 1)
-        y = parts[part].classes.repeat(len(labels) * len(spans), 1)
-        right[part] = (scores(method, head, x).argmax(-1) == y).float().reshape(*groups, -1)
-    for place, number in enumerate(labels):
-        for at, mixture in enumerate(spans):
-            for replicate in range(count):
-                rows.append({
-                    "method": name, "mixture": mixture, "task": 0, "labels": number,
-                    "replicate": replicate,
-                    "value": float(right["test"][place, at, replicate].mean()),
-                    "training": float(right["train"][place, at, replicate, :number].mean()),
-                })  # fmt: skip
+    name = ours(weight) if weight else FT
+    laid = {part: (own.views, own.classes) for part, own in parts.items()}
+    rows = [{"method": name, **row} for row in accuracies(method, head, laid, labels, spans)]
     # the map of the thesis: all tasks, a fifth of the labels
-    features = encode(method.weights, parts["test"].views.repeat(len(labels) * len(spans), 1, 1))
+    features = method.encode(parts["test"].views.repeat(len(labels) * len(spans), 1, 1))
+    groups = (len(labels), len(spans), ladders["replicates"])
     fifth = features.reshape(*groups, *features.shape[1:])[len(labels) - 2]
     return rows, _map(job, name, drawn, fifth.flatten(0, 1), len(spans) - 1)
 

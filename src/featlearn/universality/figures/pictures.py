@@ -35,6 +35,11 @@ def pictures(pictures: pd.DataFrame) -> Figure:
     pre-trained on the target {{ said("universality/pictures-learned-not-raw", holds="leads raw pixels and random features",
     fails="does not lead raw pixels and random features by .05") }}; with all of them see the lines of both.
     """
+    return ladder(pictures)
+
+
+def ladder(pictures: pd.DataFrame) -> Figure:
+    """Average and target against the number of sets; a panel a share of the labels."""
     own = pictures[pictures["arm"] == ARM]
     by = ["mixture", "percent", "replicate"]
     curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),

@@ -33,6 +33,11 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     contrastive loss, networks {{ said("universality/fine-tuning-forgets-diversity",
     holds="hardly fall as the pre-training grows", fails="fall as the pre-training grows") }}.
     """
+    return drawn_by_labels(tuned, "tasks")
+
+
+def drawn_by_labels(tuned: pd.DataFrame, what: str) -> Figure:
+    """A panel for the pre-training on the target and one for that on all ``what``."""
     mixtures = sorted(set(tuned["mixture"]) - {0})
     shown = (mixtures[0], mixtures[-1])
     looks = {name: look for name, look in LOOKS.items() if name in set(tuned["method"])}
@@ -43,7 +48,7 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
               errorbar=share_interval, apart=1.05)  # fmt: skip
         labels = sorted(tuned["labels"].unique())
         ax.set(xscale="log", xlabel="labels",
-               title="pre-trained on the target" if mixture == 1 else f"pre-trained on {mixture} tasks")  # fmt: skip
+               title="pre-trained on the target" if mixture == 1 else f"pre-trained on {mixture} {what}")  # fmt: skip
         ax.set_xticks(labels, [str(number) for number in labels])
         ax.minorticks_off()
     every[0].set_ylabel("target accuracy")

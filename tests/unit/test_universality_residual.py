@@ -1,0 +1,128 @@
+"""Residual networks on ladders of pictures: many as one, what they learn, and their fine-tuning."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+
+import pytest
+import torch
+
+from featlearn.core.config import load
+from featlearn.core.errors import ConfigError
+from featlearn.core.seeds import Streams
+from featlearn.universality import config as universality_config
+from featlearn.universality.claims.residual import CLAIMS
+from featlearn.universality.experiments import residual as experiment
+from featlearn.universality.finetuning import part_of, with_untrained
+from featlearn.universality.methods import METHODS, SimCLR, encode, repeated
+from featlearn.universality.pictures import Pictures, Sight, labelled_views
+from featlearn.universality.residual import Residual
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {"kind": "small_resnet", "widths": [4], "norm": "group", "stem_stride": 2}
+
+
+def _streams(*replicates: int) -> Streams:
+    return Streams(0, "tests", "residual", replicates)
+
+
+@pytest.mark.parametrize("features", ["map", "mean"])
+def test_a_network_among_others_is_what_it_is_alone(features: str) -> None:
+    body = Residual(SETTINGS, 9, features)
+    many, alone = body.start(5, _streams(0, 1, 2)), body.start(5, _streams(1))
+    x = torch.rand(3, 600, 81)  # more than go through together
+    both = encode(many, x, body)[1], encode(alone, x[1:2], body)[0]
+    torch.testing.assert_close(*both, rtol=1e-4, atol=1e-5)
+    plain = {key.removeprefix("encoder."): own[0] for key, own in alone.items()}
+    body.net.encoder.to_empty(device="cpu").load_state_dict(plain, strict=False)
+    images = x[1, :4].reshape(4, 1, 9, 9).expand(-1, 3, -1, -1)
+    whole = body.net.encoder
+    own = whole.feature_map(images).flatten(1) if features == "map" else whole(images)
+    torch.testing.assert_close(body(alone, x[1:2, :4])[0], own, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_reaches_all_layers_of_a_residual_network(name: str) -> None:
+    body = Residual(SETTINGS, 9, "map")
+    weights = repeated(body.start(5, _streams(0, 1)), 2)
+    for value in weights.values():
+        value.requires_grad_()
+    method: SimCLR = METHODS[name](weights, 0.2, _streams(0, 1)("heads"), body)
+    loss = method.loss(torch.rand(4, 8, 81), torch.rand(4, 8, 81))
+    assert loss.shape == (4,)
+    loss[2].backward()
+    for key, value in weights.items():
+        if name in ("simsiam", "nnclr") and key == "offset":
+            continue  # a batch norm takes it away
+        assert value.grad is not None
+        assert value.grad[2].abs().sum() > 0, key
+        assert value.grad[[0, 1, 3]].abs().sum() == 0, key
+
+
+def test_untrained_networks_come_first_and_labelled_pictures_are_the_first_ones() -> None:
+    body = Residual(SETTINGS, 9, "map")
+    begun = body.start(5, _streams(0, 1))
+    state = {
+        f"{part}/{key}": value + 1 for part in ("encoder", "slow") for key, value in begun.items()
+    }
+    state["queue"] = torch.zeros(2, 6, 5)
+    both = with_untrained(state, begun, _streams(0, 1)("queue"))
+    for key, value in part_of(both, "encoder").items():
+        assert torch.equal(value[:2], begun[key])
+        assert torch.equal(value[2:], begun[key] + 1)
+    own = Pictures(torch.rand(20, 2, 2), torch.arange(20))
+    rows = torch.stack([torch.arange(20), torch.arange(20).flip(0)])
+    random = _streams(0, 1)("views")
+    y, *views = next(labelled_views(own, rows, [3, 20], 2, 50, Sight(0, 0.0), random, 2))
+    assert y.shape == (8, 50)
+    assert y[0].max() == 2
+    assert y[1].min() == 17
+    assert torch.equal(y[:2], y[2:4])  # spans share what is random
+    assert torch.equal(own.images[y].flatten(2), views[0])
+    assert torch.equal(views[0], views[1])
+
+
+def test_a_residual_network_learns_digits_beyond_its_start_and_is_tuned(tmp_path) -> None:
+    more = {
+        "replicates": 2, "methods": ["moco"], "steps": 80, "penalties": [0.1],
+        "sets": [{"name": "digits", "data": {"kind": "digits", "shares": {"test": 0.33}}},
+                 {"name": "glyphs", "made": "glyphs"}],
+        "samples": {"train": 400, "validation": 50, "test": 200},
+        "encoder": {**SETTINGS, "widths": [8]}, "tuning": {"steps": 80, "batch": 32},
+    }  # fmt: skip
+    asked = {"scale": "smoke", "papers": ["universality"], "universality": {"residual": more}}
+    config = load(asked, ROOT)["universality"]["residual"]
+    job = types.SimpleNamespace(config=config, seed=0, tell=lambda words: None,
+                                results=tmp_path, params={"cache": "cache"})  # fmt: skip
+    found = experiment.measure(job)
+    own = found["pictures"].query("task == 0 and percent == 100")
+    means = own.groupby(["arm", "mixture"])["value"].mean()
+    assert means["moco", 1] > means["untrained", 0] + 0.1
+    tuned = found["tuned"].query("labels == 400").groupby(["method", "mixture"])["value"].mean()
+    assert tuned["FT", 2] > means["untrained", 0] + 0.1
+    assert set(found["tuned"]["mixture"]) == {0, 1, 2}
+    for claim in CLAIMS:
+        assert len(claim.measure(found)) == 2
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"encoder": {"norm": "batch"}}, r"residual\.encoder\.norm.*group"),
+        ({"encoder": {"kind": "resnet50"}}, r"residual\.encoder\.kind.*small_resnet"),
+        ({"encoder": {"layers": 18}}, r"residual\.encoder.*layers"),
+        ({"tuning": {"percents": [5, 20]}}, r"residual\.tuning\.percents"),
+    ],
+)
+def test_what_cannot_be_stacked_or_tuned_is_refused_by_its_key(own, told) -> None:
+    asked = {"scale": "smoke", "papers": ["universality"], "universality": {"residual": own}}
+    with pytest.raises(ConfigError, match=told):
+        load(asked, ROOT)
+
+
+def test_a_set_of_this_ladder_is_named_by_its_own_key() -> None:
+    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
+    config["residual"]["sets"] = [{"name": "odd"}, {"name": "even", "made": "glyphs"}]
+    (told,) = universality_config.faults(config)
+    assert told == "universality.residual.sets: odd: ['name']; expected data or made, one of them"
