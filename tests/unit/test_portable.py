@@ -54,10 +54,13 @@ def test_a_job_looks_whether_all_is_pinned():
         portable.check(environment)
 
 
+#: A job, of a rule that asks for a device and of one that asks for none.
+BEGUN = {
+    "device": "from featlearn.core.devices import prepare; prepare('cpu', 1)",
+    "none": "from kinds import framed; framed().__enter__()",
+}
 FUNCTIONS = """
 import numpy as np, torch
-from featlearn.core.devices import prepare
-prepare("cpu", 1)
 x = torch.linspace(0.01, 0.99, 40_000)
 for own in (x, x.double(), x.view(200, 200).T):
     wanted = np.sqrt(own.numpy())
@@ -79,12 +82,14 @@ assert image.sqrt().is_contiguous(memory_format=torch.channels_last)
 """
 
 
-def test_functions_are_numpys_in_every_form_and_have_their_gradients():
+@pytest.mark.parametrize("begun", BEGUN.values(), ids=BEGUN)
+def test_functions_are_numpys_in_every_form_and_have_their_gradients(begun, tmp_path):
     environment = dict(os.environ)
     portable.pin(environment)
-    environment["PYTHONPATH"] = str(ROOT / "src")
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests/emulated")])
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", FUNCTIONS],
+        [sys.executable, "-W", "error::UserWarning", "-c", begun + FUNCTIONS],
+        cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,

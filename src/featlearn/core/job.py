@@ -247,6 +247,10 @@ class Job:
         try:
             if self.portable:
                 portable.check()
+                # here and not where a device is prepared: closed forms ask for none, and compute
+                from featlearn.core import portable_functions
+
+                portable_functions.install()
             self._check_inputs()
         except BaseException:
             self.__exit__(*sys.exc_info())

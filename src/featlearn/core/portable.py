@@ -29,7 +29,7 @@ VARIABLES: Mapping[str, str] = {
     # NumPy's loops: SVML with AVX-512 rounds otherwise. Names of NumPy 2.4; a processor without
     # them has nothing to disable
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    # ours: devices.prepare puts core.portable_functions in place of MKL's vector mathematics
+    # ours: every job puts core.portable_functions in place of MKL's vector mathematics
     "FEATLEARN_PORTABLE": "1",
 }
 #: What a portable run asks of the config, and why.

@@ -1,10 +1,10 @@
 """PyTorch's elementary functions as NumPy computes them, for ``portable: true``.
 
 On a processor PyTorch hands ``sqrt``, ``log``, ``tan`` and others to MKL's vector mathematics. No
-variable pins that part: it looks at the maker of the processor, and some of its functions probably
-start from the processor's own estimates (``rsqrtps``, ``rcpps``), which Intel and AMD tabulate
-differently. NumPy takes the square root of IEEE 754 and, where :mod:`featlearn.core.portable`
-pins it, one variant of everything else.
+variable pins that part: square roots, tangents and arcs start from the processor's own estimates
+(``rsqrtps``, ``rcpps``), which Intel and AMD tabulate differently: last digits differ, with
+``MKL_CBWR=COMPATIBLE`` too. NumPy takes the square root of IEEE 754 and, where
+:mod:`featlearn.core.portable` pins it, one variant of everything else.
 """
 
 from __future__ import annotations
