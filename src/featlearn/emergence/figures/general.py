@@ -35,9 +35,9 @@ MOMENTS = {
 def general_setting(values: pd.DataFrame) -> Figure:
     """Features are learned where patterns overlap and inputs are noisy, too
 
-    Parity labels in the general setting of appendix A.8: the patterns have length one and are not
-    orthogonal (far less so than the theorem allows), each coordinate of the input has noise. Left: test accuracy
-    over the standard deviation of the noise; dotted: the best threshold on the number of relevant patterns,
+    Parity labels in the general setting of appendix A.8: the patterns have length one and overlap, by
+    far more than the theorem allows, and each coordinate of the input has noise. Left: test accuracy
+    over the standard deviation of the noise; head after two steps: solved to its optimum on the network's features; dotted: the best threshold on the number of relevant patterns,
     without noise; patterns known: by least squares with the true dictionary, rounded and counted. Right:
     cosine of the median neuron with the sum of the relevant patterns. Means of the replicates with 95 %
     intervals. *What to see:* {{ said("emergence/general-beats-fixed",
