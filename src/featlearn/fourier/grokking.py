@@ -8,7 +8,7 @@ keeps all permutations of an input on one side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -66,6 +66,10 @@ class Lesson:
             for_training, known = taught[asked], torch.isin(own[asked], own[taught])
             found.append(torch.stack([for_training, ~for_training, known & ~for_training, ~known]))
         return cls(k, p, torch.stack(sets), asked, torch.stack(found))
+
+    def of(self, replicates: Tensor) -> Lesson:
+        """What these of the networks are taught."""
+        return replace(self, taught=self.taught[replicates], parts=self.parts[replicates])
 
     def batches(self, size: int, streams: Sequence[torch.Generator]) -> Iterator[Tensor]:
         """Training inputs (R, B, k) without end, drawn with replacement."""
