@@ -23,9 +23,9 @@ from featlearn.core.progress import Progress
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
 from featlearn.fourier import network as polynomial
-from featlearn.fourier.adder import adder, sum_losses, sums_said
-from featlearn.fourier.config import ANSWERED, FITTED
+from featlearn.fourier.adder import adder, held, sum_losses, sums_said
 from featlearn.fourier.grokking import PARTS, Lesson
+from featlearn.fourier.passages import LEVELS, passages
 from featlearn.fourier.train import Training
 from featlearn.fourier.train import train as train_polynomial
 from featlearn.transformers.decoder import start
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 SPLITS = ("tuples", "orbits")
-#: Accuracies that are waited for.
-LEVELS = {"train": FITTED, "test": ANSWERED}
 
 
 def measure(job: Job) -> Results:
@@ -74,19 +72,6 @@ def passed(looks: Sequence[Look]) -> Tensor:
     return torch.stack(best).all(0)
 
 
-def passages(curves: pd.DataFrame) -> pd.DataFrame:
-    """First steps at which each network was seen to fit and to answer."""
-    keys, rows = ["model", "split", "replicate"], []
-    for key, own in curves.groupby(keys, sort=False):
-        first = {}
-        for part, level in LEVELS.items():
-            seen = own[own["part"] == part]
-            passed = seen[seen["value"] >= level]["step"]
-            first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
-        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
-    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])
-
-
 def _transformer(
     job: Job, lesson: Lesson, config: Mapping[str, Any], streams: Streams, label: str
 ) -> list[Look]:
@@ -103,7 +88,7 @@ def _transformer(
 
     def see(weights: Mapping[str, Tensor], left: Tensor) -> dict[str, Tensor]:
         own = lesson.of(left.cpu())
-        return own.accuracies(lambda a: sums_said(shape, weights, a.to(job.device)))
+        return own.accuracies(lambda a: sums_said(shape, weights, a.to(job.device)), held(shape))
 
     recipe = Recipe(schedule, config["weight_decay"], look_every=config["look_every"])
     return train(f"{job.rule}, {label}", first, loss, recipe, streams=draws, see=see,
