@@ -13,7 +13,7 @@ from matplotlib.ticker import NullFormatter
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines
-from featlearn.fourier.config import ANSWERED
+from featlearn.fourier.config import ANSWERED, FITTED
 from featlearn.fourier.words import MODELS, SPLITS, task_of
 
 if TYPE_CHECKING:
@@ -70,8 +70,10 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
                              units="replicate", estimator=None, linestyle=dash,
                              linewidth=0.6 if part == "train" else 0.9, alpha=0.8, ax=ax,
                              legend=False)  # fmt: skip
+            best = own.groupby(["replicate", "part"])["value"].max().unstack()
+            done = best.index[(best["train"] >= FITTED) & (best["test"] >= ANSWERED)]
             ends = own[own["part"] == "test"].sort_values("step").groupby("replicate").tail(1)
-            there = ends[ends["value"] >= ANSWERED]
+            there = ends[ends["replicate"].isin(done)]
             ax.plot(there["step"], there["value"], "o", color=COLOURS["red"], markersize=3)
             ax.set(title=f"{task_of(config, cell)}, {SPLITS[split]}", xscale="log", xlabel="step",
                    ylabel="accuracy", ylim=(-0.02, 1.02))  # fmt: skip
