@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier import attention
 from featlearn.fourier.adder import adder, held, sum_losses, sums_said
@@ -19,6 +21,7 @@ from featlearn.fourier.data import tuples
 from featlearn.fourier.experiments.grokking import passed
 from featlearn.fourier.grokking import AT_ONCE, Lesson
 from featlearn.fourier.passages import passages
+from featlearn.fourier.tables.grokking import marks
 from featlearn.transformers.decoder import Decoder, start
 from featlearn.transformers.train import Look
 
@@ -272,6 +275,35 @@ def test_passages_are_first_steps_or_censored():
     assert found[["fitted", "answered", "censored"]].to_numpy().tolist() == [
         [10, 20, False], [20, 30, True],
     ]  # fmt: skip
+
+
+def test_other_marks_are_read_off_the_same_curves():
+    steps = (0, 100, 200, 400, 800)
+    test = {("two", "tuples"): (0, 0.2, 0.92, 0.93, 0.96), ("two", "orbits"): (0, 0, 0, 0.1, 0.96)}
+    rows = [
+        {"cell": cell, "split": split, "model": model, "replicate": r, "step": step,
+         "part": part, "value": value}
+        for cell in ("two", "three", "four")
+        for split in ("tuples", "orbits")
+        for model in ("transformer", "polynomial")
+        for r in range(2)
+        for part, values in (("train", (0, 0.96, 1, 1, 1)),
+                             ("test", test.get((cell, split), (0, 0, 0, 0, 1))))
+        for step, value in zip(steps, values, strict=True)
+    ]  # fmt: skip
+    config = load({"scale": "desk"}, Path(__file__).parents[2])["fourier"]["grokking"]
+    frame = marks(pd.DataFrame(rows), config).frame.set_index(
+        ["claim", "fits from", "answers from"]
+    )
+    found = frame.loc["fourier/grokking"]
+    assert found["mean"].to_dict() == {
+        (0.99, 0.95): 2,
+        (0.95, 0.95): 3,
+        (0.99, 0.9): 0,
+        (0.9, 0.9): 1,
+    }
+    assert found["verdict"].loc[(0.99, 0.95)] == "holds"
+    assert (frame["mean"].loc["fourier/split-matters-three"] == 0).all()
 
 
 # --------------------------------------------------------------------------- configs

@@ -88,8 +88,8 @@ def train(
     DivergedError
         If a weight overflows.
     """
-    one = next(iter(start.values()))
-    replicates, left = len(one), torch.arange(len(one), device=one.device)
+    some = next(iter(start.values()))
+    replicates, left = len(some), torch.arange(len(some), device=some.device)
     weights, optimiser = _held(start, {}, recipe)
     # read once: an attribute of a module costs more than a step of a small tensor
     current = dict(weights.items())

@@ -70,7 +70,7 @@ def grokking(curves: pd.DataFrame, leaks: pd.DataFrame, config: Config) -> Figur
                              units="replicate", estimator=None, linestyle=dash,
                              linewidth=0.6 if part == "train" else 0.9, alpha=0.8, ax=ax,
                              legend=False)  # fmt: skip
-            best = own.groupby(["replicate", "part"])["value"].max().unstack()
+            best = own.pivot_table(index="replicate", columns="part", values="value", aggfunc="max")
             done = best.index[(best["train"] >= FITTED) & (best["test"] >= ANSWERED)]
             ends = own[own["part"] == "test"].sort_values("step").groupby("replicate").tail(1)
             there = ends[ends["replicate"].isin(done)]
