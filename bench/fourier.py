@@ -19,6 +19,8 @@ from featlearn.fourier.network import Network, norm, normal_start, power, rows_o
 from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient
 
 BATCH = 1024
+#: Numbers that a cell adds.
+INPUTS = {"two": 2, "three": 3, "four": 4, "five": 5}
 
 
 def _start(k: int, p: int, width: int, replicates: int) -> tuple[Network, torch.Tensor]:
@@ -143,6 +145,16 @@ def loss(weights):
     a = torch.randint(c["modulus"], (3, c["transformer"]["batch_size"], k))
     return sum_losses(shape, weights, a)
 """
+#: Two pieces of a look at all inputs.
+_LOOK = """
+from featlearn.fourier.adder import held, sums_said
+from featlearn.fourier.grokking import AT_ONCE, Lesson
+p = c["modulus"]
+some = torch.randperm(p**k)[: 2 * AT_ONCE // (3 * held(shape))]
+lesson = Lesson.draw("tuples", k, p, 0.5, streams, some)
+with torch.no_grad():
+    lesson.accuracies(lambda a: sums_said(shape, begun, a), held(shape))
+"""
 _STEP = """
 weights = {name: part.requires_grad_() for name, part in begun.items()}
 optimiser = build("adamw", [{"params": list(weights.values()), "weight_decay": 0.001}])
@@ -152,7 +164,10 @@ optimiser.step()
 
 
 def thesis_sizes() -> pd.DataFrame:
-    """Memory (MB) of a process that takes one step of three replicates at the thesis' sizes."""
+    """Memory (MB) of a process that takes one step of three replicates at the thesis' sizes.
+
+    Of the two-layer transformers also of one that looks at all inputs.
+    """
     scale = yaml.safe_load(Path("config/scale/paper.yaml").read_text(encoding="utf-8"))["fourier"]
     kinds = {
         "circuits": _POLYNOMIAL,
@@ -160,13 +175,19 @@ def thesis_sizes() -> pd.DataFrame:
         "grokking": _GROKKING + _STEP,
     }
     rows = []
+
+    def measure(kind: str, name: str, what: str, code: str) -> None:
+        begin = (
+            f"c, k = {scale[kind][name]!r}, {INPUTS[name]}\n"
+            "streams = [torch.Generator().manual_seed(r) for r in range(3)]\n"
+        )
+        rows.append((f"fourier: {what}, {name}", peak_memory(begin + code)))
+
     for kind, code in kinds.items():
-        for name, k in {"three": 3, "four": 4, "five": 5}.items():
-            begin = (
-                f"c, k = {scale[kind][name]!r}, {k}\n"
-                "streams = [torch.Generator().manual_seed(r) for r in range(3)]\n"
-            )
-            rows.append((f"fourier: {kind}, {name}", peak_memory(begin + code)))
+        for name in ("three", "four", "five"):
+            measure(kind, name, kind, code)
+    for name in INPUTS:
+        measure("grokking", name, "grokking, a look", _GROKKING + _LOOK)
     return pd.DataFrame(rows, columns=["what", "memory_mb"])
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier import attention
-from featlearn.fourier.adder import adder, sum_losses, sums_said
+from featlearn.fourier.adder import adder, held, sum_losses, sums_said
 from featlearn.fourier.claims import grokking as claims
 from featlearn.fourier.config import _reading_faults
 from featlearn.fourier.data import tuples
-from featlearn.fourier.experiments.grokking import passages
-from featlearn.fourier.grokking import Lesson
+from featlearn.fourier.experiments.grokking import passed
+from featlearn.fourier.grokking import AT_ONCE, Lesson
+from featlearn.fourier.passages import passages
+from featlearn.fourier.tables.grokking import marks
 from featlearn.transformers.decoder import Decoder, start
+from featlearn.transformers.train import Look
 
 K, P, HEADS, D = 3, 7, 2, 5
 
@@ -195,6 +202,66 @@ def test_prefixes_that_are_computed_once_change_no_sum(k: int, p: int, count: in
     assert torch.allclose(sums_said(shape, weights, a[0])[0], plain[0], atol=1e-12)
 
 
+#: Prints how many numbers a look held for each input and network, and the bound.
+_HELD = """
+import resource, torch
+from featlearn.fourier.adder import adder, held, sums_said
+from featlearn.fourier.data import tuples
+from featlearn.transformers.decoder import start
+k, p, replicates, count = {k}, {p}, 2, 3000
+shape = adder(k, p, layers=2, width=16, heads=20, head_width=32, hidden=64)
+weights = start(shape, [torch.Generator().manual_seed(r) for r in range(replicates)])
+a = tuples(torch.randperm(p**k)[:count], k, p)
+most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+with torch.no_grad():
+    sums_said(shape, weights, a[:50])
+    before = most()
+    sums_said(shape, weights, a)
+print((most() - before) / 4 / replicates / count, held(shape))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+@pytest.mark.parametrize(("k", "p"), [(2, 97), (5, 5)])
+def test_a_look_holds_what_is_said_and_not_much_less(k: int, p: int):
+    code = _HELD.format(k=k, p=p)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    measured, bound = map(float, done.stdout.split())
+    assert 0.3 * bound < measured < bound
+
+
+def test_looks_at_the_thesis_sizes_go_by_pieces_of_a_gib():
+    asked = []
+    for k, p in ((2, 97), (3, 31), (4, 11), (5, 5)):
+        shape = adder(k, p, layers=2, width=128, heads=160, head_width=32, hidden=512)
+        lesson = Lesson.draw("tuples", k, p, 0.5, Streams(0, "f", "l", range(3))("split"))
+        sizes = []
+
+        def answer(a, sizes=sizes, p=p):
+            sizes.append(len(a))
+            return torch.zeros(3, len(a), p)
+
+        lesson.accuracies(answer, held(shape))
+        assert sum(sizes) == p**k
+        assert max(sizes) * 3 * held(shape) * 4 <= 2**30
+        asked.append(max(sizes))
+    # fewer at once where more numbers are read; desk's are looked at in one piece
+    assert asked == sorted(asked, reverse=True)
+    small = adder(4, 7, layers=2, width=64, heads=4, head_width=8, hidden=128)
+    assert AT_ONCE // (held(small) * 5) >= 7**4
+
+
+def test_who_has_passed_does_so_for_good():
+    nan = math.nan
+    looks = [
+        Look(0, {"train": torch.tensor([1, 0.5, 1]), "test": torch.tensor([0.0, 0, 0])}),
+        Look(50, {"train": torch.tensor([0.5, 1, 1]), "test": torch.tensor([0.96, 0.94, 0])}),
+        Look(100, {"train": torch.tensor([nan, 1, 1]), "test": torch.tensor([nan, 0.5, 0.9])}),
+    ]
+    assert passed(looks[:1]).tolist() == [False, False, False]
+    assert passed(looks).tolist() == passed(looks[:2]).tolist() == [True, False, False]
+
+
 def test_passages_are_first_steps_or_censored():
     rows = [
         ("m", "s", replicate, step, part, value)
@@ -208,6 +275,35 @@ def test_passages_are_first_steps_or_censored():
     assert found[["fitted", "answered", "censored"]].to_numpy().tolist() == [
         [10, 20, False], [20, 30, True],
     ]  # fmt: skip
+
+
+def test_other_marks_are_read_off_the_same_curves():
+    steps = (0, 100, 200, 400, 800)
+    test = {("two", "tuples"): (0, 0.2, 0.92, 0.93, 0.96), ("two", "orbits"): (0, 0, 0, 0.1, 0.96)}
+    rows = [
+        {"cell": cell, "split": split, "model": model, "replicate": r, "step": step,
+         "part": part, "value": value}
+        for cell in ("two", "three", "four")
+        for split in ("tuples", "orbits")
+        for model in ("transformer", "polynomial")
+        for r in range(2)
+        for part, values in (("train", (0, 0.96, 1, 1, 1)),
+                             ("test", test.get((cell, split), (0, 0, 0, 0, 1))))
+        for step, value in zip(steps, values, strict=True)
+    ]  # fmt: skip
+    config = load({"scale": "desk"}, Path(__file__).parents[2])["fourier"]["grokking"]
+    frame = marks(pd.DataFrame(rows), config).frame.set_index(
+        ["claim", "fits from", "answers from"]
+    )
+    found = frame.loc["fourier/grokking"]
+    assert found["mean"].to_dict() == {
+        (0.99, 0.95): 2,
+        (0.95, 0.95): 3,
+        (0.99, 0.9): 0,
+        (0.9, 0.9): 1,
+    }
+    assert found["verdict"].loc[(0.99, 0.95)] == "holds"
+    assert (frame["mean"].loc["fourier/split-matters-three"] == 0).all()
 
 
 # --------------------------------------------------------------------------- configs

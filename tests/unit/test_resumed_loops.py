@@ -164,23 +164,29 @@ def emergence():
     return {"rows": end.rows, "a": end.a, **{f"seen/{step}": a for step, a in found.items()}}
 
 
-def decoders():
+def decoders(enough=None):
     """Two decoders that repeat their last token, from batches that they draw."""
     streams = Streams(0, "transformers", "resumed", range(2))
     shape = Shape(words=5, width=4, layers=1, heads=1, head_width=4, hidden=6, length=2)
     draws = streams("batches")
 
-    def loss(weights):
-        seen = torch.stack([torch.randint(5, (8, 2), generator=draw) for draw in draws])
+    def loss(weights, left=slice(None)):
+        seen = torch.stack([torch.randint(5, (8, 2), generator=draw) for draw in draws])[left]
         logits = Decoder(shape, weights)(seen)
         return -logits.log_softmax(-1).gather(3, seen[..., None]).mean((1, 2, 3))
 
     recipe = tokens.Recipe(Schedule("cosine", STEPS, 0.01, warmup=2), 0.1, look_every=3)
     weights, looks = tokens.train(
         "decoders", start(shape, streams("start")), loss, recipe, streams=draws,
-        see=lambda weights: {"first": weights["unembed"][:, 0, 0].clone()},
+        see=lambda weights, *_: {"first": weights["unembed"][:, 0, 0].clone()}, enough=enough,
     )  # fmt: skip
-    return {**weights, **{f"look/{look.step}": look.seen["first"] for look in looks}}
+    seen = {f"look/{look.step}": look.seen["first"].nan_to_num(7) for look in looks}
+    return {**weights, **seen}
+
+
+def leaving():
+    """The first of the two decoders leaves after 6 steps."""
+    return decoders(lambda looks: torch.tensor([len(looks) >= 3, False]))
 
 
 def polynomials():
@@ -231,6 +237,7 @@ def domains():
 KINDS = {
     "domains": domains,
     "decoders": decoders,
+    "leaving": leaving,
     "emergence": emergence,
     "polynomials": polynomials,
     "pretraining": pretraining,

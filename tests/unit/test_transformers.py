@@ -268,19 +268,20 @@ def test_weights_of_a_llama_of_another_size_are_refused():
 # --------------------------------------------------------------------------- training
 
 
-def copying(replicates: int, steps: int = 60, enough=lambda looks: False):
+def copying(replicates: int, steps: int = 60, enough=None, streams=None):
     """Networks that learn to say the token before the last, from batches that they draw."""
-    streams = Streams(0, "transformers", "copying", range(replicates))
+    streams = streams or Streams(0, "transformers", "copying", range(replicates))
     draws = streams("batches")
     shape = Shape(words=5, width=16, layers=1, heads=2, head_width=8, hidden=32, length=3)
 
-    def loss(weights):
-        seen = torch.stack([torch.randint(5, (32, 3), generator=draw) for draw in draws])
+    def loss(weights, left=slice(None)):
+        seen = torch.stack([torch.randint(5, (32, 3), generator=draw) for draw in draws])[left]
         logits = Decoder(shape, weights)(seen, last=1)[:, :, 0]
         return -logits.log_softmax(-1).gather(2, seen[..., 1:2]).mean((1, 2))
 
-    def see(weights):
-        every = torch.cartesian_prod(*[torch.arange(5)] * 3).expand(replicates, -1, -1)
+    def see(weights, left=None):
+        count = replicates if left is None else len(left)
+        every = torch.cartesian_prod(*[torch.arange(5)] * 3).expand(count, -1, -1)
         guess = Decoder(shape, weights)(every, last=1)[:, :, 0].argmax(-1)
         return {"accuracy": (guess == every[..., 1]).float().mean(1)}
 
@@ -297,9 +298,24 @@ def test_a_training_learns_and_a_replicate_more_moves_no_other():
         assert torch.allclose(w, three[0][name][:2], atol=1e-4)
 
 
-def test_a_training_ends_when_it_is_enough():
-    _, looks = copying(2, enough=lambda looks: len(looks) == 3)
+def leaving(looks):
+    """The second of three networks leaves after the second look, the first after the fourth."""
+    return torch.tensor([len(looks) >= 4, len(looks) >= 2, False])
+
+
+def test_networks_leave_when_it_is_enough():
+    _, looks = copying(2, enough=lambda looks: torch.full((2,), len(looks) == 3))
     assert [look.step for look in looks] == [0, 10, 20]
+    weights, looks = copying(3, enough=leaving)
+    assert [look.step for look in looks] == [0, 10, 20, 30, 40, 50, 60]
+    there = torch.stack([look.seen["accuracy"] for look in looks]).isfinite()
+    assert there.sum(0).tolist() == [4, 2, 7]
+    # what those are that left, and that who stays is not moved by it
+    for r, steps in enumerate((30, 10, 60)):
+        alone, seen = copying(3, steps)
+        for name, w in weights.items():
+            assert torch.allclose(w[r], alone[name][r], atol=1e-4)
+        assert seen[-1].seen["accuracy"][r] == looks[steps // 10].seen["accuracy"][r]
 
 
 def test_gradients_are_shortened_network_by_network():

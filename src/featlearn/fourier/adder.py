@@ -34,6 +34,20 @@ def adder(
     )  # fmt: skip
 
 
+def held(shape: Shape) -> int:
+    """Numbers that :func:`sums_said` holds at once for an input and a network, without gradients.
+
+    An upper bound: no prefix is shared, and the largest of what is there in the first block (values
+    looked up by each place of itself and those before, their mixtures) and in a later one (keys and
+    values of all places, those looked up by the last, their products).
+    """
+    places, across = shape.length, shape.heads * shape.head_width
+    seen = places * (places + 1) // 2
+    first = seen * (across + 3 * shape.heads) + (3 * places + 1) * across
+    later = (6 * places + 4) * across
+    return max(first, later) + places * (4 * shape.width + 2 * shape.hidden) + 3 * shape.outputs
+
+
 class Prefixes:
     """What is computed at each place for inputs (R, B, k), and where a prefix finds its own.
 
@@ -98,7 +112,9 @@ def sums_said(shape: Shape, weights: Weights, a: Tensor) -> Tensor:
             scores = [_heads(own * k, h).sum(-1)
                       for own, k in zip(torch.split(q, sizes, 1), keys, strict=True)]  # fmt: skip
         mixed = torch.cat([_mixed(*one) for one in zip(scores, values, strict=True)], 1)
+        del scores, values  # the largest; with gradients they are kept all the same
         x = decoder.finish(layer, x[:, :, None], mixed.view(-1, h, 1, d))[:, :, 0]
+        del mixed
     return decoder.logits(x[:, :, None])[:, :, 0]
 
 

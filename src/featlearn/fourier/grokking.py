@@ -8,7 +8,7 @@ keeps all permutations of an input on one side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -18,8 +18,8 @@ from featlearn.fourier.data import labels, orbits, split, tuples
 #: Kinds of inputs that accuracies are taken over: those for training, all others, and of these the
 #: permutations of one for training and the rest.
 PARTS = ("train", "test", "known", "new")
-#: Logits that are computed at once where all inputs are looked at.
-AT_ONCE = 2**20
+#: Numbers that are held at once where all inputs are looked at: a GiB of float32.
+AT_ONCE = 2**28
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,10 @@ class Lesson:
             found.append(torch.stack([for_training, ~for_training, known & ~for_training, ~known]))
         return cls(k, p, torch.stack(sets), asked, torch.stack(found))
 
+    def of(self, replicates: Tensor) -> Lesson:
+        """What these of the networks are taught."""
+        return replace(self, taught=self.taught[replicates], parts=self.parts[replicates])
+
     def batches(self, size: int, streams: Sequence[torch.Generator]) -> Iterator[Tensor]:
         """Training inputs (R, B, k) without end, drawn with replacement."""
         sets = [one.nonzero().squeeze(1) for one in self.taught]
@@ -75,15 +79,20 @@ class Lesson:
                      for own, stream in zip(sets, streams, strict=True)]  # fmt: skip
             yield tuples(torch.stack(drawn), self.k, self.p)
 
-    def accuracies(self, answer: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+    def accuracies(
+        self, answer: Callable[[Tensor], Tensor], held: int | None = None
+    ) -> dict[str, Tensor]:
         """Over each part, (R,); not a number where a part is empty.
 
         Parameters
         ----------
         answer
             The logits (R, B, p) of inputs (B, k).
+        held
+            Numbers that it holds at once for an input and a network; inputs are given to it in
+            pieces that make :data:`AT_ONCE`. 256 p if left out.
         """
-        right, block = [], max(1, AT_ONCE // (self.p * len(self.parts)))
+        right, block = [], max(1, AT_ONCE // ((held or 256 * self.p) * len(self.parts)))
         for index in torch.split(self.asked, block):
             a = tuples(index, self.k, self.p)
             right.append(answer(a).argmax(-1).cpu() == labels(a, self.p))

@@ -12,7 +12,7 @@ of a step would multiply zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from math import cos, pi, sqrt
@@ -169,6 +169,7 @@ def train(
     decay: Tensor,
     see: Callable[[int, Network], Tensor | None],
     label: str = "training",
+    enough: Callable[[Mapping[int, Tensor]], bool] = lambda _: False,
 ) -> tuple[Network, dict[int, Tensor]]:
     """Train R networks; within a job it goes on where it was killed.
 
@@ -181,11 +182,13 @@ def train(
         Strength of the norm in the objective and of the weight decay, (R,).
     see
         Called before the first step (0) and after each; what it returns is kept.
+    enough
+        Asked of all that is kept after each step of which something is: whether to end there.
 
     Returns
     -------
     networks
-        After the last step.
+        After the last step that was taken.
     dict
         What ``see`` returned, by step.
 
@@ -224,5 +227,7 @@ def train(
             add_penalty(slope, network, penalty)
             adam.step(slope, training.rate_at(step - 1), step)
             look(step)
+            if step in seen and enough(seen):
+                break
             loop.after(step, state)
     return network, seen

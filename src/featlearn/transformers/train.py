@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import NamedTuple
@@ -53,14 +53,14 @@ class Look(NamedTuple):
 def train(
     label: str,
     start: Weights,
-    loss: Callable[[Weights], Tensor],
+    loss: Callable[..., Tensor],
     recipe: Recipe,
     *,
     streams: Sequence[torch.Generator],
-    see: Callable[[Weights], dict[str, Tensor]],
-    enough: Callable[[Sequence[Look]], bool] = lambda _: False,
+    see: Callable[..., dict[str, Tensor]],
+    enough: Callable[[Sequence[Look]], Tensor] | None = None,
 ) -> tuple[dict[str, Tensor], list[Look]]:
-    """Train until the recipe's last step, or until it is ``enough``.
+    """Train until the recipe's last step, or each network until it is ``enough``.
 
     Parameters
     ----------
@@ -69,13 +69,15 @@ def train(
     start
         Weights to start from, on the device to train on; they are left as they are.
     loss
-        Losses (R,) of the networks on a batch that it draws itself.
+        Losses (R,) of the networks on a batch that it draws itself, by their weights; with
+        ``enough`` of those networks that are left, whose numbers (R',) it is given, too.
     streams
         What ``loss`` draws from; a training that is killed and started again goes on with them.
     see
-        Called without gradients; what it says of each replicate, (R,).
+        Called without gradients, as ``loss``; what it says of each replicate, (R,).
     enough
-        Asked after each look, of all looks so far.
+        Asked after each look, of all looks so far: which networks leave, bool (R,). In later looks
+        they have no number. What they have seen is enough for good: it is asked of them again.
 
     Returns
     -------
@@ -86,11 +88,13 @@ def train(
     DivergedError
         If a weight overflows.
     """
-    weights = nn.ParameterDict({name: nn.Parameter(w.clone()) for name, w in start.items()})
+    some = next(iter(start.values()))
+    replicates, left = len(some), torch.arange(len(some), device=some.device)
+    weights, optimiser = _held(start, {}, recipe)
     # read once: an attribute of a module costs more than a step of a small tensor
     current = dict(weights.items())
-    groups = [{"params": list(current.values()), "weight_decay": recipe.weight_decay}]
-    optimiser = build("adamw", groups, betas=recipe.betas)
+    # the weights that networks left with
+    ended = {} if enough is None else {name: w.clone() for name, w in start.items()}
     steps, step, looks = recipe.schedule.steps, 0, list[Look]()
     progress = Progress(label, steps)
 
@@ -98,35 +102,63 @@ def train(
         tensors = {f"weight/{name}": w.detach() for name, w in current.items()}
         tensors |= {f"adamw/{key}": v for key, v in state_tensors(optimiser, weights).items()}
         tensors |= {f"stream/{place}": one.get_state() for place, one in enumerate(streams)}
+        tensors |= {f"ended/{name}": w for name, w in ended.items()}
         tensors |= {f"look/{at}/{what}": v for at, seen in looks for what, v in seen.items()}
         return tensors, {"looks": [[at, list(seen)] for at, seen in looks]}
 
-    def look() -> bool:
+    def keep(stay: Tensor) -> None:
+        """Of the networks that are left these are trained on, bool (R')."""
+        nonlocal left
+        for name, w in current.items():
+            ended[name][left] = w.detach()
+        moments = state_tensors(optimiser, weights).items()
+        hold({name: w[stay] for name, w in current.items()},
+             {name: value[stay] if value.ndim else value for name, value in moments})  # fmt: skip
+        left = left[stay]
+
+    def hold(values: Weights, moments: Mapping[str, Tensor]) -> None:
+        nonlocal weights, optimiser, current
+        weights, optimiser = _held(values, moments, recipe)
+        current = dict(weights.items())
+
+    def look() -> None:
         if not all(bool(w.isfinite().all()) for w in current.values()):
             raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
         with torch.no_grad():
-            looks.append(Look(step, see(current)))
-        return enough(looks)
+            found = see(current, *more())
+        if enough is not None:
+            found = {what: value.new_full((replicates,), torch.nan).index_copy(
+                0, left.to(value.device), value) for what, value in found.items()}  # fmt: skip
+        looks.append(Look(step, found))
+        if enough is not None and (gone := enough(looks).to(left.device)[left]).any():
+            keep(~gone)
+
+    def more() -> tuple[Tensor, ...]:
+        return () if enough is None else (left,)
 
     with Loop(label, start, recipe=asdict(recipe)) as loop:
         if saved := loop.latest():
             step, tensors = saved.step, saved.tensors
-            with torch.no_grad():
-                for name, w in current.items():
-                    w.copy_(tensors[f"weight/{name}"])
-            own = {k.removeprefix("adamw/"): v for k, v in tensors.items() if k[:6] == "adamw/"}
-            load_state_tensors(optimiser, weights, own)
-            for place, one in enumerate(streams):
-                one.set_state(tensors[f"stream/{place}"])
             looks += [
                 Look(at, {what: tensors[f"look/{at}/{what}"] for what in names})
                 for at, names in saved.plain["looks"]
             ]
-        done = enough(looks) if looks else look()
-        while step < steps and not done:
+            if enough is not None:
+                left = (~enough(looks)).nonzero().squeeze(1).to(left.device)
+            hold(
+                {name: tensors[f"weight/{name}"].to(w.device) for name, w in start.items()},
+                {k.removeprefix("adamw/"): v for k, v in tensors.items() if k[:6] == "adamw/"},
+            )
+            for place, one in enumerate(streams):
+                one.set_state(tensors[f"stream/{place}"])
+            for name, w in ended.items():
+                w.copy_(tensors[f"ended/{name}"])
+        else:
+            look()
+        while step < steps and len(left):
             set_rate(optimiser, recipe.schedule.rate(step))
             optimiser.zero_grad()
-            losses = loss(current)
+            losses = loss(current, *more())
             losses.sum().backward()  # type: ignore[no-untyped-call]
             if recipe.clip is not None:
                 shorten(list(current.values()), recipe.clip)
@@ -134,9 +166,25 @@ def train(
             step += 1
             progress.report(step, partial(_mean, losses.detach()))
             if step % recipe.look_every == 0 or step == steps:
-                done = look()
+                look()
             loop.after(step, state)
-    return {name: w.detach() for name, w in current.items()}, looks
+    if enough is None:
+        return {name: w.detach() for name, w in current.items()}, looks
+    keep(torch.zeros_like(left, dtype=torch.bool))
+    return ended, looks
+
+
+def _held(
+    values: Weights, moments: Mapping[str, Tensor], recipe: Recipe
+) -> tuple[nn.ParameterDict, torch.optim.Optimizer]:
+    """Copies of these weights to train, and their optimiser in this state."""
+    weights = nn.ParameterDict(
+        {name: nn.Parameter(w.detach().clone()) for name, w in values.items()}
+    )
+    groups = [{"params": list(weights.values()), "weight_decay": recipe.weight_decay}]
+    optimiser = build("adamw", groups, betas=recipe.betas)
+    load_state_tensors(optimiser, weights, moments)
+    return weights, optimiser
 
 
 def shorten(weights: Sequence[Tensor], most: float) -> None:

@@ -5,9 +5,9 @@ them that are permutations of one for training (``known``) or are not (``new``).
 first steps at which a network fits and answers; one that never answers is ``censored``, with the
 last step. ``leaks``: the share of the test inputs that are known up to order.
 
-The two-layer transformer is trained until all replicates fit and answer. Beside it the polynomial
-network, which has weights of its own for each place of an input: to it a permutation is another
-input.
+A two-layer transformer is trained until it fits and answers, or to the last step. Beside it the
+polynomial network, which has weights of its own for each place of an input: to it a permutation is
+another input; it is trained until all replicates do.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from featlearn.core.progress import Progress
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
 from featlearn.fourier import network as polynomial
-from featlearn.fourier.adder import adder, sum_losses, sums_said
-from featlearn.fourier.config import ANSWERED, FITTED
+from featlearn.fourier.adder import adder, held, sum_losses, sums_said
 from featlearn.fourier.grokking import PARTS, Lesson
+from featlearn.fourier.passages import LEVELS, passages
 from featlearn.fourier.train import Training
 from featlearn.fourier.train import train as train_polynomial
 from featlearn.transformers.decoder import start
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 SPLITS = ("tuples", "orbits")
-#: Accuracies that are waited for.
-LEVELS = {"train": FITTED, "test": ANSWERED}
 
 
 def measure(job: Job) -> Results:
@@ -66,17 +64,12 @@ def measure(job: Job) -> Results:
     return {key: frame.assign(cell=name, k=k, p=p) for key, frame in frames.items()}
 
 
-def passages(curves: pd.DataFrame) -> pd.DataFrame:
-    """First steps at which each network was seen to fit and to answer."""
-    keys, rows = ["model", "split", "replicate"], []
-    for key, own in curves.groupby(keys, sort=False):
-        first = {}
-        for part, level in LEVELS.items():
-            seen = own[own["part"] == part]
-            passed = seen[seen["value"] >= level]["step"]
-            first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
-        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
-    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])
+def passed(looks: Sequence[Look]) -> Tensor:
+    """Which networks were seen to fit and to answer, bool (R,)."""
+    # a network that left has no later accuracies
+    best = [torch.stack([look.seen[part] for look in looks]).nan_to_num(0).amax(0) >= level
+            for part, level in LEVELS.items()]  # fmt: skip
+    return torch.stack(best).all(0)
 
 
 def _transformer(
@@ -90,21 +83,16 @@ def _transformer(
     batches = lesson.batches(config["batch_size"], draws)
     schedule = Schedule("constant", config["steps"], config["rate"], warmup=config["warmup"])
 
-    def loss(weights: Mapping[str, Tensor]) -> Tensor:
-        return sum_losses(shape, weights, next(batches).to(job.device))
+    def loss(weights: Mapping[str, Tensor], left: Tensor) -> Tensor:
+        return sum_losses(shape, weights, next(batches).to(job.device)[left])
 
-    def see(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        return lesson.accuracies(lambda a: sums_said(shape, weights, a.to(job.device)))
-
-    def enough(looks: Sequence[Look]) -> bool:
-        return all(
-            bool((torch.stack([look.seen[part] for look in looks]).amax(0) >= level).all())
-            for part, level in LEVELS.items()
-        )
+    def see(weights: Mapping[str, Tensor], left: Tensor) -> dict[str, Tensor]:
+        own = lesson.of(left.cpu())
+        return own.accuracies(lambda a: sums_said(shape, weights, a.to(job.device)), held(shape))
 
     recipe = Recipe(schedule, config["weight_decay"], look_every=config["look_every"])
     return train(f"{job.rule}, {label}", first, loss, recipe, streams=draws, see=see,
-                 enough=enough)[1]  # fmt: skip
+                 enough=passed)[1]  # fmt: skip
 
 
 def _polynomial(
@@ -129,6 +117,12 @@ def _polynomial(
         return torch.stack(list(seen.values()))
 
     order = (next(batches).to(job.device) for _ in range(training.steps))
-    _, found = train_polynomial(first, order, training, strength, torch.zeros_like(strength), see,
-                                f"polynomial, {label}")  # fmt: skip
+    _, found = train_polynomial(
+        first, order, training, strength, torch.zeros_like(strength), see, f"polynomial, {label}",
+        lambda seen: bool(passed(_named(seen)).all()),
+    )  # fmt: skip
+    return _named(found)
+
+
+def _named(found: Mapping[int, Tensor]) -> list[Look]:
     return [Look(step, dict(zip(PARTS, values, strict=True))) for step, values in found.items()]

@@ -101,8 +101,8 @@ def penalty(
     {{ value("margins", cell="decay", arm="penalty", quantity="single") | percent }}:
     {{ said("fourier/penalty-not-decay", holds='the "lambda" of the thesis must be the penalty',
             fails='its figures do not tell how the "lambda" of the thesis is to be read') }}.
-    {{ said("fourier/strong-decay-too", holds="But the penalty is not what it takes: a decay two hundred times as strong does as well",
-            fails="A decay two hundred times as strong does not as well") }}.
+    {{ said("fourier/strong-decay-too", holds="But the penalty is not what it takes: a far stronger decay does as well",
+            fails="A far stronger decay does not as well") }}.
     """
     cell = config["decay"]
     drawn = canvas(7.6, 3.2)

@@ -1,0 +1,39 @@
+"""First steps at which networks fit and answer, from their accuracies along the steps. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from featlearn.fourier.config import ANSWERED, FITTED
+
+#: Accuracies that are waited for: a training ends with both.
+LEVELS = {"train": FITTED, "test": ANSWERED}
+#: Others that the same curves show the first passages of: none is higher.
+OTHERS = (
+    {"train": ANSWERED, "test": ANSWERED},
+    {"train": FITTED, "test": 0.9},
+    {"train": 0.9, "test": 0.9},
+)
+
+
+def passages(curves: pd.DataFrame, levels: Mapping[str, float] = LEVELS) -> pd.DataFrame:
+    """First steps at which each network was seen to fit and to answer.
+
+    Parameters
+    ----------
+    curves
+        Columns model, split, replicate, step, part and value.
+    levels
+        Accuracies that make a network fit (``train``) and answer (``test``).
+    """
+    keys, rows = ["model", "split", "replicate"], []
+    for key, own in curves.groupby(keys, sort=False):
+        first = {}
+        for part, level in levels.items():
+            seen = own[own["part"] == part]
+            passed = seen[seen["value"] >= level]["step"]
+            first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
+        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
+    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])
