@@ -33,6 +33,8 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
     for name, own in learned.items():
         whole = {"blocks": 1, **own} if name == "parity" else own
         yield from _law_faults(name, whole, f"gradient_features.learning.laws.{name}")
+    own = {"blocks": 1, **gradient_features["structure"]}
+    yield from _law_faults("parity", own, "gradient_features.structure")
     frozen, lemmas = gradient_features["frozen"], gradient_features["lemmas"]
     for name, own in frozen["uniform_parity"].items():
         key = f"gradient_features.frozen.uniform_parity.{name}"

@@ -1,8 +1,9 @@
-"""Algorithm 1 along its steps on four laws, and on the XOR with a part of the neurons.
+"""Algorithm 1 along its steps: on four laws, on the XOR with a part of the neurons, on a parity
+with and without its structure.
 
 ``curves``: test accuracy of the network after a step; of parities also on the structured and on
 the uniform inputs alone. ``heads``: what a linear classifier and random features of the same start
-reach.
+reach. ``neurons``, of the structure alone: the first step of every neuron that is no copy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.baselines import Data, linear, random_features, ridge
-from featlearn.gradient_features.cones import alignment, start_of
+from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import law_of
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import LOSSES, Network
@@ -53,7 +54,7 @@ def measure(job: Job) -> Results:
         # a config has no order of its own
         sets = {part: law.sample(config["sets"][part], streams(part)) for part in PARTS}
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
-        heads += _heads(name, start, sets, streams)
+        heads += [{"law": name, **row} for row in _heads(start, sets, streams)]
         wide = law.sample(config["first_samples"], streams("first")).to(torch.float32)
         stepped = scaled_first_step(
             start.to(torch.float32), wide, training["threshold"] / training["middle"]
@@ -68,6 +69,45 @@ def measure(job: Job) -> Results:
             for row in _curve(law, network, sets["test"], training, streams, progress):
                 curves.append({"law": name, "arm": arm, "neurons": network.a.shape[1], **row})
     return {"curves": pd.DataFrame(curves), "heads": pd.DataFrame(heads)}
+
+
+def structure(job: Job) -> Results:
+    """The same start, first step and later steps with p_A as in the config and with p_A = 0.
+
+    With p_o = 1/2 the latter are uniform inputs, on which all networks and heads are tested.
+    """
+    config = job.config
+    streams = Streams(job.seed, "gradient_features", "structure", range(config["replicates"]))
+    size = (config["dimension"], config["block"], 1)
+    uniform = Parity(*size, 0.0, config["background"])
+    test = uniform.sample(config["sets"]["test"], streams("test"))
+    rows: dict[str, list[dict[str, Any]]] = {"neurons": [], "curves": [], "heads": []}
+    for arm, share in {"structured": config["structured"], "none": 0.0}.items():
+        law = Parity(*size, share, config["background"])
+        # a stream gives both arms the same start
+        start, own = start_of(law, streams("start"), config["neurons"], config["threshold"])
+        wide = law.sample(config["first_samples"], streams(f"{arm}-first"))
+        stepped = scaled_first_step(start, wide, config["threshold"] / config["middle"])
+        head = Network(*(part[:, :own] for part in start))
+        found = law.gradient(head.w, head.b)
+        columns = {
+            "sampled": alignment(law, stepped.w[:, :own]),
+            "population": alignment(law, found),
+            "size": found.norm(dim=-1),
+            "noise": sampling_noise(head, wide, found).sqrt(),
+        }
+        for place, replicate in enumerate(streams.replicates):
+            for neuron in range(own):
+                at = {name: value[place, neuron].item() for name, value in columns.items()}
+                rows["neurons"].append({"arm": arm, "replicate": replicate, "neuron": neuron, **at})
+        sets = {part: law.sample(config["sets"][part], streams(f"{arm}-{part}"))
+                for part in PARTS[:2]} | {"test": test}  # fmt: skip
+        rows["heads"] += [{"arm": arm, **row} for row in _heads(start, sets, streams)]
+        progress = Progress(f"{job.rule}, {arm}", config["steps"])
+        network = stepped.to(torch.float32)
+        for row in _curve(law, network, test, config, streams, progress):
+            rows["curves"].append({"arm": arm, **row})
+    return {name: pd.DataFrame(own) for name, own in rows.items()}
 
 
 def looks(steps: int) -> set[int]:
@@ -106,7 +146,7 @@ def _curve(
 
 def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:
     whole = {"all": torch.ones_like(inputs.y, dtype=torch.bool)}
-    if isinstance(law, Parity):
+    if isinstance(law, Parity) and (inputs.component >= 0).any():
         whole |= {"structured": inputs.component >= 0, "uniform": inputs.component < 0}
     return whole
 
@@ -131,7 +171,7 @@ def lottery(
 
 
 def _heads(
-    name: str, start: Network, sets: Mapping[str, Sample], streams: Streams
+    start: Network, sets: Mapping[str, Sample], streams: Streams
 ) -> Iterator[dict[str, Any]]:
     raw = linear(sets)
     for replicate in streams.replicates:
@@ -142,5 +182,5 @@ def _heads(
             "random features": ridge([random_features(own)], *parts),
         }
         for method, (train, validation, test) in scores.items():
-            yield {"law": name, "method": method, "replicate": replicate,
-                   "train": train, "validation": validation, "value": test}  # fmt: skip
+            yield {"method": method, "replicate": replicate, "train": train,
+                   "validation": validation, "value": test}  # fmt: skip
