@@ -45,8 +45,8 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
     folder = "gradient_features/measurements/structure"
     return (
         claim("gradient_features/structure-worth", THEOREM, "Assumption 3.19, Theorem 3.22",
-              "With a structured part among its inputs Algorithm 1 learns the parity of the uniform "
-              "ones, and learns nothing of it without.",
+              "With a structured part among its inputs Algorithm 1 learns the parity of the "
+              "uniform ones, and learns nothing of it without.",
               "accuracy on uniform inputs after the last step, trained with p_A = "
               f"{own['structured']:g}, minus the best of p_A = 0, a linear classifier and random "
               "features on inputs of either kind", 0.35, 0.5,
@@ -61,7 +61,7 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
               f"{own['first_samples']} inputs, p_A = {own['structured']:g} minus p_A = 0, paired",
               0.9, 1.0,
               "With one block E[y x] = 2 p_A sum M_l puts every neuron there. At p_A = 0 what "
-              "tells the block from other coordinates is of order d^(-(k - 1) / 2), below the noise "
-              "sqrt(d / n). The pilot gave 1 and 0.",
+              "tells the block from other coordinates is of order d^(-(k - 1) / 2), below the "
+              "noise sqrt(d / n). The pilot gave 1 and 0.",
               partial(_found, gamma=own["gamma"]), f"{folder}/neurons.parquet"),
     )  # fmt: skip

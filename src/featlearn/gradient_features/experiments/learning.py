@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.baselines import Data, linear, random_features, ridge
 from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import law_of
+from featlearn.gradient_features.experiments.frames import looks, rows, sets
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import LOSSES, Network
 from featlearn.gradient_features.parities import Parity
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 HINGE = LOSSES["hinge"]
-#: What heads learn from, what chooses among them, what all are tested on.
-PARTS = ("train", "validation", "test")
 #: Steps at which the network is looked at: so many in each power of ten.
 LOOKS = 8
 #: Keys of a law's settings that are not the law's.
@@ -51,10 +50,9 @@ def measure(job: Job) -> Results:
         chosen = name == config["lottery"]["law"]
         replicates = config["lottery"]["replicates"] if chosen else config["replicates"]
         streams = Streams(job.seed, "gradient_features", f"learning-{name}", range(replicates))
-        # a config has no order of its own
-        sets = {part: law.sample(config["sets"][part], streams(part)) for part in PARTS}
+        data = sets(law, config["sets"], streams)
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
-        heads += [{"law": name, **row} for row in _heads(start, sets, streams)]
+        heads += [{"law": name, **row} for row in _heads(start, data, streams)]
         wide = law.sample(config["first_samples"], streams("first")).to(torch.float32)
         stepped = scaled_first_step(
             start.to(torch.float32), wide, training["threshold"] / training["middle"]
@@ -66,7 +64,7 @@ def measure(job: Job) -> Results:
             )
         for arm, network in arms.items():
             progress = Progress(f"{job.rule}, {name}, {arm}", training["steps"])
-            for row in _curve(law, network, sets["test"], training, streams, progress):
+            for row in _curve(law, network, data["test"], training, streams, progress):
                 curves.append({"law": name, "arm": arm, "neurons": network.a.shape[1], **row})
     return {"curves": pd.DataFrame(curves), "heads": pd.DataFrame(heads)}
 
@@ -81,7 +79,7 @@ def structure(job: Job) -> Results:
     size = (config["dimension"], config["block"], 1)
     uniform = Parity(*size, 0.0, config["background"])
     test = uniform.sample(config["sets"]["test"], streams("test"))
-    rows: dict[str, list[dict[str, Any]]] = {"neurons": [], "curves": [], "heads": []}
+    frames: dict[str, list[dict[str, Any]]] = {"neurons": [], "curves": [], "heads": []}
     for arm, share in {"structured": config["structured"], "none": 0.0}.items():
         law = Parity(*size, share, config["background"])
         # a stream gives both arms the same start
@@ -99,21 +97,16 @@ def structure(job: Job) -> Results:
         for place, replicate in enumerate(streams.replicates):
             for neuron in range(own):
                 at = {name: value[place, neuron].item() for name, value in columns.items()}
-                rows["neurons"].append({"arm": arm, "replicate": replicate, "neuron": neuron, **at})
-        sets = {part: law.sample(config["sets"][part], streams(f"{arm}-{part}"))
-                for part in PARTS[:2]} | {"test": test}  # fmt: skip
-        rows["heads"] += [{"arm": arm, **row} for row in _heads(start, sets, streams)]
+                frames["neurons"].append(
+                    {"arm": arm, "replicate": replicate, "neuron": neuron, **at}
+                )
+        data = sets(law, config["sets"], streams, f"{arm}-") | {"test": test}
+        frames["heads"] += [{"arm": arm, **row} for row in _heads(start, data, streams)]
         progress = Progress(f"{job.rule}, {arm}", config["steps"])
         network = stepped.to(torch.float32)
         for row in _curve(law, network, test, config, streams, progress):
-            rows["curves"].append({"arm": arm, **row})
-    return {name: pd.DataFrame(own) for name, own in rows.items()}
-
-
-def looks(steps: int) -> set[int]:
-    """Steps 1 to ``steps``, evenly spaced in the logarithm."""
-    count = int(LOOKS * np.log10(steps)) + 1
-    return {round(step) for step in np.geomspace(1, steps, count)}
+            frames["curves"].append({"arm": arm, **row})
+    return {name: pd.DataFrame(own) for name, own in frames.items()}
 
 
 def _curve(
@@ -132,7 +125,7 @@ def _curve(
     def fresh() -> Sample:
         return law.sample(training["samples"], drawn).to(torch.float32)
 
-    inputs, at = test.to(torch.float32), looks(training["steps"])
+    inputs, at = test.to(torch.float32), looks(training["steps"], LOOKS)
     steps = descend(network, fresh, rate, training["steps"], HINGE)
     for step, now in enumerate(steps, 1):
         progress.report(step, dict)
@@ -140,8 +133,7 @@ def _curve(
             right = now(inputs.x).sign() == inputs.y
             for part, chosen in _parts(law, inputs).items():
                 share = (right & chosen).sum(1) / chosen.sum(1)
-                for replicate, value in zip(streams.replicates, share.tolist(), strict=True):
-                    yield {"step": step, "part": part, "replicate": replicate, "value": value}
+                yield from rows(streams, {"step": step, "part": part}, {"value": share})
 
 
 def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:
@@ -158,7 +150,10 @@ def lottery(
     found = alignment(law, network.w.double()) > 1 - gamma
     count = min(int(found.sum(1).min()), tickets)
     if not count:
-        raise ValueError(f"no neuron lies in a cone of width {gamma}; expected a wider one")
+        raise FeatlearnError(
+            f"gradient_features.learning.lottery.gamma: {gamma}; in a replicate no neuron is in a "
+            "cone of this width after the first step; expected a wider cone, or more first_samples"
+        )
     order = torch.stack([
         torch.randperm(found.shape[1], generator=stream) for stream in streams("lottery")
     ])  # fmt: skip
@@ -171,14 +166,14 @@ def lottery(
 
 
 def _heads(
-    start: Network, sets: Mapping[str, Sample], streams: Streams
+    start: Network, data: Mapping[str, Sample], streams: Streams
 ) -> Iterator[dict[str, Any]]:
-    raw = linear(sets)
+    raw = linear(data)
     for replicate in streams.replicates:
         own = Network(*(part[replicate : replicate + 1] for part in start))
-        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in sets.values()]
+        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in data.values()]
         scores = {
-            "linear": [raw[part][replicate].item() for part in sets],
+            "linear": [raw[part][replicate].item() for part in data],
             "random features": ridge([random_features(own)], *parts),
         }
         for method, (train, validation, test) in scores.items():

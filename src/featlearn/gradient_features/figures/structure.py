@@ -9,12 +9,12 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, share_interval
+from featlearn.core.statistical import history
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ARMS = {"structured": ("blue", "with structure"), "none": ("orange", "p_A = 0")}
+ARMS = {"structured": ("blue", "with structure"), "none": ("orange", r"$p_A = 0$")}
 
 
 @figure()
@@ -45,13 +45,12 @@ def structure(neurons: pd.DataFrame, curves: pd.DataFrame, heads: pd.DataFrame,
     for arm, (colour, words) in ARMS.items():
         own = neurons[neurons["arm"] == arm]["sampled"]
         left.hist(own, bins, weights=np.full(len(own), 1 / len(own)), color=COLOURS[colour],
-                  alpha=0.7, label=words)  # fmt: skip
+                  alpha=0.7)  # fmt: skip
+        seen = curves[(curves["arm"] == arm) & (curves["part"] == "all")]
+        history(right, seen, words, COLOURS[colour])
     left.axvline(1 - config["gamma"], color=COLOURS["red"], linestyle="--", linewidth=0.8)
     left.set(xlabel="alignment with the block", ylabel="share of the neurons",
              title="After one step")  # fmt: skip
-    looks = {arm: Look(words, COLOURS[colour], "") for arm, (colour, words) in ARMS.items()}
-    lines(right, curves[curves["part"] == "all"], "step", "arm", looks=looks,
-          errorbar=share_interval)  # fmt: skip
     fixed = heads[heads["arm"] == "structured"].groupby("method")["value"].mean()
     for method, dash in {"linear": "--", "random features": ":"}.items():
         right.axhline(fixed[method], color=COLOURS["ink"], linestyle=dash, linewidth=1,
