@@ -80,6 +80,32 @@ experiment(
     heads=rules.gradient_features_learning.output.heads,
 )
 
+# ------------------------------------------------------------------------------------- structure
+# Algorithm 1 on a parity, with its structure and without (p_A = 0).
+
+STRUCTURE = config["gradient_features"]["structure"]
+
+
+use rule calculate as gradient_features_structure with:
+    output:
+        neurons=f"{GRADIENT_FEATURES}/structure/neurons.parquet",
+        curves=f"{GRADIENT_FEATURES}/structure/curves.parquet",
+        heads=f"{GRADIENT_FEATURES}/structure/heads.parquet",
+    log:
+        f"{LOGS}/gradient_features/structure.log",
+    params:
+        **by("gradient_features.experiments.learning:structure", STRUCTURE),
+
+
+experiment(
+    "gradient_features",
+    "structure",
+    STRUCTURE,
+    neurons=rules.gradient_features_structure.output.neurons,
+    curves=rules.gradient_features_structure.output.curves,
+    heads=rules.gradient_features_structure.output.heads,
+)
+
 # ---------------------------------------------------------------------------------------- frozen
 # One step, then the output layer alone: Theorem 3.4, Algorithms 6 and 7, the inputs they need.
 

@@ -33,6 +33,18 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
     for name, own in learned.items():
         whole = {"blocks": 1, **own} if name == "parity" else own
         yield from _law_faults(name, whole, f"gradient_features.learning.laws.{name}")
+    structured, test = (
+        learned["parity"]["structured"],
+        gradient_features["learning"]["sets"]["test"],
+    )
+    for part, share in {"structured": 2 * structured, "uniform": 1 - 2 * structured}.items():
+        if share * test < 10:
+            yield (
+                f"gradient_features.learning.laws.parity.structured: {structured}; expected ten "
+                f"{part} inputs or more among the {test} of sets.test"
+            )
+    own = {"blocks": 1, **gradient_features["structure"]}
+    yield from _law_faults("parity", own, "gradient_features.structure")
     frozen, lemmas = gradient_features["frozen"], gradient_features["lemmas"]
     for name, own in frozen["uniform_parity"].items():
         key = f"gradient_features.frozen.uniform_parity.{name}"
@@ -43,6 +55,18 @@ def faults(gradient_features: Mapping[str, Any]) -> Iterator[str]:
     yield from _law_faults("mixture", lemmas["mixture"], "gradient_features.lemmas.mixture")
     own = {"blocks": 1, **lemmas["activation"]["laws"]["parity"]}
     yield from _law_faults("parity", own, "gradient_features.lemmas.activation.laws.parity")
+    least, narrow = min(frozen["scan"]["ratios"]), min(frozen["scan"]["dimensions"])
+    if round(least * narrow**2) < 1:
+        yield (
+            f"gradient_features.frozen.scan.ratios: {least}; expected one input or more at the "
+            f"smallest of dimensions ({narrow}): at least 1 / {narrow**2}"
+        )
+    tails = lemmas["tails"]
+    if min(tails["dimensions"]) <= 2 * tails["block"]:
+        yield (
+            f"gradient_features.lemmas.tails.dimensions: {min(tails['dimensions'])}; expected more "
+            f"than twice the block ({tails['block']}): the background has its variance"
+        )
     opponents = gradient_features["opponents"]
     for one, many in (("dimension", "dimensions"), ("noise", "noises")):
         if opponents["judged"][one] not in opponents[many]:

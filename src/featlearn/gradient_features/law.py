@@ -144,6 +144,11 @@ def exact_gradient(law: Law, w: Tensor, b: Tensor) -> Tensor:
     return (active * (inputs.weight * inputs.y)[0]) @ inputs.x[0]
 
 
+def random_signs(shape: Sequence[int], random: torch.Generator) -> Tensor:
+    """Uniform on +1 and -1, float64."""
+    return 2.0 * torch.randint(2, tuple(shape), generator=random).double() - 1
+
+
 def normal_cdf(z: Tensor) -> Tensor:
     """Phi(z), also far in the tail."""
     return torch.special.ndtr(z)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from featlearn.gradient_features.data import GaussianMixture, Linear
-from featlearn.gradient_features.law import Sample
+from featlearn.gradient_features.law import Sample, random_signs
 from featlearn.gradient_features.parities import Parity, UniformParity
 
 
@@ -162,8 +162,8 @@ def uniform_parity_start(
     grid = torch.linspace(-1 + 1 / block, 1 - 1 / block, count, dtype=torch.float64)
     drawn = [
         (
-            _signs((neurons, dimension), stream),
-            _signs((neurons,), stream),
+            random_signs((neurons, dimension), stream),
+            random_signs((neurons,), stream),
             grid[torch.randint(count, (neurons,), generator=stream)],
         )
         for stream in streams
@@ -177,16 +177,12 @@ def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimensio
         (
             torch.randn(neurons, dimension, generator=stream, dtype=torch.float64)
             / math.sqrt(dimension),
-            _signs((neurons,), stream),
+            random_signs((neurons,), stream),
         )
         for stream in streams
     ]
     w, a = (torch.stack(part) for part in zip(*drawn, strict=True))
     return doubled(Network(w, a, torch.zeros_like(a)))
-
-
-def _signs(shape: tuple[int, ...], random: torch.Generator) -> Tensor:
-    return 2.0 * torch.randint(2, shape, generator=random).double() - 1
 
 
 # --------------------------------------------------------------------------- networks of the proofs

@@ -9,7 +9,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.law import MOST_INPUTS, Law, Sample, normal_cdf, normal_pdf
+from featlearn.gradient_features.law import (
+    MOST_INPUTS,
+    Law,
+    Sample,
+    normal_cdf,
+    normal_pdf,
+    random_signs,
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Parity(Law):
         return signal.reshape(*signal.shape[:-1], self.blocks, self.block).prod(-1).sum(-1).sign()
 
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        signal = 2.0 * torch.randint(2, (count, self.own), generator=random).double() - 1
+        signal = random_signs((count, self.own), random)
         chances = [self.structured] * (2 * self.blocks)
         chances.append(max(0.0, 1 - sum(chances)))
         component = torch.multinomial(torch.tensor(chances).double(), count, True, generator=random)
@@ -159,7 +166,7 @@ class UniformParity(Law):
         return torch.zeros(self.dimension, dtype=torch.float64)
 
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        x = 2.0 * torch.randint(2, (count, self.dimension), generator=random).double() - 1
+        x = random_signs((count, self.dimension), random)
         return x, x[:, : self.block].prod(1), torch.full((count,), -1)
 
     def gradient(self, w: Tensor, b: Tensor) -> Tensor:

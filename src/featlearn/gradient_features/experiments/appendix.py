@@ -18,7 +18,9 @@ from featlearn.core.seeds import Streams
 from featlearn.gradient_features import printed
 from featlearn.gradient_features.cones import start_of
 from featlearn.gradient_features.data import Xor
+from featlearn.gradient_features.experiments.frames import rows
 from featlearn.gradient_features.fixed import bounded_features, least_hinge
+from featlearn.gradient_features.law import random_signs
 from featlearn.gradient_features.model import LOSSES, Network, error, parity_truth
 from featlearn.gradient_features.parities import Parity, UniformParity
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -62,14 +64,12 @@ def drift(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
             "printed": (moved / of.as_printed(steps)).amax(1),
             "corrected": (moved / of.corrected(steps)).amax(1),
         }
-        for place, replicate in enumerate(streams.replicates):
-            yield {"steps": steps, "replicate": replicate,
-                   **{name: values[place].item() for name, values in columns.items()}}  # fmt: skip
+        yield from rows(streams, {"steps": steps}, columns)
 
 
 def good_directions(law: UniformParity, count: int, random: torch.Generator) -> torch.Tensor:
     """Unit gradients of ``count`` starts that are +1 on the block (Lemma B.64), (count, d)."""
-    w = 2.0 * torch.randint(2, (count, law.dimension), generator=random).double() - 1
+    w = random_signs((count, law.dimension), random)
     w[:, : law.block] = 1
     found = law.gradient(w, torch.zeros(count, dtype=w.dtype))
     return found / found.norm(dim=1, keepdim=True) * found[:, :1].sign()
@@ -89,17 +89,10 @@ def alternative(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
             w = torch.stack([good_directions(law, kinks * copies, draw) for draw in draws])
             a, b = (part.repeat_interleave(copies, 1).expand(len(w), -1) for part in truth[1:])
             network = Network(w, a / copies, b)
-            for place, (lost, wrong) in enumerate(
-                zip(HINGE.mean(network, test).tolist(), error(network, test).tolist(), strict=True)
-            ):
-                yield {
-                    "dimension": dimension,
-                    "copies": copies,
-                    "replicate": streams.replicates[place],
-                    "value": lost,
-                    "error": wrong,
-                    "bound": printed.infinity_cone_error(dimension, block),
-                }
+            bound = torch.tensor(printed.infinity_cone_error(dimension, block), dtype=torch.float64)
+            lost = HINGE.mean(network, test)
+            columns = {"value": lost, "error": error(network, test), "bound": bound.expand_as(lost)}
+            yield from rows(streams, {"dimension": dimension, "copies": copies}, columns)
 
 
 def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:

@@ -24,6 +24,7 @@ from featlearn.gradient_features.cones import (
     xor_ratio,
 )
 from featlearn.gradient_features.data import Xor, law_of
+from featlearn.gradient_features.experiments.frames import rows
 from featlearn.gradient_features.law import Law, Sample, reduced_weights
 from featlearn.gradient_features.model import LOSSES
 from featlearn.gradient_features.train import first_step
@@ -83,7 +84,8 @@ def neurons(
         "start": alignment(law, head.w),
         "sampled": alignment(law, sampled),
         "population": cosine,
-        "predicted": cosine * size / (size.square() + noise).sqrt(),
+        # of a neuron that no input activates 0
+        "predicted": cosine * size / (size.square() + noise).sqrt().clamp_min(1e-300),
         "sampled_size": sampled.norm(dim=-1) / law.size,
         "size": size / law.size,
         "noise": noise / law.size**2,
@@ -168,6 +170,5 @@ def concentration(
             active = (part.x @ w.mT > b[:, None]).double()
             error = (active * part.y[..., None]).mT @ part.x / samples - found
             squares += error.square().sum(-1).mean(1) / blocks
-        for replicate, square in zip(streams.replicates, squares.tolist(), strict=True):
-            value = (square / law.second_moment) ** 0.5
-            yield {"samples": samples, "replicate": replicate, "value": value}
+        value = (squares / law.second_moment).sqrt()
+        yield from rows(streams, {"samples": samples}, {"value": value})

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -30,7 +29,8 @@ from featlearn.gradient_features.baselines import (
 )
 from featlearn.gradient_features.cones import alignment, start_of
 from featlearn.gradient_features.data import MultiIndex, Xor
-from featlearn.gradient_features.law import Law, Sample
+from featlearn.gradient_features.experiments.frames import looks, rows, sets
+from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import (
     LOSSES,
     Network,
@@ -60,8 +60,8 @@ READINGS: Mapping[str, tuple[int, Callable[[int], int]]] = {
     "twice the rate, step 2/k": (2, lambda k: k),
     "printed rate, step 1/k": (1, lambda k: 2 * k - 1),
 }
-#: What heads learn from, what chooses among them, what all are tested on.
-PARTS = ("train", "validation", "test")
+#: Steps at which the output layer is looked at: so many in each power of ten.
+LOOKS = 4
 
 
 def measure(job: Job) -> Results:
@@ -83,11 +83,6 @@ def measure(job: Job) -> Results:
     }
 
 
-def looks(steps: int) -> list[int]:
-    """Four in each power of ten, from 1 to ``steps``."""
-    return sorted({round(step) for step in np.geomspace(1, steps, int(4 * np.log10(steps)) + 1)})
-
-
 # --------------------------------------------------------------------------- Theorem 3.4
 
 
@@ -97,7 +92,7 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
     test = law.sample(settings["test"], streams("smooth-test"))
     start, _ = start_of(law, streams("smooth-start"), settings["neurons"], settings["threshold"])
     largest = law.sample(max(settings["samples"]), streams("smooth-inputs"))
-    at = looks(settings["steps"])
+    at = looks(settings["steps"], LOOKS)
     for samples in settings["samples"]:
         x, y, component, _ = (part[:, :samples] for part in largest)
         inputs = Sample(x, y, component, torch.full_like(y, 1 / samples))
@@ -123,23 +118,10 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
                 now = network._replace(a=fitted.after(steps))
                 losses = {"train": loss.mean(now, inputs), "test": loss.mean(now, test)}
                 keys = {"rule": rule, "samples": samples, "step": steps}
-                yield from _rows(streams, keys, losses | promised)
-
-
-def _rows(
-    streams: Streams, keys: Mapping[str, Any], columns: Mapping[str, Tensor]
-) -> Iterator[dict[str, Any]]:
-    """A row a replicate, of columns (R,)."""
-    for place, replicate in enumerate(streams.replicates):
-        yield {**keys, "replicate": replicate,
-               **{name: values[place].item() for name, values in columns.items()}}  # fmt: skip
+                yield from rows(streams, keys, losses | promised)
 
 
 # --------------------------------------------------------------------------- Algorithms 6 and 7
-
-
-def _sets(name: str, law: Law, samples: Mapping[str, int], streams: Streams) -> dict[str, Sample]:
-    return {part: law.sample(samples[part], streams(f"{name}-{part}")) for part in PARTS}
 
 
 def uniform_parity(
@@ -147,10 +129,10 @@ def uniform_parity(
 ) -> Iterator[dict[str, Any]]:
     """Algorithm 6 in its readings; ``population``: the first step by its closed form."""
     law = UniformParity(settings["dimension"], settings["block"])
-    sets, k = _sets(name, law, settings["samples"], streams), law.block
-    inputs, test = (sets[part].to(torch.float32) for part in ("train", "test"))
+    own, k = sets(law, settings["samples"], streams, f"{name}-"), law.block
+    inputs, test = (own[part].to(torch.float32) for part in ("train", "test"))
     printed = 1 / (k * abs(majority_coefficient(law.dimension, k - 1)))
-    at = looks(settings["steps"])
+    at = looks(settings["steps"], LOOKS)
     for reading, (factor, grid) in READINGS.items():
         start = uniform_parity_start(
             streams(f"{name}-start"), settings["neurons"], law.dimension, k, thresholds=grid(k)
@@ -159,7 +141,7 @@ def uniform_parity(
             w = factor * printed * start.a[..., None] * law.gradient(start.w, start.b)
             network = Network(w, torch.zeros_like(start.a), start.b)
         else:
-            network = uniform_parity_network(start, sets["train"], factor * printed)
+            network = uniform_parity_network(start, own["train"], factor * printed)
         network = network.to(torch.float32)
         rate = settings["rate"] / network.features(inputs.x).square().sum(-1).mean(-1)
         fitted = fit_output(network, inputs, at, LOSSES["hinge"], rate=rate)
@@ -167,7 +149,7 @@ def uniform_parity(
             now = network._replace(a=fitted.after(steps))
             columns = {"value": error(now, test), "train": error(now, inputs),
                        "loss": LOSSES["hinge"].mean(now, test)}  # fmt: skip
-            yield from _rows(streams, {"law": name, "reading": reading, "step": steps}, columns)
+            yield from rows(streams, {"law": name, "reading": reading, "step": steps}, columns)
 
 
 def uniform_parity_heads(
@@ -175,7 +157,7 @@ def uniform_parity_heads(
 ) -> Iterator[dict[str, Any]]:
     """Errors of fixed features: inputs, their products, the network's own start."""
     law = UniformParity(settings["dimension"], settings["block"])
-    sets = _sets(name, law, settings["samples"], streams)
+    data = sets(law, settings["samples"], streams, f"{name}-")
     start = uniform_parity_start(
         streams(f"{name}-start"), settings["neurons"], law.dimension, law.block
     )
@@ -186,13 +168,13 @@ def uniform_parity_heads(
         "products of two": products,
         "random features": own.features,
     }.items():
-        seen = {part: (features(inputs.x), inputs.y) for part, inputs in sets.items()}
+        seen = {part: (features(inputs.x), inputs.y) for part, inputs in data.items()}
         found = regress(seen["train"], seen["validation"])
         columns = {
             column: (found.predict(seen[part][0]).sign() != seen[part][1]).double().mean(-1)
             for column, part in (("train", "train"), ("value", "test"))
         }
-        yield from _rows(streams, {"law": name, "method": method}, columns)
+        yield from rows(streams, {"law": name, "method": method}, columns)
 
 
 def products(x: Tensor) -> Tensor:
@@ -204,21 +186,21 @@ def products(x: Tensor) -> Tensor:
 def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Algorithm 7 with steps of 1 / L."""
     law = _polynomial(settings)
-    sets = _sets("polynomial", law, settings["samples"], streams)
+    data = sets(law, settings["samples"], streams, "polynomial-")
     start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
-    stripped = strip(sets["train"])
+    stripped = strip(data["train"])
     network = multi_index_network(
         start, stripped, law.dimension**0.5, streams("polynomial-thresholds")
     )
-    fitted = fit_square(network, stripped.inputs, looks(settings["steps"]))
+    fitted = fit_square(network, stripped.inputs, looks(settings["steps"], LOOKS))
     for steps in fitted.looks:
         now = network._replace(a=fitted.after(steps))
         columns = {}
         for column, part in (("train", "train"), ("value", "test")):
-            x, y = sets[part].x, sets[part].y
+            x, y = data[part].x, data[part].y
             lost = (stripped.predict(now, x) - y).square().mean(-1)
             columns[column] = lost / y.square().mean(-1)
-        yield from _rows(
+        yield from rows(
             streams, {"law": "multi_index", "reading": "as printed", "step": steps}, columns
         )
 
@@ -226,10 +208,10 @@ def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
 def multi_index_heads(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
     """Fixed features by ridge regression on the inputs of Algorithm 7."""
     law = _polynomial(settings)
-    sets = _sets("polynomial", law, settings["samples"], streams)
+    data = sets(law, settings["samples"], streams, "polynomial-")
     start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
     for place, replicate in enumerate(streams.replicates):
-        parts = [Data(inputs.x[place], inputs.y[place]) for inputs in sets.values()]
+        parts = [Data(inputs.x[place], inputs.y[place]) for inputs in data.values()]
         own = Network(*(part[place : place + 1] for part in start))
         kernels: dict[str, list[Kernel]] = {
             "linear": [linear_kernel],
@@ -267,10 +249,7 @@ def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             torch.randn(half, generator=stream, dtype=torch.float64)
             for stream in streams(f"{name}-thresholds")
         ])  # fmt: skip
-        heads = [
-            law.sample(settings["head"][part], streams(f"{name}-{part}"))
-            for part in ("train", "validation", "test")
-        ]
+        heads = sets(law, settings["head"], streams, f"{name}-").values()
         drawn = streams(f"{name}-inputs")
         total = torch.zeros_like(start.w[:, :half])
         seen = 0
@@ -290,4 +269,4 @@ def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
             train, validation, test = ((network.features(part.x), part.y) for part in heads)
             loss = regress(train, validation).nmse(*test)
             keys = {"dimension": dimension, "samples": seen}
-            yield from _rows(streams, keys, {"share": share, "error": loss})
+            yield from rows(streams, keys, {"share": share, "error": loss})

@@ -1,8 +1,9 @@
-"""Algorithm 1 along its steps on four laws, and on the XOR with a part of the neurons.
+"""Algorithm 1 along its steps: on four laws, on the XOR with a part of the neurons, on a parity
+with and without its structure.
 
 ``curves``: test accuracy of the network after a step; of parities also on the structured and on
 the uniform inputs alone. ``heads``: what a linear classifier and random features of the same start
-reach.
+reach. ``neurons``, of the structure alone: the first step of every neuron that is no copy.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.baselines import Data, linear, random_features, ridge
-from featlearn.gradient_features.cones import alignment, start_of
+from featlearn.gradient_features.cones import alignment, sampling_noise, start_of
 from featlearn.gradient_features.data import law_of
+from featlearn.gradient_features.experiments.frames import looks, rows, sets
 from featlearn.gradient_features.law import Law, Sample
 from featlearn.gradient_features.model import LOSSES, Network
 from featlearn.gradient_features.parities import Parity
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 HINGE = LOSSES["hinge"]
-#: What heads learn from, what chooses among them, what all are tested on.
-PARTS = ("train", "validation", "test")
 #: Steps at which the network is looked at: so many in each power of ten.
 LOOKS = 8
 #: Keys of a law's settings that are not the law's.
@@ -50,10 +50,9 @@ def measure(job: Job) -> Results:
         chosen = name == config["lottery"]["law"]
         replicates = config["lottery"]["replicates"] if chosen else config["replicates"]
         streams = Streams(job.seed, "gradient_features", f"learning-{name}", range(replicates))
-        # a config has no order of its own
-        sets = {part: law.sample(config["sets"][part], streams(part)) for part in PARTS}
+        data = sets(law, config["sets"], streams)
         start, _ = start_of(law, streams("start"), config["neurons"], training["threshold"])
-        heads += _heads(name, start, sets, streams)
+        heads += [{"law": name, **row} for row in _heads(start, data, streams)]
         wide = law.sample(config["first_samples"], streams("first")).to(torch.float32)
         stepped = scaled_first_step(
             start.to(torch.float32), wide, training["threshold"] / training["middle"]
@@ -65,15 +64,49 @@ def measure(job: Job) -> Results:
             )
         for arm, network in arms.items():
             progress = Progress(f"{job.rule}, {name}, {arm}", training["steps"])
-            for row in _curve(law, network, sets["test"], training, streams, progress):
+            for row in _curve(law, network, data["test"], training, streams, progress):
                 curves.append({"law": name, "arm": arm, "neurons": network.a.shape[1], **row})
     return {"curves": pd.DataFrame(curves), "heads": pd.DataFrame(heads)}
 
 
-def looks(steps: int) -> set[int]:
-    """Steps 1 to ``steps``, evenly spaced in the logarithm."""
-    count = int(LOOKS * np.log10(steps)) + 1
-    return {round(step) for step in np.geomspace(1, steps, count)}
+def structure(job: Job) -> Results:
+    """The same start, first step and later steps with p_A as in the config and with p_A = 0.
+
+    With p_o = 1/2 the latter are uniform inputs, on which all networks and heads are tested.
+    """
+    config = job.config
+    streams = Streams(job.seed, "gradient_features", "structure", range(config["replicates"]))
+    size = (config["dimension"], config["block"], 1)
+    uniform = Parity(*size, 0.0, config["background"])
+    test = uniform.sample(config["sets"]["test"], streams("test"))
+    frames: dict[str, list[dict[str, Any]]] = {"neurons": [], "curves": [], "heads": []}
+    for arm, share in {"structured": config["structured"], "none": 0.0}.items():
+        law = Parity(*size, share, config["background"])
+        # a stream gives both arms the same start
+        start, own = start_of(law, streams("start"), config["neurons"], config["threshold"])
+        wide = law.sample(config["first_samples"], streams(f"{arm}-first"))
+        stepped = scaled_first_step(start, wide, config["threshold"] / config["middle"])
+        head = Network(*(part[:, :own] for part in start))
+        found = law.gradient(head.w, head.b)
+        columns = {
+            "sampled": alignment(law, stepped.w[:, :own]),
+            "population": alignment(law, found),
+            "size": found.norm(dim=-1),
+            "noise": sampling_noise(head, wide, found).sqrt(),
+        }
+        for place, replicate in enumerate(streams.replicates):
+            for neuron in range(own):
+                at = {name: value[place, neuron].item() for name, value in columns.items()}
+                frames["neurons"].append(
+                    {"arm": arm, "replicate": replicate, "neuron": neuron, **at}
+                )
+        data = sets(law, config["sets"], streams, f"{arm}-") | {"test": test}
+        frames["heads"] += [{"arm": arm, **row} for row in _heads(start, data, streams)]
+        progress = Progress(f"{job.rule}, {arm}", config["steps"])
+        network = stepped.to(torch.float32)
+        for row in _curve(law, network, test, config, streams, progress):
+            frames["curves"].append({"arm": arm, **row})
+    return {name: pd.DataFrame(own) for name, own in frames.items()}
 
 
 def _curve(
@@ -92,7 +125,7 @@ def _curve(
     def fresh() -> Sample:
         return law.sample(training["samples"], drawn).to(torch.float32)
 
-    inputs, at = test.to(torch.float32), looks(training["steps"])
+    inputs, at = test.to(torch.float32), looks(training["steps"], LOOKS)
     steps = descend(network, fresh, rate, training["steps"], HINGE)
     for step, now in enumerate(steps, 1):
         progress.report(step, dict)
@@ -100,13 +133,12 @@ def _curve(
             right = now(inputs.x).sign() == inputs.y
             for part, chosen in _parts(law, inputs).items():
                 share = (right & chosen).sum(1) / chosen.sum(1)
-                for replicate, value in zip(streams.replicates, share.tolist(), strict=True):
-                    yield {"step": step, "part": part, "replicate": replicate, "value": value}
+                yield from rows(streams, {"step": step, "part": part}, {"value": share})
 
 
 def _parts(law: Law, inputs: Sample) -> dict[str, Tensor]:
     whole = {"all": torch.ones_like(inputs.y, dtype=torch.bool)}
-    if isinstance(law, Parity):
+    if isinstance(law, Parity) and (inputs.component >= 0).any():
         whole |= {"structured": inputs.component >= 0, "uniform": inputs.component < 0}
     return whole
 
@@ -118,7 +150,10 @@ def lottery(
     found = alignment(law, network.w.double()) > 1 - gamma
     count = min(int(found.sum(1).min()), tickets)
     if not count:
-        raise ValueError(f"no neuron lies in a cone of width {gamma}; expected a wider one")
+        raise FeatlearnError(
+            f"gradient_features.learning.lottery.gamma: {gamma}; in a replicate no neuron is in a "
+            "cone of this width after the first step; expected a wider cone, or more first_samples"
+        )
     order = torch.stack([
         torch.randperm(found.shape[1], generator=stream) for stream in streams("lottery")
     ])  # fmt: skip
@@ -131,16 +166,16 @@ def lottery(
 
 
 def _heads(
-    name: str, start: Network, sets: Mapping[str, Sample], streams: Streams
+    start: Network, data: Mapping[str, Sample], streams: Streams
 ) -> Iterator[dict[str, Any]]:
-    raw = linear(sets)
+    raw = linear(data)
     for replicate in streams.replicates:
         own = Network(*(part[replicate : replicate + 1] for part in start))
-        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in sets.values()]
+        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in data.values()]
         scores = {
-            "linear": [raw[part][replicate].item() for part in sets],
+            "linear": [raw[part][replicate].item() for part in data],
             "random features": ridge([random_features(own)], *parts),
         }
         for method, (train, validation, test) in scores.items():
-            yield {"law": name, "method": method, "replicate": replicate,
-                   "train": train, "validation": validation, "value": test}  # fmt: skip
+            yield {"method": method, "replicate": replicate, "train": train,
+                   "validation": validation, "value": test}  # fmt: skip

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import existence as built
 from featlearn.gradient_features.cones import activation, background_tail, sure_weights
@@ -57,7 +58,7 @@ def nice(
     gamma, least, most = settings["gamma"], law.size / 2, max(settings["neurons"])
     for replicate, stream in zip(streams.replicates, streams("nice"), strict=True):
         drawn = built.draw(law, settings["threshold"], settings["networks"] * most, stream)
-        p = built.hit_probability(law, drawn, gamma, least)
+        p = _hit(law, drawn, gamma, least, "nice", settings)
         found = built.nice(law, drawn, gamma, least).view(settings["networks"], most, -1)
         for neurons in settings["neurons"]:
             hits = neurons * p
@@ -69,6 +70,21 @@ def nice(
                 "value": lacking.double().mean().item(),
                 "bound": 2 * found.shape[-1] * math.exp(-built.CHERNOFF * hits),
             }
+
+
+def _hit(
+    law: GaussianMixture, drawn: built.Neurons, gamma: float, least: float, section: str,
+    settings: Mapping[str, Any],
+) -> float:  # fmt: skip
+    """p of the lemmas, which say nothing where it is 0."""
+    p = built.hit_probability(law, drawn, gamma, least)
+    if not p:
+        raise FeatlearnError(
+            f"gradient_features.lemmas.{section}: none of {len(drawn.a)} starts with threshold "
+            f"{settings['threshold']} lies in a cone of gamma {gamma}, {type(law).__name__}; "
+            "expected a lower threshold, a wider cone or more neurons"
+        )
+    return p
 
 
 def existence(
@@ -85,7 +101,7 @@ def existence(
     )  # fmt: skip
     for place, (replicate, start, unseen) in enumerate(drawn):
         neurons = built.draw(law, ratio, max(settings["neurons"]), start)
-        p = built.hit_probability(law, neurons, gamma, least)
+        p = _hit(law, neurons, gamma, least, "existence", settings)
         test = law.sample(settings["test"], [unseen])
         wanted = truth(test.x)
         for count in settings["neurons"]:

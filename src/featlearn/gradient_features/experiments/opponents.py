@@ -24,6 +24,7 @@ from featlearn.gradient_features.baselines import (
     tangent,
 )
 from featlearn.gradient_features.data import Xor
+from featlearn.gradient_features.experiments.frames import sets
 from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Network, error, symmetric_start
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -57,22 +58,19 @@ def cell(
     name = f"fixed-features-{dimension}-{noise}"
     streams = Streams(seed, "gradient_features", name, range(replicates))
     law = Xor(dimension, noise)
-    sets = {
-        part: law.sample(config["samples"][part], streams(part))
-        for part in ("train", "validation", "test")
-    }
+    data = sets(law, config["samples"], streams)
     start = symmetric_start(
         streams("start"), config["neurons"], dimension, config["threshold"] * law.signal_std
     )
     found = {
-        "network": network(start, sets, config),
-        "bayes": {part: optimal(inputs) for part, inputs in sets.items()},
+        "network": network(start, data, config),
+        "bayes": {part: optimal(inputs) for part, inputs in data.items()},
     }
-    found["linear"] = linear(sets)
+    found["linear"] = linear(data)
     for replicate in streams.replicates:
         for method, scores in found.items():
-            yield _row(law, method, replicate, *(scores[part][replicate].item() for part in sets))
-        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in sets.values()]
+            yield _row(law, method, replicate, *(scores[part][replicate].item() for part in data))
+        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in data.values()]
         own = Network(*(part[replicate : replicate + 1] for part in start))
         for method, kernels in {
             "random features": [random_features(own)],
@@ -99,13 +97,13 @@ def optimal(inputs: Sample) -> Tensor:
 
 
 def network(
-    start: Network, sets: Mapping[str, Sample], config: Mapping[str, Any]
+    start: Network, given: Mapping[str, Sample], config: Mapping[str, Any]
 ) -> dict[str, Tensor]:
     """Accuracies (R,) of Algorithm 1 at the step with the smallest validation loss.
 
     The rate is in units of what keeps the output layer's steps stable.
     """
-    data = {part: inputs.to(torch.float32) for part, inputs in sets.items()}
+    data = {part: inputs.to(torch.float32) for part, inputs in given.items()}
     network = scaled_first_step(
         start.to(torch.float32), data["train"], config["threshold"] / MIDDLE
     )

@@ -79,8 +79,8 @@ def infinity_cones(alternative: pd.DataFrame) -> Figure:
 def fixed_features(fixed: pd.DataFrame, config: Config) -> Figure:
     """Proposition 3.23: features that stay as they are
 
-    Least hinge loss of ReLU features, each at most 1, under a head of norm B, for three sizes of the
-    parity in 16 k dimensions: random ones, and the same after one step of descent (closed form). The
+    Least hinge loss of ReLU features, each at most 1, under a head of norm B, a panel a block of the
+    parity (k) in 16 k dimensions: random ones, and the same after one step of descent (closed form). The
     band goes from a certificate that no head does better on the training inputs to the test loss. Dashes:
     the lower bound for fixed features; dots: the linear classifier, exactly 1/2 at every norm.
     *What to see:* {{ said("gradient_features/proposition-3.23", holds="no head on random features comes below the bound",

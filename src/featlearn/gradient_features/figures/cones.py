@@ -49,6 +49,8 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
         ax.set_title(LAWS[name])
     for ax in axes[len(laws) :]:
         ax.set_axis_off()
+    for ax in axes[len(laws) - 4 : 4]:  # no panel below
+        ax.tick_params(labelbottom=True)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="lower right")
     drawn.supxlabel("alignment with the nearest direction", fontsize=9)
     drawn.supylabel("share of the neurons", fontsize=9)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, interval, lines, share_interval
+from featlearn.core.statistical import Look, history, interval, lines
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -84,8 +83,8 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
 
     Test error of parities of two and of four coordinates (Algorithm 6; the first step on inputs, and
     by the closed form of its gradient), and the share of the labels' energy that is missed of a
-    polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Dashed and
-    dotted: fixed features on the same inputs, solved to their optimum. 95 % intervals. *What to see:*
+    polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Black
+    lines: fixed features on the same inputs, solved to their optimum. 95 % intervals. *What to see:*
     products of two coordinates know the parity of two, so that it says nothing about features. That of four
     {{ said("gradient_features/uniform-parity-learned", holds="the network learns and nothing fixed does",
     fails="the network does not learn so much better than what is fixed") }}. With the printed rate the sum of a good neuron
@@ -107,9 +106,7 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
         for reading, (words, colour) in READINGS.items():
             shown = own[own["reading"] == reading]
             if len(shown):
-                sns.lineplot(shown, x="step", y="value", color=COLOURS[colour], label=words, ax=ax,
-                             legend=False, errorbar=share_interval,
-                             err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+                history(ax, shown, words, COLOURS[colour])
         for method, (words, dash) in HEADS.items():
             level = heads[(heads["law"] == law) & (heads["method"] == method)]["value"]
             if len(level):

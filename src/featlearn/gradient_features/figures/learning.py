@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import seaborn as sns
 
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import share_interval
+from featlearn.core.statistical import history
 from featlearn.gradient_features.config import majority_plateau
 from featlearn.gradient_features.words import LAWS
 
@@ -85,6 +84,4 @@ def _lines(ax: Axes, frame: pd.DataFrame, hue: str, looks: dict[str, tuple[str, 
     for name, (words, colour) in looks.items():
         shown = frame[frame[hue] == name]
         if len(shown):
-            sns.lineplot(shown, x="step", y="value", color=COLOURS[colour], label=words, ax=ax,
-                         legend=False, errorbar=share_interval,
-                         err_kws={"linewidth": 0, "alpha": 0.2})  # fmt: skip
+            history(ax, shown, words, COLOURS[colour])

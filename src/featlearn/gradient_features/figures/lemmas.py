@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import EngFormatter
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
@@ -55,6 +56,9 @@ def existence(nice: pd.DataFrame, existence: pd.DataFrame) -> Figure:
         })  # fmt: skip
         ax.axhline(1, color=COLOURS["grey"], linewidth=0.8)
         ax.set(xscale="log", yscale="log", ylim=(0.8e-5, 300), xlabel="neurons m", ylabel="")
+        ax.set_xticks(sorted(drop["neurons"].unique()))
+        ax.get_xaxis().set_major_formatter(EngFormatter(sep=""))
+        ax.minorticks_off()
         ax.set_title(f"Lemma 3.14, {LAWS[law]}")
     others[1].legend(loc="lower left")
     return drawn

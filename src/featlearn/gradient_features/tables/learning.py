@@ -22,11 +22,13 @@ def learning(curves: pd.DataFrame, heads: pd.DataFrame) -> Table:
     both = pd.concat([last.assign(method="network"), heads], ignore_index=True)
     means = summary(both, ["law", "method"])
     train = heads.groupby(["law", "method"])["train"].mean().rename("train").reset_index()
+    # the law of the lottery tickets has its own number
+    replicates = " or ".join(str(int(count)) for count in sorted(means["replicates"].unique()))
     named = means.assign(law=means["law"].map(LAWS))
     return Table(
         means.merge(train, on=["law", "method"], how="left"),
         side_by_side(named, ["law"], "method", HEADS),
-        f"{int(means['replicates'].max())} replicates, after the sign: {SPREAD_KIND}. Heads see one "
+        f"{replicates} replicates, after the sign: {SPREAD_KIND}. Heads see one "
         "training set, the network fresh inputs in each step. Chance, and the more frequent class: "
         "0.5.",
     )
