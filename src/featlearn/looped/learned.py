@@ -225,7 +225,8 @@ def fit(arm: Arm, start: Looped, training: Seen, iterations: int, progress: Prog
     for iteration in range(iterations):
         # where no start has moved the equations are those of the iteration before
         own = unpacked(flat[:, moved], width)
-        equations = normal_equations(own, *(part[moved] for part in training), r[:, moved], arm)
+        given = (training.gram[moved], training.theta[moved])
+        equations = normal_equations(own, *given, r[:, moved], arm)
         for kept, new in zip((normal, pull), equations, strict=True):
             kept[:, moved] = new
         scale = normal.diagonal(dim1=-2, dim2=-1)
