@@ -38,7 +38,7 @@ def test_the_short_form_is_the_looped_transformer():
     own = start(ARMS["all"], scale=1.0)
     weights = Looped(*(part[0] for part in own))
     prompts = SETS["test"]
-    found = weights(learned.gram(prompts))
+    found = weights(learned.Seen.of(prompts).gram)
     for replicate in range(2):
         layer = model.construction(12, 3)._replace(q=weights.q[replicate], p=weights.p[replicate])
         taken = [step.expand(300) / 12 for step in weights.steps[replicate]]
@@ -51,7 +51,7 @@ def test_the_short_form_is_the_looped_transformer():
 def test_slopes_are_those_of_the_loss(name):
     """By going back through the loops, against autograd of the whole."""
     arm, own, prompts = ARMS[name], start(ARMS["all"]), SETS["test"]
-    given = (learned.gram(prompts), prompts.theta)
+    given = (learned.Seen.of(prompts).gram, prompts.theta)
     flat = learned.packed(own).requires_grad_()
     r = learned.residuals(learned.unpacked(flat, 4), *given, arm.loss)
     loss = r.square().sum(-1).mean(-1)
@@ -75,7 +75,7 @@ def test_slopes_are_those_of_the_loss(name):
 @pytest.mark.parametrize("loss", ["parameter", "prediction"])
 def test_fitted_steps_are_the_best_that_prompts_share(loss):
     arm = learned.Arm(False, loss)
-    fitted = learned.fit(arm, start(arm), SETS["train"], 30, progress(30))
+    fitted = learned.fit(arm, start(arm), learned.Seen.of(SETS["train"]), 30, progress(30))
     of = data.spectrum(SETS["train"])
     assert (fitted.model.q == torch.eye(4, dtype=DTYPE)).all()
     for replicate in range(2):
@@ -90,9 +90,9 @@ def test_fitted_steps_are_the_best_that_prompts_share(loss):
 def test_on_the_task_attention_by_labels_is_found():
     """Its optimum is 1 / binomial(T + n / 2, T), which no shared steps of descent reach."""
     arm = ARMS["all, as printed"]
-    fitted = learned.fit(arm, start(arm, loops=2), SETS["train"], 40, progress(40))
-    picked = learned.chosen(fitted, arm, SETS["validation"])
-    found = learned.errors(picked.model(learned.gram(SETS["test"])), SETS["test"].theta)
+    fitted = learned.fit(arm, start(arm, loops=2), learned.Seen.of(SETS["train"]), 40, progress(40))
+    picked = learned.chosen(fitted, arm, learned.Seen.of(SETS["validation"]))
+    found = learned.errors(picked.model(learned.Seen.of(SETS["test"]).gram), SETS["test"].theta)
     best = closed_forms.best_fixed(data.spectrum(SETS["train"]).w.flatten(0, -2), 2, "prediction")
     assert (found["prediction"] < 0.97 * best.error).all()
     assert (found["prediction"] > 0.8 / comb(2 + 6, 2)).all()
@@ -109,7 +109,7 @@ def test_attention_by_labels_leaves_a_product_of_label_norms():
     steps = torch.tensor([0.3, 0.7, 1.1], dtype=DTYPE)
     layer = Looped(q, torch.eye(4, dtype=DTYPE), steps)
     prompts = SETS["test"]
-    found = (layer(learned.gram(prompts)) * prompts.theta).sum(-1)
+    found = (layer(learned.Seen.of(prompts).gram) * prompts.theta).sum(-1)
     norms = prompts.y.square().sum(-1, keepdim=True) / 12
     torch.testing.assert_close(1 - found, (1 - steps * norms).prod(-1))
 

@@ -54,10 +54,17 @@ class Looped(NamedTuple):
         return -z[..., :-1]
 
 
-def gram(prompts: Prompts) -> Tensor:
-    """Of the examples with their labels, over n: (..., d + 1, d + 1)."""
-    examples = prompts.tokens[..., :-1, :]
-    return examples.mT @ examples / prompts.x.shape[-2]
+class Seen(NamedTuple):
+    """What of prompts a layer sees, and what they hide."""
+
+    gram: Tensor  #: of the examples with their labels, over n: (..., d + 1, d + 1)
+    theta: Tensor  #: (..., d)
+
+    @classmethod
+    def of(cls, prompts: Prompts) -> Seen:
+        """Of prompts (...)."""
+        examples = prompts.tokens[..., :-1, :]
+        return cls(examples.mT @ examples / prompts.x.shape[-2], prompts.theta)
 
 
 def errors(found: Tensor, theta: Tensor) -> dict[str, Tensor]:
@@ -187,7 +194,7 @@ class Fit(NamedTuple):
 CONVERGED, PATIENCE = 1e-5, 5
 
 
-def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: Progress) -> Fit:
+def fit(arm: Arm, start: Looped, training: Seen, iterations: int, progress: Progress) -> Fit:
     """Levenberg and Marquardt's method through the loops, on fixed prompts, all fits at once.
 
     Gradient descent takes thousands of steps here, because the entries of Q and P differ in scale
@@ -204,17 +211,24 @@ def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: P
     """
     flat, width = packed(start), start.q.shape[-1]
     free = slice(0 if arm.weights else 2 * width**2, None)
-    given = (gram(training), training.theta)
 
     def error(at: Tensor) -> tuple[Tensor, Tensor]:
-        r = residuals(unpacked(at, width), *given, arm.loss)
+        r = residuals(unpacked(at, width), *training, arm.loss)
         return r, r.square().sum(-1).mean(-1).nan_to_num(math.inf)
 
     r, loss = error(flat)
     history = [loss]
     damping = torch.full_like(loss, 1e-2)
+    pull = torch.zeros_like(flat[..., free])
+    normal = torch.diag_embed(pull)
+    moved = torch.ones(loss.shape[1:], dtype=torch.bool)  # (R,)
     for iteration in range(iterations):
-        normal, pull = normal_equations(unpacked(flat, width), *given, r, arm)
+        # where no start has moved the equations are those of the iteration before
+        own = unpacked(flat[:, moved], width)
+        given = (training.gram[moved], training.theta[moved])
+        equations = normal_equations(own, *given, r[:, moved], arm)
+        for kept, new in zip((normal, pull), equations, strict=True):
+            kept[:, moved] = new
         scale = normal.diagonal(dim1=-2, dim2=-1)
         damped = scale * damping[..., None] + 1e-12 * scale.amax(-1, keepdim=True)
         move = torch.linalg.solve(normal + torch.diag_embed(damped), pull)
@@ -222,6 +236,7 @@ def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: P
         tried[..., free] -= move
         new, less = error(tried)
         better = less < loss
+        moved = better.any(0)
         flat = torch.where(better[..., None], tried, flat)
         r, loss = torch.where(better[..., None, None], new, r), torch.where(better, less, loss)
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-10, 1e8)
@@ -233,9 +248,9 @@ def fit(arm: Arm, start: Looped, training: Prompts, iterations: int, progress: P
     return Fit(unpacked(flat, width), loss, history[0])
 
 
-def chosen(fitted: Fit, arm: Arm, validation: Prompts) -> Fit:
+def chosen(fitted: Fit, arm: Arm, validation: Seen) -> Fit:
     """The start with the least error on validation prompts, replicate by replicate: (R, ...)."""
-    found = errors(fitted.model(gram(validation)), validation.theta)[arm.loss]
+    found = errors(fitted.model(validation.gram), validation.theta)[arm.loss]
     best = found.nan_to_num(math.inf).argmin(0)  # (R,)
     replicates = torch.arange(len(best))
     model = Looped(*(part[best, replicates] for part in fitted.model))

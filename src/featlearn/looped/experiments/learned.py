@@ -24,7 +24,7 @@ from featlearn.looped.closed_forms import (
     residual,
 )
 from featlearn.looped.data import Prompts, Spectrum, draw, spectrum
-from featlearn.looped.learned import ARMS, Looped, begin, chosen, errors, fit, gram
+from featlearn.looped.learned import ARMS, Looped, Seen, begin, chosen, errors, fit
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -50,16 +50,17 @@ def measure(job: Job) -> Results:
         sets = {part: draw(*shape, streams(part), count[part])
                 for part in ("train", "validation", "test")}  # fmt: skip
         law = spectrum(draw(*shape, streams("law")[:1], count["law"]))
+        seen = {part: Seen.of(prompts) for part, prompts in sets.items()}
         found = solvers(sets, law, config["loops"])
         for name, arm in ARMS.items():
             progress = Progress(f"{job.rule}, {examples} examples, {name}", config["iterations"])
             start = begin(arm, streams("start"), *(config[key] for key in STARTED))
             # as many residuals for both losses: d a prompt, or one
-            seen = count["train"] // (config["dimension"] if arm.loss == "parameter" else 1)
-            training = Prompts(*(part[:, :seen] for part in sets["train"]))
+            used = count["train"] // (config["dimension"] if arm.loss == "parameter" else 1)
+            training = Seen(*(part[:, :used] for part in seen["train"]))
             own = fit(arm, start, training, config["iterations"], progress)
-            own = chosen(own, arm, sets["validation"])
-            found[name] = errors(own.model(gram(sets["test"])), sets["test"].theta)
+            own = chosen(own, arm, seen["validation"])
+            found[name] = errors(own.model(seen["test"].gram), seen["test"].theta)
             weights += _weights(name, own.model, examples)
             fits += [
                 {"examples": examples, "arm": name, "replicate": replicate, "value": value,
