@@ -18,6 +18,7 @@ from PIL import Image
 
 from featlearn.core import publication
 from featlearn.core.claims import FAILS, VERDICTS, declared
+from featlearn.core.commit import CHANGED, commit
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_parquet
 from featlearn.core.front import (
@@ -215,10 +216,15 @@ def test_the_readme_is_written_when_all_runs_are_published(monkeypatch):
 
 
 def test_what_is_not_this_very_commit_is_refused(toy):
-    (toy / "new.py").touch()
+    (toy / "run.log").touch()  # no run reads it
+    assert commit(toy.root) == git(toy, "rev-parse", "HEAD")
+    (toy / "src/featlearn/new.py").touch()
+    assert commit(toy.root).endswith(CHANGED)
     assert "the checkout differs from its commit" in (told := refused(toy))
     assert "new.py" in told
-    (toy / "new.py").unlink()
+    assert "run.log" not in told
+    (toy / "src/featlearn/new.py").unlink()
+    (toy / "run.log").unlink()
 
 
 def test_files_of_an_earlier_commit_are_published_where_this_one_would_make_the_same(toy):

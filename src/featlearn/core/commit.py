@@ -11,10 +11,14 @@ VARIABLE = "FEATLEARN_COMMIT"
 CHANGED = "+"
 #: What git does not need to know for a run to be that of a commit: it is made from a run.
 APART = "results/published"
+#: Where a new file may be code or settings of a run; elsewhere it is a log, notes, somebody's data.
+READ = ("Snakefile", "workflow", "config", "profiles", "scripts", "src")
 
 
 def commit(root: Path) -> str:
-    """Commit of the checkout at ``root``, with a ``+`` behind it if files were changed or are new.
+    """Commit of the checkout at ``root``, with a ``+`` behind it if a run may not be of it.
+
+    That is if files were changed, or are new where a run reads its code and settings.
 
     Empty where there is no git, or ``root`` is no checkout of its own.
     """
@@ -25,9 +29,10 @@ def commit(root: Path) -> str:
 
 
 def changes(root: Path) -> list[str]:
-    """Files that are not as they are in the commit, new ones too."""
-    told = _git(root, "status", "--porcelain", "--", ".", f":!{APART}")
-    return [line[3:] for line in (told or "").splitlines()]
+    """Files that are not as they are in the commit, and new ones in ``READ``."""
+    told = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{APART}")
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "--", *READ)
+    return [*(line[3:] for line in (told or "").splitlines()), *(new or "").splitlines()]
 
 
 def descends(root: Path, commit: str, older: str) -> bool:
