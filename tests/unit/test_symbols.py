@@ -24,6 +24,9 @@ from featlearn.core.symbols import signs, tagged
         ("T_0 = 1e5, at most 2e-05", "T<sub>0</sub> = 10<sup>5</sup>, at most 2·10<sup>−5</sup>"),
         ("1 - logit_y >= 0, -1 to +-2", "1 − logit<sub>y</sub> ≥ 0, −1 to ±2"),
         ("<X^T y, theta*> = |y|^2.", "⟨X<sup>T</sup> y, θ*⟩ = |y|<sup>2</sup>."),
+        # what would mean something else without its brackets keeps them
+        ("sqrt(2d) + sqrt(np), sqrt(d)^3", "√(2d) + √(np), √(d)<sup>3</sup>"),
+        ("|B| max |l - 1/|B||", "|B| max |l − 1/|B||"),
     ],
 )
 def test_ascii_maths_is_set(text, shown):
@@ -34,6 +37,7 @@ def test_ascii_maths_is_set(text, shown):
     "text",
     [
         "gradient_features and one_step stay", "GemFilter on Phi 3.5 Mini",
+        "phi-3.5-mini-instruct", "for x < 1, y > 2", "**a claim** of **1 run**",
         "`theta_0` and $\\eta_2$",
         "multi-view, two-alpha-one", "a pilot of 2.6-5.7", "an interval, not etal",
     ],
