@@ -51,6 +51,8 @@ def test_the_report_sets_it_between_tags_and_not_in_code():
     assert html == "x<sub>1</sub> &lt; 2 &amp; &lt;b&gt;y<sub>2</sub>&lt;/b&gt; `no`"
     page = maths(maths("").__class__('<a href="#claim-x_1">x_1</a> <code>x_1 >= 2</code> $x_1$'))
     assert page.startswith('<a href="#claim-x_1">x<sub>1</sub></a> <code>x_1 >= 2</code> <math')
+    box = '<div aria-label="of $x_1$ and y_2">'
+    assert maths(maths("").__class__(box)) == box
 
 
 def test_pages_set_it_and_keep_markdown_and_links_as_they_are():

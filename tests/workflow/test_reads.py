@@ -13,7 +13,7 @@ from .checkout import REPOSITORY, environment
 
 #: Of each measuring rule, by paper and folder, the sections whose parts are among its params or
 #: those of the rules that it starts from. What wildcards choose is not looked at.
-TRACED = '''
+TRACED = """
 import json
 from snakemake.io import Wildcards
 
@@ -59,7 +59,7 @@ for rule in EVERY:
 Path("told.json").write_text(json.dumps([told, config["papers"], {
     paper: [key for key, own in config[paper].items() if isinstance(own, dict)]
     for paper in config["papers"]}]))
-'''
+"""
 
 
 def test_sections_that_rules_are_given_are_those_that_a_second_seed_hangs_on(tmp_path):
@@ -78,7 +78,7 @@ def test_sections_that_rules_are_given_are_those_that_a_second_seed_hangs_on(tmp
             f"{paper}.{key}" for key in sections[paper]
         ]  # fmt: skip
         allowed = reads.get(paper, {}).get(folder, usual)
-        assert set(given) <= set(allowed), f"{paper}/{folder}: {given}; config/reads.yaml: {allowed}"
+        assert set(given) <= set(allowed), f"{paper}/{folder}: config/reads.yaml has {allowed}"
         seen.setdefault(f"{paper}/{folder}", set()).update(given)
     # it sees through rules that start from others, and through parts of sections
     assert seen["universality/remedy"] == {"universality.remedy", "universality.ladders"}
