@@ -15,7 +15,6 @@ from .checkout import REPOSITORY, environment
 #: those of the rules that it starts from. What wildcards choose is not looked at.
 TRACED = """
 import json
-from snakemake.io import Wildcards
 
 
 def places():
