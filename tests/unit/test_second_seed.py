@@ -43,6 +43,7 @@ def row(claim: str, **other) -> dict:
     return {
         "claim": claim, "paper": claim.partition("/")[0], "artefact": ARTEFACTS[claim],
         "kind": "theorem", "source": claim, "reason": "", "low": 0.0, "high": 1.0,
+        "quantity": "a share",
         "measured": 0.5, "interval_low": 0.4, "interval_high": 0.6, "spread": 0.1,
         "spread_kind": "half-width", "replicates": 10, "verdict": HOLDS, **other,
     }  # fmt: skip
@@ -93,6 +94,13 @@ def test_runs_of_other_settings_are_no_pair(tmp_path):
     folder = published(tmp_path, {"threads": 2})
     assert second_seed(folder) is None
     assert all("second" not in row for row in read_ledger(folder))
+
+
+@pytest.mark.parametrize("other", [{"quantity": "another"}, {"spread_kind": "of a median"}])
+def test_another_quantity_under_the_same_name_is_no_second_seed(other):
+    (told,) = of_two_seeds([row("mrp/headline")], [row("mrp/headline", verdict=FAILS, **other)])
+    assert told["second"] is None
+    assert told["verdict"] == HOLDS
 
 
 def test_a_new_claim_and_one_with_another_band_are_judged_by_one_seed(tmp_path):

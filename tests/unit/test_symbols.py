@@ -24,6 +24,9 @@ from featlearn.core.symbols import signs, tagged
         ("T_0 = 1e5, at most 2e-05", "T<sub>0</sub> = 10<sup>5</sup>, at most 2·10<sup>−5</sup>"),
         ("1 - logit_y >= 0, -1 to +-2", "1 − logit<sub>y</sub> ≥ 0, −1 to ±2"),
         ("<X^T y, theta*> = |y|^2.", "⟨X<sup>T</sup> y, θ*⟩ = |y|<sup>2</sup>."),
+        # what would mean something else without its brackets keeps them
+        ("sqrt(2d) + sqrt(np), sqrt(d)^3", "√(2d) + √(np), √(d)<sup>3</sup>"),
+        ("|B| max |l - 1/|B||", "|B| max |l − 1/|B||"),
     ],
 )
 def test_ascii_maths_is_set(text, shown):
@@ -34,6 +37,7 @@ def test_ascii_maths_is_set(text, shown):
     "text",
     [
         "gradient_features and one_step stay", "GemFilter on Phi 3.5 Mini",
+        "phi-3.5-mini-instruct", "for x < 1, y > 2", "**a claim** of **1 run**",
         "`theta_0` and $\\eta_2$",
         "multi-view, two-alpha-one", "a pilot of 2.6-5.7", "an interval, not etal",
     ],
@@ -47,6 +51,8 @@ def test_the_report_sets_it_between_tags_and_not_in_code():
     assert html == "x<sub>1</sub> &lt; 2 &amp; &lt;b&gt;y<sub>2</sub>&lt;/b&gt; `no`"
     page = maths(maths("").__class__('<a href="#claim-x_1">x_1</a> <code>x_1 >= 2</code> $x_1$'))
     assert page.startswith('<a href="#claim-x_1">x<sub>1</sub></a> <code>x_1 >= 2</code> <math')
+    box = '<div aria-label="of $x_1$ and y_2">'
+    assert maths(maths("").__class__(box)) == box
 
 
 def test_pages_set_it_and_keep_markdown_and_links_as_they_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
@@ -104,6 +105,11 @@ def test_a_residual_network_learns_digits_beyond_its_start_and_is_tuned(tmp_path
     assert set(found["tuned"]["mixture"]) == {0, 1, 2}
     for claim in CLAIMS:
         assert len(claim.measure(found)) == 2
+    # 5 % are those of the pictures, whatever the other shares are
+    (helps,) = (own for own in CLAIMS if own.claim.endswith("residual-pre-training-helps-tuning"))
+    fewer = found["tuned"].assign(labels=4, value=0.0)
+    both = {**found, "tuned": pd.concat([fewer, found["tuned"]])}
+    assert helps.measure(both).tolist() == helps.measure(found).tolist()
 
 
 @pytest.mark.parametrize(
@@ -113,6 +119,7 @@ def test_a_residual_network_learns_digits_beyond_its_start_and_is_tuned(tmp_path
         ({"encoder": {"kind": "resnet50"}}, r"residual\.encoder\.kind.*small_resnet"),
         ({"encoder": {"layers": 18}}, r"residual\.encoder.*layers"),
         ({"tuning": {"percents": [5, 20]}}, r"residual\.tuning\.percents"),
+        ({"tuning": {"percents": [1, 100]}}, r"residual\.tuning\.percents"),
     ],
 )
 def test_what_cannot_be_stacked_or_tuned_is_refused_by_its_key(own, told) -> None:

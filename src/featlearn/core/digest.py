@@ -98,8 +98,8 @@ def of_one_seed(ledger: Sequence[Row]) -> str:
         return ""
     return (
         f"{_many(alone, 'claim').capitalize()} {'is' if alone == 1 else 'are'} judged by one seed, "
-        "because their settings or bands are newer than the second run or were changed since; "
-        f"{_many(both, 'claim')} {'was' if both == 1 else 'were'} run with two base seeds"
+        "because their settings, quantities or bands are newer than the second run or were changed "
+        f"since; {_many(both, 'claim')} {'was' if both == 1 else 'were'} run with two base seeds"
     )
 
 

@@ -13,7 +13,6 @@ from PIL import Image
 
 from featlearn.core.symbols import signs, tagged
 
-_MATHS = re.compile(r"\$([^$<>\n]+)\$")
 _FORMULA_OR_TAG = re.compile(r"(\$[^$<>\n]+\$|<[^>]*>)")
 #: What a page shows as it stands.
 _CODE = re.compile(r"(<(code|pre)\b.*?</\2>)", re.DOTALL)
@@ -57,7 +56,7 @@ def _set(html: str) -> str:
     """HTML without code, its formulas set and between its tags the other maths."""
     pieces = _FORMULA_OR_TAG.split(html)
     return "".join(
-        _MATHS.sub(lambda found: _mathml(found[1]), piece) if place % 2 else _plain(piece)
+        (_mathml(piece[1:-1]) if piece[0] == "$" else piece) if place % 2 else _plain(piece)
         for place, piece in enumerate(pieces)
     )
 

@@ -21,15 +21,19 @@ _CALLED = {"eps": "epsilon", "lambda": "lamda", "Lambda": "Lamda"}
 _LEFT_ALONE = re.compile(r"(\$[^$]+\$|`+[^`]*`+)")
 #: A word of letters with neither a letter nor a hyphen to another word beside it.
 _LETTER = re.compile(
-    rf"(?<![A-Za-z])(?<![a-z]-)(?!Phi 3)({_GREEK})"  # Phi 3 is a model
+    rf"(?<![A-Za-z])(?<![a-z]-)(?![Pp]hi[- ]3)({_GREEK})"  # Phi 3 is a model
     r"(?![A-Za-z]|-[a-z]{2})"
 )
-_RELATIONS = (
-    (">=", "≥"), ("<=", "≤"), ("!=", "≠"), ("+-", "±"), ("->", "→"), ("||", "‖"),
-)  # fmt: skip
+_RELATIONS = (("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("+-", "±"), ("->", "→"))
+#: Bars of a norm come in pairs; two in a row may also be those of two sizes, as in ``|1/|B||``.
+_NORM = re.compile(r"\|\|([^|]{1,60})\|\|")
 _ORDER = re.compile(r"(?<!\w)([OΩΘ])~(?=[\s(])")
-_PRODUCT = re.compile(r"<([^<>=≤≥]{1,40}, ?[^<>=≤≥]{1,30})>")
-_ROOT_OF_ONE = re.compile(r"\bsqrt(?:\(([A-Za-z0-9Α-ϱ]+)\)|\s+([A-Za-zΑ-ϱ0-9])\b)")
+#: Without spaces inside of the brackets: those of ``x < 1, y > 2`` are no product's.
+_PRODUCT = re.compile(r"<((?!\s)[^<>=≤≥]{1,40}, ?[^<>=≤≥]{1,30})(?<!\s)>")
+#: A letter or a number alone, raised to nothing: any other root keeps its brackets.
+_ROOT_OF_ONE = re.compile(
+    r"\bsqrt(?:\(([A-Za-zΑ-ϱ]|\d+)\)(?!\^|\*\*)|\s+([A-Za-zΑ-ϱ0-9])\b(?!\^|\*\*))"
+)
 _ROOT = re.compile(r"\bsqrt(?=\s?\()")
 #: A letter, a bar, a star or the name of a function, and what stands below it.
 _BELOW = re.compile(
@@ -38,7 +42,7 @@ _BELOW = re.compile(
 )
 _INNER = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _ABOVE = re.compile(
-    rf"(?:\^|\*\*)({_INNER}|\{{[^{{}}]*\}}|[-−](?:√)?{_INNER}|[-−]√[A-Za-z0-9]"
+    rf"(?<=[^\s*])(?:\^|\*\*)({_INNER}|\{{[^{{}}]*\}}|[-−](?:√)?{_INNER}|[-−]√[A-Za-z0-9]"
     rf"|[-−]\d+(?:\.\d+)?(?:/\d+)?|\d+(?:\.\d+)?|O\(1\)|perp|[-−]?[A-Za-zΑ-ϱ*](?![A-Za-z]))"
 )
 _MINUS = re.compile(r"(?<=\S) - (?=\S)|(?<![\w)-])-(?=[\d.Α-ϱ√∞])|(?<=[([])-(?=\w)|(?<=\s)-(?=\()")
@@ -62,6 +66,7 @@ def _signs(text: str) -> str:
     text = _LETTER.sub(lambda found: _letter(found[1]), text)
     for ascii_sign, sign in _RELATIONS:
         text = text.replace(ascii_sign, sign)
+    text = _NORM.sub(r"‖\1‖", text)
     text = _ORDER.sub(lambda found: f"{found[1]}\u0303", text)
     text = _PRODUCT.sub(r"⟨\1⟩", text)
     text = _ROOT.sub("√", _ROOT_OF_ONE.sub(lambda found: f"√{found[1] or found[2]}", text))

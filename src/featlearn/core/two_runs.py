@@ -13,6 +13,8 @@ from featlearn.core.stats import plus_minus
 Row = dict[str, Any]
 
 ENDS = ("interval_low", "interval_high")
+#: What of a claim must be the same in two runs for one to sign the other.
+ASKED = ("quantity", "spread_kind", "low", "high")
 
 
 def changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -100,7 +102,8 @@ def of_two_seeds(
     """The ledger that two runs with different base seeds leave.
 
     Numbers are those of the first. What the two judge differently was decided by neither. A claim
-    has a second seed where ``alike`` says that both made it alike and where its band is the same.
+    has a second seed where ``alike`` says that both made it alike and where :data:`ASKED` is the
+    same: its quantity, how that is averaged, and its band.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def of_two_seeds(
     told = []
     for row in first:
         other = others.get(row["claim"])
-        if other and not (alike(row) and all(row[end] == other[end] for end in ("low", "high"))):
+        if other and not (alike(row) and all(row[key] == other[key] for key in ASKED)):
             other = None
         alone = row["verdict"]
         verdict = alone if other is None or other["verdict"] == alone else UNDECIDED

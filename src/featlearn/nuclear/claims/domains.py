@@ -160,8 +160,8 @@ CLAIMS = (
     _fall_claim("standard", "||M||_F^2 / ||M||_2^2"),
     _fall_claim("centred", "||M||_F^2 / ||M||_2^2 of centred features"),
     Claim("nuclear/rank-trend-standard", OBSERVATION, "ours, behind Figure 6.5",
-          "The stable rank, ||M||_F^2 / ||M||_2^2, falls from weight to weight of the penalty, and "
-          "not only between the ends.",
+          "The stable rank, ||M||_F^2 / ||M||_2^2, is the lower the larger the weight of the "
+          "penalty is, by their rank correlation over all weights and not only between the ends.",
           "rank correlation of the stable rank with the weight over all weights of the sweep", -1,
           0, "The figure's direction, of which rank-falls-standard sees the two ends alone.",
           partial(_trend, rank="standard"), SWEPT, possible=(-1, 1), out_of_reach=REACH,

@@ -60,22 +60,22 @@ def fall(frames: Frames, method: str) -> np.ndarray:
     return (own[mixtures[0], labels[-1]] - own[mixtures[-1], labels[-1]]).to_numpy()
 
 
-def from_scratch(frames: Frames, place: int = 1) -> np.ndarray:
+def from_scratch(frames: Frames, labels: int | None = None) -> np.ndarray:
     """Gain of fine-tuning from the target's pre-training over that from the random start.
 
     Parameters
     ----------
-    place
-        Of 5 % among the numbers of labels.
+    labels
+        How many 5 % are; by default the second of all numbers of labels.
     """
     own = frames["tuned"]
-    labels = sorted(own["labels"].unique())[place]
-    own = own[(own["method"] == FT) & (own["labels"] == labels)]
+    few = sorted(own["labels"].unique())[1] if labels is None else labels
+    own = own[(own["method"] == FT) & (own["labels"] == few)]
     wide = own.pivot_table(index="replicate", columns="mixture", values="value")
     return (wide[1] - wide[0]).to_numpy()
 
 
-def _trained(frames: Frames) -> np.ndarray:
+def trained(frames: Frames) -> np.ndarray:
     """Least training accuracy of a pre-trained and fine-tuned network, by replicate."""
     own = frames["tuned"]
     own = own[own["method"].isin((FT, OURS)) & (own["mixture"] > 0)]
@@ -137,5 +137,5 @@ CLAIMS = (
     _claim("universality/tuned-to-the-end", CONTROL, "ours", low=0.9, high=1, possible=SHARE,
            statement="Every fine-tuned network has learned its labels.",
            quantity="least training accuracy over methods, mixtures and numbers of labels",
-           reason="What has not learned its labels cannot be compared.", measure=_trained),
+           reason="What has not learned its labels cannot be compared.", measure=trained),
 )  # fmt: skip
