@@ -87,6 +87,15 @@ def test_fitted_steps_are_the_best_that_prompts_share(loss):
     assert (fitted.loss <= fitted.before).all()
 
 
+def test_a_fit_in_which_no_step_helps_stays_where_it_is():
+    """Nor is there anything to compute anew then: at the optimum every step is refused in the end."""
+    arm, seen = learned.Arm(False, "parameter"), learned.Seen.of(SETS["train"])
+    best = learned.fit(arm, start(arm), seen, 60, progress(60))
+    again = learned.fit(arm, best.model, seen, 60, progress(60))
+    torch.testing.assert_close(again.loss, best.loss, rtol=1e-9, atol=0)
+    torch.testing.assert_close(again.model.steps, best.model.steps, rtol=1e-3, atol=0)
+
+
 def test_on_the_task_attention_by_labels_is_found():
     """Its optimum is 1 / binomial(T + n / 2, T), which no shared steps of descent reach."""
     arm = ARMS["all, as printed"]
