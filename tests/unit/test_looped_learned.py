@@ -87,6 +87,23 @@ def test_fitted_steps_are_the_best_that_prompts_share(loss):
     assert (fitted.loss <= fitted.before).all()
 
 
+def test_a_fit_in_which_no_step_helps_stays_where_it_is(monkeypatch):
+    """And computes no equations of those that did not move: at an optimum in the end of none."""
+    arm, seen, asked = learned.Arm(False, "parameter"), learned.Seen.of(SETS["train"]), []
+    best = learned.fit(arm, start(arm), seen, 60, progress(60))
+    equations = learned.normal_equations
+
+    def counted(model, *given):
+        asked.append(model.q.shape[1])
+        return equations(model, *given)
+
+    monkeypatch.setattr(learned, "normal_equations", counted)
+    again = learned.fit(arm, best.model, seen, 60, progress(60))
+    assert (asked[0], min(asked)) == (2, 0)
+    torch.testing.assert_close(again.loss, best.loss, rtol=1e-9, atol=0)
+    torch.testing.assert_close(again.model.steps, best.model.steps, rtol=1e-3, atol=0)
+
+
 def test_on_the_task_attention_by_labels_is_found():
     """Its optimum is 1 / binomial(T + n / 2, T), which no shared steps of descent reach."""
     arm = ARMS["all, as printed"]

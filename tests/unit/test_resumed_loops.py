@@ -189,6 +189,11 @@ def leaving():
     return decoders(lambda looks: torch.tensor([len(looks) >= 3, False]))
 
 
+def left():
+    """The first of the two leaves at the start, the other with its last step."""
+    return decoders(lambda looks: torch.tensor([True, looks[-1].step == STEPS]))
+
+
 def polynomials():
     """Two networks on sums modulo 5, of batches; the second with weight decay."""
     streams = Streams(0, "fourier", "resumed", range(2))
@@ -238,6 +243,7 @@ KINDS = {
     "domains": domains,
     "decoders": decoders,
     "leaving": leaving,
+    "left": left,
     "emergence": emergence,
     "polynomials": polynomials,
     "pretraining": pretraining,
@@ -308,6 +314,21 @@ def test_a_killed_loop_ends_in_the_same_bytes(kind, count, offered, monkeypatch)
         found = KINDS[kind]()
     assert same(found, undisturbed)
     assert made[0] == kept[-1] + 1
+
+
+def test_a_loop_that_is_killed_with_no_network_left_is_not_trained_on(offered, monkeypatch):
+    def all_leave():
+        return decoders(lambda looks: torch.tensor([len(looks) >= 2, len(looks) >= 3]))
+
+    undisturbed = all_leave()
+    monkeypatch.setitem(KINDS, "all leave", all_leave)
+    offered()
+    kept, _ = interrupted("all leave", monkeypatch, 6)
+    offered()
+    with monkeypatch.context() as patch:
+        made = dies_after(patch, 0, killed)
+        assert same(all_leave(), undisturbed)
+    assert (kept[-1], made) == (6, [])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -306,6 +306,8 @@ def leaving(looks):
 def test_networks_leave_when_it_is_enough():
     _, looks = copying(2, enough=lambda looks: torch.full((2,), len(looks) == 3))
     assert [look.step for look in looks] == [0, 10, 20]
+    _, looks = copying(2, enough=lambda looks: torch.ones(2, dtype=torch.bool))
+    assert [look.step for look in looks] == [0]
     weights, looks = copying(3, enough=leaving)
     assert [look.step for look in looks] == [0, 10, 20, 30, 40, 50, 60]
     there = torch.stack([look.seen["accuracy"] for look in looks]).isfinite()

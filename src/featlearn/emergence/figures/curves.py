@@ -51,7 +51,8 @@ NEAR = 0.9
 @figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
         seen="negatives-90", table="table-a-4", more="""
 Below, the mean of both labels' accuracies, of which a constant has a half. Orange: the network after two full
-steps by the plain loss, in which the frequent label weighs more; its batches are the same.
+steps by the plain loss, in which the frequent label weighs more; its batches are the same. No arm weighs
+labels but the network, in its two full steps; rates are those of the best accuracy on all labels.
 At the end of the last panel that mean is
 {{ value("table-a-4", cell="negatives-90", arm="network", quantity="balanced") | percent }} with weights and
 {{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without:

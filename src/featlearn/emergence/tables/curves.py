@@ -55,8 +55,8 @@ fails="does not have all labels") }}; after one,
 {{ said("emergence/one-step-is-chance", holds="at chance as printed", fails="not at chance as printed") }}.
 {{ said("emergence/structure-is-needed", holds="Without structure the network is at chance",
 fails="Without structure the network is not at chance") }}.
-{{ said("emergence/shift-invariant-falls-short", holds="The RBF kernel stays behind the network, too",
-fails="The RBF kernel keeps up with the network") }}.""")  # fmt: skip
+{{ said("emergence/shift-invariant-falls-short", holds="The features of the RBF kernel stay behind the network, too",
+fails="The features of the RBF kernel keep up with the network") }}.""")  # fmt: skip
 @table("table-a-2", cells=(("interval", 500),), words="interval labels", seen="""
 {{ said("emergence/network-interval", holds="The network learns the labels", fails="The network does not learn all labels") }},
 {{ said("emergence/interval-needs-features", holds="which a linear classifier does not",
@@ -68,7 +68,8 @@ Accuracies are those of Table A.1, as training happens in the coordinates of the
 With nine negatives to a positive {{ said("emergence/network-negatives-90", holds="the network learns the labels",
 fails="the network does not learn all labels") }}. By the mean of both labels' test accuracies
 {{ said("emergence/weights-of-classes-matter", holds="it needs the weights of the classes in its two full steps",
-fails="it does without the weights of the classes in its two full steps") }}.""")  # fmt: skip
+fails="it does without the weights of the classes in its two full steps") }}. Nothing else weighs the labels,
+heads and kernels neither.""")  # fmt: skip
 @table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
 From 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
 fails="the network does not learn all labels") }}.""")  # fmt: skip

@@ -39,8 +39,8 @@ def general(values: pd.DataFrame) -> Table:
     the patterns by least squares with the true dictionary, each rounded to 0 or 1, the relevant ones counted;
     cosine of the median neuron with the sum of the relevant patterns; sqrt(d) times the largest inner
     product of two patterns, of which Theorem A.28 asks that it be O(sqrt(d) / D). *What to see:*
-    {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all fixed features",
-    fails="at noise 0.1 the network is not ahead of all fixed features") }}.
+    {{ said("emergence/general-beats-fixed", holds="at noise 0.1 the network is ahead of all these fixed features",
+    fails="at noise 0.1 the network is not ahead of all these fixed features") }}.
     """
     found = summary(outcomes(values), ["arm", "noise"])
     words = found["noise"].map(lambda noise: f"noise {noise:g}")

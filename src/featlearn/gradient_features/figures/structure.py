@@ -34,8 +34,8 @@ def structure(neurons: pd.DataFrame, curves: pd.DataFrame, heads: pd.DataFrame,
     fails="does not learn so much more of uniform inputs with the structure") }}, in so many steps. Below
     chance is the simplest rule, sign of <D, x>: of three signs the majority is the parity once in four.
     At p_A = 0 the closed form of the gradient is
-    {{ value("structure", "size", arm="none") | number(4) }} long and what one sample adds
-    {{ value("structure", "noise", arm="none") | number(4) }}; with structure they are
+    {{ value("structure", "size", arm="none") | number(4) }} long and the noise of the mean over the inputs of the
+    first step {{ value("structure", "noise", arm="none") | number(4) }}; with structure they are
     {{ value("structure", "size", arm="structured") | number(4) }} and
     {{ value("structure", "noise", arm="structured") | number(4) }}.
     """
