@@ -45,9 +45,9 @@ CLAIMS = (
         "relevant patterns, read through this noise, gives some 0.98 of the labels, 0.13 more; "
         "half of it is left to patterns that overlap.",
         _gain, possible=DIFFERENCE_OF_SHARES,
-        changed="800 steps for network and NTK, on the same streams, after desk with 400 had .104 "
-        "[.024, .184] with networks that were still learning; band kept. The sentence says which "
-        "features, after a review.",
+        changed="800 steps for network and NTK after desk with 400 had .104 [.024, .184] with "
+        "networks that were still learning, and .155 with 800; fresh streams since, band kept. The "
+        "sentence says which features, after a review.",
     ),
     _general(
         "emergence/general-aligns", OBSERVATION, "ours, behind Theorem A.28",

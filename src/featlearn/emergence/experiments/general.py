@@ -83,7 +83,8 @@ def measure(job: Job) -> Results:
     told = lambda: progress.report(next(done), dict)  # noqa: E731
 
     def problem(suffix: str, replicates: int) -> General:
-        streams = Streams(job.seed, "emergence", f"{name}{suffix}", range(replicates))
+        # fresh ones: those of `general-...` were looked at when its steps were chosen
+        streams = Streams(job.seed, "emergence", f"{name}-fresh{suffix}", range(replicates))
         return General(noise, cell, streams, job.device)
 
     stages = chosen_stages(cell, ARMS, lambda: problem("-pilot", 1), told)
