@@ -63,6 +63,17 @@ def test_a_set_is_made_or_read(own) -> None:
     assert told.endswith("expected data or made, one of them")
 
 
+@pytest.mark.parametrize(("key", "value"), [("kind", []), ("splits", 3), ("shares", {"test": "x"})])
+def test_data_of_a_wrong_type_are_refused_by_name(key, value) -> None:
+    sets = [
+        {"name": "digits", "data": {"kind": "digits", key: value}},
+        {"name": "one", "made": "glyphs"},
+    ]
+    own = {"universality": {"pictures": {"sets": sets}}}
+    with pytest.raises(ConfigError, match=f"universality.pictures.sets.0.data.{key}"):
+        load({"scale": "smoke", **own}, ROOT)
+
+
 def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
     config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
     made, read = {"name": "one", "made": "glyphs"}, {"name": "one", "data": {"path": "x"}}
