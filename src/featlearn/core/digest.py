@@ -110,8 +110,10 @@ def count_both(ledger: Sequence[Row]) -> int:
 
 def _at_commits(ledger: Sequence[Row]) -> str:
     """At which commits the two runs were made."""
-    told = [(row["commit"][:12], row["second"]["commit"][:12]) for row in ledger if row["second"]]
-    return f" (at the commits `{told[0][0]}` and `{told[0][1]}`)" if told else ""
+    row = next((row for row in ledger if row["second"]), None)
+    if row is None:
+        return ""
+    return f" (at the commits `{row['commit'][:12]}` and `{row['second']['commit'][:12]}`)"
 
 
 def verb(verdict: str, number: int) -> str:
