@@ -25,13 +25,7 @@ from featlearn.images.encoders import build_encoder
 from featlearn.images.others import Borrowed
 from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
-from featlearn.universality.adapters import (
-    Cached,
-    nt_xent,
-    scored,
-    standardised,
-    train_adapters,
-)
+from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.data import draw_world
 from featlearn.universality.encoders import ADAPTED, CHANCE, ENCODER, PROBED
 from featlearn.universality.experiments import foundation
@@ -109,16 +103,6 @@ def test_adapters_learn_and_a_contrast_asks_for_two_copies() -> None:
     assert right[:2, :5].float().mean() > 0.9
     with pytest.raises(ValueError, match="two or more"):
         train_adapters(cached, [5], 1, 1.0, (4, 4, 1, 1e-2), STREAMS("adapters"))
-
-
-def test_what_learns_nothing_is_scaled_by_its_training_samples_as_features_are() -> None:
-    random = torch.Generator().manual_seed(2)
-    raw = {part: 3 + 5 * torch.randn(2, 40, 4, generator=random) for part in ("train", "test")}
-    found = standardised(raw)
-    torch.testing.assert_close(found["train"].mean(1), torch.zeros(2, 4), atol=1e-6, rtol=0)
-    torch.testing.assert_close(found["train"].std(1), torch.ones(2, 4))
-    back = found["test"] * raw["train"].std(1, keepdim=True) + raw["train"].mean(1, keepdim=True)
-    torch.testing.assert_close(back, raw["test"])
 
 
 def _shades(folder: Path, counts: dict[str, int]) -> None:

@@ -6,7 +6,7 @@ NT-Xent loss of two augmented copies of the batch, where it has a weight, is tak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -41,22 +41,12 @@ class Cached:
     floors: dict[str, dict[str, Tensor]] = field(default_factory=dict)
 
     def standardised(self) -> Cached:
-        """By mean and spread of the training samples, each feature alone; floors are left."""
-        mean, spread = _moments(self.parts["train"][0])
+        """By mean and spread of the training samples, each feature alone."""
+        x = self.parts["train"][0]
+        mean, spread = x.mean(1, keepdim=True), x.std(1, keepdim=True).clamp_min(1e-6)
         parts = {part: ((own - mean) / spread, y) for part, (own, y) in self.parts.items()}
         copies = (self.copies - mean[:, None]) / spread[:, None]
         return Cached(copies, parts, self.classes, self.floors)
-
-
-def standardised(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Features (..., n, width) of each part by mean and spread of those of ``train``."""
-    mean, spread = _moments(parts["train"])
-    return {part: (x - mean) / spread for part, x in parts.items()}
-
-
-def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each feature alone."""
-    return x.mean(-2, keepdim=True), x.std(-2, keepdim=True).clamp_min(1e-6)
 
 
 def nt_xent(a: Tensor, b: Tensor, temperature: float = TEMPERATURE) -> Tensor:

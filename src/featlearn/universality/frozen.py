@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from featlearn.images.others import LIBRARIES, Borrowed
 from featlearn.images.weights import load_weights
 from featlearn.transformers.folder import load_encoder
 from featlearn.transformers.sentences import LONGEST, features
-from featlearn.universality.adapters import Cached, standardised
+from featlearn.universality.adapters import Cached
 from featlearn.universality.data import noise_of, seen
 from featlearn.universality.labelled import PARTS, Scene
 from featlearn.universality.methods import Weights, encode, hidden_layer, start
@@ -52,17 +51,14 @@ def of_vectors(drawn: Scene, weights: Weights, task: int, copies: int, classes: 
 
 
 def floors_of_vectors(drawn: Scene, task: int, hidden: int, out: int) -> dict[str, Any]:
-    """What learns nothing, scaled: the raw input, random features, and networks at their start."""
+    """What learns nothing: the raw input, random features, and networks at their start."""
     own, width = drawn.tasks[task], drawn.world.width
     wide = start(width, hidden, 1, drawn.streams("start-random"))
     begun = start(width, hidden, out, drawn.streams(f"start-{out}"))
     return {
-        name: standardised({part: of(one.views) for part, one in own.items()})
-        for name, of in (
-            (RAW, lambda x: x),
-            (RANDOM, partial(hidden_layer, wide)),
-            (UNTRAINED, partial(encode, begun)),
-        )
+        RAW: {part: one.views for part, one in own.items()},
+        RANDOM: {part: hidden_layer(wide, one.views) for part, one in own.items()},
+        UNTRAINED: {part: encode(begun, one.views) for part, one in own.items()},
     }
 
 
@@ -127,10 +123,12 @@ def _floors(found: Read, random: torch.Generator) -> dict[str, dict[str, Tensor]
            for part, x in found.raw.items()}  # fmt: skip
     width = raw["train"].shape[1]
     directions = torch.randn(width, NEURONS, generator=random) / width**0.5
+    x = found.untrained["train"]
+    mean, spread = x.mean(0), x.std(0).clamp_min(1e-6)
     return {
         RAW: raw,
         RANDOM: {part: torch.relu(own @ directions) for part, own in raw.items()},
-        UNTRAINED: standardised(found.untrained),
+        UNTRAINED: {part: (own - mean) / spread for part, own in found.untrained.items()},
     }
 
 
