@@ -22,6 +22,7 @@ switched off, so that no text can bring a script, or a request to elsewhere, int
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -246,7 +247,9 @@ def parse_page(text: str, source: str, level: int) -> Page:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, level - 1 + int(token.tag[1]))}"
     html = markdown.renderer.render(tokens[3:], markdown.options, {})
-    # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag
-    label = f'<div class="scroll" role="region" tabindex="0" aria-label="{Markup.escape(title)}">'
+    # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag. A
+    # group and no region: a page of two hundred has no use for two hundred landmarks
+    label = f'<div class="scroll" role="group" tabindex="0" aria-label="{Markup.escape(title)}">'
     html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
+    html = re.sub("<th[^>]*></th>", "<td></td>", html)  # a corner without words heads nothing
     return Page(title, Markup(html))
