@@ -5,6 +5,7 @@ SCALE ?= tour
 # nproc would take OMP_NUM_THREADS for the number of cores
 CORES ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 WORKERS ?= $(CORES)
+SEED ?= 1
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -97,9 +98,9 @@ $(READY): requirements.lock pyproject.toml
 check-results: $(READY) ## hash every artefact of SCALE against its record; damage is set aside
 	$(BIN)/python scripts/verify.py --scale $(SCALE) --here
 
-seeds: $(READY) ## SCALE with a second seed, and the claims whose verdict it changes
-	$(RUN) seed=1 run=$(SCALE)-second-seed
-	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-second-seed
+seeds: $(READY) ## SCALE with the base seed SEED (1), and the claims whose verdict it changes
+	$(RUN) seed=$(SEED) run=$(SCALE)-seed-$(SEED)
+	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-seed-$(SEED)
 
 lock: ## resolve the dependencies of pyproject.toml anew
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -15,6 +15,7 @@ import argparse
 import os
 import time
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in a training job
@@ -23,6 +24,7 @@ import pandas as pd
 import torch
 
 from bench.summary import missing, rows_of
+from featlearn.core.commit import commit
 from featlearn.core.files import write_parquet
 from featlearn.core.job import processor
 from featlearn.core.plots import save
@@ -51,6 +53,18 @@ MODULES = [
 ]
 
 
+#: What is compared with, as pip calls it.
+PEERS = ["torch", "torchvision", "scikit-learn", "grad-cam", "lightly", "transformers", "snakemake"]
+
+
+def _version(package: str) -> str:
+    """Of an installed package, else nothing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
 def keep(name: str, frame: pd.DataFrame, out: Path) -> pd.DataFrame:
     """Write one table and show it."""
     frame = frame.reset_index(drop=True)
@@ -69,7 +83,12 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # as in a training job
     out.mkdir(parents=True, exist_ok=True)
-    machine = f"{processor()}, {os.cpu_count()} cores, torch {torch.__version__}, one thread"
+    told = commit(Path(__file__).parents[1]) or "no commit"
+    peers = [f"{name} {found}" for name in PEERS if (found := _version(name))]
+    machine = (
+        f"{processor()}, {os.cpu_count()} cores, one thread, commit {told[:12]}, "
+        + ", ".join(peers)
+    )
     print(machine, flush=True)
     started = time.monotonic()
     compared = []

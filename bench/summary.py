@@ -97,10 +97,12 @@ def machines(folder: Path) -> str:
     lines = [
         "# Speed",
         "",
-        "Ratios of work to peer, each within one run, most of them of times; in brackets quartiles "
-        "over the turns. What is *wanted* tells which way is better; a line without it is told and "
-        "not judged. Tables behind each line, and the distance to what is wanted: "
-        f"{'; '.join(said)}.",
+        "Each number is work over peer, both measured by turns within one run, most of them times: "
+        "2 is twice as long as the peer, or twice as many where it says a second; in brackets "
+        "quartiles over the turns. *Wanted* is what was asked for before: a rival in the place of "
+        "the work is to take at least so many times as long (>=), our own work at most so many "
+        "(<=); a line without it is told and not judged. Tables behind each line, and the distance "
+        f"to what is wanted: {'; '.join(said)}.",
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),
         "",

@@ -67,10 +67,11 @@ def smoke_overhead() -> pd.DataFrame:
     computed = sum(seconds.values())
     idle = timed.groupby("rival")["seconds"].median()
     rows = [
-        ("smoke run: seconds of wall / 1", wall, ""),
-        ("smoke run: seconds inside of its jobs / 1", computed, ""),
-        ("smoke run: inside of jobs / (2 cores x wall)", computed / (2 * wall), ">= 0.9"),
-        ("nothing to do: seconds of processor / 1", idle["nothing to do"], "<= 3"),
+        ("smoke run: wall / a second", wall, ""),
+        ("smoke run: inside of its jobs / a second", computed, ""),
+        # .9 is asked of desk, whose jobs are longer
+        ("smoke run: inside of its jobs / two cores' wall", computed / (2 * wall), ""),
+        ("nothing to do: processor / a second", idle["nothing to do"], "<= 3"),
         (
             "nothing to do: eleven papers / empty Snakefile",
             ratio(timed, "nothing to do", "empty Snakefile"),
@@ -99,8 +100,8 @@ def many_jobs() -> pd.DataFrame:
         seconds = _snakemake("-n", "--quiet", "all", folder=folder)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     rows = [
-        ("plan of 10,000 jobs: seconds of wall / 1", seconds, ""),
-        ("largest Snakemake process so far: MB / 1", float(peak), ""),
+        ("plan of 10,000 jobs: wall / a second", seconds, ""),
+        ("largest Snakemake process so far / a megabyte", float(peak), ""),
     ]
     return pd.DataFrame(rows, columns=["what", "ratio", "wanted"])
 

@@ -1,6 +1,6 @@
 """Two runs side by side: claims with another verdict, numbers apart, files that differ.
 
-    python scripts/compare.py results/desk results/desk-second-seed
+    python scripts/compare.py results/desk results/desk-seed-1
     python scripts/compare.py results/published/desk results/desk/looped/claims/construction.parquet
 
 The second may be the ledger of one experiment: of the first its claims alone are looked at then.

@@ -23,7 +23,7 @@ SAID = {
 }  # fmt: skip
 WORD = re.compile(r"\b(holds?|fails?|undecided|not shown)\b", re.IGNORECASE)
 #: Sections that tell of earlier runs.
-EARLIER = ("## Changed after something was seen", "## Two seeds", "## Answers to two reviews")
+EARLIER = ("## Changed after something was seen", "## Several seeds", "## Answers to two reviews")
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -79,10 +79,10 @@ def test_a_link_keeps_its_form():
            "spread": 0.097, "interval_low": 0.743, "interval_high": 0.937}  # fmt: skip
     forms = {"fails": "holds", "0.1": "0.84", "1 (0 to 2)": "0.84 (0.74 to 0.94)", "9 %": "84 %"}
     assert {form: in_words(form, row) for form in forms} == forms
-    other = row | {"verdict": "undecided", "alone": "holds", "second": row | {"verdict": "fails"}}
-    other["second"] |= {"measured": 0.3}
-    forms = {"1": "0.84, second seed 0.30", "9 %": "84 %, second seed 30 %",
-             "0.1 (0 to 1), second seed 2": "0.84 (0.74 to 0.94), second seed 0.30"}  # fmt: skip
+    others = [row | {"verdict": "fails", "measured": 0.3, "seed": 1}, row | {"seed": 2}]
+    other = row | {"verdict": "undecided", "alone": "holds", "others": others}
+    forms = {"1": "0.84, 0.30 with seed 1", "9 %": "84 %, 30 % with seed 1",
+             "0.1 (0 to 1), 2 with seed 1": "0.84 (0.74 to 0.94), 0.30 with seed 1"}  # fmt: skip
     assert {form: in_words(form, other) for form in forms} == forms
     assert in_words("holds", other) == "undecided"
     link = "see [{}](../results/published/desk/toy/claims.md#claim-toy-mean), and [this](other.md)"

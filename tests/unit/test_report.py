@@ -43,10 +43,10 @@ ROW = {
     [
         ("holds", "It is so ([0.310 ± 0.072](#claim-mrp-a))"),
         ("fails", "It is not so ([0.310 ± 0.072](#claim-mrp-a))"),
-        ("undecided", "*left open by this run:* It is so ([0.310 ± 0.072](#claim-mrp-a))"),
+        ("undecided", "*Left open whether* it is so ([0.310 ± 0.072](#claim-mrp-a))"),
         (
             "not shown at this scale",
-            "*not shown at this scale:* It is so ([0.310 ± 0.072](#claim-mrp-a))",
+            "*Not shown at this scale whether* it is so ([0.310 ± 0.072](#claim-mrp-a))",
         ),
         (None, "*not part of this run:* It is so"),
     ],
@@ -55,6 +55,9 @@ def test_a_text_says_what_was_concluded(value, verdict, text):
     ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
     asked = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
     assert fill_in(asked, STORY, value, ledger) == text
+    for clause in ("MAE is", "SimMIM is", "it is", "Q and P are"):  # names keep their capitals
+        told = fill_in(asked.replace("It is so", clause), STORY, value, ledger)
+        assert clause in told or verdict == "fails"
     other = '{{ said("mrp/a", holds="Yes", fails="No", left="Who knows") }}'
     if verdict not in ("holds", "fails"):
         assert fill_in(other, STORY, value, ledger).startswith("Who knows")

@@ -39,7 +39,7 @@ from featlearn.core.publication import (
     COPIED,
     FINDINGS,
     JUDGED,
-    SECOND,
+    SEED,
     elsewhere,
     published,
 )
@@ -279,37 +279,38 @@ def test_a_run_of_other_settings_than_its_scale_is_refused(toy):
     record.write_text(kept.replace('"threads": 1', '"threads": 2'))
     assert "differs from the scale smoke in threads" in refused(toy)
     record.write_text(kept.replace('"seed": 0', '"seed": 1'))
-    assert "expected the folder smoke-second-seed" in refused(toy)
+    assert "expected the folder smoke-seed-1" in refused(toy)
     record.write_text(kept)
 
 
-def test_a_second_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
-    toy.snakemake("--config", "seed=1", "run=smoke-second-seed").well()
-    assert publish(toy, "smoke", "smoke-second-seed").returncode == 0
-    here, other = (toy / "results/published" / name for name in ("smoke", "smoke-second-seed"))
-    assert {*toy.files("results/published/smoke-second-seed")} == {*JUDGED, SUMMARY}
+def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first(toy, tmp_path):
+    toy.snakemake("--config", "seed=1", "run=smoke-seed-1").well()
+    assert publish(toy, "smoke", "smoke-seed-1").returncode == 0
+    here, other = (toy / "results/published" / name for name in ("smoke", "smoke-seed-1"))
+    assert {*toy.files("results/published/smoke-seed-1")} == {*JUDGED, SUMMARY}
     (row,) = read_ledger(here)
     (second,) = read_parquet(other / "claims.parquet").to_dict("records")
     assert row["verdict"] == row["alone"] == second["verdict"] == "holds"
-    assert row["second"]["measured"] == second["measured"] != row["measured"]
+    (told,) = row["others"]
+    assert told["measured"] == second["measured"] != row["measured"]
     (tmp_path / "findings.yaml").write_text(FOUND)
     told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert ": what they judge differently, no claims," in told[PAGE]
-    assert "- With a second seed: **" in told[f"toy/{CLAIMS}"]
+    assert "What two seeds judge differently, no claims," in told[PAGE]
+    assert "- With the base seed 1: **" in told[f"toy/{CLAIMS}"]
     # what one seed alone decides is open, wherever it is told
     frame = read_parquet(other / "claims.parquet").assign(verdict=FAILS)
     write_parquet(frame, other / "claims.parquet")
     told = pages(here, "smoke", tmp_path / "findings.yaml")
     assert "\n| [toy](toy/claims.md) (`toy`) | 1 | 0 | 0 | 1 | 0 | 1 |\n" in told[PAGE]
     assert "Views cancel noise" not in told[PAGE]
-    assert "fails (with the first one alone: holds)." in told[f"toy/{CLAIMS}"]
+    assert "fails (with the first seed alone: holds)." in told[f"toy/{CLAIMS}"]
     listed = LISTS["seeds"](read_ledger(here))
-    assert listed.startswith("Of 1 claims judged with both seeds, at the commits ")
+    assert listed.startswith("1 claims have more than one verdict and count as undecided; 1 of")
     assert "| `toy/closed-form` | holds, " in listed
     # neither its own page nor the run of another scale is signed by it
     (only,) = read_ledger(other)
-    assert "second" not in only
-    for folder in (other, toy / "results/smoke-second-seed"):
+    assert "others" not in only
+    for folder in (other, toy / "results/smoke-seed-1"):
         shutil.rmtree(folder)
     assert publish(toy).returncode == 0
 
@@ -396,8 +397,8 @@ def test_published_claims_are_those_of_the_code(folder, tmp_path):
         for claim in declared(import_module(one["module"]), one["config"])
     }
     judged = {*read_parquet(folder / "claims.parquet")["claim"]}
-    # a second seed signs what it judged; which claims are newer than it, pages tell
-    assert judged <= known if folder.name.endswith(SECOND) else judged == known
+    # another seed signs what it judged; which claims are newer than it, pages tell
+    assert judged <= known if SEED in folder.name else judged == known
 
 
 #: A number of README and docs that links to the claim it is measured for: ``[0.98](...#claim-x)``.
@@ -415,9 +416,11 @@ def agrees(text: str, row: dict) -> bool:
     That is its verdict; what was measured, then the ends of its interval; half its width after a ±;
     each as it is rounded.
     """
-    text, _, second = text.partition(", second seed ")
-    if second and not agrees(second, row["second"]):
-        return False
+    text, *others = re.split(r", (?=\S+(?: %)? with seed \d)", text)
+    by_seed = {str(other["seed"]): other for other in row.get("others", ())}
+    for told, _, seed in (other.partition(" with seed ") for other in others):
+        if seed not in by_seed or not agrees(told, by_seed[seed]):
+            return False
     words = [word for word in VERDICTS if word in text]
     if words and words != [row["verdict"]]:
         return False

@@ -46,7 +46,7 @@ COMMANDS = {
     "compare": (
         "flow:compare",
         "claims of two runs whose verdicts differ",
-        "featlearn compare results/desk results/desk-second-seed",
+        "featlearn compare results/desk results/desk-seed-1",
     ),
     "completion": (
         "completion:completion",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from featlearn.core.claims import FAILS, HOLDS, KINDS, NOT_SHOWN, THEOREM, UNDECIDED, VERDICTS
+from featlearn.core.two_runs import differing
 
 #: Most claims that a paper's section shows; the rest stands in the explorer.
 HEADLINES = 8
@@ -32,8 +34,8 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> li
     stories
         Of a paper its story, which gives its title; one without goes by the name of its package.
     *seeds
-        Base seed of the run, and that of a second one with which the ledger was signed, see
-        :func:`featlearn.core.two_runs.of_two_seeds`.
+        Base seed of the run, and those of others with which the ledger was signed, see
+        :func:`featlearn.core.two_runs.of_seeds`.
     """
     if not ledger:
         return ["This run judged no claim."]
@@ -42,7 +44,8 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> li
     failing = [row for row in printed if row["verdict"] == FAILS]
     places = _many(len(results(printed)), "result")
     told = [
-        f"{places[:1].upper()}{places[1:]} of {works(papers, stories)}, tested by "
+        f"{places[:1].upper()}{places[1:]} (theorems, lemmas, figures, tables and passages) of "
+        f"{works(papers, stories)}, tested by "
         f"{_many(len(printed), 'claim')}: of these {count(printed, HOLDS)} hold here, "
         f"{len(failing)} fail, and {_open(printed)} are left open. Of the results "
         f"{len(results(failing))} have a claim that fails."
@@ -66,54 +69,51 @@ def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> li
         f"software, {count(ledger, HOLDS)} hold, {count(ledger, FAILS)} fail, and {_open(ledger)} "
         "are undecided or need a larger run."
     )
-    losses = [
-        f"{title(paper, stories)} ({number})"
-        for paper in papers
-        if (number := count([row for row in ledger if row["paper"] == paper], FAILS))
-    ]
-    told.append(f"Claims that fail: {', '.join(losses)}." if losses else "Nothing fails.")
     told.append(_seeds(ledger, *seeds))
     return told
 
 
-def _seeds(ledger: Sequence[Row], first: int, *second: int) -> str:
-    if not second:
+def _seeds(ledger: Sequence[Row], first: int, *others: int) -> str:
+    if not others:
         return (
             f"All of it is one run with one base seed, {first}: intervals are over its replicates."
         )
-    both = [row for row in ledger if row.get("second")]
-    differ = sum(row["second"]["verdict"] != row["alone"] for row in both)
+    seeds = (first, *others)
+    by_number = Counter(1 + len(row.get("others", ())) for row in ledger)
+    shares = [
+        f"{_many(number, 'claim')} by {_WORDS[runs] if runs > 1 else 'one alone'}"
+        for runs, number in sorted(by_number.items(), reverse=True)
+    ]
+    newer = (
+        ", because settings, quantities or bands are newer than a run or were changed since"
+        if min(by_number) < len(seeds)
+        else ""
+    )
+    open_ = sum(bool(differing(row)) for row in ledger)
     return (
-        f"{of_one_seed(ledger) or 'All of it was run with two base seeds'}, {first} and "
-        f"{second[0]}{_at_commits(ledger)}: what they judge differently, {_many(differ, 'claim')}, "
-        "counts as undecided. Numbers are those of the first, intervals are over its replicates."
+        f"Claims were run with {_WORDS[len(seeds)]} base seeds, {listed(seeds)}"
+        f"{_at_commits(ledger, seeds)}: {listed(shares)}{newer}. What two seeds judge differently, "
+        f"{_many(open_, 'claim')}, counts as undecided. Numbers are those of the first, intervals "
+        "are over its replicates."
     )
 
 
-def of_one_seed(ledger: Sequence[Row]) -> str:
-    """How many claims have a second seed and how many have not; nothing if all have."""
-    both = count_both(ledger)
-    alone = len(ledger) - both
-    if not alone:
-        return ""
-    return (
-        f"{_many(alone, 'claim').capitalize()} {'is' if alone == 1 else 'are'} judged by one seed, "
-        "because their settings, quantities or bands are newer than the second run or were changed "
-        f"since; {_many(both, 'claim')} {'was' if both == 1 else 'were'} run with two base seeds"
-    )
+def listed(words: Sequence[object]) -> str:
+    """One, one and two, one, two and three."""
+    *most, last = map(str, words)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
-def count_both(ledger: Sequence[Row]) -> int:
-    """How many claims have a second seed."""
-    return sum(bool(row.get("second")) for row in ledger)
+def commits(ledger: Sequence[Row]) -> dict[int, str]:
+    """Of each base seed that signs a ledger the commit of its run."""
+    return {one["seed"]: one["commit"] for row in ledger for one in (row, *row.get("others", ()))}
 
 
-def _at_commits(ledger: Sequence[Row]) -> str:
-    """At which commits the two runs were made."""
-    row = next((row for row in ledger if row["second"]), None)
-    if row is None:
-        return ""
-    return f" (at the commits `{row['commit'][:12]}` and `{row['second']['commit'][:12]}`)"
+def _at_commits(ledger: Sequence[Row], seeds: Sequence[int]) -> str:
+    """At which commits the runs were made, told where claims have several."""
+    made = commits(ledger) if any(row.get("others") for row in ledger) else {}
+    told = [f"`{made[seed][:12]}`" for seed in seeds if seed in made]
+    return f" (at the commits {listed(told)})" if told else ""
 
 
 def verb(verdict: str, number: int) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import yaml
 
-from featlearn.core.claims import FAILS, HOLDS, VERDICTS
+from featlearn.core.claims import FAILS, HOLDS, THEOREM, VERDICTS
 from featlearn.core.digest import answer, count, title, verb
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_atomically
@@ -23,7 +23,7 @@ from featlearn.core.findings import of_run, read_findings, sentence_of
 from featlearn.core.prose import band, fill_in, measured, reader
 from featlearn.core.publish import PACKAGE, story
 from featlearn.core.symbols import signs, tagged
-from featlearn.core.two_runs import made_alike, of_two_seeds
+from featlearn.core.two_runs import made_alike, of_seeds
 
 #: In the folder of a published run: its page, and below each paper's folder that of its claims.
 PAGE, CLAIMS = "README.md", "claims.md"
@@ -114,8 +114,15 @@ def put_in_front(readme: Path, text: str) -> None:
 
 
 def _main(told: Sequence[Row], paper: str, verdict: str) -> Row | None:
-    """The first finding of a paper with a verdict; a misprint is not what a paper comes to."""
-    own = (one for one in told if one["row"]["paper"] == paper and "misprint" not in one)
+    """The first finding of a paper with a verdict; a misprint is not what a paper comes to.
+
+    Nor is what this software observed or controls: the paper claims neither.
+    """
+    own = (
+        one
+        for one in told
+        if one["row"]["paper"] == paper and one["row"]["kind"] == THEOREM and "misprint" not in one
+    )
     return next((one for one in own if one["row"]["verdict"] == verdict), None)
 
 
@@ -143,38 +150,42 @@ def _told(folder: Path, findings: Path) -> dict[str, Any]:
         "stories": {paper: story(paper) for paper in own if (PACKAGE / paper).is_dir()},
         "items": read_parquet(folder / "catalogue.parquet")["status"].value_counts().to_dict(),
         "made": _made(folder),
-        "seeds": [_made(one)["config"]["seed"] for one in (folder, second_seed(folder)) if one],
+        "seeds": [_made(one)["config"]["seed"] for one in (folder, *other_seeds(folder))],
     }
 
 
 def read_ledger(folder: Path) -> list[Row]:
-    """The rows of a published run, signed with those of its second seed where that is published.
+    """The rows of a published run, signed with those of other seeds where these are published.
 
-    A claim gets its second seed where both runs made it alike, see
-    :func:`featlearn.core.two_runs.made_alike`; ``commit`` is that of a row's run.
+    A claim gets another seed where both runs made it alike, see
+    :func:`featlearn.core.two_runs.made_alike`; ``commit`` and ``seed`` are those of a row's run.
     """
-    rows, other = _rows(folder), second_seed(folder)
-    if not other:
-        return rows
-    first, second = (_made(one) for one in (folder, other))
+    others = other_seeds(folder)
+    if not others:
+        return _rows(folder)
     reads = yaml.safe_load((PACKAGE.parents[1] / READS).read_text(encoding="utf-8"))
-    rows, others = (
-        [{**row, "commit": made["commit"]} for row in _rows(one)]
-        for one, made in ((folder, first), (other, second))
-    )
-    return of_two_seeds(
-        rows, others, lambda row: made_alike(row, first["config"], second["config"], reads)
-    )
+    own = _made(folder)["config"]
+
+    def signed(one: Path) -> list[Row]:
+        made = _made(one)
+        told = {"commit": made["commit"], "seed": made["config"]["seed"]}
+        return [row | told for row in _rows(one)]
+
+    def alike(one: Path) -> Callable[[Row], bool]:
+        config = _made(one)["config"]
+        return lambda row: made_alike(row, own, config, reads)
+
+    return of_seeds(signed(folder), *((signed(one), alike(one)) for one in others))
 
 
-def second_seed(folder: Path) -> Path | None:
-    """The published run of another base seed beside one, with the same settings, or None.
+def other_seeds(folder: Path) -> list[Path]:
+    """The published runs of higher base seeds beside one, with the same settings, by seed.
 
     Settings are all that is no section: scale, device, papers. The sections may differ: which of
-    its claims were made alike is told one by one. Of two such runs each is the second of the other;
-    that with the lower seed is the first.
+    their claims were made alike is told one by one.
     """
     own = _made(folder)["config"] if (folder / SUMMARY).is_file() else {}
+    found = {}
     for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}")):
         other = _made(file.parent)["config"]
         unlike = {
@@ -184,8 +195,8 @@ def second_seed(folder: Path) -> Path | None:
             and not all(isinstance(one.get(key, {}), dict) for one in (own, other))
         }
         if "seed" in unlike <= {"seed", "run", "results"} and own["seed"] < other["seed"]:
-            return file.parent
-    return None
+            found[other["seed"]] = file.parent
+    return [found[seed] for seed in sorted(found)]
 
 
 def _made(folder: Path) -> dict[str, Any]:
@@ -240,4 +251,6 @@ def _render(template: str, **told: Any) -> str:
     for one in (answer, anchor, band, count, measured, minutes, title, verb):
         environment.globals[one.__name__] = one
     environment.filters.update(cell=cell, plain=plain, sentence=sentence)
-    return environment.get_template(template).render(verdicts=VERDICTS, page=CLAIMS, **told)
+    return environment.get_template(template).render(
+        verdicts=VERDICTS, theorem=THEOREM, page=CLAIMS, **told
+    )

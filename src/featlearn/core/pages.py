@@ -17,11 +17,12 @@ from typing import Any
 
 from featlearn.core.claims import FAILS, HOLDS, THEOREM, VERDICTS
 from featlearn.core.commit import APART
+from featlearn.core.digest import commits
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
 from featlearn.core.front import CLAIMS, FRONT, anchor, cell, read_ledger, sentence
 from featlearn.core.prose import band, measured
-from featlearn.core.two_runs import apart
+from featlearn.core.two_runs import apart, differing
 
 Row = Mapping[str, Any]
 
@@ -92,7 +93,7 @@ def quoted(text: str, ledgers: Mapping[str, Mapping[str, Row]], page: str) -> st
 def in_words(form: str, row: Row) -> str:
     """Verdict, number, or number and interval of a claim, as ``form`` has it.
 
-    Where a second seed judges the claim differently, its number stands beside it.
+    Where another seed judges the claim differently, its number stands beside it.
     """
     if form in VERDICTS:
         return str(row["verdict"])
@@ -104,8 +105,9 @@ def in_words(form: str, row: Row) -> str:
         ends = (_plain(row[end] * times, decimals) for end in ("interval_low", "interval_high"))
         said += f" ({' to '.join(ends)})"
     said += unit
-    if (other := row.get("second")) and other["verdict"] != row["alone"]:
-        said += f", second seed {_plain(other['measured'] * times, decimals)}{unit}"
+    for other in differing(row):
+        told = _plain(other["measured"] * times, decimals)
+        said += f", {told}{unit} with seed {other['seed']}"
     return said
 
 
@@ -178,40 +180,63 @@ def _changed(rows: Sequence[Row]) -> str:
 
 
 def _seeds(rows: Sequence[Row]) -> str:
-    both = [row for row in rows if row.get("second")]
-    if not both:
-        return "No second seed of the published run is published."
-    differ = [row for row in both if row["second"]["verdict"] != row["alone"]]
-    against = [row for row in differ if {row["alone"], row["second"]["verdict"]} == {HOLDS, FAILS}]
-    missing = len(rows) - len(both)
-    alone = f" ({missing} more are judged by one alone)" if missing else ""
-    commits = " and ".join(f"`{one['commit'][:12]}`" for one in (both[0], both[0]["second"]))
-    sampled = [row for row in both if row["spread"] > 1e-9 or row["second"]["spread"] > 1e-9]
-    beside = [row for row in sampled if apart(row, row["second"])]
-    computed = [
+    if not any(row.get("others") for row in rows):
+        return "No other seed of the published run is published."
+    open_ = [row for row in rows if differing(row)]
+    against = [
         row
-        for row in both
-        if row not in sampled
-        and not math.isclose(row["measured"], row["second"]["measured"], rel_tol=1e-3, abs_tol=1e-9)
+        for row in open_
+        if {HOLDS, FAILS} <= {row["alone"], *(other["verdict"] for other in row["others"])}
     ]
-    same = len(both) - len(differ)
+    made = commits(rows)
+    first, *seeds = sorted(made)
     lines = [
-        f"Of {len(both)} claims judged with both seeds{alone}, at the commits {commits}, "
-        f"{same} have one verdict. {len(differ)} have two and count as undecided; {len(against)} "
-        f"of these hold with one seed and fail with the other. Of {len(sampled)} numbers with an "
-        f"interval those of {len(beside)} exclude each other{_named(beside)}; if all replicates "
-        "were independent about one in 180 would, by chance: what they share in one run no "
-        f"interval over them holds. Of {len(both) - len(sampled)} numbers without an interval "
-        f"{len(computed)} depend on the seed all the same{_named(computed)}.",
+        f"{len(open_)} claims have more than one verdict and count as undecided; {len(against)} of "
+        f"these hold with one seed and fail with another{_named(against)}. The first run has the "
+        f"base seed {first} (at the commit `{made[first][:12]}`).",
         "",
-        "| claim | first seed | second seed | band |",
-        "|:--|:--|:--|:--|",
+        *(f"- {_pair(rows, seed, made[seed])}" for seed in seeds),
+        "",
+        f"| claim | seed {first} |{''.join(f' seed {seed} |' for seed in seeds)} band |",
+        f"|:--|{':--|' * len(made)}:--|",
     ]
-    for row in differ:
-        first = f"{row['alone']}, {measured(row)}"
-        second = f"{row['second']['verdict']}, {measured(row['second'])}"
-        lines.append(f"| `{row['claim']}` | {first} | {second} | {band(row)} |")
+    for row in open_:
+        told = {other["seed"]: f"{other['verdict']}, {measured(other)}" for other in row["others"]}
+        cells = " | ".join(told.get(seed, "") for seed in seeds)
+        lines.append(
+            f"| `{row['claim']}` | {row['alone']}, {measured(row)} | {cells} | {band(row)} |"
+        )
     return "\n".join(lines)
+
+
+def _pair(rows: Sequence[Row], seed: int, made: str) -> str:
+    """How the run of another seed and the first one agree."""
+    both = [(row, other) for row in rows for other in row["others"] if other["seed"] == seed]
+    sampled = [pair for pair in both if _is_sampled(*pair)]
+    computed = [pair for pair in both if not _is_sampled(*pair)]
+    beside = [row for row, other in sampled if apart(row, other)]
+    moved = [
+        row
+        for row, other in computed
+        if not math.isclose(row["measured"], other["measured"], rel_tol=1e-3, abs_tol=1e-9)
+    ]
+    changed = [pair for pair in both if pair[0].get("changed")]
+    same, same_of_changed = (
+        sum(row["alone"] == other["verdict"] for row, other in pairs) for pairs in (both, changed)
+    )
+    return (
+        f"Seed {seed} (at the commit `{made[:12]}`): of {len(both)} claims {same} have the verdict "
+        f"of the first seed, among them {same_of_changed} of the {len(changed)} that were changed "
+        f"after something was seen. Of {len(sampled)} numbers with an interval those of "
+        f"{len(beside)} exclude each other{_named(beside)}; if all replicates were independent "
+        "about one in 180 would, by chance: what they share in one run no interval over them "
+        f"holds. Of {len(computed)} numbers without an interval {len(moved)} depend on the seed "
+        f"all the same{_named(moved)}."
+    )
+
+
+def _is_sampled(*rows: Row) -> bool:
+    return any(row["spread"] > 1e-9 for row in rows)
 
 
 def _named(rows: Sequence[Row]) -> str:

@@ -54,6 +54,10 @@ def percent(value: float, digits: int = 0) -> str:
     return f"{text}\N{NO-BREAK SPACE}%".replace("-", "−")
 
 
+#: How a sentence begins, and no name such as MAE.
+_SENTENCE = re.compile(r"[A-Z][a-z]+\b(?!-)")
+
+
 @dataclass(frozen=True)
 class Page:
     """A Markdown page: the text of its first heading, and the HTML of all that follows."""
@@ -155,6 +159,14 @@ def brief(row: Mapping[str, Any]) -> str:
     return plus_minus(value, half)
 
 
+def _whether(verdict: str, clause: str) -> str:
+    """What neither holds nor fails, from the clause that it would hold with."""
+    word = "left open whether" if verdict == UNDECIDED else f"{verdict} whether"
+    if _SENTENCE.match(clause):
+        word, clause = word[:1].upper() + word[1:], clause[:1].lower() + clause[1:]
+    return f"*{word}* {clause}"
+
+
 def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
     """The functions ``verdict`` and ``said`` of the texts; see the top of this module.
 
@@ -180,8 +192,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
         if row["verdict"] in (HOLDS, FAILS):
             text = holds if row["verdict"] == HOLDS else fails
         else:
-            word = "left open by this run" if row["verdict"] == UNDECIDED else row["verdict"]
-            text = left or f"*{word}:* {holds}"
+            text = left or _whether(row["verdict"], holds)
         return f"{text} ({linked(claim, row)})"
 
     return {"verdict": verdict, "said": said}

@@ -31,8 +31,8 @@ COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
 #: The same of a portable run, which is published to be made again and not to be looked at, and of
 #: one with another base seed than its scale's, which is published for its verdicts.
 CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
-#: What the name of a run ends with that has another base seed; see `make seeds`.
-SECOND = "-second-seed"
+#: What the name of a run with another base seed ends with, before that; see `make seeds`.
+SEED = "-seed-"
 #: What the run is asked first.
 FINDINGS = "config/findings.yaml"
 #: Most files that a message names.
@@ -119,7 +119,8 @@ def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) ->
     """A run of other papers or sizes than its scale's is nobody's to expect."""
     told = {key: config[key] for key in ("scale", "portable", "seed")}
     plain = load(told, root)
-    name = plain_run(plain) + SECOND * _has_own_seed(root, config)
+    own = _has_own_seed(root, config)
+    name = plain_run(plain) + (f"{SEED}{config['seed']}" if own else "")
     apart = ("run", "results") if results.name == name else ()
     if other := [key for key in plain if plain[key] != config.get(key) and key not in apart]:
         yield f"{results}: differs from the scale {config['scale']} in {_some(other)}"

@@ -1,4 +1,4 @@
-"""Two runs side by side, and the verdicts that two seeds leave of one ledger."""
+"""Two runs side by side, and the verdicts that several seeds leave of one ledger."""
 
 from __future__ import annotations
 
@@ -94,30 +94,44 @@ def _at(config: Mapping[str, Any], place: str) -> Any:
     return part
 
 
-def of_two_seeds(
-    first: Sequence[Row],
-    second: Sequence[Row],
-    alike: Callable[[Row], bool] = lambda row: True,
+def of_seeds(
+    first: Sequence[Row], *others: tuple[Sequence[Row], Callable[[Row], bool]]
 ) -> list[Row]:
-    """The ledger that two runs with different base seeds leave.
+    """The ledger that runs with different base seeds leave.
 
-    Numbers are those of the first. What the two judge differently was decided by neither. A claim
-    has a second seed where ``alike`` says that both made it alike and where :data:`ASKED` is the
-    same: its quantity, how that is averaged, and its band.
+    Numbers are those of the first. What two of them judge differently was decided by none. Another
+    run counts for a claim where :data:`ASKED` is the same: its quantity, how that is averaged, and
+    its band.
+
+    Parameters
+    ----------
+    first
+        Rows of a run.
+    *others
+        Rows of each other one, and whether a row of the first was made alike in it.
 
     Returns
     -------
     list of dict
-        The rows of the first with ``second``, the row of such a claim in the second run or None,
-        and ``alone``, the verdict of the first run; ``verdict`` is ``undecided`` where they differ.
+        The rows of the first with ``others``, the rows of such a claim in the other runs, and
+        ``alone``, the verdict of the first; ``verdict`` is ``undecided`` where one differs.
     """
-    others = {row["claim"]: row for row in second}
+    by_claim = [({row["claim"]: row for row in rows}, alike) for rows, alike in others]
     told = []
     for row in first:
-        other = others.get(row["claim"])
-        if other and not (alike(row) and all(row[key] == other[key] for key in ASKED)):
-            other = None
+        made = [
+            other
+            for rows, alike in by_claim
+            if (other := rows.get(row["claim"]))
+            and alike(row)
+            and all(row[key] == other[key] for key in ASKED)
+        ]
         alone = row["verdict"]
-        verdict = alone if other is None or other["verdict"] == alone else UNDECIDED
-        told.append({**row, "verdict": verdict, "alone": alone, "second": other})
+        verdict = UNDECIDED if differing({"others": made, "alone": alone}) else alone
+        told.append({**row, "verdict": verdict, "alone": alone, "others": made})
     return told
+
+
+def differing(row: Mapping[str, Any]) -> list[Row]:
+    """The rows of other seeds that judge a claim otherwise than its first run alone."""
+    return [other for other in row.get("others", ()) if other["verdict"] != row["alone"]]

@@ -1,4 +1,4 @@
-"""Which claims of a published run have a second seed: those that both runs made alike."""
+"""Which claims of a published run have other seeds: those that both runs made alike."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
 from featlearn.core.config import load
 from featlearn.core.digest import answer
 from featlearn.core.files import write_parquet
-from featlearn.core.front import READS, SUMMARY, read_ledger, second_seed
+from featlearn.core.front import READS, SUMMARY, other_seeds, read_ledger
 from featlearn.core.pages import LISTS
-from featlearn.core.two_runs import made_alike, of_two_seeds
+from featlearn.core.two_runs import differing, made_alike, of_seeds
 
 ROOT = Path(__file__).parents[2]
-RUNS = {"desk": "a" * 40, "desk-second-seed": "b" * 40}
+RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
+
 CONFIG = {
     "scale": "desk",
     "threads": 1,
@@ -39,6 +40,10 @@ ARTEFACTS = {
 }
 
 
+def alike_made(row: dict) -> bool:
+    return True
+
+
 def row(claim: str, **other) -> dict:
     return {
         "claim": claim, "paper": claim.partition("/")[0], "artefact": ARTEFACTS[claim],
@@ -49,9 +54,9 @@ def row(claim: str, **other) -> dict:
     }  # fmt: skip
 
 
-def published(folder: Path, changed: dict, *added: dict) -> Path:
-    """Two runs; the first has ``changed`` parts of the config and further claims."""
-    for seed, (run, commit) in enumerate(RUNS.items()):
+def published(folder: Path, changed: dict, *added: dict, runs: int = 2) -> Path:
+    """Some runs; the first has ``changed`` parts of the config and further claims."""
+    for seed, (run, commit) in enumerate([*RUNS.items()][:runs]):
         config = json.loads(json.dumps(CONFIG)) | {"seed": seed, "run": run, "results": run}
         rows = [row(claim) for claim in ARTEFACTS]
         if not seed:
@@ -69,7 +74,7 @@ def published(folder: Path, changed: dict, *added: dict) -> Path:
 
 
 def alone(folder: Path) -> set[str]:
-    return {row["claim"] for row in read_ledger(folder) if row["second"] is None}
+    return {row["claim"] for row in read_ledger(folder) if not row["others"]}
 
 
 @pytest.mark.parametrize(
@@ -86,20 +91,21 @@ def alone(folder: Path) -> set[str]:
         ({"gemfilter.depths": 4}, {"gemfilter/costs"}),
     ],
 )
-def test_a_claim_has_a_second_seed_where_what_it_reads_is_the_same(tmp_path, changed, unlike):
+def test_a_claim_has_another_seed_where_what_it_reads_is_the_same(tmp_path, changed, unlike):
     assert alone(published(tmp_path, changed)) == unlike
 
 
 def test_runs_of_other_settings_are_no_pair(tmp_path):
     folder = published(tmp_path, {"threads": 2})
-    assert second_seed(folder) is None
-    assert all("second" not in row for row in read_ledger(folder))
+    assert other_seeds(folder) == []
+    assert all("others" not in row for row in read_ledger(folder))
 
 
 @pytest.mark.parametrize("other", [{"quantity": "another"}, {"spread_kind": "of a median"}])
-def test_another_quantity_under_the_same_name_is_no_second_seed(other):
-    (told,) = of_two_seeds([row("mrp/headline")], [row("mrp/headline", verdict=FAILS, **other)])
-    assert told["second"] is None
+def test_another_quantity_under_the_same_name_is_no_other_seed(other):
+    rows = [row("mrp/headline", verdict=FAILS, **other)]
+    (told,) = of_seeds([row("mrp/headline")], (rows, alike_made))
+    assert told["others"] == []
     assert told["verdict"] == HOLDS
 
 
@@ -108,22 +114,37 @@ def test_a_new_claim_and_one_with_another_band_are_judged_by_one_seed(tmp_path):
     assert alone(published(tmp_path, {}, new)) == {"mrp/new"}
     rows = [row("mrp/headline"), row("mrp/transfer", high=math.inf)]
     other = [row("mrp/headline", verdict=FAILS), row("mrp/transfer", verdict=FAILS, high=0.2)]
-    told = of_two_seeds(rows, other)
+    told = of_seeds(rows, (other, alike_made))
     assert [one["verdict"] for one in told] == [UNDECIDED, HOLDS]
-    assert [one["second"] is None for one in told] == [False, True]
+    assert [one["others"] for one in told] == [other[:1], []]
 
 
-def test_pages_tell_how_many_claims_have_a_second_seed_and_at_which_commits(tmp_path):
-    ledger = read_ledger(published(tmp_path, {"mrp.headline": {"replicates": 20}}))
-    told = answer(ledger, {}, 0, 1)[-1]
-    assert told.startswith("One claim is judged by one seed, because ")
-    assert (
-        f"three claims were run with two base seeds, 0 and 1 (at the commits `{'a' * 12}` and "
-        f"`{'b' * 12}`): what they judge differently, no claims," in told
+@pytest.mark.parametrize("odd", [0, 1, 2])
+def test_one_seed_of_three_that_judges_otherwise_leaves_a_claim_open(odd):
+    first, *others = [[row("mrp/headline", verdict=FAILS if n == odd else HOLDS)] for n in range(3)]
+    (told,) = of_seeds(first, *((rows, alike_made) for rows in others))
+    assert told["verdict"] == UNDECIDED
+    assert differing(told) == [rows[0] for rows in others if rows[0]["verdict"] != told["alone"]]
+    (told,) = of_seeds(first, *((first, alike_made) for _ in others))
+    assert told["verdict"] == told["alone"]
+
+
+def test_pages_tell_how_many_claims_have_which_seeds_and_at_which_commits(tmp_path):
+    folder = published(tmp_path, {"mrp.headline": {"replicates": 20}}, runs=3)
+    ledger = read_ledger(folder)
+    told = answer(ledger, {}, 0, 1, 2)[-1]
+    commits = f"`{'a' * 12}`, `{'b' * 12}` and `{'c' * 12}`"
+    assert told.startswith(
+        f"Claims were run with three base seeds, 0, 1 and 2 (at the commits {commits}): three "
+        "claims by three and one claim by one alone, because settings, "
     )
+    assert "What two seeds judge differently, no claims, counts as undecided." in told
     listed = LISTS["seeds"](ledger)
-    assert listed.startswith("Of 3 claims judged with both seeds (1 more are judged by one alone)")
-    assert f"at the commits `{'a' * 12}` and `{'b' * 12}`, 3 have one verdict" in listed
+    assert listed.startswith("0 claims have more than one verdict")
+    for seed, commit in enumerate(RUNS.values()):
+        assert f"seed {seed} (at the commit `{commit[:12]}`)" in listed.replace("Seed", "seed")
+    assert listed.count(": of 3 claims 3 have the verdict of the first seed, among them 0 of") == 2
+    assert LISTS["seeds"](read_ledger(folder.with_name("desk-seed-2"))).startswith("No other seed")
 
 
 def test_the_sections_that_are_said_to_be_read_are_those_of_the_config():
