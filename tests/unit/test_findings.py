@@ -168,9 +168,9 @@ def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
     told[2].update(verdict="fails", reason="A pilot gave 0.2; a failure is expected.")
     said = " ".join(answer(told, {"mrp": "# Masks: why they help\n\nA story"}, 7))
     assert said.startswith(
-        "Two results (theorems, lemmas, figures, tables and passages) of one paper, tested by three "
-        "claims: of these 2 hold here, 1 fail, and 0 are left open. Of the results 1 have a claim "
-        "that fails."
+        "Two results (theorems, lemmas, figures, tables and passages) of one paper, tested by "
+        "three claims: of these 2 hold here, 1 fail, and 0 are left open. Of the results 1 have a "
+        "claim that fails."
     )
     assert "Of the 1 that fail, 1 were expected to by the reason beside their band." in said
     assert "one base seed, 7" in said
