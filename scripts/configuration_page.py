@@ -6,6 +6,7 @@ python scripts/configuration_page.py --check    fails if the page is behind
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ from featlearn.core.config import merge, read_schema
 PAGE = ROOT / "docs" / "configuration.md"
 #: Between these lines stand the tables of a section.
 BEGIN, END = "<!-- keys of {section}: made from its schema -->\n", "<!-- end of keys -->\n"
+#: Chapters at the top of the page.
+CONTENTS = re.compile(r"(?:^- \[.*\]\(#.*\)\n)+", re.MULTILINE)
 HEAD = ("| key | meaning | value | default |", "|:--|:--|:--|:--|")
 WORDS = {
     "integer": "whole number",
@@ -218,7 +221,10 @@ def page(text: str, schema: Mapping[str, Any], *, add: bool) -> str:
     for section in reversed(missing):
         begin = BEGIN.format(section=section)
         lines[last:last] = [f"\n## Keys of {section}\n\n", begin, "\n", made[section], END]
-    return "".join(lines)
+    text = "".join(lines)
+    chapters = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    listed = "".join(f"- [{each}](#{each.lower().replace(' ', '-')})\n" for each in chapters)
+    return CONTENTS.sub(lambda _: listed, text, count=1)
 
 
 if __name__ == "__main__":

@@ -79,8 +79,9 @@ def test_a_section_of_a_new_paper_gets_its_chapter(script):
         SystemExit, match="has no line '<!-- keys of toys: made from its schema -->'"
     ):
         script.page(f"{text}footer\n", SCHEMA, add=False)
-    page = script.page(f"{text}footer\n", SCHEMA, add=True)
+    page = script.page(f"- [Old](#old)\n\n## Own words\n{text}footer\n", SCHEMA, add=True)
     assert "## Keys of toys" in page
+    assert page.startswith("- [Own words](#own-words)\n- [Keys of toys](#keys-of-toys)\n\n")
     assert page.endswith("<!-- end of keys -->\nfooter\n")
     assert script.page(page, SCHEMA, add=False) == page
 
