@@ -8,7 +8,7 @@ ARMS = {
     "sinks": "window with sinks",
     "gemfilter": "GemFilter",
     "next layer": "GemFilter, next layer",
-    "forced": "GemFilter, BOS and end kept",
+    "forced": "GemFilter, ends kept",
     "gemfilter one run": "GemFilter, one run",
     "gemfilter middle row": "GemFilter, middle row",
     "gemfilter largest row": "GemFilter, largest row",

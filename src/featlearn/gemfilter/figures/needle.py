@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from featlearn.core.plots import COLOURS, PAGE, canvas
+from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, lines, share_interval, within
+from featlearn.core.statistical import LEAST, Look, lines, share_interval, within
+from featlearn.core.stats import estimate
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     """Figure 9.1: a long prompt, what the filter layer keeps of it, and the answer
 
     The longest prompt with its needle in the middle, of the hand-wired network or of the first language model
-    of the config: places that the filter layer keeps (blue; at most 100) on the whole prompt, with the needle
-    (orange), and the kept tokens as text, the needle in brackets, bars for gaps. Of a stand-in K and v are
-    keys and values and dots fillers; that an early layer of it points at the needle is built in by hand. *What
-    to see:* the needle is kept, neighbours by the pooling, and what was generated from it. Over all depths the
-    hand-wired network answers: {{ verdict("gemfilter/wired-finds") }}.
+    of the config: places that the filter layer keeps (blue; at most 100) on the whole prompt, the needle's above
+    them (orange), and the kept tokens as text, the needle in brackets, bars for gaps. Of a stand-in K and v are
+    keys and values, Q asks for a key and dots are fillers; that an early layer of it points at the needle is
+    built in by hand. *What to see:* whether blue lies below the orange, and what was generated from it; pooling
+    keeps neighbours, too. This is one prompt. Over all depths of this length
+    {{ said("gemfilter/wired-finds",
+            holds="the hand-wired network answers exactly on most prompts, in a share of",
+            fails="the hand-wired network answers exactly on too few prompts, in a share of") }}.
     """
     first = texts["network"].iloc[0]
     own, shown = (frame[frame["network"] == first] for frame in (maps, texts))
@@ -36,12 +40,14 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
               & (own["n"] == text["n"])]  # fmt: skip
     told = textwrap.fill(text["text"], 105)
     height = 0.6 + 0.14 * len(told.splitlines())
-    drawn = canvas(8, 1.1 + height)
-    top, below = drawn.subplots(2, 1, height_ratios=[0.7, height])
+    drawn = canvas(8, 1.2 + height)
+    top, below = drawn.subplots(2, 1, height_ratios=[0.8, height])
     top.vlines(own["place"], 0, 1, color=COLOURS["blue"], linewidth=1)
-    top.axvspan(text["start"], text["end"], color=COLOURS["orange"], alpha=0.8)
-    top.set(xlim=(0, text["tokens"]), yticks=[], xlabel="place in the prompt",
+    top.plot((text["start"] + text["end"]) / 2, 1.25, "v", color=COLOURS["orange"], markersize=8)
+    top.annotate("needle", (text["end"], 1.25), (7, 0), textcoords="offset points", va="center")
+    top.set(xlim=(0, text["tokens"]), ylim=(0, 1.5), yticks=[], xlabel="place in the prompt",
             title=f"{text['tokens']} tokens, of which {len(own)} are kept by layer {text['filter_layer']}")  # fmt: skip
+    top.grid(visible=False)
     below.axis("off")
     below.text(0, 0.98, told, family="monospace", fontsize=8, va="top", transform=below.transAxes)
     said = (f"{word}: {textwrap.shorten(text[of], 100)}"
@@ -54,9 +60,11 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
 def last_rows(rows: pd.DataFrame) -> Figure:
     """Figure 9.2: what the last token points at, layer by layer
 
-    Products of the last query with all keys, summed over heads and divided by the largest of the layer, of
-    the shortest prompt of a network; the vertical line is the needle. *What to see:* in the hand-wired network
-    layers 3 to 5 point at the needle by construction. In a trained one, where it is shown, the row was learned.
+    Products of the last query with all keys, summed over heads and divided by the largest size in the layer, of
+    one prompt of the shortest length of a network; the needle stands between the orange lines: its key, then
+    its values. Place 0 is BOS, at which a head points that looks for nothing (a sink). *What to see:* in the
+    hand-wired network all is by construction: one head favours BOS, one late tokens, and in layers 3 to 5 one
+    points at what stands behind the needle's key. In a trained one, where it is shown, the row was learned.
     """
     names = list(dict.fromkeys(rows["network"]))
     drawn = canvas(8, 2.3 * len(names) + 0.4)
@@ -65,9 +73,10 @@ def last_rows(rows: pd.DataFrame) -> Figure:
         own = own[own["n"] == own["n"].min()]
         wide = own.pivot_table(index="layer", columns="place", values="value")
         wide = wide.div(wide.abs().max(axis=1), axis=0)
-        sns.heatmap(wide, cmap="vlag", center=0, ax=ax, xticklabels=20, rasterized=True,
+        sns.heatmap(wide, cmap="vlag", vmin=-1, vmax=1, ax=ax, xticklabels=20, rasterized=True,
                     cbar_kws={"label": "product"})  # fmt: skip
-        ax.axvline(own["start"].iloc[0], color=COLOURS["orange"], linewidth=1)
+        for edge in (own["start"].iloc[0], own["end"].iloc[0]):
+            ax.axvline(edge, color=COLOURS["orange"], linewidth=1.2)
         ax.set(xlabel="place in the prompt", ylabel="layer", title=NETWORKS.get(name, name))
         ax.tick_params(rotation=0)
     return drawn
@@ -77,61 +86,75 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     "fig-9-4",
     arms="full,snapkv,gemfilter,sinks",
     what="Figure 9.4: needles by all keys and values, SnapKV and GemFilter, and by a window",
-    seen="The printed rule answers in the hand-wired network at its longest prompts: "
-    '{{ verdict("gemfilter/wired-finds") }}. In the trained ones it comes up to all keys and values on their '
-    'shortest prompts: {{ verdict("gemfilter/trained-literal-as-printed") }}.',
+    seen='{{ said("gemfilter/wired-finds", holds="in the hand-wired network the printed rule answers most of '
+    'the longest prompts, a share of", fails="in the hand-wired network the printed rule misses too many of '
+    'the longest prompts; it answers a share of") }}; {{ said("gemfilter/trained-literal-as-printed", '
+    'holds="in the trained ones it comes up to all keys and values on the shortest, with a share that '
+    'differs by", fails="in the trained ones it falls behind all keys and values on the shortest, with a '
+    'share that differs by") }}. *Window with sinks* keeps as many tokens, the first and the last ones, and '
+    "shows which cells are free.",
 )
 @figure(
     "fig-g-1",
     arms="next layer,safe next layer",
     what="Figure G.1: the next layer as the filter",
-    seen="The weights of the hand-wired network search in the next layer, too, so that it does as well there. "
+    seen="the weights of the hand-wired network search in the next layer, too, so that it does as well there. "
     "A trained stand-in has two layers, and no next one.",
 )
 @figure(
     "fig-g-2",
     arms="full,snapkv,gemfilter,safe",
     what="Figure G.2: needles by GemFilter as printed and by our safe variant",
-    seen="In the trained networks, safe is as good as all keys and values on the shortest prompts: "
-    '{{ verdict("gemfilter/trained-safe-comparable") }}; beyond the length of training it is better than these: '
-    '{{ verdict("gemfilter/trained-beats-full") }}, and than SnapKV: '
-    '{{ verdict("gemfilter/trained-beats-snapkv") }}.',
+    seen='{{ said("gemfilter/trained-safe-comparable", holds="in the trained networks safe comes up to all '
+    'keys and values on the shortest prompts, with a share that differs by", fails="in the trained networks '
+    'safe does not come up to all keys and values on the shortest prompts, with a share that differs by") }}; '
+    '{{ said("gemfilter/trained-beats-full", holds="beyond the length of training, where these answer less, '
+    'it is ahead of them by a share of", fails="beyond the length of training it is not clearly ahead of '
+    'them; the share differs by") }}; {{ said("gemfilter/trained-beats-snapkv", holds="there it is ahead of '
+    'SnapKV by a share of", fails="there it is not clearly ahead of SnapKV; the share differs by") }}.',
 )
 @figure(
     "fig-g-3",
     arms="gemfilter middle row,gemfilter largest row,safe middle row",
     what="Figure G.3: other rows than the last",
-    seen="In the hand-wired network the needle is lost by the middle row: "
-    '{{ verdict("gemfilter/wired-row") }}, and by the largest: {{ verdict("gemfilter/wired-largest-row") }}.',
+    seen='{{ said("gemfilter/wired-row", holds="the hand-wired network loses the needle by the middle row and '
+    'answers a share of", fails="the hand-wired network finds the needle by the middle row, too, and answers '
+    'a share of") }}; {{ said("gemfilter/wired-largest-row", holds="it loses the needle by the largest row, '
+    'too, and answers a share of", fails="it finds the needle by the largest row and answers a share of") }}.',
 )
 @figure(
     "fig-g-4",
     arms="gemfilter,gemfilter one run,safe,safe one run",
     what="Figure G.4: two runs and one",
-    seen="In the trained networks the second run is needed beyond the length of training: "
-    '{{ verdict("gemfilter/trained-two-runs") }}. The hand-wired one searches without positions, so that '
-    "one run is as good by construction.",
+    seen='{{ said("gemfilter/trained-two-runs", holds="beyond the length of training the second run of safe '
+    'is needed by the trained networks: with it the share is larger by", fails="beyond the length of training '
+    'the second run of safe is not needed by the trained networks: with it the share changes by") }}. The '
+    "hand-wired network searches without positions, so that one run is as good by construction.",
 )
 @figure(
     "short-prompts",
-    arms="h2o,sinks,forced,safe no pooling",
-    what="Needles by H2O, a window, forced tokens and no pooling",
-    seen="Without pooling the hand-wired network keeps the match and not what stands behind it; the printed "
-    'rule then is lost: {{ verdict("gemfilter/wired-pooling") }}.',
+    arms="h2o,forced,gemfilter no pooling,safe no pooling",
+    what="Needles by H2O, forced tokens and no pooling",
+    seen='{{ said("gemfilter/wired-pooling", holds="without pooling the printed rule loses the needle in the '
+    "hand-wired network, as it keeps the match and not what stands behind it; of the longest prompts it "
+    'answers a share of", fails="without pooling the printed rule still finds the needle in the hand-wired '
+    'network; of the longest prompts it answers a share of") }}. *Ends kept* is the printed rule with '
+    "BOS and the last two tokens kept in any case. H2O needs all of the attention, and is run on short prompts "
+    "only.",
 )
 def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     """{{ what }}
 
     Share of the answer that is generated (its three tokens, or by the released scorer of words, whose largest
-    value is 11/12), by length and depth of the needle, mean over prompts and networks; the title has the mean
-    over all cells. Verdicts are on exact answers. {{ seen }} Rows are the language models that the config names, or
-    else our stand-ins: in the
-    hand-wired one, which layer finds the needle is built in, and full attention cannot fail at any length;
-    what happens beyond the training's length (281 tokens) only the trained one shows. *Safe* is ours:
-    attention in place of products, and BOS and the last two tokens are kept in any case; the plain rule may
-    drop the question itself. *Window with sinks* keeps as many tokens, the first and the last ones, and shows
-    which cells are free; who says values of the prompt at random has about .25 with a stand-in. Empty cells
-    were not run (H2O needs all of the attention).
+    value is 11/12), by length and depth of the needle. A cell is the mean of as many prompts or networks as
+    stand at the left (a trained network's value is its own mean over prompts), the number above that of all
+    cells, with its 95 % interval over these; cells that were not run are grey. Rows are the language models
+    that the config names, or else our stand-ins: in the hand-wired one, which layer finds the needle is built
+    in, and full attention cannot fail at any length; what happens beyond the length of training (281 tokens
+    at desk) only the trained one shows. *Safe* is ours: attention in place of products, and BOS and the last
+    two tokens are kept in any case; the plain rule may drop the question itself. Who says values of the prompt
+    at random has about .25 with a stand-in. *What to see*, in shares of exact answers at one length, all
+    depths: {{ seen }}
     """
     shown = arms.split(",")
     # of two layers none is the next one: a network without any of the arms has no row
@@ -140,24 +163,37 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     drawn = canvas(min(PAGE, 2.5 * len(shown) + 0.6), 2.5 * len(names) + 0.3)
     grid = drawn.subplots(len(names), len(shown), squeeze=False)
     for row, name in zip(grid, names, strict=True):
-        for place, (ax, arm) in enumerate(zip(row, shown, strict=True)):
-            own = scores[(scores["network"] == name) & (scores["arm"] == arm)]
-            if own.empty:
-                ax.axis("off")
-                ax.text(0.5, 0.5, "there is no\nsuch layer", ha="center", fontsize=9)
-                continue
+        whole = scores[scores["network"] == name]
+        count, lengths = whole["replicate"].nunique(), sorted(whole["n"].unique())
+        unit = ("network" if name == "trained" else "prompt") + "s" * (count > 1)
+        for ax, arm in zip(row, shown, strict=True):
+            own = whole[whole["arm"] == arm]
             wide = own.assign(depth=(100 * own["depth"]).round().astype(int)).pivot_table(
                 index="depth", columns="n", values="value"
             )
-            sns.heatmap(wide, vmin=0, vmax=1, cmap="RdYlGn", ax=ax, cbar=place == len(shown) - 1,
-                        cbar_kws={"label": "share of the answer"})  # fmt: skip
-            words = textwrap.fill(ARMS[arm], 22)
-            ax.set_title(
-                f"{words}\n{NETWORKS.get(name, name)}: {own['value'].mean():.2f}", fontsize=9
-            )
-            ax.set(xlabel="tokens n", ylabel="depth (%)" if place == 0 else None)
+            ax.grid(visible=False)
+            ax.set_facecolor(FILLS["light"])
+            if own.empty:
+                ax.set(xticks=[], yticks=[], title=ARMS[arm])
+                left = "there is no\nsuch layer" if "next" in arm else "not run"
+                ax.text(0.5, 0.5, left, ha="center", va="center", transform=ax.transAxes)
+                continue
+            sns.heatmap(wide.reindex(columns=lengths), vmin=0, vmax=1, cmap="viridis", ax=ax,
+                        cbar=False)  # fmt: skip
+            for place, length in enumerate(lengths):
+                if length not in wide:
+                    ax.text(place + 0.5, len(wide) / 2, "not run", rotation=90, ha="center",
+                            va="center", fontsize=8)  # fmt: skip
+            mean = estimate(own.groupby("replicate")["value"].mean().to_numpy())
+            told = mean.replicates >= LEAST and mean.half_width > 0
+            about = f" ± {mean.half_width:.3f}" if told else ""
+            ax.set_title(f"{ARMS[arm]}\n{mean.mean:.3f}{about}", fontsize=9)
+            ax.set(xlabel="tokens n", ylabel=None)
             ax.tick_params(axis="y", rotation=0)
-            ax.tick_params(axis="x", rotation=45)
+            ax.tick_params(axis="x", rotation=0 if len(lengths) <= 4 else 45)
+        row[0].set_ylabel(f"{NETWORKS.get(name, name)}, {count} {unit}\ndepth (%)")
+        for filled in [ax.collections[0] for ax in row if ax.collections][:1]:
+            drawn.colorbar(filled, ax=list(row), pad=0.01, label="share of the answer")
     return drawn
 
 

@@ -32,8 +32,8 @@ def needles(scores: pd.DataFrame, quoted: Mapping[str, Any]) -> Table:
                      "printed, other score": told.get(str(arm), "-")})  # fmt: skip
     shown = pd.DataFrame(rows).fillna("-").sort_values("network", kind="stable")
     return Table(means, shown, f"After the sign: {SPREAD_KIND}; replicates are prompts (hand-wired) or "
-                 "networks (trained). Printed: means of heat maps of language models, by a score whose "
-                 "largest value is 11/12.")  # fmt: skip
+                 "networks (trained); ends: BOS and the last two tokens. Printed: means of heat maps of language "
+                 "models, by a score whose largest value is 11/12.")  # fmt: skip
 
 
 @table()
