@@ -42,6 +42,12 @@ RECIPE = (
 )
 
 
+OURS = (
+    " Kind and sentence, after a review of a published run: a theorem before, but the variant is ours, "
+    "and the rule as printed fails."
+)
+
+
 def _exact(frames: Frames, network: str, arm: str, n: int) -> np.ndarray:
     own = frames["scores"]
     own = own[(own["network"] == network) & (own["arm"] == arm) & (own["n"] == n)]
@@ -153,19 +159,22 @@ def claims(config: Mapping[str, Any]) -> tuple[Claim, ...]:
                     "of products, and BOS and the question kept, the rule suffices a trained network.", "exact answers, safe minus "
                     f"all keys and values, n = {short}", -0.1, math.inf, "A pilot had .80 against .85.",
                     partial(minus, arm="safe", other="full", n=short)),
-            against("gemfilter/trained-beats-full", THEOREM, "Figure 9.4", "GemFilter is better than "
-                    "all keys and values on long prompts (safe variant, beyond the training's length).",
+            against("gemfilter/trained-beats-full", OBSERVATION, "ours, behind Figure 9.4", "Our variant of "
+                    "GemFilter (softmax, BOS and the question kept) is better than all keys and values on "
+                    "prompts longer than those of the training, on which these answer less.",
                     f"exact answers, safe minus full, n = {beyond}", 0.2, math.inf,
                     "A pilot of four layers had .77 against .18.",
-                    partial(minus, arm="safe", other="full", n=beyond)),
-            against("gemfilter/trained-beats-snapkv", THEOREM, "Figure 9.4", "GemFilter is better than "
-                    "SnapKV on long prompts (safe variant, beyond the training's length).",
+                    partial(minus, arm="safe", other="full", n=beyond), changed=RECIPE + OURS),
+            against("gemfilter/trained-beats-snapkv", OBSERVATION, "ours, behind Figure 9.4", "Our variant "
+                    "of GemFilter (softmax, BOS and the question kept) is better than SnapKV on prompts "
+                    "longer than those of the training.",
                     f"exact answers, safe minus SnapKV, n = {beyond}", 0.2, math.inf,
                     "A pilot had .77 against .17.",
-                    partial(minus, arm="safe", other="snapkv", n=beyond)),
-            against("gemfilter/trained-two-runs", THEOREM, "appendix G.4.5", "The second run of GemFilter "
-                    "is needed where the needle is far.", f"exact answers, two runs minus one, n = {beyond}", 0.1,
+                    partial(minus, arm="safe", other="snapkv", n=beyond), changed=RECIPE + OURS),
+            against("gemfilter/trained-two-runs", OBSERVATION, "ours, behind appendix G.4.5", "The second "
+                    "run of our variant of GemFilter (softmax, BOS and the question kept) is needed on "
+                    "prompts longer than those of the training.", f"exact answers, two runs minus one, n = {beyond}", 0.1,
                     math.inf, "A pilot had .77 against .22.",
-                    partial(minus, arm="safe", other="safe one run", n=beyond)),
+                    partial(minus, arm="safe", other="safe one run", n=beyond), changed=RECIPE + OURS),
         ]  # fmt: skip
     return tuple(found)

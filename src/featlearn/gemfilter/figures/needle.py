@@ -11,12 +11,18 @@ import seaborn as sns
 
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import LEAST, Look, lines, share_interval, within
+from featlearn.core.statistical import FEW, LEAST, Look, lines, share_interval, within
 from featlearn.core.stats import estimate
 from featlearn.gemfilter.words import ARMS, NETWORKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def _named(name: str, replicates: int) -> str:
+    """A network and how many replicates stand behind its numbers: prompts, or trained networks."""
+    unit = "network" if name == "trained" else "prompt"
+    return f"{NETWORKS.get(name, name)}, {replicates} {unit}{'s' * (replicates > 1)}"
 
 
 @figure("fig-9-1")
@@ -28,7 +34,7 @@ def pipeline(texts: pd.DataFrame, maps: pd.DataFrame) -> Figure:
     them (orange), and the kept tokens as text, the needle in brackets, bars for gaps. Of a stand-in K and v are
     keys and values, Q asks for a key and dots are fillers; that an early layer of it points at the needle is
     built in by hand. *What to see:* whether blue lies below the orange, and what was generated from it; pooling
-    keeps neighbours, too. This is one prompt. Over all depths of this length
+    keeps neighbours, too. This is one prompt; of all depths of this length:
     {{ said("gemfilter/wired-finds",
             holds="the hand-wired network answers exactly on most prompts, in a share of",
             fails="the hand-wired network answers exactly on too few prompts, in a share of") }}.
@@ -165,7 +171,6 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
     for row, name in zip(grid, names, strict=True):
         whole = scores[scores["network"] == name]
         count, lengths = whole["replicate"].nunique(), sorted(whole["n"].unique())
-        unit = ("network" if name == "trained" else "prompt") + "s" * (count > 1)
         for ax, arm in zip(row, shown, strict=True):
             own = whole[whole["arm"] == arm]
             wide = own.assign(depth=(100 * own["depth"]).round().astype(int)).pivot_table(
@@ -191,7 +196,7 @@ def heat_maps(scores: pd.DataFrame, arms: str, what: str, seen: str) -> Figure:
             ax.set(xlabel="tokens n", ylabel=None)
             ax.tick_params(axis="y", rotation=0)
             ax.tick_params(axis="x", rotation=0 if len(lengths) <= 4 else 45)
-        row[0].set_ylabel(f"{NETWORKS.get(name, name)}, {count} {unit}\ndepth (%)")
+        row[0].set_ylabel(f"{_named(name, count)}\ndepth (%)")
         for filled in [ax.collections[0] for ax in row if ax.collections][:1]:
             drawn.colorbar(filled, ax=list(row), pad=0.01, label="share of the answer")
     return drawn
@@ -203,11 +208,13 @@ def layers(layers: pd.DataFrame) -> Figure:
 
     Above, tokens between the needle's key and the nearest selected token (0 is on it); below, the share of
     exact answers with that layer as the filter (Table 9.2 for needles). Means over depths (of language models
-    the middle alone), with 95 % intervals over prompts (hand-wired) or networks (trained). *What to see:* the
-    hand-wired network lies on the needle in its filter layer, {{ verdict("gemfilter/wired-distance") }}, and in all
-    of 3 to 5, where its weights look for it; a late layer loses it, {{ verdict("gemfilter/wired-late-layer") }}. Of the
-    trained one, of two layers, the second was learned to. Answers need the question, too, which the rule as printed
-    may drop.
+    the middle alone), with 95 % intervals over as many prompts (hand-wired) or networks (trained) as the title
+    says; of few, small points are these. *What to see:* {{ said("gemfilter/wired-distance", holds="the hand-wired
+    network lies on the needle in its filter layer, at a distance in tokens of", fails="the hand-wired network does
+    not lie on the needle in its filter layer, at a distance in tokens of") }} (its weights look for it in
+    layers 3 to 5); {{ said("gemfilter/wired-late-layer", holds="a late layer loses it on the longest prompts and
+    answers a share of", fails="a late layer does not lose it on the longest prompts and answers a share of") }}. Of the trained one, of
+    two layers, both were learned. Answers need the question, too, which the rule as printed may drop.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)
@@ -218,13 +225,17 @@ def layers(layers: pd.DataFrame) -> Figure:
         looks = {n: Look(f"n = {n}", COLOURS[colours[place % 5]])
                  for place, n in enumerate(sorted(own["n"].unique()))}  # fmt: skip
         means = own.groupby(["n", "layer", "replicate"])[["distance", "exact"]].mean().reset_index()
-        shown = {"distance": within(0), "exact": share_interval}
+        count, shown = (
+            means["replicate"].nunique(),
+            {"distance": within(0), "exact": share_interval},
+        )
         for ax, (value, errorbar) in zip(grid[:, column], shown.items(), strict=True):
             lines(ax, means, "layer", "n", looks=looks, value=value, errorbar=errorbar)
             ax.set_xticks(sorted(own["layer"].unique()))
-        grid[0, column].set(
-            yscale="symlog", title=NETWORKS.get(name, name), ylabel="distance (tokens)"
-        )
+            for n, look in looks.items() if count <= FEW else ():
+                one = means[means["n"] == n]
+                ax.plot(one["layer"], one[value], "o", color=look.colour, markersize=3, alpha=0.5)
+        grid[0, column].set(yscale="symlog", title=_named(name, count), ylabel="distance (tokens)")
         grid[0, column].set_ylim(-0.5, 1.5 * grid[0, column].get_ylim()[1])
         grid[1, column].set(
             xlabel="filter layer", ylabel="share of exact answers", ylim=(-0.03, 1.03)

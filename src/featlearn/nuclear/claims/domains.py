@@ -90,6 +90,10 @@ SMALL = (
     " A published run had {}: the band, from 0, was kept, and other claims count a gain from .02 "
     "on only."
 )
+ENDS = (
+    " Sentence, after a review of a published run: it said that the rank falls with the weight, "
+    "where two ends are compared."
+)
 PRINTED = "Kind, after a review of a published run: an observation before, but {} prints it."
 
 
@@ -104,14 +108,16 @@ def _gain_claim(pair: str, name: str, statement: str, seen: str, more: str = "")
     )  # fmt: skip
 
 
-def _fall_claim(rank: str, what: str, kind: str = OBSERVATION, changed: str = "") -> Claim:
+def _fall_claim(
+    rank: str, what: str, kind: str = OBSERVATION, more: str = "", changed: str = ""
+) -> Claim:
     return Claim(
         f"nuclear/rank-falls-{rank}", kind,
         "Figure 6.5" if kind == THEOREM else "ours, behind Figure 6.5",
-        f"The stable rank, {what}, falls with the weight of the penalty.",
+        f"The stable rank, {what}, falls from no penalty to the largest weight.{more}",
         "log of the stable rank at the largest weight over that without penalty", -20, 0,
         "The figure's direction.", partial(_fall, rank=rank), SWEPT, out_of_reach=REACH,
-        changed=changed,
+        changed=f"{changed}{ENDS}".strip(),
     )  # fmt: skip
 
 
@@ -156,7 +162,11 @@ CLAIMS = (
                 "The nuclear norm raises the accuracy in unseen domains at the printed weight .01 "
                 "of the printed sum: ERM-NU.",
                 "Earlier networks lost by it, in pilots this one too."),
-    _fall_claim("printed", "||M||_F^2 / ||M||_2 as printed", THEOREM, PRINTED.format("the figure")),
+    _fall_claim(
+        "printed", "||M||_F^2 / ||M||_2 as printed", THEOREM,
+        " (This quantity has a unit: it falls also where features only shrink. The one without is "
+        "`rank-falls-standard`.)", PRINTED.format("the figure"),
+    ),
     _fall_claim("standard", "||M||_F^2 / ||M||_2^2"),
     _fall_claim("centred", "||M||_F^2 / ||M||_2^2 of centred features"),
     Claim("nuclear/rank-trend-standard", OBSERVATION, "ours, behind Figure 6.5",

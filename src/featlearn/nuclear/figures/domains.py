@@ -29,7 +29,7 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     holds="Mixup gains, a share of", fails="Mixup loses, a share of") }}; {{ said("nuclear/gain-swad",
     holds="SWAD gains, a share of", fails="SWAD loses, a share of") }}. Not drawn is the weight .01 of the printed
     sum (*ERM-NU printed* in the tables): {{ said("nuclear/gain-printed", holds="with it the accuracy of ERM
-    rises, by a share of", fails="with it the accuracy of ERM falls, by a share of") }}.
+    rises, by a share of", fails="with it the accuracy of ERM falls and changes by a share of") }}.
     """
     own = gains(accuracies)
     own = own[own["pair"].isin(PAIRS)]
@@ -59,15 +59,16 @@ def ranks(swept: pd.DataFrame) -> Figure:
     Of features of the unseen domain: the stable rank as printed (||M||_F^2 / ||M||_2, which falls also where
     features only shrink), the standard one (||M||_F^2 / ||M||_2^2, which has no unit), and that of centred
     features; and the accuracy. Means over trials and left-out domains with 95 % intervals over trials (of few,
-    points are trials). *What to see:* whether a rank falls while the accuracy stays, weight by weight:
+    points are trials). *What to see,* ranks and accuracy at the same weight:
     {{ said("nuclear/gain-printed", holds="at the printed weight, .01, the accuracy is higher than without a
-    penalty, by a share of", fails="at the printed weight, .01, the accuracy is lower than without a penalty, by a
-    share of") }}, so that a rank that falls there alone is that of a network which unlearns. From no penalty to
-    the largest weight {{ said("nuclear/rank-falls-standard", holds="the standard rank falls; the natural
-    logarithm of last over first is", fails="the standard rank rises; the natural logarithm of last over first
-    is") }}; {{ said("nuclear/rank-trend-standard", holds="over all weights it falls, too, by a rank
-    correlation with the weight of", fails="over all weights it does not fall, by a rank correlation with the
-    weight of") }}: of so few weights a fall at the last one is enough for that, even where it rises before.
+    penalty, by a share of", fails="at the printed weight, .01, the network unlearns: its accuracy changes by a
+    share of") }}; {{ said("nuclear/rank-falls-standard", holds="the standard rank is lower at the largest weight
+    than without a penalty; the natural logarithm of their ratio is", fails="the standard rank is higher at the
+    largest weight than without a penalty; the natural logarithm of their ratio is") }};
+    {{ said("nuclear/rank-trend-standard", holds="over all weights its rank correlation with the weight is
+    negative, at", fails="over all weights its rank correlation with the weight is not negative, at") }}. Of few
+    weights the last one alone can decide that, and a rank that falls where the accuracy does says little:
+    features of the label may go, too.
     """
     drawn = canvas(8.6, 2.7)
     axes = drawn.subplots(1, 4)

@@ -25,7 +25,7 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
     words="without a penalty",
     seen='{{ said("nuclear/figure-6-2", holds="trainings end at the accuracy of .76 that is printed for the '
     'unseen domain: at", fails="trainings do not end at the accuracy of .76 that is printed for the unseen '
-    'domain: x_1 alone separates the labels, and descent comes close to it, with an accuracy of") }}. A lower '
+    'domain: x_1 alone separates the labels, and descent finds it, with an accuracy of") }}. A lower '
     "accuracy is seen where one stops early.",
 )
 @figure(
@@ -34,7 +34,7 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
     words="with the nuclear norm, head fixed",
     seen='{{ said("nuclear/figure-6-3", holds="trainings end at the accuracy of .94 that is printed for the '
     'unseen domain: at", fails="trainings do not end at the accuracy of .94 that is printed for the unseen '
-    'domain, but by it, at") }}. x_1 alone separates the labels, but large weights cost, and the norm whitens: '
+    'domain, but at") }}. x_1 alone separates the labels, but large weights cost, and the norm whitens: '
     "its own optimum is a tilted line, see *toy-slopes*, and to that descent comes.",
 )
 def toy_lines(
