@@ -72,7 +72,7 @@ def toy_lines(
         )
         ax.grid(visible=False)
     axes[0].set_ylabel("$x_2$")
-    axes[0].plot([], [], color=COLOURS["ink"], label=f"end of {mean.replicates} trainings")
+    axes[0].plot([], [], color=COLOURS["ink"], label=f"end of training ({mean.replicates})")
     axes[0].plot([], [], color=COLOURS["grey"], linewidth=0.6, label="earlier steps")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
