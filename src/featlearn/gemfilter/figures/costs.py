@@ -36,8 +36,8 @@ def costs(costs: pd.DataFrame, label: str) -> Figure:
     holds="it needs 30 % less at the peak over both phases, too, which is our reading, by a ratio of", fails="it does
     not need 30 % less at the peak over both phases, which is our reading, since it generates as SnapKV does, with
     a ratio of") }}; {{ said("gemfilter/speed-phi-as-printed", holds="of Phi 3.5 Mini it comes to the 2.4 times that
-    Figure 9.6 prints, with a factor of operations of", fails="of Phi 3.5 Mini it does not come to the 2.4 times that Figure 9.6
-    prints, with a factor of operations of") }}.
+    Figure 9.6 prints, with a factor of operations of", fails="of Phi 3.5 Mini it does not come to the 2.4 times
+    that Figure 9.6 prints, with a factor of operations of") }}.
     """
     names = list(dict.fromkeys(costs["model"]))
     shown = names[:1] if label == "9.3" else names[1:] or names

@@ -26,9 +26,10 @@ def gains_of_the_penalty(accuracies: pd.DataFrame) -> Figure:
     95 % intervals of these. An interval that holds 0 shows no gain. *What to see,* of the average over domains,
     at the right: {{ said("nuclear/gain-erm", holds="ERM gains by the penalty, a share of",
     fails="ERM loses by the penalty, a share of") }}; {{ said("nuclear/gain-mixup",
-    holds="with Mixup it gains, a share of", fails="with Mixup it loses, a share of") }}; {{ said("nuclear/gain-swad",
-    holds="with SWAD it gains, a share of", fails="with SWAD it loses, a share of") }}. Not drawn is the weight .01 of the printed
-    sum (*ERM-NU printed* in the tables): {{ said("nuclear/gain-printed", holds="with it the accuracy of ERM
+    holds="with Mixup it gains, a share of", fails="with Mixup it loses, a share of") }};
+    {{ said("nuclear/gain-swad", holds="with SWAD it gains, a share of",
+    fails="with SWAD it loses, a share of") }}. Not drawn is the weight .01 of the printed sum (*ERM-NU printed* in
+    the tables): {{ said("nuclear/gain-printed", holds="with it the accuracy of ERM
     rises, by a share of", fails="with it the accuracy of ERM falls and changes by a share of") }}.
     """
     own = gains(accuracies)
