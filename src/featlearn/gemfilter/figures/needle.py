@@ -213,8 +213,9 @@ def layers(layers: pd.DataFrame) -> Figure:
     network lies on the needle in its filter layer, at a distance in tokens of", fails="the hand-wired network does
     not lie on the needle in its filter layer, at a distance in tokens of") }} (its weights look for it in
     layers 3 to 5); {{ said("gemfilter/wired-late-layer", holds="a late layer loses it on the longest prompts and
-    answers a share of", fails="a late layer does not lose it on the longest prompts and answers a share of") }}. Of the trained one, of
-    two layers, both were learned. Answers need the question, too, which the rule as printed may drop.
+    answers a share of", fails="a late layer does not lose it on the longest prompts and answers a
+    share of") }}. Of the trained one, of two layers, both were learned. Answers need the question, too, which the
+    rule as printed may drop.
     """
     names = list(dict.fromkeys(layers["network"]))
     drawn = canvas(min(PAGE, 4 * len(names) + 0.4), 5)
