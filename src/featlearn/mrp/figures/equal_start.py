@@ -9,6 +9,7 @@ import pandas as pd
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, interval, lines, share_interval
+from featlearn.mrp.figures.keep_probability import FRAMEWORK_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +20,7 @@ MODELS = {
     "supervised_head": Look("supervised, new head", PALETTE["supervised, new head"], "P", DASHED),
     "half_masked": Look("teacher-student", PALETTE["teacher-student"], "s"),
     "mostly_masked": Look("teacher-student", PALETTE["teacher-student"], "D", DASHED),
-    "mae": Look("MAE", PALETTE["MAE"], "^"),
+    "mae": Look("MAE", FRAMEWORK_COLOURS["MAE"], "^"),
     "random": Look("random kernels", PALETTE["random features"], "v", DOTTED),
 }
 PRETRAINED = ("half_masked", "mostly_masked", "mae")
