@@ -72,9 +72,10 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     captured = evaluation[evaluation["quantity"] == "captured"]
     for place, (model, look) in enumerate(looks.items()):
         own = captured[captured["model"] == model]
-        rows(right, own, "model", looks={model: look}, first=place, errorbar=share_interval)
         if own.empty:
             right.annotate("(no kernels)", (0.03, place), va="center", fontsize=8)
+        else:
+            rows(right, own, "model", looks={model: look}, first=place, errorbar=share_interval)
     right.set_ylim(len(looks) - 0.5, -0.5)
     right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
     for ax in (panels[1], right):
@@ -150,8 +151,8 @@ def feature_growth(
 
     One line a feature: the largest correlation of a kernel with it, over the steps of full-batch
     gradient descent, in the first replicate. The dashed line is the threshold of the activation; above
-    it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, once the stronger feature of a
-    class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
+    it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, where the stronger feature of a
+    class explains the labels early enough, its sibling stops growing. Mask reconstruction has no labels that a first
     feature could use up: every feature follows, one after the other.
     That the supervised network loses at least a tenth of the features, over all replicates,
     {{ verdict("mrp/headline-supervised-captured") }}; that mask reconstruction ends with every feature
