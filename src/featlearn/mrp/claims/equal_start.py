@@ -118,10 +118,10 @@ CLAIMS: tuple[Claim, ...] = (
         low=0.0,
         high=1.0,
         possible=DIFFERENCE_OF_SHARES,
-        reason="An advantage is a difference above 0. Random kernels may have it too, and the larger "
+        reason="An advantage is a difference above 0. Random kernels may have it too, and a larger "
         "one: alone this shows what supervised training loses, not that anything was learned.",
-        changed="Said nothing of random kernels; a review found that they pass its band by more. An "
-        "earlier version fine-tuned by 60 steps that did not fit the training data "
+        changed="Said nothing of random kernels; a review found that they pass the band by more. "
+        "An earlier version fine-tuned by 60 steps that did not fit the training data "
         "(0.61), and gave -0.34; the head was made to converge after that was seen, and the band "
         "widened to any advantage.",
         measure=_difference("half_masked", "supervised", "small"),

@@ -42,7 +42,8 @@ def part_use(values: pd.DataFrame) -> Figure:
     training of the same network, replicate by replicate, for every number of labels, on which the
     difference depends. Whiskers are 95 % intervals, dots above are replicates. The paper reads off its
     pictures that pre-training raises the first two and lowers the fourth. *What to see:*
-    differences between SimMIM and supervised training stand in brackets:
+    in brackets stands the difference between SimMIM and supervised
+    training:
     {{ said("mrp/cam-more-parts", holds="maps hit more parts after SimMIM", fails="maps do not hit more parts after SimMIM") }};
     {{ said("mrp/cam-heat-more-even", holds="their heat is more even", fails="their heat is not more even") }};
     {{ said("mrp/cam-stands-erasure", holds="fewer answers turn wrong by erasing a part",
@@ -126,8 +127,8 @@ def parts(by_part: pd.DataFrame) -> Figure:
     right: how much heat lies on the part for its size (1 is what even heat would give). Upwards: what the
     score of the true class loses against the best other one when the part is erased. *What to see:* where maps
     tell what counts, dots rise to the right: the number in a panel is the rank correlation of its dots (Spearman's).
-    In a network that uses one part of a class only, one of its two dots lies at zero. Within a picture, more often
-    than by chance by the share in brackets,
+    In a network that uses one part of a class only, one of its two dots lies at zero. Within a picture, and more
+    often than by chance (in brackets the share beyond it),
     {{ said("mrp/cam-agrees-supervised", holds="the hottest part is the one whose erasure costs the supervised network most",
             fails="the hottest part is not the one whose erasure costs the supervised network most") }};
     {{ said("mrp/cam-agrees-simmim", holds="the same is true after SimMIM",

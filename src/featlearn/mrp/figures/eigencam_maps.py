@@ -383,11 +383,11 @@ def fig_1(view: View) -> Figure:
     paper's photographs of cars; beside each stand its own parts on white, without the noise. The paper reads a
     lottery off its pictures: the network looks at one part of a class. *What to see:* after a lottery a map would be
     on one part only in nearly all pictures, and always on the same: the two shares below the bars. A high bar
-    of *none* means that maps lie beside the parts, and tell no lottery either way. By erasing parts:
-    {{ said("mrp/cam-stands-erasure",
-            holds="fewer answers turn wrong after pre-training, as they must after a lottery, by a share of",
-            fails="no fewer answers turn wrong after pre-training, as they would have to after a lottery: fewer by a share of",
-            left="*left open* whether fewer answers turn wrong after pre-training, as they must after a lottery, by a share of") }}.
+    of *none* means that maps lie beside the parts, and tell no lottery either way. Where supervised training plays a
+    lottery, an answer stands the loss of a part better after pre-training. When one is erased (in brackets the
+    share of answers that supervised training loses, less that of SimMIM),
+    {{ said("mrp/cam-stands-erasure", holds="fewer answers turn wrong after SimMIM",
+            fails="no fewer answers turn wrong after SimMIM") }}.
     """
     pictures, label = view.experiment.test[0], view.shown["classes"][0] - 1
     every = view.sheet(first_of_class(pictures, label, len(pictures.labels)))
@@ -401,8 +401,8 @@ def fig_3(view: View, across: int = 2) -> Figure:
     under the same network pre-trained by SimMIM and then fine-tuned with the same labels; below each map
     the number of parts of the class that it hits. A wrong answer is told in red. In the paper's
     pairs the right map hits more parts than the left one. *What to see:* so few pairs decide nothing; over all
-    pictures, {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts a picture, by this difference",
-    fails="SimMIM hits no more parts a picture, by this difference") }}.
+    pictures (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
     """
     few = first_of_each_class(view.experiment.test[0], view.shown["few"])
     return each_class(view.sheet(few), across)
@@ -417,9 +417,8 @@ def fig_4(view: View) -> Figure:
     parts hit a picture. *What to see:* first whether answers are right (a wrong one is told in red): the map of a
     wrong answer shows what misled it, and says nothing of what a right one rests on. Then the numbers below
     the maps, where the paper's pairs have more on the right: a few pairs can tell either story, which is
-    why all pictures are counted; over all classes and replicates,
-    {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts a picture, by this difference",
-            fails="SimMIM hits no more parts a picture, by this difference") }}.
+    why all pictures are counted. Over all classes and replicates (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
     """
     pictures = view.experiment.test[0]
     panels = [
@@ -435,10 +434,10 @@ def fig_5(view: View) -> Figure:
     The first multi-view test picture of each class, with the maps of a vision transformer trained with
     labels only, of one pre-trained by MAE and of one pre-trained by data2vec, both fine-tuned with the
     same labels. Maps are read before the attention of the last block, without the class token. *What to
-    see:* so few pictures decide nothing; over all pictures,
-    {{ said("mrp/cam-more-parts-mae", holds="MAE hits more parts a picture than labels only, by this difference",
-            fails="MAE hits no more parts a picture than labels only, by this difference") }}; data2vec is drawn
-    for one replicate and not counted.
+    see:* so few pictures decide nothing; over all pictures (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts-mae", holds="MAE hits more parts than labels only",
+            fails="MAE hits no more parts than labels only") }}. Each map has its count below it; the figure of part use
+    counts the methods that are compared.
     """
     return fig_3(view)
 

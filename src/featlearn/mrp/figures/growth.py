@@ -163,7 +163,7 @@ def drift_after_capture(
     form. Right: the gradient along the feature at a capture at step T_0. *What to see:* the paper
     lets the gradient fade like T_0^(-1/q) (dashed). It does not: the linear branch of the
     smoothed ReLU has an offset, which the teacher factor does not cancel, and a constant gradient
-    E[sum z (1/theta - 1)(1 - 1/q) varrho] stays for ever. A captured feature therefore grows without
+    E[sum_p z_p (1/theta - 1)(1 - 1/q) varrho] stays for ever. A captured feature therefore grows without
     limit, linearly at best; with the schedule that the proofs use it grows faster still.
     That the gradient fades as printed {{ verdict("mrp/t9-residual-as-printed") }}; that it tends to a
     positive constant {{ verdict("mrp/t9-residual-constant") }}.

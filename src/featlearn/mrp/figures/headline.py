@@ -100,8 +100,8 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
     Every square is one feature of one class in one replicate; its colour is the largest correlation of
     a kernel with that feature. Blue is at or above the threshold of the activation (captured); a red x
     is a feature that was lost. *What to see:* a class of the supervised network with an x lost one of
-    its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates:
-    {{ said("mrp/headline-supervised-captured", holds="the supervised network loses at least a tenth of the features",
+    its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates
+    (in brackets the share captured), {{ said("mrp/headline-supervised-captured", holds="the supervised network loses at least a tenth of the features",
             fails="the supervised network loses hardly a feature, or more than half of them") }};
     {{ said("mrp/headline-captured", holds="mask reconstruction captures nearly all",
             fails="mask reconstruction does not capture nearly all") }}.

@@ -110,8 +110,8 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
 
     Training loss over the epochs, one line a replicate, of each method on its own scale: SimMIM's mean
     absolute error of the masked pixels, MAE's squared error on normalised patches (dotted: what predicting
-    each patch by its mean would cost), data2vec's smooth absolute error against its teacher (one replicate, as
-    it is drawn and not compared). *What to see:* the first number in a panel tells how much of the fall lies in
+    each patch by its mean would cost), data2vec's smooth absolute error against its teacher (of one
+    replicate where it is drawn and not compared). *What to see:* the first number in a panel tells how much of the fall lies in
     the first half of the epochs: near 100 % the loss stands still, and more of the same would bring little. The
     second one, for MAE, is the last loss in units of the dotted line: near 100 % little was learned beyond the
     means of patches. The others have no such line: what a mean would cost them was not measured.
