@@ -126,7 +126,7 @@ def parts(by_part: pd.DataFrame) -> Figure:
     One dot is one part of one class in one replicate, on multi-view pictures with the most labels. To the
     right: how much heat lies on the part for its size (1 is what even heat would give). Upwards: what the
     score of the true class loses against the best other one when the part is erased. *What to see:* where maps
-    tell what counts, dots rise to the right: the number in a panel is the rank correlation of its dots (Spearman's).
+    tell what counts, dots rise to the right: the number below a panel is the rank correlation of its dots (Spearman's).
     In a network that uses one part of a class only, one of its two dots lies at zero. Within a picture, and more
     often than by chance (in brackets the share beyond it),
     {{ said("mrp/cam-agrees-supervised", holds="the hottest part is the one whose erasure costs the supervised network most",
@@ -136,7 +136,7 @@ def parts(by_part: pd.DataFrame) -> Figure:
     """
     starts = [start for start in STARTS if start in set(by_part["start"])]
     most = by_part[by_part["labels"] == by_part["labels"].max()]
-    drawn = canvas(8.2, 2.5)
+    drawn = canvas(8.2, 2.7)
     axes = drawn.subplots(1, len(starts), squeeze=False, sharex=True, sharey=True)[0]
     colours = [COLOURS["ink"], COLOURS["red"], COLOURS["grey"], COLOURS["sky"]]
     for ax, start in zip(axes, starts, strict=True):
@@ -146,13 +146,11 @@ def parts(by_part: pd.DataFrame) -> Figure:
         for (part, own), colour in zip(wide.groupby(level="part"), colours, strict=False):
             ax.plot(own["heat"], own["margin_drop"], "o", color=colour, ms=3.5, alpha=0.7, mew=0,
                     label=f"part {part} of the class")  # fmt: skip
-        if len(wide) > 2:
-            ranks = wide["heat"].rank().corr(wide["margin_drop"].rank())
-            ax.annotate(f"rank correlation {ranks:.2f}".replace("-", "−"), (0.98, 0.97), fontsize=8,
-                        xycoords="axes fraction", ha="right", va="top")  # fmt: skip
+        ranks = wide["heat"].rank().corr(wide["margin_drop"].rank())
+        told = f"\nrank correlation {ranks:.2f}".replace("-", "−") if len(wide) > 2 else ""
         ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
         ax.set_title(STARTS[start], fontsize=8.5)
-        ax.set_xlabel("heat for its size", fontsize=8)
+        ax.set_xlabel(f"heat for its size{told}", fontsize=8)
     axes[0].set_ylabel("margin lost when erased")
     handles, labels = axes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
