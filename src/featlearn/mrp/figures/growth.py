@@ -132,7 +132,7 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
     handles = [
         _mark("o", FRAMEWORK_COLOURS["MAE"], "a feature, MAE"),
         _mark("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
-        _mark("o", FRAMEWORK_COLOURS["teacher-student"], "teacher-student, alone"),
+        _mark("o", FRAMEWORK_COLOURS["teacher-student"], "a feature, teacher-student"),
         _mark("D", FRAMEWORK_COLOURS["teacher-student"], "first feature of a run"),
         _mark("o", COLOURS["red"], "a later feature"),
         Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted"),
