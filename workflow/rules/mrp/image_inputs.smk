@@ -15,6 +15,11 @@ def of_methods(file):
     return expand(file, method=methods, replicate=IMAGE_REPLICATES)
 
 
+def of_drawn(file):
+    """The files of the first replicate of the methods that are only drawn."""
+    return expand(file, method=[m for m in IMAGE_METHODS if m not in IMAGE_COMPARED], replicate=0)
+
+
 def of_starts(file):
     """The files of all compared starts and replicates."""
     return expand(file, start=IMAGE_COMPARED, replicate=IMAGE_REPLICATES)

@@ -126,7 +126,10 @@ experiment(
     "images_comparison",
     judged=IMAGES,
     comparison=rules.mrp_images_comparison.output[0],
-    histories=of_methods(rules.mrp_images_pretrain.output.history),
+    histories=[
+        *of_methods(rules.mrp_images_pretrain.output.history),
+        *of_drawn(rules.mrp_images_pretrain.output.history),
+    ],
     also=[
         *of_methods(rules.mrp_images_pretrain.output.weights),
         *of_starts(rules.mrp_images_downstream.output.weights),

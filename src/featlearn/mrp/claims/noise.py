@@ -6,7 +6,6 @@ results over to MAE training. Bands were fixed before looking.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,14 +35,19 @@ def _noise(
     return chosen.sort_values("replicate")[column].to_numpy()
 
 
+def leading(pairs: np.ndarray) -> np.ndarray:
+    """What the largest of so many standard Gaussian values is near, ``sqrt(2 ln pairs)``."""
+    return np.sqrt(2 * np.log(np.maximum(2, pairs)))
+
+
 def _largest_noise(patches: str, unit: str) -> Measure:
     """Largest alignment in units of ``unit`` (a constant column) times ``sqrt(2 ln pairs)``."""
 
     def measure(frames: Mapping[str, pd.DataFrame]) -> np.ndarray:
-        pairs = _noise(frames, patches, "pairs")
-        leading = np.array([math.sqrt(2 * math.log(max(2, count))) for count in pairs])
         scale = float(frames["scales"][unit].iloc[0])
-        return _noise(frames, patches, "largest") / leading / scale
+        return (
+            _noise(frames, patches, "largest") / leading(_noise(frames, patches, "pairs")) / scale
+        )
 
     return measure
 

@@ -42,7 +42,9 @@ def part_use(values: pd.DataFrame) -> Figure:
     training of the same network, replicate by replicate, for every number of labels, on which the
     difference depends. Whiskers are 95 % intervals, dots above are replicates. The paper reads off its
     pictures that pre-training raises the first two and lowers the fourth. *What to see:*
-    {{ said("mrp/cam-more-parts", holds="the maps hit more parts", fails="the maps do not hit more parts") }};
+    in brackets stands the difference between SimMIM and supervised
+    training:
+    {{ said("mrp/cam-more-parts", holds="maps hit more parts after SimMIM", fails="maps do not hit more parts after SimMIM") }};
     {{ said("mrp/cam-heat-more-even", holds="their heat is more even", fails="their heat is not more even") }};
     {{ said("mrp/cam-stands-erasure", holds="fewer answers turn wrong by erasing a part",
             fails="no fewer answers turn wrong by erasing a part") }}. The last panel tells whether a map may be
@@ -76,7 +78,8 @@ def part_use(values: pd.DataFrame) -> Figure:
                markerfacecolor=_face(COLOURS["ink"], count, counts))
         for count, marker in zip(counts, MARKS, strict=False)
     ]  # fmt: skip
-    drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles),
+                 title=f"{frame['replicate'].nunique()} replicates")  # fmt: skip
     return drawn
 
 
@@ -122,18 +125,20 @@ def parts(by_part: pd.DataFrame) -> Figure:
 
     One dot is one part of one class in one replicate, on multi-view pictures with the most labels. To the
     right: how much heat lies on the part for its size (1 is what even heat would give). Upwards: what the
-    score of the true class loses against the best other one when the part is erased. *What to see:* in a
-    network that uses one part of a class only, one of its two dots lies at zero; if maps told what counts,
-    dots would rise to the right.
-    That the hottest part is the one whose erasure costs most, in the supervised network
-    {{ verdict("mrp/cam-agrees-supervised") }}; that it is so after SimMIM
-    {{ verdict("mrp/cam-agrees-simmim") }}.
+    score of the true class loses against the best other one when the part is erased. *What to see:* where maps
+    tell what counts, dots rise to the right: the number below a panel is the rank correlation of its dots (Spearman's).
+    In a network that uses one part of a class only, one of its two dots lies at zero. Within a picture, and more
+    often than by chance (in brackets the share beyond it),
+    {{ said("mrp/cam-agrees-supervised", holds="the hottest part is the one whose erasure costs the supervised network most",
+            fails="the hottest part is not the one whose erasure costs the supervised network most") }};
+    {{ said("mrp/cam-agrees-simmim", holds="the same is true after SimMIM",
+            fails="the same is not true after SimMIM") }}.
     """
     starts = [start for start in STARTS if start in set(by_part["start"])]
     most = by_part[by_part["labels"] == by_part["labels"].max()]
-    drawn = canvas(8.2, 2.5)
+    drawn = canvas(8.2, 2.7)
     axes = drawn.subplots(1, len(starts), squeeze=False, sharex=True, sharey=True)[0]
-    colours = [COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["purple"]]
+    colours = [COLOURS["ink"], COLOURS["red"], COLOURS["grey"], COLOURS["sky"]]
     for ax, start in zip(axes, starts, strict=True):
         wide = most[most["start"] == start].pivot_table(
             index=["replicate", "class", "part"], columns="quantity", values="value"
@@ -141,9 +146,11 @@ def parts(by_part: pd.DataFrame) -> Figure:
         for (part, own), colour in zip(wide.groupby(level="part"), colours, strict=False):
             ax.plot(own["heat"], own["margin_drop"], "o", color=colour, ms=3.5, alpha=0.7, mew=0,
                     label=f"part {part} of the class")  # fmt: skip
+        ranks = wide["heat"].rank().corr(wide["margin_drop"].rank())
+        told = f"\nrank correlation {ranks:.2f}".replace("-", "−") if len(wide) > 2 else ""
         ax.axhline(0, color=COLOURS["ink"], linewidth=0.8)
         ax.set_title(STARTS[start], fontsize=8.5)
-        ax.set_xlabel("heat for its size", fontsize=8)
+        ax.set_xlabel(f"heat for its size{told}", fontsize=8)
     axes[0].set_ylabel("margin lost when erased")
     handles, labels = axes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels))
@@ -186,7 +193,8 @@ def ways_to_read(readings: pd.DataFrame) -> Figure:
         row[0].set_ylabel("more parts hit than\nsupervised, paired")
         handles, labels = row[-1].get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
-    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
+    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3,
+                 title=f"{readings['replicate'].nunique()} replicates")  # fmt: skip
     return drawn
 
 

@@ -171,19 +171,21 @@ def each_class(shown: Sheet, across: int) -> Figure:
     return drawn
 
 
-def two_classes(panels: Sequence[Sheet], across: int = 2) -> Figure:
-    """Figure 4: panels (a) and (b), several pictures of one class each."""
+def two_classes(panels: Sequence[Sheet], count: int, across: int = 2) -> Figure:
+    """Figure 4: panels (a) and (b), one class each: the first ``count`` of all its pictures."""
     heights = [
-        _height(shown, across, -(-len(shown.pictures.labels) // across)) + 0.3 for shown in panels
+        _height(every, across, -(-min(count, len(every.pictures.labels)) // across)) + 0.45
+        for every in panels
     ]
     drawn = page(sum(heights) + 0.35)
-    for letter, part, shown in zip(
+    for letter, part, every in zip(
         "ab", drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0], panels,
         strict=True,
     ):  # fmt: skip
-        _slots(part, shown, across)
-        name = f"({letter}) {_class_name(shown.pictures, 0)}"
+        _slots(part, every.first(count), across)
+        name = f"({letter}) {_class_name(every.pictures, 0)}"
         part.suptitle(name, x=0.01, ha="left", fontsize=9, weight="bold")
+        part.supxlabel(_overall(every), x=0.01, ha="left", fontsize=8)
     _key(drawn)
     return drawn
 
@@ -300,7 +302,7 @@ def _counts(ax: Axes, every: Sheet) -> None:
     if parts > 1:
         for part in range(parts):
             alone = torch.arange(parts) == part
-            kinds[f"part {part + 1} only"] = (hit == alone).all(1)
+            kinds[f"{part + 1} only"] = (hit == alone).all(1)
     if parts > 2:
         kinds["several"] = (hit.sum(1) > 1) & ~hit.all(1)
     kinds["both" if parts == 2 else "all"] = hit.all(1)
@@ -312,9 +314,29 @@ def _counts(ax: Axes, every: Sheet) -> None:
     ax.set_yticks(places, list(kinds), fontsize=8)
     ax.invert_yaxis()
     ax.set(xlim=(0, 1.18), xticks=[0, 0.5, 1])
-    ax.set_xlabel("share of pictures", fontsize=8)
+    ax.set_xlabel(f"share of pictures\n{_always_the_same(hit)}", fontsize=8, loc="right")
     ax.set_title(f"parts hit, all {len(hit)} pictures", fontsize=8, weight="normal", loc="right")
     ax.grid(axis="y", visible=False)
+
+
+def _always_the_same(hit: Tensor) -> str:
+    """How often a map is on one part only, and then on the part that it is mostly on."""
+    alone = hit[hit.sum(1) == 1]
+    told = f"one part only: {100 * len(alone) / len(hit):.0f} %"
+    if not len(alone):
+        return told
+    same = float(alone.double().mean(0).max())
+    return f"{told},\nof which the same: {100 * same:.0f} %"
+
+
+def _overall(every: Sheet) -> str:
+    """Over all test pictures of a class, in words: right answers and parts hit of each network."""
+    told = [
+        f"{name} {int((said == every.pictures.labels).sum())} right, "
+        f"{float(every.hit[name].sum(1).double().mean()):.2f} parts hit a picture"
+        for name, said in every.predicted.items()
+    ]
+    return f"all {len(every.pictures.labels)} pictures of the class: {'; '.join(told)}"
 
 
 def _class_name(pictures: Pictures, number: int) -> str:
@@ -359,10 +381,13 @@ def fig_1(view: View) -> Figure:
     at least half of the picture's largest, dotted where it is less. Where cells of the layer's map are
     larger than a part's half, maps of shifted pictures are interleaved, so that its cells are finer. The pictures stand in for the
     paper's photographs of cars; beside each stand its own parts on white, without the noise. The paper reads a
-    lottery off its pictures: the network looks at one part of a class. *What to see:* the bars on the right say it
-    for all pictures: a lottery is a map on one part only, always the same, and nearly no picture with both.
-    Erasing one part turns answers wrong less after pre-training, as it must after a lottery:
-    {{ said("mrp/cam-stands-erasure", holds="it does", fails="it does not") }}.
+    lottery off its pictures: the network looks at one part of a class. *What to see:* after a lottery a map would be
+    on one part only in nearly all pictures, and always on the same: the two shares below the bars. A high bar
+    of *none* means that maps lie beside the parts, and tell no lottery either way. Where supervised training plays a
+    lottery, an answer stands the loss of a part better after pre-training. When one is erased (in brackets the
+    share of answers that supervised training loses, less that of SimMIM),
+    {{ said("mrp/cam-stands-erasure", holds="fewer answers turn wrong after SimMIM",
+            fails="no fewer answers turn wrong after SimMIM") }}.
     """
     pictures, label = view.experiment.test[0], view.shown["classes"][0] - 1
     every = view.sheet(first_of_class(pictures, label, len(pictures.labels)))
@@ -375,8 +400,9 @@ def fig_3(view: View, across: int = 2) -> Figure:
     The first multi-view test picture of each class, its map under a network trained with labels only and
     under the same network pre-trained by SimMIM and then fine-tuned with the same labels; below each map
     the number of parts of the class that it hits. A wrong answer is told in red. In the paper's
-    pairs the right map hits more parts than the left one. *What to see:* six pairs decide nothing; over all
-    pictures, {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
+    pairs the right map hits more parts than the left one. *What to see:* so few pairs decide nothing; over all
+    pictures (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
     """
     few = first_of_each_class(view.experiment.test[0], view.shown["few"])
     return each_class(view.sheet(few), across)
@@ -386,14 +412,20 @@ def fig_4(view: View) -> Figure:
     """Figure 4, on part-composed pictures: further pairs, two classes
 
     Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which stand
-    in for the paper's airplane and yawl. *What to see:* the numbers below the maps: the difference between the two
-    maps of a pair changes from picture to picture, which is why all of them are counted elsewhere.
+    in for the paper's airplane and yawl; the class and the pictures are chosen by their numbers, before any
+    network has answered. The line below a panel counts all test pictures of its class: right answers, and
+    parts hit a picture. *What to see:* first whether answers are right (a wrong one is told in red): the map of a
+    wrong answer shows what misled it, and says nothing of what a right one rests on. Then the numbers below
+    the maps, where the paper's pairs have more on the right: a few pairs can tell either story, which is
+    why all pictures are counted. Over all classes and replicates (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts", holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }}.
     """
+    pictures = view.experiment.test[0]
     panels = [
-        first_of_class(view.experiment.test[0], label - 1, view.shown["few"])
+        view.sheet(first_of_class(pictures, label - 1, len(pictures.labels)))
         for label in view.shown["classes"][1:]
     ]
-    return two_classes([view.sheet(panel) for panel in panels])
+    return two_classes(panels, view.shown["few"])
 
 
 def fig_5(view: View) -> Figure:
@@ -402,7 +434,10 @@ def fig_5(view: View) -> Figure:
     The first multi-view test picture of each class, with the maps of a vision transformer trained with
     labels only, of one pre-trained by MAE and of one pre-trained by data2vec, both fine-tuned with the
     same labels. Maps are read before the attention of the last block, without the class token. *What to
-    see:* the numbers below the maps; the count over all pictures is in the figure of part use.
+    see:* so few pictures decide nothing; over all pictures (in brackets the difference in parts hit a picture),
+    {{ said("mrp/cam-more-parts-mae", holds="MAE hits more parts than labels only",
+            fails="MAE hits no more parts than labels only") }}. Each map has its count below it; the figure of part use
+    counts the methods that are compared.
     """
     return fig_3(view)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, interval, lines, share_interval
+from featlearn.mrp.figures.keep_probability import FRAMEWORK_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +20,7 @@ MODELS = {
     "supervised_head": Look("supervised, new head", PALETTE["supervised, new head"], "P", DASHED),
     "half_masked": Look("teacher-student", PALETTE["teacher-student"], "s"),
     "mostly_masked": Look("teacher-student", PALETTE["teacher-student"], "D", DASHED),
-    "mae": Look("MAE", PALETTE["MAE"], "^"),
+    "mae": Look("MAE", FRAMEWORK_COLOURS["MAE"], "^"),
     "random": Look("random kernels", PALETTE["random features"], "v", DOTTED),
 }
 PRETRAINED = ("half_masked", "mostly_masked", "mae")
@@ -34,12 +35,15 @@ def equal_start(evaluation: pd.DataFrame, config: Config) -> Figure:
     over replicates with 95 % intervals. Left: accuracy on single-view test data of a new head, trained to
     its optimum (supervised: also as it was trained). Middle: share of the kernels with a feature that hold
     several. Right: largest correlation when the last feature was captured. *What to see:*
-    {{ said("mrp/t16-equal-start-lottery", holds="from a small start the supervised network plays its lottery",
-            fails="from a small start the supervised network does not play its lottery") }}.
+    {{ said("mrp/t16-equal-start-lottery", holds="from a small start the supervised network plays its lottery, at an accuracy of",
+            fails="from a small start the supervised network does not play its lottery, at an accuracy of",
+            left="*left open whether* from a small start the supervised network plays its lottery, at an accuracy of") }}.
     {{ said("mrp/t8-lottery-excludes-clean-capture",
-            holds="At no start do a lottery and a clean capture by teacher-student training go together",
-            fails="At some start a lottery and a clean capture by teacher-student training go together") }}.
-    What its kernels are good for is told by the grey line, the same head on the random kernels of the start:
+            holds="Wherever it is played, capture by teacher-student training is not clean: the least share of impure winners is",
+            fails="Somewhere it is played and capture by teacher-student training is clean: the least share of impure winners is",
+            left="*Left open whether* capture by teacher-student training is clean wherever it is played: the least share of impure winners is") }}.
+    What teacher-student kernels are good for is told by the grey line, the same head on the random kernels of the start. From the
+    smallest start (in brackets the difference in accuracy),
     {{ said("mrp/t15-equal-start-against-random", holds="they are better than that",
             fails="they are not better than that") }};
     {{ said("mrp/t15-equal-start-mae-against-random", holds="those of MAE are better",

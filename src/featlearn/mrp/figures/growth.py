@@ -10,14 +10,16 @@ from matplotlib.lines import Line2D
 
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.mrp.figures.keep_probability import FRAMEWORK_COLOURS
+from featlearn.mrp.figures.runaway import SCHEDULES
 from featlearn.mrp.tables.growth import CASES, timed, with_ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: From the smallest ``sigma_0`` to the largest.
-SIGMA_COLOURS = [COLOURS["blue"], COLOURS["green"], COLOURS["red"], COLOURS["purple"]]
+#: From the smallest ``sigma_0`` to the largest: no colours of kinds of training.
+SIGMA_COLOURS = [COLOURS["sky"], COLOURS["grey"], COLOURS["red"], COLOURS["ink"]]
 
 
 @figure(replicate=0)
@@ -26,7 +28,7 @@ def growth_laws(curves: pd.DataFrame, hits: pd.DataFrame, config: Config, replic
 
     One line a feature, in the first replicate: the largest correlation of a kernel with it, over the
     steps of training. The three colours are one and the same draw of the initial kernels, scaled by
-    `sigma_0`. A ring on the dotted line is the step at which the closed form says that the feature
+    sigma_0. A ring on the dotted line is the step at which the closed form says that the feature
     crosses it; it knows only the initial kernels and the strengths in the training data. The right
     panel is the teacher-student framework where nothing disturbs a kernel: features that never share a
     sample, no noise. *What to see:* in the MAE framework and in the undisturbed one every line goes
@@ -85,10 +87,11 @@ def growth_laws(curves: pd.DataFrame, hits: pd.DataFrame, config: Config, replic
 def hitting_times(hits: pd.DataFrame) -> Figure:
     """Measured against predicted hitting times
 
-    Each mark is one feature of one run (all replicates, all `sigma_0`): the step at which its
+    Each mark is one feature of one run (all replicates, all sigma_0): the step at which its
     correlation reached a target below the threshold, against the closed form
-    `(Lambda_0^-p - Lambda*^-p) q varrho^p / (p eta Gamma)` with `p = 2q - 2` (teacher-student) or
-    `q - 1` (MAE). `Gamma` is measured from the training data. *What to see:* for MAE all
+    (Lambda_0^(-p) - Lambda_T^(-p)) q varrho^p / (p eta Gamma) with p = 2q - 2 (teacher-student) or
+    p = q - 1 (MAE), from the first correlation Lambda_0 to the target Lambda_T. Gamma is measured from the
+    training data. *What to see:* for MAE all
     features lie on the diagonal (slope {{ value("growth-laws", case="mae", quantity="slope") | number(4) }},
     R² {{ value("growth-laws", case="mae", quantity="r_squared") | number(5) }}), provided that a kernel
     wins one feature at most: where the nearest kernel is lost to another feature (crosses), the next
@@ -115,25 +118,26 @@ def hitting_times(hits: pd.DataFrame) -> Figure:
         first = own["first"]
         split = case == "teacher_student"
         rest = own[~first] if split else own
+        colour = FRAMEWORK_COLOURS["MAE" if case == "mae" else "teacher-student"]
         ax.plot(rest["predicted"], rest["measured"], "o", markersize=3.2, alpha=0.45,
-                color=COLOURS["red"] if split else COLOURS["blue"], markeredgewidth=0)  # fmt: skip
+                color=COLOURS["red"] if split else colour, markeredgewidth=0)  # fmt: skip
         if split:
             ax.plot(own[first]["predicted"], own[first]["measured"], "D", markersize=4.2,
-                    color=COLOURS["blue"], markeredgecolor="white",
-                    markeredgewidth=0.5)  # fmt: skip
+                    color=colour, markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
         if case == "mae":
             late = own[own["predicted"] > 1.05 * own["nearest"]]
-            ax.plot(late["nearest"], late["measured"], "x", markersize=5, color=COLOURS["orange"])
+            ax.plot(late["nearest"], late["measured"], "x", markersize=5, color=COLOURS["grey"])
         ax.set(title=title, xscale="log", yscale="log", xlabel="predicted (steps)")
     axes[0].set_ylabel("measured hitting time (steps)")
     handles = [
-        _mark("o", COLOURS["blue"], "a feature"),
-        _mark("x", COLOURS["orange"], "predicted for its nearest kernel,\nwhich another one won"),
-        _mark("D", COLOURS["blue"], "first feature of a run"),
+        _mark("o", FRAMEWORK_COLOURS["MAE"], "a feature, MAE"),
+        _mark("x", COLOURS["grey"], "predicted for its nearest kernel,\nwhich another one won"),
+        _mark("o", FRAMEWORK_COLOURS["teacher-student"], "a feature, teacher-student"),
+        _mark("D", FRAMEWORK_COLOURS["teacher-student"], "first feature of a run"),
         _mark("o", COLOURS["red"], "a later feature"),
         Line2D([], [], color=COLOURS["ink"], linewidth=0.9, label="measured = predicted"),
     ]
-    drawn.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8)
+    drawn.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
     return drawn
 
 
@@ -156,22 +160,17 @@ def drift_after_capture(
 
     One kernel along one feature, no noise, in float64. Left: the correlation after the capture, for the
     two schedules of the teacher factor that the paper prints and for none; the thin line is the closed
-    form. Right: the gradient along the feature at a capture at step `T_0`. *What to see:* the paper
-    lets the gradient fade like `T_0^(-1/q)` (dashed). It does not: the linear branch of the
+    form. Right: the gradient along the feature at a capture at step T_0. *What to see:* the paper
+    lets the gradient fade like T_0^(-1/q) (dashed). It does not: the linear branch of the
     smoothed ReLU has an offset, which the teacher factor does not cancel, and a constant gradient
-    `E[sum z (1/theta - 1)(1 - 1/q) varrho]` stays for ever. A captured feature therefore grows without
+    E[sum_p z_p (1/theta - 1)(1 - 1/q) varrho] stays for ever. A captured feature therefore grows without
     limit, linearly at best; with the schedule that the proofs use it grows faster still.
     That the gradient fades as printed {{ verdict("mrp/t9-residual-as-printed") }}; that it tends to a
     positive constant {{ verdict("mrp/t9-residual-constant") }}.
     """
-    colours = {
-        "appendix": COLOURS["red"], "main": COLOURS["orange"], "constant": COLOURS["blue"],
-    }  # fmt: skip
-    names = {
-        "appendix": r"$\delta_t=1/(t^{1/q}+1)$ (proofs)",
-        "main": r"$\delta_t=1/(t+1)$ (main text)",
-        "constant": r"$\delta_t=0$",
-    }
+    shown = ("appendix", "main", "constant")
+    colours = {schedule: SCHEDULES[schedule][0] for schedule in shown}
+    names = {schedule: SCHEDULES[schedule][2] for schedule in shown}
     after, residual = after_capture, residual_slopes
     drawn = canvas(8.4, 3.7)
     left, right = drawn.subplots(1, 2)
@@ -197,8 +196,7 @@ def drift_after_capture(
     ticks = [0.3, 1, 3, 10, 30, 100]
     left.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     left.minorticks_off()
-    shown = [schedule for schedule in names if schedule != "constant"]
-    for schedule in shown:
+    for schedule in ("appendix", "main"):
         mean = residual[residual["schedule"] == schedule].groupby("capture_step")["slope"].mean()
         right.plot(mean.index, mean, "o-", color=colours[schedule], label=names[schedule],
                    markersize=4)  # fmt: skip

@@ -29,11 +29,10 @@ ACCURACIES = {
     "accuracy_multi_view": "Multi-view images",
     "accuracy_single_view": "Single-view images",
 }
-#: Networks whose kernels are counted; the others are heads on top of them.
-CAPTURING = ("random", "supervised", "pretrained")
 #: Marks a feature that no kernel captured.
 LOST = "x"
-VIEW_COLOURS = (PALETTE["strong feature"], PALETTE["weak feature"])
+#: Of the feature of a class that ends stronger, and of the other one: no colours of models here.
+VIEW_COLOURS = (COLOURS["ink"], COLOURS["red"])
 
 
 @figure()
@@ -44,8 +43,9 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     images that show only one of them strongly (single-view), dotted is chance. Dots are replicates, a tick is
     their mean with its 95 % interval. All models start from the same kernels and see the same training
     images, all of them multi-view; every *new head* is trained to its optimum on standardised features.
-    Every patch carries some of every feature (feature noise), and there are many patches. Right: how many
-    of the features a kernel captured. *What to see:* the data need features: a linear classifier on the
+    *Fixed blocks*: a class adds up the kernels of its own block, and only kernels are trained. Every patch
+    carries some of every feature (feature noise), and there are many patches. Right: how many of the features
+    some kernel captured; a new head leaves kernels as they are. *What to see:* the data need features: a linear classifier on the
     patches is right on {{ value("headline", "mean", model="raw_linear", quantity="accuracy_single_view") | percent }}
     of the single-view images. The supervised network is right on
     {{ value("headline", "mean", model="supervised", quantity="accuracy_single_view") | percent }} as it was trained and on
@@ -70,13 +70,12 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
         )
         ax.set(xlim=(0, 1.04), title=title, xlabel="share that is right")
     captured = evaluation[evaluation["quantity"] == "captured"]
-    # heads capture nothing: a row a network
-    kept = {model: look for model, look in looks.items() if model in CAPTURING}
-    for place, model in enumerate(looks):
-        if model in kept:
-            own = captured[captured["model"] == model]
-            rows(right, own, "model", looks={model: kept[model]}, first=place,
-                 errorbar=share_interval)  # fmt: skip
+    for place, (model, look) in enumerate(looks.items()):
+        own = captured[captured["model"] == model]
+        if own.empty:
+            right.annotate("(no kernels)", (0.03, place), va="center", fontsize=8)
+        else:
+            rows(right, own, "model", looks={model: look}, first=place, errorbar=share_interval)
     right.set_ylim(len(looks) - 0.5, -0.5)
     right.set_yticks(range(len(looks)), [look.words for look in looks.values()])
     for ax in (panels[1], right):
@@ -101,8 +100,8 @@ def captured_features(features: pd.DataFrame, config: Config, replicates: int) -
     Every square is one feature of one class in one replicate; its colour is the largest correlation of
     a kernel with that feature. Blue is at or above the threshold of the activation (captured); a red x
     is a feature that was lost. *What to see:* a class of the supervised network with an x lost one of
-    its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates:
-    {{ said("mrp/headline-supervised-captured", holds="the supervised network loses at least a tenth of the features",
+    its two features, a different one in each replicate: a lottery of the initial kernels. Over all replicates
+    (in brackets the share captured), {{ said("mrp/headline-supervised-captured", holds="the supervised network loses at least a tenth of the features",
             fails="the supervised network loses hardly a feature, or more than half of them") }};
     {{ said("mrp/headline-captured", holds="mask reconstruction captures nearly all",
             fails="mask reconstruction does not capture nearly all") }}.
@@ -152,8 +151,8 @@ def feature_growth(
 
     One line a feature: the largest correlation of a kernel with it, over the steps of full-batch
     gradient descent, in the first replicate. The dashed line is the threshold of the activation; above
-    it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, once the stronger feature of a
-    class explains the labels, its sibling stops growing. Mask reconstruction has no labels that a first
+    it a feature counts as captured; both axes are logarithmic. *What to see:* under supervision, where the stronger feature of a
+    class explains the labels early enough, its sibling stops growing. Mask reconstruction has no labels that a first
     feature could use up: every feature follows, one after the other.
     That the supervised network loses at least a tenth of the features, over all replicates,
     {{ verdict("mrp/headline-supervised-captured") }}; that mask reconstruction ends with every feature
@@ -161,7 +160,7 @@ def feature_growth(
     """
     varrho = config["network"]["varrho"]
     drawn = canvas(8.2, 3.2)
-    axes = drawn.subplots(1, 2)
+    axes = drawn.subplots(1, 2, sharey=True)
     panels = {"Supervised": supervised, "Mask reconstruction": pretrained}
     for ax, (title, history) in zip(axes, panels.items(), strict=True):
         own = history[history["replicate"] == replicate]
@@ -182,7 +181,10 @@ def feature_growth(
         # a feature that is lost stays small: on a linear axis it is a line at the bottom
         ax.set(title=title, xscale="log", yscale="log")
         ax.set_xlabel("1 + step of gradient descent (full batch)")
-        ax.set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
+    axes[0].set_ylabel(r"correlation $\Lambda_{i,l}$ with the feature")
+    ticks = [0.03, 0.1, 0.3, 1, 3]
+    axes[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes[0].minorticks_off()
     axes[0].annotate(
         r"captured: $\Lambda\geq\varrho$", (0.02, varrho), xycoords=("axes fraction", "data"),
         ha="left", va="bottom", fontsize=8,

@@ -47,16 +47,18 @@ def images_comparison(comparison: pd.DataFrame) -> Figure:
     right: all parts of the class are shown; one part is shown and the others are faint; the part that the
     network recognises worse. Circles are networks trained with labels to the end, from the weights that a
     method without labels gave; squares are linear heads on frozen features, grey on those of a random
-    start. All see the same labelled pictures for the same number of steps. *What to see:*
+    start. All see the same labelled pictures for the same number of steps. *What to see:* differences
+    of accuracies stand in brackets:
     {{ said("mrp/images-supervised-lottery",
-            holds="supervised training errs where one part is shown, which is the lottery on pictures",
-            fails="supervised training does not err where one part is shown: there is no lottery to mend") }}.
-    The paper's claim is that the blue circles of the middle column lie above zero.
+            holds="supervised training with all labels errs more where one part is shown, which is the lottery on pictures",
+            fails="supervised training with all labels errs hardly more where one part is shown, or does not fit its pictures: there is no lottery to mend") }}.
+    The paper's claim is that the blue circles of the middle column lie above zero:
     {{ said("mrp/images-simmim-single-view-few-labels",
-            holds="With few labels SimMIM gains there", fails="With few labels SimMIM gains nothing there") }};
+            holds="with few labels SimMIM gains there", fails="with few labels SimMIM gains nothing there") }};
     {{ said("mrp/images-simmim-single-view-all-labels",
-            holds="with all labels it gains as well", fails="with all labels it does not") }}. On the worse part:
-    {{ said("mrp/images-simmim-worse-part", holds="a gain", fails="no gain") }}.
+            holds="with all labels SimMIM gains there", fails="with all labels SimMIM gains nothing there") }};
+    {{ said("mrp/images-simmim-worse-part", holds="with all labels it gains on the worse part",
+            fails="with all labels it gains nothing on the worse part") }}.
     """
     encoders = [kind for kind in ENCODERS if kind in set(comparison["encoder"])]
     drawn = canvas(8.2, 2.9 * len(encoders) + 0.4)
@@ -73,7 +75,8 @@ def images_comparison(comparison: pd.DataFrame) -> Figure:
         ax.set_title(title)
     for ax in axes[-1]:
         ax.set_xlabel("labelled training images\n(supervised accuracy)")
-    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
+    drawn.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4,
+                 title=f"{comparison['replicate'].nunique()} replicates")  # fmt: skip
     return drawn
 
 
@@ -107,9 +110,11 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
 
     Training loss over the epochs, one line a replicate, of each method on its own scale: SimMIM's mean
     absolute error of the masked pixels, MAE's squared error on normalised patches (dotted: what predicting
-    each patch by its mean would cost), data2vec's smooth absolute error against its teacher. *What to see:*
-    the number in a panel tells how much of the fall lies in the first half of the epochs: near 100 % the
-    loss stands still, and more of the same would bring little.
+    each patch by its mean would cost), data2vec's smooth absolute error against its teacher (of one
+    replicate where it is drawn and not compared). *What to see:* the first number in a panel tells how much of the fall lies in
+    the first half of the epochs: near 100 % the loss stands still, and more of the same would bring little. The
+    second one, for MAE, is the last loss in units of the dotted line: near 100 % little was learned beyond the
+    means of patches. The others have no such line: what a mean would cost them was not measured.
     """
     methods = [start for start in STARTS if start in set(histories["method"])]
     drawn = canvas(min(PAGE, 2.7 * len(methods)), 2.7)
@@ -123,8 +128,11 @@ def images_pretraining(histories: pd.DataFrame) -> Figure:
         ax.set(title=STARTS[method], xlabel="epochs without labels")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_ylim(0, None)
-        ax.text(0.97, 0.05, f"{_first_half(own):.0%} of the fall\nin the first half", ha="right",
-                transform=ax.transAxes, fontsize=8)  # fmt: skip
+        told = f"{100 * _first_half(own):.0f} % of the fall\nin the first half"
+        if method == "mae":
+            last = own[own["epoch"] == own["epoch"].max()]["loss"].mean()
+            told += f"\n\nin the end {100 * last:.0f} % of\nwhat the mean costs"
+        ax.text(0.97, 0.05, told, ha="right", transform=ax.transAxes, fontsize=8)
     axes[0].set_ylabel("training loss")
     return drawn
 

@@ -48,9 +48,10 @@ def images_gain(gain: pd.DataFrame, config: Config) -> Figure:
     augmented, is right on
     {{ value("images-gain", "mean", arm="supervised, augmented", quantity="multi_view") | percent }}, on its worse part alone on
     {{ value("images-gain", "mean", arm="supervised, augmented", quantity="worst_view") | percent }}.
+    In brackets the difference in accuracy:
     {{ said("mrp/images-gain-worse-part",
-            holds="Pre-training is better on the worse part than the best supervised opponent",
-            fails="Pre-training is not better on the worse part than the best supervised opponent") }};
+            holds="pre-training is better on the worse part than the best supervised opponent",
+            fails="pre-training is not better on the worse part than the best supervised opponent") }};
     {{ said("mrp/images-gain-length", holds="longer pre-training brings more",
             fails="longer pre-training does not bring more") }}.
     """

@@ -34,13 +34,13 @@ def images_transfer(transfer: pd.DataFrame, detection: pd.DataFrame) -> Figure:
     95 % intervals, dots are replicates. The encoder had a random start, was trained on the old classes with
     all labels, by SimMIM without any, or by SimMIM and then with all labels. These are the tasks of the
     second and third column of the paper's Table 1, which says that the dark blue group, which had the same
-    labels, lies above the orange one. *What to see:*
-    {{ said("mrp/images-transfer", holds="on pictures of new classes it does",
-            fails="on pictures of new classes it does not") }};
-    {{ said("mrp/images-transfer-single-view", holds="where one part is shown it does",
-            fails="where one part is shown it does not") }};
-    {{ said("mrp/images-detection-ap75", holds="in detection, AP75, it does",
-            fails="in detection, AP75, it does not") }}. Where a random start is nearly as high as the
+    labels, lies above the orange one. *What to see:* the differences of these two, in brackets:
+    {{ said("mrp/images-transfer", holds="dark blue lies above orange where all parts of a new class are shown",
+            fails="dark blue does not lie above orange where all parts of a new class are shown") }};
+    {{ said("mrp/images-transfer-single-view", holds="it does where one part is shown",
+            fails="it does not where one part is shown") }};
+    {{ said("mrp/images-detection-ap75", holds="it does in detection (AP75)",
+            fails="it does not in detection (AP75)") }}. Where a random start is nearly as high as the
     others, the detector is still at its floor and compares no encoders.
     """
     sets = list(dict.fromkeys(transfer["classes"]))

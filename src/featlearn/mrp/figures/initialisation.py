@@ -29,15 +29,15 @@ RING: dict[str, Any] = {
 def lottery_sets(lottery: pd.DataFrame) -> Figure:
     """The initial draw and its lottery sets
 
-    Left: the largest initial correlation with a feature, in units of `sigma_0 sqrt(2 ln km)` (line:
+    Left: the largest initial correlation with a feature, in units of sigma_0 sqrt(2 ln km) (line:
     mean over the features; dotted: the smallest and the largest feature). Bands are 95 %
     t-intervals over replicates. Middle: how many kernels start close enough to the best one to have
     a chance (the lottery set). Right: the share of sets that share a kernel with another set. Rings
-    mark the number of kernels that the paper admits, `m = sqrt(k)`. *What to see:* correlations
+    mark the number of kernels that the paper admits, m = sqrt(k). *What to see:* correlations
     start where the lemma puts them, and the sets stay small. But they are not disjoint, which the
     theorems presuppose: with as many kernels as the paper admits a good part of the narrow sets
-    (`C_M = 0.25`) shares a kernel with another one. With more kernels the narrow sets become
-    disjoint; the wide ones (`C_M = 1`, the least that the proof admits) do not.
+    (C_M = 0.25) shares a kernel with another one. With more kernels the narrow sets become
+    disjoint; the wide ones (C_M = 1, the least that the proof admits) do not.
     That correlations start where the lemma puts them {{ verdict("mrp/t5-initial-correlation") }}; that
     a kernel belongs to one set at most {{ verdict("mrp/t5-disjoint-sets-as-assumed") }}.
     """

@@ -9,37 +9,43 @@ import pandas as pd
 
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
+from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.mrp.claims.keep_probability import ALONE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FRAMEWORKS = {
-    "teacher_student": ("teacher-student", PALETTE["teacher-student"], -0.006),
-    "mae": ("MAE", PALETTE["MAE"], 0.006),
+#: Of the two kinds of pre-training that the theory treats. The green of MAE is that of a network on
+#: pictures: here, without SimMIM beside it, it is mask reconstruction itself.
+FRAMEWORK_COLOURS = {
+    "teacher-student": PALETTE["teacher-student"],
+    "MAE": PALETTE["mask reconstruction"],
 }
+FRAMEWORKS = {"teacher_student": ("teacher-student", -0.006), "mae": ("MAE", 0.006)}
 
 
 @figure()
 def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
     """What masking is for: the keep probability
 
-    Left: steps of training until every feature is captured, over the probability `theta` that a patch
+    Left: steps of training until every feature is captured, over the probability theta that a patch
     is kept (small dots: replicates; triangles: not all replicates were done when the run was cut off).
-    Right: the share of features captured in the end. *What to see:* teacher and student learn from the
-    masks alone: the fewer patches are masked, the slower, and at `theta = 1` nothing happens at all, as
-    the paper says. The MAE framework is indifferent: the time to capture is the same at every `theta`,
-    and without any mask all features are captured. There the paper's warning (no features as `theta`
+    Right: the share of features captured in the end, means over replicates with 95 % intervals. *What to
+    see:* teacher and student learn from the
+    masks alone: the fewer patches are masked, the slower, and at theta = 1 nothing happens at all, as
+    the paper says. The MAE framework is indifferent: the time to capture is the same at every theta,
+    and without any mask all features are captured. There the paper's warning (no features as theta
     tends to 1) does not apply.
-    That teacher and student slow down as `theta` tends to 1
+    That teacher and student slow down as theta tends to 1
     {{ verdict("mrp/t12-teacher-student-slows-down") }}; that the MAE framework then learns nothing
     {{ verdict("mrp/t12-mae-learns-nothing-as-printed") }}; that its time to capture does not depend on
-    `theta` {{ verdict("mrp/t12-mae-time-without-theta") }}.
+    theta {{ verdict("mrp/t12-mae-time-without-theta") }}.
     """
     drawn = canvas(8.2, 3.6)
     left, right = drawn.subplots(1, 2)
     trained = trade_off[trade_off["theta"].isin(config["thetas"])]
-    for framework, (name, colour, shift) in FRAMEWORKS.items():
+    for framework, (label, shift) in FRAMEWORKS.items():
+        colour = FRAMEWORK_COLOURS[label]
         own = trained[trained["framework"] == framework]
         times, complete = (
             own[own["quantity"] == name].set_index(["theta", "replicate"])["value"]
@@ -50,15 +56,16 @@ def theta_trade_off(trade_off: pd.DataFrame, config: Config) -> Figure:
                   color=colour, markeredgewidth=0)  # fmt: skip
         everywhere = complete.groupby("theta").min() == 1
         mean = finished.groupby("theta")["value"].mean()[everywhere[everywhere].index]
-        left.plot(mean.index + shift, mean, "o-", color=colour, markersize=6, label=name)
+        left.plot(mean.index + shift, mean, "o-", color=colour, markersize=6, label=label)
         cap = config[framework]["max_steps"]
         missed = sorted(set(config["thetas"]) - set(mean.index))
         if missed:
             left.plot(np.array(missed) + shift, np.full(len(missed), cap), "^", color=colour,
                       markersize=7, clip_on=False,
                       label=f"not in all replicates within {cap:,} steps")  # fmt: skip
-        share = own[own["quantity"] == "captured"].groupby("theta")["value"].mean()
-        right.plot(share.index + shift, share, "o-", color=colour, markersize=6, label=name)
+        share = own[own["quantity"] == "captured"]
+        lines(right, share.assign(theta=share["theta"] + shift), "theta", "framework",
+              looks={framework: Look(label, colour)}, errorbar=share_interval)  # fmt: skip
     left.set(title="Time until all features are captured", yscale="log")
     left.set_ylabel("steps of gradient descent")
     left.set_ylim(4, 4 * max(config[name]["max_steps"] for name in FRAMEWORKS))
@@ -77,11 +84,11 @@ def fixed_points(fixed_points: pd.DataFrame, config: Config) -> Figure:
     Left: the correlation with each feature after MAE pre-training three times as long as the last
     capture took, over the keep probability. The line is the correlation at which the gradient, averaged
     over the strengths in the training data, vanishes; for a single strength z it is
-    `(c + sqrt(c^2 + 4 theta)) / 2` with `c = (1 - 1/q) varrho / z`. The dashed line is the
-    paper's `sqrt(theta)`, the limit of a small threshold. Right: relative distance from the line.
+    (c + sqrt(c^2 + 4 theta)) / 2 with c = (1 - 1/q) varrho / z. The dashed line is the
+    paper's sqrt(theta), the limit of a small threshold. Right: relative distance from the line.
     *What to see:* a feature that one kernel holds lies on the line
     (to {{ value("theta-trade-off", framework="mae", theta=1.0, quantity="rest_error") | percent(3) }} at
-    `theta = 1`); where several kernels share one, each holds less. The formula says how strong a
+    theta = 1); where several kernels share one, each holds less. The formula says how strong a
     pre-trained feature is: the less is masked, the stronger.
     That a feature that one kernel holds rests where the mean gradient vanishes
     {{ verdict("mrp/t10-fixed-point-network") }}.
@@ -91,8 +98,8 @@ def fixed_points(fixed_points: pd.DataFrame, config: Config) -> Figure:
     left, right = drawn.subplots(1, 2)
     alone = rest["second"] < ALONE * rest["strength"]
     groups = [
-        (rest[~alone], COLOURS["orange"], "held by several kernels"),
-        (rest[alone], COLOURS["blue"], "held by one kernel"),
+        (rest[~alone], COLOURS["grey"], "held by several kernels"),
+        (rest[alone], FRAMEWORK_COLOURS["MAE"], "held by one kernel"),
     ]
     for own, colour, label in groups:
         shift = 0.006 if label.endswith("kernels") else -0.006

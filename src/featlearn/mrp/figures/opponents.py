@@ -32,9 +32,9 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
     to gamma. One panel for each number of patches; means over replicates with 95 % intervals; new heads
     are trained to their optimum. The dotted line is chance. *What to see:* with hardly any noise (left
     end) a linear classifier on the summed patches does as well as anything, and nothing can be said
-    about features. In many patches the noise adds up: where a line falls, that opponent stops. Where
-    the noise is largest
-    {{ said("mrp/opponents-largest-noise", holds="mask reconstruction leads the best of them, and by more than at the headline's noise",
+    about features. In many patches the noise adds up: where a line falls, that opponent stops. At the
+    largest noise (in brackets the lead in accuracy),
+    {{ said("mrp/opponents-largest-noise", holds="mask reconstruction leads the best of them by more than at the headline's noise",
             fails="mask reconstruction leads the best of them by no more than at the headline's noise") }}.
     """
     looks = {

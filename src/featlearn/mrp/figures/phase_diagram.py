@@ -42,8 +42,8 @@ def phase_diagram(supervised: pd.DataFrame, pretrained: pd.DataFrame) -> Figure:
     the training images show a single view. All networks of a cell start from the same kernels and see
     the same images. A star, where there is one, marks a cell in which most supervised runs had not fitted all
     their labels when they were stopped. *What to see:*
-    {{ said("mrp/t16-phase-lottery", holds="the supervised lottery is the dark corner below left",
-            fails="there is no supervised lottery in the corner below left") }}; it needs both of the theory's
+    {{ said("mrp/t16-phase-lottery", holds="the supervised lottery is the dark corner below left, at an accuracy of",
+            fails="there is no supervised lottery in the corner below left, at an accuracy of") }}; it needs both of the theory's
     assumptions, kernels that begin far below the threshold and hardly any single-view training image. It is a statement about features and not about what these data need: feature noise
     is small here, so that a linear classifier of the raw patches does it too. Where it does not is in
     `opponents` and `headline`.

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 MOMENTS = {
     "start": ("at the start", COLOURS["grey"], "o"),
-    "capture": ("when the last feature is captured", COLOURS["orange"], "s"),
+    "capture": ("when the last feature is captured", COLOURS["red"], "s"),
     "end": ("at the end", COLOURS["blue"], "D"),
 }
 #: Quantity: words, and whether its scale is sigma_0 (True) or sigma_0 gamma k.
 QUANTITIES = {
-    "a": ("(a) may win:\nresponse to\nits feature\nis off by", True),
-    "b": ("(b) may win:\nresponse to\nother\nfeatures", True),
-    "d": ("(d) may win\nnothing:\nresponse to\nfeatures", True),
-    "h": ("(h) may not\nwin it:\ncorrelation\nwith it", True),
-    "g": ("(g) may win:\nnegative\ncorrelation\nwith it", True),
-    "c": ("(c) may win:\nresponse\nto the\nbackground", False),
-    "e": ("(e) may win\nnothing:\nresponse to\nbackground", False),
+    "a": ("(a) a member,\nits feature:\nerror of the\nresponse", True),
+    "b": ("(b) a member,\nother\nfeatures:\nresponse", True),
+    "d": ("(d) in no set,\nfeatures:\nresponse", True),
+    "h": ("(h) no\nmember, the\nfeature:\ncorrelation", True),
+    "g": ("(g) a member,\nits feature:\nnegative\ncorrelation", True),
+    "c": ("(c) a member,\nbackground:\nresponse", False),
+    "e": ("(e) in no set,\nbackground:\nresponse", False),
 }
 
 
@@ -35,8 +35,9 @@ def induction(purity: pd.DataFrame, config: Config) -> Figure:
     """The induction hypothesis, in numbers
 
     The proof of Theorem 1 rests on bounds that must hold throughout pre-training: on the responses of
-    kernels that may win a feature (members of its lottery set) and of those that may not; letters are the
-    paper's. Each mark is
+    kernels that may win a feature (members of its lottery set) and of those that may not (in no set: of no
+    feature); letters are the paper's, and the error in (a) is the response less correlation times strength.
+    Each mark is
     the largest value in one replicate, divided by the scale that the paper gives it; above the dashed
     line are only logarithms and constants. Zeros are left out. Two widths of the lottery sets. *What to
     see:* with wide sets (below) nothing grows in most replicates but the responses of members to the
@@ -44,7 +45,7 @@ def induction(purity: pd.DataFrame, config: Config) -> Figure:
     is a winner from outside even the wide sets. With narrow sets (above) that happens in most
     replicates, and (d) and (h) fail: the hypothesis needs wide sets, in which most kernels belong to
     several.
-    That kernels outside a set stay of the order `sigma_0`, with wide sets,
+    That kernels outside a set stay of the order sigma_0, with wide sets,
     {{ verdict("mrp/c3-h-mae") }}; that members stay so on the background {{ verdict("mrp/c3-c-mae") }};
     that narrow sets are not enough {{ verdict("mrp/c3-needs-wide-sets") }}.
     """

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 #: A kernel entry of this size ends a run.
 LIMIT = 1000.0
 SCHEDULES = {
-    "main": (COLOURS["blue"], "-", r"$\delta_t=1/(t+1)$, main text"),
+    "main": (COLOURS["sky"], "-", r"$\delta_t=1/(t+1)$, main text"),
     "appendix": (COLOURS["green"], "-", r"$\delta_t=1/(t^{1/q}+1)$, appendix"),
     "constant": (COLOURS["ink"], ":", r"$\delta_t=0$"),
     "one": (COLOURS["red"], "-", r"$\tau=1$, an ordinary copy"),
 }
-PLACES = {"first": PALETTE["strong feature"], "second": PALETTE["weak feature"]}
+PLACES = {"first": PALETTE["teacher-student"], "second": COLOURS["green"]}
 
 
 @figure(replicate=0)
@@ -75,7 +75,7 @@ def runaway(pair: pd.DataFrame, config: Config, replicate: int) -> Figure:
 
     for number, each in pair[pair["place"] == "first"].groupby("replicate"):
         largest = each["correlation"]
-        third.plot(each["step"], largest, color=COLOURS["blue"], linewidth=1,
+        third.plot(each["step"], largest, color=PLACES["first"], linewidth=1,
                    alpha=1 if number == replicate else 0.45)  # fmt: skip
     third.axhline(LIMIT, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
     third.annotate("run ends", (0.02, LIMIT), xycoords=("axes fraction", "data"),
@@ -97,7 +97,7 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
     """Four schedules of the teacher factor
 
     Teacher-student training from the same kernels with the teacher factor of the main text, that of the
-    appendix, its constant part alone, and 1. Lines are medians over replicates, bands go from the least to the
+    appendix, its constant part alone, and 1. Thick lines are medians over replicates, thin ones the least and the
     most, while all replicates run; a run ends when a kernel entry reaches 1000. *What to see:* the schedules
     differ in speed only; in all three every feature is captured, a part of the winners is impure, and
     kernels run away. A teacher that is just a copy of the student (red) teaches nothing: the variance of
@@ -125,8 +125,8 @@ def teacher_schedules(history: pd.DataFrame, config: Config) -> Figure:
             if not (running := _running(shown)).empty:
                 steps = running.groupby("step")[quantity]
                 ax.plot(steps.median().index, steps.median(), style, color=colour, linewidth=2)
-                ax.fill_between(steps.min().index, steps.min(), steps.max(), color=colour,
-                                alpha=0.15, linewidth=0)  # fmt: skip
+                for end in (steps.min(), steps.max()):  # bands would cover each other
+                    ax.plot(end.index, end, style, color=colour, linewidth=0.7, alpha=0.8)
     for ax, (label, title) in zip(axes, panels.values(), strict=True):
         ax.set(xlabel="step of gradient descent", ylabel=label, title=title)
     for ax in axes[:2]:

@@ -83,7 +83,7 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
     most of which a linear classifier of the raw patches is enough.
     That the lottery needs a large exponent {{ verdict("mrp/t16-lottery-needs-large-q") }}; that it
     needs little feature noise {{ verdict("mrp/t16-lottery-needs-small-gamma") }}; that mask
-    reconstruction captures every feature at every `theta`
+    reconstruction captures every feature at every theta
     {{ verdict("mrp/t12-mae-captures-at-any-theta") }}; that the impurity of a small exponent passes
     {{ verdict("mrp/t13-q-impurity-passes") }}.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, FILLS, canvas
+from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 
 if TYPE_CHECKING:
@@ -86,12 +86,13 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Confi
     """Winners and losers of teacher-student pre-training
 
     Left: over the features of one replicate, the median, with a band from the least to the most, of the
-    largest correlation with a kernel (blue) and of the largest |correlation| with a kernel whose strongest
-    feature is another one (orange). Right: numbers of kernels that hold a feature, two features of one
-    class, features of two classes: medians over replicates, with a band from the least to the most, as long
-    as all replicates run: a run ends when its last feature is captured. *What to see:* losers hardly move while winners grow, as the proof
+    largest correlation with a kernel (purple) and of the largest |correlation| with a kernel whose strongest
+    feature is another one (grey). Right: numbers of kernels that hold a feature, two features of one
+    class, features of two classes: medians over replicates, with a band from the least to the most. A run
+    ends when its last feature is captured (triangles: a run each); after that its numbers stand still.
+    *What to see:* losers hardly move while winners grow, as the proof
     says, but as soon as kernels hold a feature some of them are lifted over the threshold for a second
-    one. In the mean
+    one. At the end, in the mean over replicates,
     {{ value("teacher-student", "mean", model="pretrained", quantity="sibling") | number(2) }} kernels hold both features of a class and
     {{ value("teacher-student", "mean", model="pretrained", quantity="cross") | number(2) }} hold features of two classes, of
     {{ value("teacher-student", "mean", model="pretrained", quantity="winners") | number(2) }} winners.
@@ -103,8 +104,8 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Confi
     ends = {replicate: _last_change(line) for replicate, line in purity.groupby("replicate")}
     own = growth[(growth["replicate"] == 0) & (growth["step"] <= ends[0])]
     for quantity, colour, label in (
-        ("strength", COLOURS["blue"], r"winner, $\Lambda_{i,l}$"),
-        ("off_diagonal", COLOURS["orange"], "best other kernel"),
+        ("strength", PALETTE["teacher-student"], r"winner, $\Lambda_{i,l}$"),
+        ("off_diagonal", COLOURS["grey"], "best other kernel"),
     ):
         _middle(left, own, quantity, colour, label)
     _threshold(left, config["network"]["varrho"])
@@ -112,16 +113,19 @@ def winners_and_losers(growth: pd.DataFrame, purity: pd.DataFrame, config: Confi
     left.set_ylabel("correlation with the feature")
     left.set_ylim(bottom=0)
     left.legend(loc="upper left", fontsize=8)
-    running = purity[purity["step"] <= min(ends.values())]
+    running = purity[purity["step"] <= max(ends.values())]
     for kind, colour, label in (
-        ("winners", COLOURS["grey"], "hold a feature"),
+        ("winners", PALETTE["teacher-student"], "hold a feature"),
         ("sibling", COLOURS["red"], "two of a class"),
-        ("cross", COLOURS["purple"], "of two classes"),
+        ("cross", COLOURS["ink"], "of two classes"),
     ):
         _middle(right, running, kind, colour, label)
+    right.plot([*ends.values()], np.zeros(len(ends)), "^", color=COLOURS["grey"], markersize=5,
+               alpha=0.8, label="a run ends", clip_on=False, zorder=4)  # fmt: skip
     right.set(xlabel="step of gradient descent (full batch)", ylabel="number of kernels")
     right.set(title="What kernels hold", yscale="symlog")
-    right.set_yticks([0, 1, 2, 5, 10, 20, 50, 100], ["0", "1", "2", "5", "10", "20", "50", "100"])
+    ticks = [0, 1, 2, 5, 10, 20, 50, 100, 200]
+    right.set_yticks(ticks, map(str, ticks))
     right.legend(loc="upper left", fontsize=8)
     return drawn
 
