@@ -182,7 +182,8 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
         if claim not in ledger:
             return "not part of this run"
         row = ledger[claim]
-        return f"**{row['verdict']}** ({linked(claim, row)}; band {band(row)})"
+        word = row["verdict"] if row["verdict"] in (HOLDS, FAILS) else f"is {row['verdict']}"
+        return f"**{word}** ({linked(claim, row)}; band {band(row)})"
 
     def said(claim: str, /, *, holds: str, fails: str, left: str = "") -> str:
         """``left`` is said where the verdict is another, or the claim no part of the run."""
