@@ -122,8 +122,7 @@ def threshold_growth(history: pd.DataFrame, evaluation: pd.DataFrame, config: Co
     axes[1].set(title="Atoms covered", ylabel="share with a singleton")
     for x, arm in enumerate(rates):
         bar(axes[2], x, per_replicate(evaluation, model=arm, quantity="nmse"), GROWTH[arm])
-    linear = level(axes[2], evaluation, "reference/linear-exact")
-    axes[2].annotate("best linear", (-0.45, linear), ha="left", va="bottom", fontsize=8)
+    level(axes[2], evaluation, "reference/linear-exact", "best\nlinear")
     axes[2].set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates.values()])
     axes[2].set(title="Probe at the end", xlabel="$k_b$", ylabel="NMSE")
     axes[2].grid(axis="x", visible=False)

@@ -384,8 +384,8 @@ def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config)
     """How soon the first layer is done
 
     Above, how far the first layer's kernels still are from where they end, over what that was at the start, by
-    the share of the training that is over: means over replicates with 95 % intervals. Below, when half of the
-    way is done: a dot a replicate, and their mean with its 95 % interval. All trainings have the same number
+    the share of the training that is over: means over replicates with 95 % intervals, in the colours that are
+    named below. Below, when half of the way is done: a dot a replicate, and their mean with its 95 % interval. All trainings have the same number
     of steps, batch size and schedule of the rate. The paper remarks that features of the first layer emerge more
     slowly in contrastive than in supervised training. *What to see* below:
     {{ said("contrastive/shapes-slow-first-layer-colour",

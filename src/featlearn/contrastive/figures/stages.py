@@ -11,7 +11,7 @@ from matplotlib.colors import TwoSlopeNorm
 from featlearn.contrastive.figures.shared import level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, rows, share_interval, within
+from featlearn.core.statistical import Look, interval, rows, share_interval, within
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -269,14 +269,6 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     return drawn
 
 
-def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
-    """What no linear predictor, or no estimator at all, can pass."""
-    words = {"linear": "best linear\npredictor", "bayes": "Bayes floor"}[name]
-    at = level(ax, evaluation, f"{name}-exact")
-    # beside the panel, where no line is
-    ax.annotate(words, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-
-
 LABEL_MODELS = {
     "unmasked-zero": ("no mask, thresholds at zero", PALETTE["contrastive, no threshold"]),
     "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
@@ -284,28 +276,37 @@ LABEL_MODELS = {
 }
 
 
+def _geometric_mean(values: pd.Series) -> float:
+    return float(np.exp(np.log(values).mean()))
+
+
+def _of_logarithm(values: pd.Series) -> tuple[float, float]:
+    """The interval of the mean logarithm: on a log axis one of the mean may reach below zero."""
+    low, high = np.exp(interval(np.log(values)))
+    return float(low), float(high)
+
+
 @figure()
 def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """How many labels the probe needs
 
-    Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
-    to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
+    Over the number of labelled samples, left the error (NMSE) of the linear probe, right its accuracy. On the left
+    geometric means with the 95 % intervals of the mean logarithm, for a few replicates err by far the most; on the
+    right means with 95 % intervals. *What to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
     with more both pass it, the masked one first; with thresholds at zero the probe approaches it from above
     as labels are added, and cannot pass it.
-    That with about 30 d labels the probe errs at most half as much again as with the most
+    That with about 30 d labels the probe with RandomMask errs at most half as much again as with the most
     {{ verdict("contrastive/corollary-3.5-labels") }}.
     """
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2)
-    for ax, quantity, errorbar in (
-        (left, "nmse", within(0)),
-        (right, "accuracy", share_interval),
-    ):
-        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS, errorbar)
+    # of few labels an error may be tens of times that of no features
+    over_sizes(left, labels, "labels", "nmse", LABEL_MODELS, _of_logarithm, _geometric_mean)
+    over_sizes(right, labels, "labels", "accuracy", LABEL_MODELS, share_interval)
+    for ax in (left, right):
         ax.set_xlabel("labelled samples")
-    for name in ("linear", "bayes"):
-        _exact(left, evaluation, name)
-    # by few labels an error may be tens of times that of no features
+    for name, words in (("linear", "best linear\npredictor"), ("bayes", "Bayes floor")):
+        level(left, evaluation, f"{name}-exact", words)
     left.set(title="Regression", ylabel="NMSE", yscale="log", ylim=(0.1, None))
     right.set(title="Classification", ylabel="accuracy")
     drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
