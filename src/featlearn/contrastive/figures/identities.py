@@ -46,6 +46,7 @@ def closed_forms(sampled: pd.DataFrame) -> Figure:
     _check(noise, sampled, "masked_noise_pull", PALETTE["contrastive"], "RandomMask")
     noise.set(title="Noise alone", xlabel=r"$b$ over its value at T1", ylabel="pull along w")
     for ax in axes:
+        ax.margins(x=0.12)
         ax.legend(fontsize=8)
     return drawn
 
@@ -55,7 +56,7 @@ def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str)
     own = sampled[sampled["check"] == check]
     predicted = own.groupby("setting")["predicted"].mean()
     ax.plot(
-        predicted.index, predicted, "_", color=PALETTE["theory"], markersize=20, markeredgewidth=1.6
+        predicted.index, predicted, "_", color=PALETTE["theory"], markersize=14, markeredgewidth=1.6
     )
     for number, setting in enumerate(predicted.index.to_numpy()):
         seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())

@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn as sns
 
 from featlearn.core.plots import COLOURS
-from featlearn.core.statistical import column, interval
+from featlearn.core.statistical import FEW, column, interval
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def over_sizes(
     errorbar: Any = interval,
     estimator: Any = "mean",
 ) -> None:
-    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model.
+    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model, dots if few.
 
     Parameters
     ----------
@@ -60,6 +60,10 @@ def over_sizes(
         hue_order=[words for words, _ in looks.values()], estimator=estimator, errorbar=errorbar,
         err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
     )  # fmt: skip
+    for model, (_, colour) in looks.items():
+        seen = own[own["model"] == model]
+        if 1 < seen["replicate"].nunique() <= FEW:
+            ax.scatter(seen[x], seen["value"], s=9, color=colour, alpha=0.5, linewidths=0)
     if legend := ax.get_legend():
         legend.remove()
     counts = sorted(frame[x].unique())
