@@ -56,9 +56,10 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     {{ value("moments", arm="unmasked", moment="end", quantity="covered") | percent }} of the atoms get a
     singleton. The loss falls all the same. With RandomMask it stays above a floor (dashed): samples whose
     sparse codes agree cannot be told apart by a code of z.
-    That every atom is learned by some singleton {{ verdict("contrastive/theorem-3.4-coverage") }}; that
-    without augmentation the loss goes to zero {{ verdict("contrastive/theorem-3.2-loss") }}; that no
-    neuron then learns an atom, though thresholds are raised,
+    That every atom is learned by some singleton, as the share of atoms,
+    {{ verdict("contrastive/theorem-3.4-coverage") }}; that without augmentation, thresholds at zero, the loss goes
+    to zero, as a share of the initial one, {{ verdict("contrastive/theorem-3.2-loss") }}; that without it no
+    neuron learns an atom, though thresholds are raised, as the share of neurons that do,
     {{ verdict("contrastive/no-augmentation-no-singletons") }}.
     """
     drawn = canvas(8.2, 4.8)
@@ -116,9 +117,9 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     gradients of stage I are noisy. Without a mask, thresholds raised as well,
     {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons hold one
     atom.
-    That a lucky neuron becomes a singleton of its atom {{ verdict("contrastive/lottery-precision") }};
-    that a singleton that lives with the theorem's decay has next to nothing along other atoms
-    {{ verdict("contrastive/theorem-3.4b") }}.
+    That a lucky neuron becomes a singleton of its atom, as the share of lucky pairs,
+    {{ verdict("contrastive/lottery-precision") }}; that a singleton that lives with the theorem's decay has next to
+    nothing along other atoms, over the order that the theorem gives, {{ verdict("contrastive/theorem-3.4b") }}.
     """
     drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
@@ -169,9 +170,9 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
     dense directions. *What to see:* under RandomMask the views share the atoms and nothing along noise; the
     small negative value is exact, since complementary masks never keep the same coordinate. With two
     independent masks, or without augmentation, they share the noise as well, and noise grows.
-    That views share no noise under RandomMask {{ verdict("contrastive/decoupling-noise") }}; that they
-    share the signal {{ verdict("contrastive/decoupling-signal") }}; that independent masks do not
-    decouple them {{ verdict("contrastive/decoupling-independent-masks") }}.
+    That views share no noise under RandomMask, over that of no masks, {{ verdict("contrastive/decoupling-noise") }};
+    that they share the signal, over its exact value, {{ verdict("contrastive/decoupling-signal") }}; that independent
+    masks do not decouple the noise, over that of no masks, {{ verdict("contrastive/decoupling-independent-masks") }}.
     """
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
@@ -237,10 +238,10 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     mask brings it down further, to {{ value("downstream", model="masked", quantity="nmse") | number }}, where the
     floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
     zero have no class and are left out of the accuracy.
-    That RandomMask with thresholds beats every linear predictor
+    That RandomMask with thresholds beats every linear predictor, as the ratio of their errors,
     {{ verdict("contrastive/corollary-3.5") }}; that the mask lowers the error where thresholds are
-    raised {{ verdict("contrastive/mask-own-effect") }}; that the probe is no better than linear without
-    augmentation, thresholds raised, {{ verdict("contrastive/corollary-3.3") }}.
+    raised, as their difference, {{ verdict("contrastive/mask-own-effect") }}; that the probe is no better than linear
+    without augmentation, thresholds raised, as the ratio again, {{ verdict("contrastive/corollary-3.3") }}.
     """
     drawn = canvas(8.6, 3.3)
     left, right = drawn.subplots(1, 2)
