@@ -139,7 +139,7 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
             holds="the supervised pictures are more colourful than the contrastive ones, as the paper says, by a chroma of",
             fails="the supervised pictures are not clearly more colourful than the contrastive ones, against the paper: the difference of chroma is",
             left="that the supervised pictures are the more colourful, as the paper says, is not seen: the difference of chroma is") }}.
-    Training against an attack makes other pictures than any of the rest: their chroma is
+    The panel on the right stands apart: after training against an attack the chroma of the pictures is
     {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="chroma of pictures") | number }} and
     their roughness
     {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="roughness of pictures") | number }},
@@ -314,7 +314,7 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     sparser, and that supervised firing is sparse with it and without. *What to see,* in
     differences of the mean firing rate of these layers:
     {{ said("contrastive/shapes-fig-4-sparser", holds="contrastive firing is sparser with colour distortion than without",
-            fails="contrastive firing is not clearly sparser with colour distortion than without") }}, and
+            fails="contrastive firing is not clearly sparser with colour distortion than without") }};
     {{ said("contrastive/shapes-fig-4-supervised-sparser", holds="supervised firing is sparser than contrastive firing with the same crops",
             fails="supervised firing is not clearly sparser than contrastive firing with the same crops") }};
     {{ said("contrastive/shapes-fig-4-towards-supervised",
