@@ -32,7 +32,7 @@ from featlearn.noncontrastive.images.cells import (
     training_of,
 )
 from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.words import HEADS
+from featlearn.noncontrastive.images.words import HEADS, ordered
 from featlearn.noncontrastive.tables.images import image_heads
 from featlearn.noncontrastive.tables.robust import robust_features
 
@@ -355,9 +355,9 @@ def test_figures_show_a_row_a_data_set(desk, name):
     columns = 1 if name == "fig_2" else 2
     assert len(drawn.axes) == columns * len(sets)
     if name in ("fig_2", "image_ranks"):
-        (legend,) = drawn.legends
-        words = [text.get_text() for text in legend.get_texts()]
-        assert [word for word in words if word in HEADS.values()] == list(HEADS.values())
+        for settings, ax in zip(ordered(sets).values(), drawn.axes[::columns], strict=True):
+            words = [label.get_text().split(",")[0] for label in ax.get_yticklabels()]
+            assert words == [HEADS[cell.head] for cell in cells(settings)]
     assert all(ax.has_data() for ax in drawn.axes)
 
 

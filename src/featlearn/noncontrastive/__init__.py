@@ -14,14 +14,14 @@ features. With the head it is
 of 10,000. What happens in between has four phases: the faster neuron takes the strong feature; the head
 *substitutes* it for the strong part of the slower neuron's output; normalisation then leaves the slower
 neuron nothing to gain there and *accelerates* the weak feature; at last the head goes back to the
-identity. Each phase has a length that a closed form predicts, over four orders of magnitude of the
-dimension. Take away StopGrad or normalisation, and the second neuron collapses onto the strong feature
+identity. The first phase is as long as a closed form predicts, and all four lengths grow with the dimension
+by powers near the printed ones. Take away StopGrad or normalisation, and the second neuron collapses onto the strong feature
 although the head is there.
 
 The loss does not tell: the collapsed network reaches the same optimum.
 
-On images the same question is asked of a small network that learns from two views of the digits of 8 x 8
-pixels. The effective rank of its projection, falls from
+On images the same question is asked of a small network that learns from two views of the digits of 8 × 8
+pixels. The effective rank of its projection falls from
 {{ value("image-heads", data_set="digits", run="untrained", what="projection effective_rank") | number }} at
 the random start to
 {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection effective_rank") | number }}

@@ -16,7 +16,8 @@ from featlearn.contrastive.images.config import FIGURE_ARMS, HALFWAY, START, enc
 from featlearn.contrastive.tables.images import numbers
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import column, share_interval, whiskers
+from featlearn.core.statistical import Look, column, history, rows, share_interval, whiskers, within
+from featlearn.core.stats import plus_minus
 from featlearn.images.figures.mosaic import bare, mosaic
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def rows_of(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str
 def told(found: pd.DataFrame, panel: int, shown: str, arm: str, quantity: str) -> str:
     """A mean with its 95 % interval, in words."""
     row = rows_of(found, panel, shown, arm, quantity).iloc[0]
-    spread = "" if np.isnan(row["half_width"]) else f" ± {row['half_width']:.2f}"
-    return f"{row['mean']:.2f}{spread}"
+    return plus_minus(row["mean"], row["half_width"])
 
 
 def groups(
@@ -132,19 +132,24 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     contrastive training with it, and adversarial contrastive training. It finds shapes in all three, and
     more colour in the supervised one. That comparison changes two things at once, so the second panel,
     supervised with colour distortion, was added. *Chroma* is the share of a picture's energy that is colour
-    and not brightness: 0 for a grey picture, 0.67 for noise. On the right means over replicates with 95 %
-    intervals and a dot a replicate; dashed: the untrained network. *What to see:*
+    and not brightness: 0 for a grey picture, 0.67 for noise. *Roughness* is the share that a mean over 2 × 2
+    pixels removes: 0.75 for white noise. *Accuracy* is that of a linear probe for the class. On the right means
+    over replicates with 95 % intervals and a dot a replicate; dashed: the untrained network. *What to see:*
     {{ said("contrastive/shapes-fig-1-colour-of-supervised",
-            holds="the supervised pictures are more colourful than the contrastive ones, as the paper says",
-            fails="the supervised pictures are not more colourful than the contrastive ones, against the paper",
-            left="that the supervised pictures are the more colourful, as the paper says, is not seen") }}. The
-    chroma is
-    {{ value("images", panel=1, figure="fig-1", arm="supervised-crop", quantity="chroma of pictures") | number }}
-    after supervised training with crops,
-    {{ value("images", panel=1, figure="fig-1", arm="supervised-colour", quantity="chroma of pictures") | number }}
-    after supervised training with colour distortion, and
-    {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="chroma of pictures") | number }}
-    after contrastive training with it. *Accuracy* is that of a linear probe for the class. Numbers in the text are those of the top row.
+            holds="the supervised pictures are more colourful than the contrastive ones, as the paper says, by a chroma of",
+            fails="the supervised pictures are not clearly more colourful than the contrastive ones, against the paper: the difference of chroma is",
+            left="that the supervised pictures are the more colourful, as the paper says, is not seen: the difference of chroma is") }}.
+    The panel on the right stands apart: after training against an attack the chroma of the pictures is
+    {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="chroma of pictures") | number }} and
+    their roughness
+    {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="roughness of pictures") | number }},
+    against
+    {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="chroma of pictures") | number }} and
+    {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour", quantity="roughness of pictures") | number }}
+    of contrastive training without an attack; {{ said("contrastive/shapes-fig-1-steadier-under-attack",
+            holds="it keeps features steadier under attack, by a cosine of",
+            fails="it does not keep features clearly steadier under attack: the cosine changes by") }}.
+    The numbers are of the first data set.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(pictures, config, "fig-1")
@@ -158,7 +163,9 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
             ax.set_title(TITLES[arm], fontsize=8.5)
             ax.set_xlabel(
                 f"chroma {told(found, panel, 'fig-1', arm, 'chroma of pictures')}\n"
-                f"accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}"
+                f"roughness {told(found, panel, 'fig-1', arm, 'roughness of pictures')}\n"
+                f"accuracy {told(found, panel, 'fig-1', arm, 'class accuracy')}",
+                fontsize=8,
             )
         row[0].set_ylabel(name)
         own = measured(evaluations, config, name, "fig-1")
@@ -178,9 +185,9 @@ def fig_2(
     kernels of the first layer changed since the start that all share (grey: not at all; each kernel is taken
     from its least to its largest value); below, images that make channels of the last layer answer strongly. Right:
     accuracy of a linear probe for the class; share of the variance of the image's mean colour that is linear
-    in the features (R²); and the share of energy that is colour in kernels and pictures (*chroma*).
-    Dashed: the untrained network; dotted: chance. *Roughness* is the share of a picture's energy that a mean over 2 x 2 pixels removes: 0.75 for white noise.
-    *What to see:*
+    in the features (*colour explained*, R²); and the share of energy that is colour in kernels and pictures (*chroma*).
+    Dashed: the untrained network; dotted: chance. *Roughness* is the share of a picture's energy that a mean over 2 × 2 pixels removes: 0.75 for white noise.
+    *What to see*, in differences of accuracy:
     {{ said("contrastive/shapes-fig-2-none-meaningless",
             holds="what is learned without augmentation is no better for the class than a random start, as the paper says",
             fails="what is learned without augmentation is better for the class than a random start, against the paper") }};
@@ -236,14 +243,17 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     t-SNE maps of the features of fresh images, the same ones in each column. Above, points have the colour
     and mark of their class; below, the mean colour of their image. *Silhouette* tells how far apart the
     classes lie in the map (1: tight classes far apart, 0 and below: mixed), *purity* how many of a point's ten
-    nearest neighbours share its class; after the sign stands the 95 % interval over replicates. *What to see:*
+    nearest neighbours share its class, *colour explained* how much of the variance of the mean colour is linear
+    in the features; after the sign stands the 95 % interval over replicates. *What to see:*
     the lower row is sorted by colour where nothing distorts it. The paper's claim is that classes lie together
     in the column on the right alone:
-    {{ said("contrastive/shapes-fig-3-purity-over-crop", holds="they lie together more than with crops alone",
-            fails="they do not lie together more than with crops alone") }}. The purity there is
-    {{ value("images", panel=1, figure="fig-3", arm="contrastive-colour", quantity="purity of the map") | number }}, against
-    {{ value("images", panel=1, figure="fig-3", arm="contrastive-crop", quantity="purity of the map") | number }} and
-    {{ value("images", panel=1, figure="fig-3", arm="contrastive-none", quantity="purity of the map") | number }} in the others.
+    {{ said("contrastive/shapes-fig-3-purity-over-crop", holds="they lie together more than with crops alone, by a purity of",
+            fails="they do not clearly lie together more than with crops alone: the difference of purity is") }}. The purity is
+    {{ value("images", panel=1, figure="fig-3", arm="contrastive-none", quantity="purity of the map") | number }} without
+    augmentation, {{ value("images", panel=1, figure="fig-3", arm="contrastive-crop", quantity="purity of the map") | number }}
+    with crops, and
+    {{ value("images", panel=1, figure="fig-3", arm="contrastive-colour", quantity="purity of the map") | number }} with
+    colour distortion.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(maps, config, "fig-3")
@@ -267,7 +277,7 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
                 ax.set_aspect("equal", "datalim")
             upper[place].set_title(TITLES[arm], fontsize=8.5)
             upper[place].set_xlabel(
-                f"silhouette {told(found, panel, 'fig-3', arm, 'silhouette of the map')}, "
+                f"silhouette {told(found, panel, 'fig-3', arm, 'silhouette of the map')}\n"
                 f"purity {told(found, panel, 'fig-3', arm, 'purity of the map')}"
             )
             lower[place].set_xlabel(
@@ -301,13 +311,15 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     a channel, the darker the more places of its map fire, that is, are above zero after the rectifier. Below each panel the firing rate
     over all images, places and channels; on the right these rates by layer, with 95 % intervals over
     replicates. The paper shows layers 2 to 5 and says that colour distortion makes contrastive firing
-    sparser, and that supervised firing is sparse with it and without. *What to see:*
-    {{ said("contrastive/shapes-fig-4-sparser", holds="over the layers contrastive firing is sparser with colour distortion",
-            fails="over the layers contrastive firing is not sparser with colour distortion") }};
-    {{ said("contrastive/shapes-fig-4-supervised-sparser", holds="supervised firing is sparser still",
-            fails="supervised firing is not sparser than contrastive firing") }};
-    {{ said("contrastive/shapes-fig-4-towards-supervised", holds="colour distortion brings the two profiles together",
-            fails="colour distortion does not bring the two profiles together") }}.
+    sparser, and that supervised firing is sparse with it and without. *What to see,* in
+    differences of the mean firing rate of these layers:
+    {{ said("contrastive/shapes-fig-4-sparser", holds="contrastive firing is sparser with colour distortion than without",
+            fails="contrastive firing is not clearly sparser with colour distortion than without") }};
+    {{ said("contrastive/shapes-fig-4-supervised-sparser", holds="supervised firing is sparser than contrastive firing with the same crops",
+            fails="supervised firing is not clearly sparser than contrastive firing with the same crops") }};
+    {{ said("contrastive/shapes-fig-4-towards-supervised",
+            holds="colour distortion brings the contrastive profile nearer to the supervised one, by a rate a layer of",
+            fails="colour distortion does not bring the contrastive profile clearly nearer to the supervised one: by a rate a layer of") }}.
     """
     names, found = ordered(config), numbers(evaluations, config)
     shown = by_arm(patterns, config, "fig-4")
@@ -371,32 +383,37 @@ def _profiles(
 def first_layer(evaluations: pd.DataFrame, traces: pd.DataFrame, config: Config) -> Figure:
     """How soon the first layer is done
 
-    How far the first layer's kernels still are from where they end, over what that was at the start, by the
-    share of the training that is over. A line is a replicate; the dot marks where, on average, half of the way
-    is done. All trainings have the same number of steps, batch size and schedule of the rate. The paper
-    remarks that features of the first layer emerge more slowly in contrastive than in supervised training.
-    *What to see:* contrastive dots to the right of supervised ones. By halfway marks, with crop and colour
-    distortion, {{ said("contrastive/shapes-slow-first-layer-colour", holds="contrastive training is the slower",
-    fails="contrastive training is not the slower") }}; with crops alone
-    {{ said("contrastive/shapes-slow-first-layer-same-crop", holds="it is the slower as well",
-            fails="it is not the slower") }}.
+    Above, how far the first layer's kernels still are from where they end, over what that was at the start, by
+    the share of the training that is over: means over replicates with 95 % intervals, in the colours that are
+    named below. Below, when half of the way is done: a dot a replicate, and their mean with its 95 % interval. All trainings have the same number
+    of steps, batch size and schedule of the rate. The paper remarks that features of the first layer emerge more
+    slowly in contrastive than in supervised training. *What to see* below:
+    {{ said("contrastive/shapes-slow-first-layer-colour",
+            holds="where both distort colours the contrastive network gets there later than the supervised one, by a share of the training of",
+            fails="where both distort colours the contrastive network does not get there clearly later than the supervised one: by a share of the training of") }};
+    {{ said("contrastive/shapes-slow-first-layer-same-crop",
+            holds="with crops alone it is later as well, by a share of",
+            fails="with crops alone it is not clearly later: by a share of") }}.
     """
-    names, found = ordered(config), numbers(evaluations, config)
-    arms = FIGURE_ARMS["fig-4"]
-    drawn = canvas(min(PAGE, 4.6 * len(names) + 0.4), 4.4)
-    axes = drawn.subplots(1, len(names), squeeze=False, sharey=True)[0]
-    for panel, (name, ax) in enumerate(zip(names, axes, strict=True), 1):
-        encoder = rows_of(found, panel, "fig-4", arms[0], HALFWAY).iloc[0]["encoder"]
-        own = traces[(traces["data_set"] == name) & (traces["encoder"] == encoder)]
-        for arm in arms:
-            for _, one in own[own["arm"] == arm].groupby("replicate"):
-                ax.plot(one["progress"], one["distance"], color=ARM_COLOURS[arm], lw=0.8)
-            half = rows_of(found, panel, "fig-4", arm, HALFWAY).iloc[0]["mean"]
-            ax.plot(half, 0.5, "o", color=ARM_COLOURS[arm], markersize=6)
-            words = TITLES[arm].replace("\n", ", ")
-            ax.plot([], [], color=ARM_COLOURS[arm], label=f"{words}: halfway at {half:.2f}")
-        ax.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
-        ax.set(title=name, xlabel="share of the training", xlim=(0, 1), ylim=(0, None))
-        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17))
-    axes[0].set_ylabel("distance of the first filters\nto their end, over that at the start")
+    names = ordered(config)
+    looks = {
+        arm: Look(TITLES[arm].replace("\n", ", "), ARM_COLOURS[arm]) for arm in FIGURE_ARMS["fig-4"]
+    }
+    drawn = canvas(min(PAGE, 4.6 * len(names) + 2.2), 5.0)
+    axes = drawn.subplots(
+        2, len(names), squeeze=False, sharex=True, sharey="row", height_ratios=[2.2, 1]
+    )
+    for name, (upper, lower) in zip(names, axes.T, strict=True):
+        own = measured(traces, config, name, "fig-4").rename(columns={"distance": "value"})
+        for arm, look in looks.items():
+            history(upper, own[own["arm"] == arm], look.words, look.colour, x="progress",
+                    errorbar=within(0))  # fmt: skip
+        halfway = measured(evaluations, config, name, "fig-4")
+        rows(lower, halfway[halfway["quantity"] == HALFWAY], "arm", looks=looks,
+             errorbar=share_interval)  # fmt: skip
+        upper.axhline(0.5, color=COLOURS["grey"], linewidth=0.8)
+        upper.set(title=name, xlabel=None, ylabel=None, xlim=(0, 1), ylim=(0, None))
+        lower.set(xlabel="share of the training that is over")
+        lower.set_title("half of the way", fontsize=8.5)
+    axes[0, 0].set_ylabel("distance of the first filters\nto their end, over that at the start")
     return drawn

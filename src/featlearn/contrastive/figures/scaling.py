@@ -49,9 +49,10 @@ def scaling(sizes: pd.DataFrame) -> Figure:
     {{ value("scaling", place="least", model="unmasked", quantity="nmse") | number }} to
     {{ value("scaling", place="most", model="unmasked", quantity="nmse") | number }}. Stage II takes about as
     long as the theory's order says (dashed, through the first point).
-    That the probe's error falls at every step {{ verdict("contrastive/scaling-error-falls") }}; that
-    RandomMask lowers it at the most atoms {{ verdict("contrastive/scaling-mask-most") }}; that stage II
-    takes a time that grows like d {{ verdict("contrastive/t2-order") }}.
+    That the probe's error falls at every step, as the largest ratio of neighbours,
+    {{ verdict("contrastive/scaling-error-falls") }}; that RandomMask lowers it at the most atoms by as much as was
+    expected, as a difference, {{ verdict("contrastive/scaling-mask-most") }}; that stage II takes a time that grows
+    like d, as the exponent of d, {{ verdict("contrastive/t2-order") }}.
     """
     drawn = canvas(8.2, 3.1)
     first, second, third = drawn.subplots(1, 3)

@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn as sns
 
 from featlearn.core.plots import COLOURS
-from featlearn.core.statistical import column, interval
+from featlearn.core.statistical import FEW, column, interval
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -42,21 +42,28 @@ def over_sizes(
     quantity: str,
     looks: Mapping[str, tuple[str, str]],
     errorbar: Any = interval,
+    estimator: Any = "mean",
 ) -> None:
-    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model.
+    """Means with 95 % intervals over a size, on a logarithmic axis; a line a model, dots if few.
 
     Parameters
     ----------
     looks
         Name in words and colour of each model.
+    errorbar, estimator
+        Of seaborn; the mean and its t-interval if left out.
     """
     own = frame[(frame["quantity"] == quantity) & frame["model"].isin(list(looks))]
     sns.lineplot(
         own.assign(model=own["model"].map({model: words for model, (words, _) in looks.items()})),
         x=x, y="value", hue="model", palette=dict(looks.values()),
-        hue_order=[words for words, _ in looks.values()], errorbar=errorbar,
+        hue_order=[words for words, _ in looks.values()], estimator=estimator, errorbar=errorbar,
         err_style="bars", marker="o", markersize=4, markeredgewidth=0, ax=ax,
     )  # fmt: skip
+    for model, (_, colour) in looks.items():
+        seen = own[own["model"] == model]
+        if 1 < seen["replicate"].nunique() <= FEW:
+            ax.scatter(seen[x], seen["value"], s=9, color=colour, alpha=0.5, linewidths=0)
     if legend := ax.get_legend():
         legend.remove()
     counts = sorted(frame[x].unique())
@@ -65,8 +72,9 @@ def over_sizes(
     ax.set_xticks([], minor=True)
 
 
-def level(ax: Axes, evaluation: pd.DataFrame, model: str) -> float:
-    """A dashed line at the NMSE of a model: what an encoder is compared with."""
+def level(ax: Axes, evaluation: pd.DataFrame, model: str, words: str) -> None:
+    """A dashed line at the NMSE of a model, what an encoder is compared with; named beside it."""
     at = float(per_replicate(evaluation, model=model, quantity="nmse").mean())
     ax.axhline(at, color=COLOURS["ink"], linewidth=0.9, linestyle="--", zorder=4)
-    return at
+    # beside the panel, where nothing else is
+    ax.annotate(words, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8)

@@ -11,7 +11,7 @@ from matplotlib.colors import TwoSlopeNorm
 from featlearn.contrastive.figures.shared import level, lines, over_sizes, wide
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, rows, share_interval, within
+from featlearn.core.statistical import Look, interval, rows, share_interval, within
 from featlearn.core.stats import per_replicate
 
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     {{ value("moments", arm="unmasked", moment="end", quantity="covered") | percent }} of the atoms get a
     singleton. The loss falls all the same. With RandomMask it stays above a floor (dashed): samples whose
     sparse codes agree cannot be told apart by a code of z.
-    That every atom is learned by some singleton {{ verdict("contrastive/theorem-3.4-coverage") }}; that
-    without augmentation the loss goes to zero {{ verdict("contrastive/theorem-3.2-loss") }}; that no
-    neuron then learns an atom, though thresholds are raised,
+    That every atom is learned by some singleton, as the share of atoms,
+    {{ verdict("contrastive/theorem-3.4-coverage") }}; that without augmentation, thresholds at zero, the loss goes
+    to zero, as a share of the initial one, {{ verdict("contrastive/theorem-3.2-loss") }}; that without it no
+    neuron learns an atom, though thresholds are raised, as the share of neurons that do,
     {{ verdict("contrastive/no-augmentation-no-singletons") }}.
     """
     drawn = canvas(8.2, 4.8)
@@ -116,9 +117,9 @@ def singletons(alignment: pd.DataFrame, moments: pd.DataFrame) -> Figure:
     gradients of stage I are noisy. Without a mask, thresholds raised as well,
     {{ value("moments", arm="unmasked", moment="end", quantity="singletons") | percent }} of the neurons hold one
     atom.
-    That a lucky neuron becomes a singleton of its atom {{ verdict("contrastive/lottery-precision") }};
-    that a singleton that lives with the theorem's decay has next to nothing along other atoms
-    {{ verdict("contrastive/theorem-3.4b") }}.
+    That a lucky neuron becomes a singleton of its atom, as the share of lucky pairs,
+    {{ verdict("contrastive/lottery-precision") }}; that a singleton that lives with the theorem's decay has next to
+    nothing along other atoms, over the order that the theorem gives, {{ verdict("contrastive/theorem-3.4b") }}.
     """
     drawn = canvas(8.2, 5.2)
     axes = drawn.subplots(len(ARMS), len(MOMENTS), sharex=True, sharey=True)
@@ -169,9 +170,9 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
     dense directions. *What to see:* under RandomMask the views share the atoms and nothing along noise; the
     small negative value is exact, since complementary masks never keep the same coordinate. With two
     independent masks, or without augmentation, they share the noise as well, and noise grows.
-    That views share no noise under RandomMask {{ verdict("contrastive/decoupling-noise") }}; that they
-    share the signal {{ verdict("contrastive/decoupling-signal") }}; that independent masks do not
-    decouple them {{ verdict("contrastive/decoupling-independent-masks") }}.
+    That views share no noise under RandomMask, over that of no masks, {{ verdict("contrastive/decoupling-noise") }};
+    that they share the signal, over its exact value, {{ verdict("contrastive/decoupling-signal") }}; that independent
+    masks do not decouple the noise, over that of no masks, {{ verdict("contrastive/decoupling-independent-masks") }}.
     """
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
@@ -237,10 +238,10 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     mask brings it down further, to {{ value("downstream", model="masked", quantity="nmse") | number }}, where the
     floor is {{ value("downstream", model="bayes-exact", quantity="nmse") | number }}. Samples with a response of
     zero have no class and are left out of the accuracy.
-    That RandomMask with thresholds beats every linear predictor
+    That RandomMask with thresholds beats every linear predictor, as the ratio of their errors,
     {{ verdict("contrastive/corollary-3.5") }}; that the mask lowers the error where thresholds are
-    raised {{ verdict("contrastive/mask-own-effect") }}; that the probe is no better than linear without
-    augmentation, thresholds raised, {{ verdict("contrastive/corollary-3.3") }}.
+    raised, as their difference, {{ verdict("contrastive/mask-own-effect") }}; that the probe is no better than linear
+    without augmentation, thresholds raised, as the ratio again, {{ verdict("contrastive/corollary-3.3") }}.
     """
     drawn = canvas(8.6, 3.3)
     left, right = drawn.subplots(1, 2)
@@ -269,14 +270,6 @@ def downstream(evaluation: pd.DataFrame) -> Figure:
     return drawn
 
 
-def _exact(ax: Axes, evaluation: pd.DataFrame, name: str) -> None:
-    """What no linear predictor, or no estimator at all, can pass."""
-    words = {"linear": "best linear\npredictor", "bayes": "Bayes floor"}[name]
-    at = level(ax, evaluation, f"{name}-exact")
-    # beside the panel, where no line is
-    ax.annotate(words, (1.02, at), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-
-
 LABEL_MODELS = {
     "unmasked-zero": ("no mask, thresholds at zero", PALETTE["contrastive, no threshold"]),
     "unmasked": ("no mask, thresholds raised", PALETTE["contrastive, no augmentation"]),
@@ -284,28 +277,37 @@ LABEL_MODELS = {
 }
 
 
+def _geometric_mean(values: pd.Series) -> float:
+    return float(np.exp(np.log(values).mean()))
+
+
+def _of_logarithm(values: pd.Series) -> tuple[float, float]:
+    """The interval of the mean logarithm: on a log axis one of the mean may reach below zero."""
+    low, high = np.exp(interval(np.log(values)))
+    return float(low), float(high)
+
+
 @figure()
 def labels(labels: pd.DataFrame, evaluation: pd.DataFrame) -> Figure:
     """How many labels the probe needs
 
-    Error and accuracy of the linear probe over the number of labelled samples, means with 95 % intervals. *What
-    to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
+    Over the number of labelled samples, left the error (NMSE) of the linear probe, right its accuracy. On the left
+    geometric means with the 95 % intervals of the mean logarithm, for a few replicates err by far the most; on the
+    right means with 95 % intervals. *What to see:* with few labels neither network with raised thresholds reaches the best linear predictor (dashed);
     with more both pass it, the masked one first; with thresholds at zero the probe approaches it from above
     as labels are added, and cannot pass it.
-    That with about 30 d labels the probe errs at most half as much again as with the most
+    That with about 30 d labels the probe with RandomMask errs at most half as much again as with the most
     {{ verdict("contrastive/corollary-3.5-labels") }}.
     """
     drawn = canvas(8.2, 3.3)
     left, right = drawn.subplots(1, 2)
-    for ax, quantity, errorbar in (
-        (left, "nmse", within(0)),
-        (right, "accuracy", share_interval),
-    ):
-        over_sizes(ax, labels, "labels", quantity, LABEL_MODELS, errorbar)
+    # of few labels an error may be tens of times that of no features
+    over_sizes(left, labels, "labels", "nmse", LABEL_MODELS, _of_logarithm, _geometric_mean)
+    over_sizes(right, labels, "labels", "accuracy", LABEL_MODELS, share_interval)
+    for ax in (left, right):
         ax.set_xlabel("labelled samples")
-    for name in ("linear", "bayes"):
-        _exact(left, evaluation, name)
-    # by few labels an error may be tens of times that of no features
+    for name, words in (("linear", "best linear\npredictor"), ("bayes", "Bayes floor")):
+        level(left, evaluation, f"{name}-exact", words)
     left.set(title="Regression", ylabel="NMSE", yscale="log", ylim=(0.1, None))
     right.set(title="Classification", ylabel="accuracy")
     drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)

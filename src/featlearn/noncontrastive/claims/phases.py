@@ -198,8 +198,9 @@ _BASE: tuple[Claim, ...] = (
            "Lemma 5.3", "R_1 at T_3 is at most of order d**-3/4.",
            "exponent of R_1 at T_3 in d", -0.9, -0.7, "O~(d**-3/4).", exponent("r1_t3")),
     _claim("noncontrastive/phase-3-noise-2", THEOREM,
-           "Lemma 5.3", "R_2 at T_3 lies between d**-1/2 and "
-           "d**-1/4.", "exponent of R_2 at T_3 in d", -0.5, -0.25, "[O~(d**-1/2), O~(d**-1/4)].",
+           "Lemma 5.3", "At the end of phase III, T_3, the noise R_2 of the second neuron is of an "
+           "order between d**-1/2 and d**-1/4.", "exponent of R_2 at T_3 in d", -0.5, -0.25,
+           "[O~(d**-1/2), O~(d**-1/4)].",
            exponent("r2_t3"), changed="An earlier band went on to -0.2, for the sake of logarithms "
            "that O~ hides; it would have been met."),
     _claim("noncontrastive/phase-3-borrowed", THEOREM,

@@ -65,8 +65,8 @@ def fig_7(history: pd.DataFrame) -> Figure:
     with the weak feature; solid: neuron 1, dashed: neuron 2; green: the head's entry that lends neuron
     1 to output 2. Thin lines: all replicates, bold: the first one. *What to see:* in (a) neuron 1 learns
     the strong feature, the head rises, neuron 2 then learns the weak feature and the head falls back to
-    zero, earlier or later from replicate to replicate (a late one may not be there yet at the end):
-    {{ said("noncontrastive/fig-7a-both-features", holds="most end so", fails="not most end so") }}; in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
+    zero, earlier or later from replicate to replicate (a late one may not be there yet at the end);
+    {{ said("noncontrastive/fig-7a-both-features", holds="most replicates end so, a share of", fails="it is not most replicates that end so, but a share of") }}; in (b) both neurons learn the strong feature and the weak one is ignored. The paper states no
     parameters for this figure; those here are ours.
     """
     drawn = canvas(8.2, 3.5)
@@ -91,8 +91,9 @@ def sgd_and_flow(history: pd.DataFrame, flow: pd.DataFrame) -> Figure:
     objective, which for this data closes on nine numbers at any dimension. *What to see:* the flow
     follows SGD through all phases; SGD with its finite learning rate and batch switches to the weak
     feature earlier or later, because the growth that decides on the time starts very slowly.
-    That SGD ends where the flow does {{ verdict("noncontrastive/sgd-follows-flow-head") }}; that it does so
-    without the head {{ verdict("noncontrastive/sgd-follows-flow-frozen") }}.
+    That most replicates of SGD end where the flow does, as their share,
+    {{ verdict("noncontrastive/sgd-follows-flow-head") }}; that all do without the head, by the largest deviation of a
+    product, {{ verdict("noncontrastive/sgd-follows-flow-frozen") }}.
     """
     drawn = canvas(8.2, 3.6)
     axes = drawn.subplots(1, 2, sharey=True)
@@ -119,16 +120,17 @@ def ablations(history: pd.DataFrame) -> Figure:
 
     Share of each neuron along each feature during SGD, in five variants of training on the same samples
     and from the same start; colours and lines as in Figure 7, dotted grey: mean norm of the neurons.
-    *What to see:* the head with StopGrad and batch normalisation:
-    {{ said("noncontrastive/fig-7a-both-features", holds="one feature a neuron",
-            fails="not one feature a neuron") }}. Without a head:
-    {{ said("noncontrastive/fig-7b-collapse", holds="both neurons take the strong feature (blue)",
-            fails="not both neurons take the strong feature") }}; without StopGrad:
-    {{ said("noncontrastive/no-stop-gradient-collapses-sgd", holds="the same", fails="not the same") }}. Without
-    normalisation the plain squared error {{ said("noncontrastive/no-normalisation-collapses-sgd",
-    holds="shrinks all weights (grey)", fails="does not shrink all weights") }}. With l2 normalisation of each
-    sample, which the paper leaves open, the result differs from replicate to replicate, and neurons mix
-    the features.
+    *What to see:*
+    {{ said("noncontrastive/fig-7a-both-features", holds="with the head, StopGrad and batch normalisation most replicates end with one feature a neuron, a share of",
+            fails="with the head, StopGrad and batch normalisation it is not most replicates that end with one feature a neuron, but a share of") }};
+    {{ said("noncontrastive/fig-7b-collapse", holds="without a head both neurons take the strong feature (blue), each a share of its norm of at least",
+            fails="without a head not both neurons take the strong feature (blue): the smaller share of a norm is") }};
+    {{ said("noncontrastive/no-stop-gradient-collapses-sgd", holds="without StopGrad they do so too, with",
+            fails="without StopGrad they do not, with") }};
+    {{ said("noncontrastive/no-normalisation-collapses-sgd", holds="without normalisation the plain squared error shrinks all weights (grey), their squares to a share of",
+            fails="without normalisation the plain squared error does not shrink all weights (grey), but the larger square to a share of") }}. With
+    ℓ₂ normalisation of each sample, which the paper leaves open, the result differs from replicate to replicate,
+    and neurons mix the features.
     """
     runs = ["variant", "replicate", "step"]
     wide = history.pivot_table(index=runs, columns="quantity", values="value")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import seaborn
+from matplotlib.ticker import MaxNLocator
 
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, bars, interval, share_interval
+from featlearn.core.statistical import Look, interval, rows, share_interval
 from featlearn.noncontrastive.images.cells import LONG_CELL, UNTRAINED, cells, trajectory
 from featlearn.noncontrastive.images.words import HEADS, LAYERS, NORMS, TARGETS, ordered, set_name
 
@@ -54,18 +55,18 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
     projection (a) and of the encoder (b). Grey: trained without a prediction head, the paper's figure;
     violet: trained with the identity-initialised head, for comparison. *What to see:*
     {{ said("noncontrastive/images-digits-collapse",
-            holds="without a head the pairs of the projection lie at minus or plus one: its many outputs are in effect one",
-            fails="without a head the pairs of the projection do not all lie at minus or plus one") }};
-    {{ said("noncontrastive/images-digits-collapse-milder-in-encoder", holds="the encoder is affected less",
-            fails="the encoder is affected as much") }}. Mean absolute correlation in the projection: without a head
+            holds="without a head the pairs of the projection lie at minus or plus one, so that its many outputs are in effect one, with a mean absolute correlation of",
+            fails="without a head the pairs of the projection do not all lie at minus or plus one: their mean absolute correlation is") }};
+    {{ said("noncontrastive/images-digits-collapse-milder-in-encoder", holds="in the encoder it is less, by",
+            fails="in the encoder it is not clearly less: by") }}. Mean absolute correlation in the projection: without a head
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection correlation") | number }}, with it
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="projection correlation") | number }};
     in the encoder without a head
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="encoder correlation") | number }}.
     The paper names no data set here; small digits stand in for photographs.
     """
-    drawn, axes, rows = _rows(config, 8.2, 2.7, 2)
-    for (name, _), row in rows:
+    drawn, axes, panels = _rows(config, 8.2, 2.7, 2)
+    for (name, _), row in panels:
         for ax, layer, panel in zip(row, LAYERS, "ab", strict=True):
             for run, style in PAIRS.items():
                 own = histogram[
@@ -90,57 +91,50 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
 def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     """Figure 2: heads, output norms and targets
 
-    Accuracy of a linear probe on the frozen encoder, for each prediction head (colour), each output norm
-    and each target (groups): means with 95 % intervals, a dot a replicate; the dotted line is the encoder
-    before any training. Within a replicate all groups share images, initial weights and views. The paper's
+    Accuracy of a linear probe on the frozen encoder, a row for each prediction head, with its output norm and
+    target where there are several: a dot a replicate, a tick is their mean with its 95 % interval; dotted: the
+    encoder before any training. Within a replicate all rows share images, initial weights and views. The paper's
     bars say that the identity-initialised head (violet) does as well as the random linear head (green) and
     the MLP (brown), and that all of them beat no head (grey). *What to see:* with batch normalisation
     and the network itself as target the identity head reaches
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="accuracy") | percent }}, no head
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="accuracy") | percent }}, the untrained encoder
     {{ value("image-heads", data_set="digits", run="untrained", what="accuracy") | percent }}. The paper's bars are of CIFAR-10,
-    CIFAR-100 and STL-10 with a ResNet-18; here a small network sees digits of 8 x 8 pixels for seconds, of
+    CIFAR-100 and STL-10 with a ResNet-18; here a small network sees digits of 8 × 8 pixels for seconds, of
     which a linear classifier on the pixels reads nearly all: these accuracies saturate, and no claim is
     made of them. Ranks tell collapse.
     """
-    drawn, axes, rows = _rows(config, 8.2, 2.9, 1)
+    drawn, _, panels = _rows(config, 7.0, _height(config), 1)
     values = values[values["quantity"] == "accuracy"]
-    for (name, settings), (ax,) in rows:
-        own = values[values["data_set"] == name]
-        _groups(ax, own, settings, "{} output,\ntarget: {}".format)
-        start = own[own["run"] == UNTRAINED]["value"].mean()
-        ax.axhline(start, color=COLOURS["ink"], linestyle=":", linewidth=1.1,
-                   label="untrained encoder")  # fmt: skip
-        ax.set(ylim=(0, 1.02), ylabel="linear-probe accuracy", title=set_name(name))
-    _legend(drawn, axes[:, 0], 5)
+    for (name, settings), (ax,) in panels:
+        _cells(ax, values[values["data_set"] == name], settings)
+        ax.set(xlabel="accuracy of the linear probe", title=set_name(name))
     return drawn
 
 
-def _groups(
-    ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any], words: Callable[[str, str], str]
-) -> None:
-    """The replicates of all cells, a group for each norm and target.
-
-    ``words`` calls a group by what its norm and its target are called.
-    """
-    named = values["run"].str.split("-", n=1, expand=True).rename(columns={0: "head", 1: "group"})
-    groups = [(norm, target) for norm in settings["norms"] for target in settings["targets"]]
-    bars(
-        ax, values.join(named), "group", "head",
-        groups={"-".join(group): words(NORMS[group[0]], TARGETS[group[1]]) for group in groups},
-        looks={head: Look(head, HEAD_COLOURS[head]) for head in settings["heads"]},
-    )  # fmt: skip
+def _height(sets: Config) -> float:
+    """Of a panel with a row a cell, in inches."""
+    return 1.0 + 0.3 * max(len(cells(settings)) for settings in sets.values())
 
 
-def _legend(drawn: Figure, panels: Iterable[Axes], columns: int) -> None:
-    """What any of the panels shows, heads in the order of the words for them."""
-    found: dict[str, Any] = {}
-    for ax in panels:
-        handles, labels = ax.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    shown = sorted(found, key=["untrained encoder", *HEADS].index)
-    drawn.legend([found[name] for name in shown], [HEADS.get(name, name) for name in shown],
-                 loc="outside lower center", ncols=columns)  # fmt: skip
+def _cells(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
+    """The replicates of all cells, a row each, and the random start as a dotted line."""
+    shown = cells(settings)
+    several = len({(cell.norm, cell.target) for cell in shown}) > 1
+    looks = {
+        cell.name: Look(
+            HEADS[cell.head] + f", {NORMS[cell.norm]}, {TARGETS[cell.target]}" * several,
+            HEAD_COLOURS[cell.head],
+        )
+        for cell in shown
+    }
+    rows(ax, values, "run", looks=looks)
+    start = values[values["run"] == UNTRAINED]["value"].mean()
+    ax.axvline(start, color=COLOURS["ink"], linestyle=":", linewidth=1.1)
+    # on the side on which the cells are
+    side, offset = ("right", -3) if start > values["value"].mean() else ("left", 3)
+    ax.annotate("random start", (start, 0), (offset, 3), textcoords="offset points", ha=side,
+                xycoords=("data", "axes fraction"), fontsize=8)  # fmt: skip
 
 
 def _head(history: pd.DataFrame, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -159,11 +153,12 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     The paper sees the off-diagonal part rise and then fall, and the head stay asymmetric, on CIFAR-10 and
     CIFAR-100, over hundreds of epochs of a ResNet-18. *What to see:*
     {{ said("noncontrastive/images-digits-head-rises-and-falls", holds="here it rises and falls",
-            fails="here it does not fall", left="here it rises; the fall takes more steps than this run has") }}.
+            fails="here it does not fall",
+            left="here it rises, and the fall takes more steps than this run has: the last norm over the largest is") }}.
     A ratio well above 0 is an asymmetric head.
     """
-    drawn, _, rows = _rows(config, 8.2, 2.7, 2)
-    for (name, settings), row in rows:
+    drawn, _, panels = _rows(config, 8.2, 2.7, 2)
+    for (name, settings), row in panels:
         own = _head(history, name, settings)
         own = own[own["replicate"] == 0]
         for quantity, (colour, line, label) in HEAD_NORMS.items():
@@ -190,11 +185,11 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
     absolute correlation of the projection's neurons within a batch, over the same steps. *What to see:* the
     last value over the largest one {{ said("noncontrastive/images-digits-head-rises-and-falls",
     holds="tells of rise and fall", fails="tells of no fall",
-    left="tells of the rise alone: the fall takes thousands of steps") }}. On the right the neurons come to
-    correlate while the head grows.
+    left="tells of the rise alone, for the fall takes thousands of steps") }}. On the right, what the head does to
+    the correlation of the neurons meanwhile.
     """
-    drawn, _, rows = _rows(config, 8.2, 2.7, 2)
-    for (name, settings), row in rows:
+    drawn, _, panels = _rows(config, 8.2, 2.7, 2)
+    for (name, settings), row in panels:
         own = _head(history, name, settings)
         panels = ((row[0], HEAD_NORMS), (row[1], {"correlation": (COLOURS["green"], "-", "")}))
         for ax, styles in panels:
@@ -215,36 +210,36 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
 def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) -> Figure:
     """Dimensional collapse in every cell of Figure 2
 
-    Left: effective rank of the projection for each head, norm and target, the exponential of the entropy
-    of the spectrum of its correlation matrix: 1 if all neurons say the same, the number of neurons if
-    they say independent things; means with 95 % intervals, a dot a replicate. Right: the spectra themselves
+    Left: effective rank of the projection, a row for each head, with its norm and target where there are
+    several. It is the exponential of the entropy of the spectrum of the correlation matrix: 1 if all neurons say
+    the same, the number of neurons if they say independent things. A dot is a replicate, a tick their mean with
+    its 95 % interval; dotted: the random start. Right: the spectra themselves, means over replicates,
     for batch normalisation with the network itself as target. *What to see:*
-    {{ said("noncontrastive/images-digits-head-raises-rank", holds="the identity head keeps more dimensions than none",
-            fails="the identity head keeps no more dimensions than none") }};
+    {{ said("noncontrastive/images-digits-head-raises-rank", holds="the identity head keeps more dimensions than none, by a rank of",
+            fails="the identity head does not keep clearly more dimensions than none: by a rank of") }};
     {{ said("noncontrastive/images-digits-head-prevents-collapse",
-            holds="it keeps half of those of the random start", fails="it keeps fewer than half of those of the random start") }}.
+            holds="it keeps at least half of the rank of the random start, a share of", fails="it keeps less than half of the rank of the random start, a share of") }}.
     The random start has a rank of
     {{ value("image-heads", data_set="digits", run="untrained", what="projection effective_rank") | number }}. Without a head it is
     {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection effective_rank") | number }};
     with the identity-initialised head
     {{ value("image-heads", data_set="digits", run="identity-batch-self", what="projection effective_rank") | number }}.
     """
-    drawn, axes, rows = _rows(config, 8.6, 2.9, 2)
+    drawn, _, panels = _rows(config, 8.6, max(2.9, _height(config)), 2)
     ranks = values[(values["quantity"] == "effective_rank") & (values["layer"] == "projection")]
     spectrum = spectrum[spectrum["layer"] == "projection"]
-    for (name, settings), row in rows:
-        # the panel is too narrow for the words of Figure 2
-        _groups(row[0], ranks[ranks["data_set"] == name], settings,
-              lambda norm, target: "\n".join((norm, *target.split())))  # fmt: skip
-        row[0].set_ylabel("effective rank of the projection")
-        row[0].set_title(set_name(name))
+    for (name, settings), (left, right) in panels:
+        _cells(left, ranks[ranks["data_set"] == name], settings)
+        left.set(xlabel="effective rank of the projection", title=set_name(name), xlim=(0.8, None))
         own = spectrum[spectrum["data_set"] == name]
         shown = [cell for cell in cells(settings) if (cell.norm, cell.target) == ("batch", "self")]
         for cell in shown:
             mean = own[own["run"] == cell.name].groupby("number")["share"].mean()
-            row[1].plot(mean.index, mean.clip(lower=1e-6), color=HEAD_COLOURS[cell.head])
-        row[1].set(yscale="log", xlabel="eigenvalue, by size", ylim=(1e-6, 1.5))
-        row[1].set_ylabel("share of the spectrum")
-        row[1].set_title("batch norm, same network")
-    _legend(drawn, axes[:, 0], 4)
+            right.plot(mean.index, mean.clip(lower=1e-6), color=HEAD_COLOURS[cell.head],
+                       label=HEADS[cell.head])  # fmt: skip
+        right.set(yscale="log", xlabel="eigenvalue, by size", ylim=(1e-6, 1.5))
+        right.xaxis.set_major_locator(MaxNLocator(integer=True))
+        right.set_ylabel("share of the spectrum")
+        right.set_title("batch norm, same network")
+        right.legend(loc="best")
     return drawn

@@ -103,8 +103,8 @@ def framework() -> Figure:
         _arrow(ax, (2.4, row + 0.45), (2.75, row + 0.45))
         _arrow(ax, (4.3, row + 0.45), (4.65, row + 0.45))
     _block(ax, 6.55, ONLINE, "prediction head\n$z + E z$", FILLS["online"])
-    _block(ax, 8.45, ONLINE, "output norm\n(batch or l2)", "white")
-    _block(ax, 6.55, TARGET, "output norm\n(batch or l2)", "white")
+    _block(ax, 8.45, ONLINE, "output norm\n(batch or ℓ₂)", "white")
+    _block(ax, 6.55, TARGET, "output norm\n(batch or ℓ₂)", "white")
     _block(ax, 8.45, TARGET, "StopGrad", FILLS["target"])
     for row in (ONLINE, TARGET):
         _arrow(ax, (6.2, row + 0.45), (6.55, row + 0.45))

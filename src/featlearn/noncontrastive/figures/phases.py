@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -47,9 +48,9 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
     (bottom), over logarithmic time. Shading: the phases as detected. Dash-dotted: closed forms, for the
     end of phase I and for the largest head. *What to see:* neuron 1 learns the strong feature (I), the
     head rises to its bound (II), neuron 2 learns the weak feature (III), the head vanishes at once.
-    That neuron 1 ends with the strong feature {{ verdict("noncontrastive/theorem-4-1-strong") }}; that
-    neuron 2 ends with the weak one {{ verdict("noncontrastive/theorem-4-1-weak") }}; that the head
-    vanishes {{ verdict("noncontrastive/end-head") }}.
+    Of the products with the features at the end, that neuron 1 has the strong one {{ verdict("noncontrastive/theorem-4-1-strong") }}; that
+    neuron 2 has the weak one {{ verdict("noncontrastive/theorem-4-1-weak") }}; that the head
+    vanishes, by the norm of what is off its diagonal, {{ verdict("noncontrastive/end-head") }}.
     """
     dimension = config["dimensions"][len(config["dimensions"]) // 2]
     at, curves = _run(times, curves, dimension)
@@ -110,9 +111,9 @@ def exponents(times: pd.DataFrame) -> Figure:
     no dependence on d for the return of the head. That phase II is short beside phase I is true for
     large dimensions only.
     That phase I has the theory's exponent {{ verdict("noncontrastive/phase-1-exponent") }}; that the
-    substitution has it {{ verdict("noncontrastive/phase-2-exponent") }}; that the acceleration has it
-    {{ verdict("noncontrastive/phase-3-exponent") }}; that phase II is short beside phase I
-    {{ verdict("noncontrastive/phase-2-short") }}.
+    substitution has it {{ verdict("noncontrastive/phase-2-exponent") }}; that the acceleration is near it, within a
+    band that allows for a finite d, {{ verdict("noncontrastive/phase-3-exponent") }}; that phase II is short beside
+    phase I, as the ratio of their lengths at the largest d, {{ verdict("noncontrastive/phase-2-short") }}.
     """
     drawn = canvas(8.4, 3.8)
     left, right = drawn.subplots(1, 2, width_ratios=(1.25, 1))
@@ -120,7 +121,7 @@ def exponents(times: pd.DataFrame) -> Figure:
         own = times[_base(times) & (times["quantity"] == quantity)].groupby("dimension")["value"]
         middle = own.median()
         d = middle.index.to_numpy(dtype=float)
-        power = rf"{label}, $d^{{{slope:g}}}$"
+        power = rf"{label}, $d^{{{Fraction(slope)}}}$"
         left.loglog(d, middle, "o", color=colour, markersize=4.5, label=power)
         left.vlines(d, own.min(), own.max(), color=colour, linewidth=1.0)
         reference = middle.iloc[-1] * (d / d[-1]) ** slope
@@ -158,9 +159,9 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
     the head has substituted, all ratios rise by orders of magnitude and cross one: this is the
     acceleration of section 5, and it grows with the dimension. The whole pushes follow the gains
     until neuron 2 has the weak feature.
-    That normalisation comes to hold back the strong feature more
-    {{ verdict("noncontrastive/acceleration") }}; that the weak feature then grows faster
-    {{ verdict("noncontrastive/acceleration-wins") }}.
+    That normalisation comes to hold back the strong feature more, by the power of d with which H_21 / H_22 grows,
+    {{ verdict("noncontrastive/acceleration") }}; that the weak feature then grows faster, by the push along it over
+    that along the strong one in powers of ten, {{ verdict("noncontrastive/acceleration-wins") }}.
     """
     dimensions = config["dimensions"]
     middle = dimensions[len(dimensions) // 2]
@@ -199,7 +200,7 @@ def invariants(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fig
     (green) stays constant (black). *What to see:* the head feeds neuron 1 with the norm of neuron 2 and
     gives it back: this bounds the head by sqrt(kappa/3), and it is why both neurons end with the norm
     they began with.
-    That what is drawn black is constant {{ verdict("noncontrastive/conserved") }}.
+    That what is drawn black is constant, by its largest drift, {{ verdict("noncontrastive/conserved") }}.
     """
     at, curves = _run(times, curves, min(config["dimensions"]))
     drawn = canvas(8.2, 3.2)

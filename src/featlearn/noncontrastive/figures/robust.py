@@ -31,15 +31,18 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
 
     Networks trained as BYOL against an attack (BYORL) with a prediction head (a) and without (b), and the
     same network before training (c): images that maximise one channel each of the last layer, all from
-    the same grey start. Right: the mean absolute cosine of the pictures of two channels, a point a
-    replicate. *What to see:*
-    {{ said("noncontrastive/robust-digits-more-varied", holds="(a) is more varied than (b)", fails="(a) is no more varied than (b)",
-            left="that (a) is more varied than (b) is not seen here") }}. It would count in a network that has
-    learned something: the probe of the features, below the pictures, is
-    {{ said("noncontrastive/robust-digits-training-helps", holds="better than that of the random start",
-            fails="worse than that of the random start", left="no better than that of the random start") }},
-    and the random start (c), which has learned nothing, is varied as well. The measure
-    takes a picture and the same one moved by some pixels for different.
+    the same grey start. *Likeness* is the mean absolute cosine of the pictures of two channels; *distinct* tells
+    how many different pictures they make, the exponential of the entropy of the spectrum of these cosines: 1 if
+    all are the same, the number of channels if none resembles another. Both take a picture and the same one moved
+    by some pixels for different. Below the pictures means over replicates; right: a point a replicate, lines join
+    those that share images and start. *What to see:*
+    {{ said("noncontrastive/robust-digits-more-varied", holds="in most replicates (a) is more varied than (b), and its probe better than that of (c): in a share of",
+            fails="it is not in most replicates that (a) is more varied than (b) and its probe better than that of (c): in a share of",
+            left="that (a) is more varied than (b), in a network whose probe is better than that of (c), is so in a share of the replicates of") }}.
+    Both are asked for, as the random start (c), which has learned nothing, is varied as well. The accuracy of the probe
+    {{ said("noncontrastive/robust-digits-training-helps", holds="is larger with a head than at the random start, by",
+            fails="is smaller with a head than at the random start: it changes by",
+            left="with a head is no clear gain on the random start: it changes by") }}.
     """
     names = list(ordered(config))
     drawn = canvas(8.6, 3.1 * len(names) + 0.3)
@@ -62,6 +65,11 @@ def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figur
     return drawn
 
 
+def _two_lines(words: str) -> str:
+    """Words for a tick: one that has no second line stands as high as those that have one."""
+    return "\n".join((*words.split(" ", 1), "")[:2])
+
+
 def _replicates(ax: Axes, values: pd.DataFrame) -> None:
     """A point a replicate; lines join what shares images and start."""
     for _, one in values.groupby("replicate"):
@@ -69,6 +77,6 @@ def _replicates(ax: Axes, values: pd.DataFrame) -> None:
         ax.plot(range(len(heights)), heights, color=COLOURS["grey"], linewidth=0.8)
         ax.scatter(range(len(heights)), heights, s=22, zorder=3,
                    color=[ARM_COLOURS[arm] for arm in ROBUST_ARMS])  # fmt: skip
-    ax.set_xticks(range(len(ROBUST_ARMS)), [ARMS[arm].replace(" ", "\n", 1) for arm in ROBUST_ARMS])
+    ax.set_xticks(range(len(ROBUST_ARMS)), [_two_lines(ARMS[arm]) for arm in ROBUST_ARMS])
     ax.set(title="likeness of\ntwo pictures", ylim=(0, 1.02), xlim=(-0.4, len(ROBUST_ARMS) - 0.6))
     ax.grid(axis="x", visible=False)

@@ -37,13 +37,14 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     ways of training from the same starts; n tells how many starts, and a white whisker is Wilson's 95 %
     interval of the share with both features. *What to see:*
     {{ said("noncontrastive/starts-head-diverse", holds="with the head most starts end with both features (green)",
-            fails="with the head it is not most starts that end with both features (green)") }},
-    {{ said("noncontrastive/starts-head-advantage", holds="far more than without it",
-            fails="not far more than without it") }}; when StopGrad is left out
-    {{ said("noncontrastive/starts-no-stop-gradient-collapse", holds="most collapse onto the strong one (blue)",
-            fails="it is not most that collapse onto the strong one") }}. It is most starts and not all: the
-    theorem speaks of large dimensions and of a weak feature that is weaker than any constant. Imbalance by
-    frequency: {{ said("noncontrastive/starts-frequency", holds="the same picture", fails="another picture") }}.
+            fails="with the head it is not most starts that end with both features (green)") }};
+    {{ said("noncontrastive/starts-head-advantage", holds="that is far more often than without it, by a share of",
+            fails="that is not far more often than without it: by a share of") }};
+    {{ said("noncontrastive/starts-no-stop-gradient-collapse", holds="when StopGrad is left out most collapse onto the strong one (blue)",
+            fails="when StopGrad is left out it is not most that collapse onto the strong one (blue)") }};
+    {{ said("noncontrastive/starts-frequency", holds="where features differ in frequency and not in strength, with the head most end with both as well",
+            fails="where features differ in frequency and not in strength, with the head it is not most that end with both") }}.
+    The theorem, which says all, speaks of large dimensions and of a weak feature that is weaker than any constant.
     Where there are more neurons than features, what is green without a head comes of their number alone.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
@@ -84,9 +85,11 @@ def winner_rule(outcomes: pd.DataFrame, config: Config) -> Figure:
     """Which feature a neuron takes without a head
 
     Share of neurons on the weak feature when the head is frozen, a dot a setting, with 95 % t-intervals over
-    starts, and the closed form of its ratio of strengths for Gaussian starts (line). *What to see:* without a head a neuron's fate is decided by its own start: the strong feature
-    wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4,
-    {{ said("noncontrastive/starts-no-head-rule", holds="exactly", fails="but not always") }}.
+    groups of starts, and the closed form of its ratio of strengths for Gaussian starts (line). *What to see:* without
+    a head a neuron's fate is decided by its own start: the strong feature wins if alpha_1^6 B_1^4 > alpha_2^6 B_2^4,
+    where B_1 and B_2 are the products of the neuron with the two features;
+    {{ said("noncontrastive/starts-no-head-rule", holds="so it is in all starts but for ties, a share of",
+            fails="so it is not in all starts, but in a share of") }}.
     Collapse of *all* neurons needs a ratio of strengths near zero.
     """
     frozen = outcomes[outcomes["mode"] == "frozen"]
@@ -127,8 +130,10 @@ def phase_diagram(diagram: pd.DataFrame) -> Figure:
     How many of the random starts of a cell, with the head, end with both features, collapse onto the strong
     one, take the weak one alone, or leave a neuron with a mixture, over the speed of the head relative to the
     encoder and the ratio of strengths. A cell has few starts, so that neighbours differ by chance. *What to
-    see:* the head works over three orders of magnitude of its speed; where the weak feature is much weaker,
-    {{ said("noncontrastive/imbalance", holds="more starts collapse", fails="no more starts collapse") }}.
+    see:* the head works over three orders of magnitude of its speed;
+    {{ said("noncontrastive/imbalance",
+            holds="from the mildest imbalance (top) to the strongest (bottom) the starts that end with both features become fewer, by a share of",
+            fails="from the mildest imbalance (top) to the strongest (bottom) the starts that end with both features do not become clearly fewer: by a share of") }}.
     """
     split = diagram["case"].str.split("/", expand=True).astype(float)
     frame = diagram.assign(ratio=split[0], kappa=split[1])

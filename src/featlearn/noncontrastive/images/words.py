@@ -13,7 +13,7 @@ HEADS = {
     "linear": "random linear",
     "mlp": "two-layer MLP",
 }
-NORMS = {"batch": "batch norm", "l2": "l2"}
+NORMS = {"batch": "batch norm", "l2": "ℓ₂ norm"}
 TARGETS = {"self": "same network", "ema": "moving average"}
 ARMS = {
     "with-head": "with a head",
@@ -22,7 +22,7 @@ ARMS = {
 }
 LAYERS = {"projection": "projection head", "encoder": "encoder"}
 SETS = {
-    "digits": "digits of 8 x 8 pixels",
+    "digits": "digits of 8 × 8 pixels",
     "cifar10": "CIFAR-10",
     "cifar100": "CIFAR-100",
     "stl10": "STL-10",
