@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.universality.words import OPPONENTS
+
 BY = ["world", "arm", "mixture", "replicate"]
 
 
@@ -34,6 +36,32 @@ def curves(accuracies: pd.DataFrame, config: Mapping[str, Any], percent: float) 
     weighted = weighted["value"].sum().assign(curve="weighted")
     target = own.loc[own["task"] == 0, [*BY, "value"]].assign(curve="target")
     return pd.concat([average, weighted, target], ignore_index=True)
+
+
+def best_of_nothing(shown: pd.DataFrame) -> pd.Series:
+    """Accuracy on the target of the best of what learns nothing, by world and replicate."""
+    own = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
+    return own.groupby(["world", "replicate"])["value"].max()
+
+
+def changes(shown: pd.DataFrame) -> pd.DataFrame:
+    """What all tasks change, replicate by replicate: columns world, arm, quantity, replicate, value.
+
+    Of ``shown``, which :func:`curves` gave: each curve after all tasks less that after the target,
+    and the target after either less :func:`best_of_nothing` (``lead after ...``).
+    """
+    trained = shown[shown["mixture"] > 0].rename(columns={"curve": "quantity"})
+    keys = ["world", "arm", "quantity", "replicate"]
+    every = trained.pivot(index=keys, columns="mixture", values="value")
+    first, last = every[1], every[every.columns.max()]
+    rows = [(last - first).rename("value").reset_index()]
+    for rung, word in ((first, "the target"), (last, "all tasks")):
+        target = rung.xs("target", level="quantity").rename("value").reset_index()
+        best = best_of_nothing(shown).rename("best").reset_index()
+        lead = target.merge(best, on=["world", "replicate"])
+        lead["value"] -= lead.pop("best")
+        rows.append(lead.assign(quantity=f"lead after {word}"))
+    return pd.concat(rows, ignore_index=True)
 
 
 def crossing(labels: Sequence[float], difference: Sequence[float]) -> float:

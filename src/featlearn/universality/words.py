@@ -5,6 +5,8 @@ KEPT = "MoCo, 8"
 RAW, RANDOM, UNTRAINED = "raw input", "random features", "untrained"
 #: What needs no pre-training, and is not told the features.
 OPPONENTS = (RAW, RANDOM, "untrained, 8")
+#: The three methods of the thesis' grids (Figures F.2 and F.9 to F.13).
+METHODS = (KEPT, "NNCLR, 8", "SimSiam, 8")
 #: The world whose shared and private features are as many.
 WORLD = "even"
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.core.stats import number
+from featlearn.core.stats import number, summary
+from featlearn.universality.curves import changes as changed
 from featlearn.universality.curves import crossing, curves
 from featlearn.universality.printed import beside, wide
-from featlearn.universality.words import KEPT, WORLD
+from featlearn.universality.words import KEPT, METHODS, WORLD
 
 
 def _all(accuracies: pd.DataFrame, config: Config) -> pd.DataFrame:
@@ -31,6 +32,42 @@ def ladders(accuracies: pd.DataFrame, config: Config) -> Table:
     """
     by = ["world", "arm", "mixture", "curve"]
     return wide(_all(accuracies, config), by, "labels", "labels")
+
+
+def _changed(accuracies: pd.DataFrame, config: Config) -> pd.DataFrame:
+    train = config["samples"]["train"]
+    shares = [100 * labels // train for labels in config["labels"]]
+    return pd.concat([changed(curves(accuracies, config, share)).assign(percent=share)
+                      for share in shares])  # fmt: skip
+
+
+@table()
+def changes(accuracies: pd.DataFrame, config: Config) -> Table:
+    """What a pre-training on all tasks changes, by share of the labels, replicate by replicate
+
+    Average, weighted average and target after all tasks less after the target alone; *lead after ...*: the
+    target less the best of raw input, random features and an untrained network.
+    """
+    return wide(_changed(accuracies, config), ["world", "arm", "quantity"], "percent", "%")
+
+
+@table("trade-offs")
+def trade_offs(accuracies: pd.DataFrame, config: Config) -> Table:
+    """In how many panels of Figures F.9 to F.13 the target surely falls and the average surely rises
+
+    Surely: the 95 % interval of the change from the target alone to all tasks, in pairs, does not hold zero.
+    """
+    own = _changed(accuracies, config).query("arm in @METHODS")
+    means = summary(own, ["world", "arm", "quantity", "percent"]).set_index(
+        ["percent", "world", "arm"]
+    )
+    target, average = (means[means["quantity"] == curve] for curve in ("target", "average"))
+    falls, rises = target["high"] < 0, average["low"] > 0
+    frame = pd.DataFrame(
+        {"panels": falls, "target falls": falls, "average rises": rises, "both": falls & rises}
+    )
+    counted = frame.assign(panels=1).groupby("percent").sum().reset_index()
+    return Table(counted, counted.rename(columns={"percent": "% of the labels"}), "")
 
 
 @table()
