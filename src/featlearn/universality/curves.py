@@ -45,14 +45,14 @@ def best_of_nothing(shown: pd.DataFrame) -> pd.Series:
 
 
 def changes(shown: pd.DataFrame) -> pd.DataFrame:
-    """What all tasks change, replicate by replicate: columns world, arm, quantity, replicate, value.
+    """What all tasks change, by replicate: columns world, arm, quantity, replicate, value.
 
     Of ``shown``, which :func:`curves` gave: each curve after all tasks less that after the target,
     and the target after either less :func:`best_of_nothing` (``lead after ...``).
     """
     trained = shown[shown["mixture"] > 0].rename(columns={"curve": "quantity"})
     keys = ["world", "arm", "quantity", "replicate"]
-    every = trained.pivot(index=keys, columns="mixture", values="value")
+    every = trained.set_index([*keys, "mixture"])["value"].unstack()  # noqa: PD010
     first, last = every[1], every[every.columns.max()]
     rows = [(last - first).rename("value").reset_index()]
     for rung, word in ((first, "the target"), (last, "all tasks")):

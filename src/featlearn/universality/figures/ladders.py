@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.transforms import offset_copy
 
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval
+from featlearn.core.statistical import FEW, LEAST, Look, bars, lines, share_interval
 from featlearn.core.stats import summary
 from featlearn.universality.curves import changes, curves
 from featlearn.universality.words import KEPT, METHODS, OPPONENTS, WORLD
@@ -91,6 +92,19 @@ def _legend(drawn: Figure, ax: Axes, columns: int) -> None:
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
+def dots(
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, looks: Mapping[str, Look], apart: float = 1.0
+) -> None:
+    """A dot a replicate beside the whiskers of :func:`lines`, where replicates are few."""
+    if frame["replicate"].nunique() > FEW:
+        return
+    beside = offset_copy(ax.transData, ax.get_figure(), x=4, units="points")
+    for place, (key, look) in enumerate(looks.items()):
+        own = frame[frame[hue] == key]
+        ax.plot(own[x] * apart ** (place - (len(looks) - 1) / 2), own["value"], ".", markersize=5,
+                color=look.colour, alpha=0.6, markeredgewidth=0, transform=beside)  # fmt: skip
+
+
 @figure("fig-f-13", contains="stand-in", percent=100, every=True,
         arms=("MoCo, 8", "NNCLR, 8", "SimSiam, 8"))  # fmt: skip
 @figure("room", percent=100, arms=("MoCo, 8", "MoCo, 32"), every=False)
@@ -107,21 +121,21 @@ def trade_off(
     representation; worlds differ in how many features of a task are shared, and stand in for the thesis' three
     families of data. Averages are over one task of each rung; the thesis' weights lie to 94 % on what the last
     step adds. Last panel of a row: all tasks less the target alone, replicate by replicate, a dot each.
-    {% if "MoCo, 8" in {{ arms }} %}With MoCo at the width of one task's features, as many of them shared as private, the average
-    {{ said("universality/average-rises", holds="rises, by a difference", fails="does not rise by .05") }} and the target
-    {{ said("universality/target-falls", holds="falls, by a difference", fails="does not fall by .02") }}.
-    {% else %}With as many shared features as private ones the target changes by a difference of
+    {% if "MoCo, 8" in {{ arms }} %}With MoCo at the width of one task's features, as many of them shared as private, and with differences in
+    brackets, {{ said("universality/average-rises", holds="the average rises", fails="the average does not rise by .05") }} and
+    {{ said("universality/target-falls", holds="the target falls", fails="the target does not fall by .02") }}.
+    {% else %}With as many shared features as private ones the target changes by
     {% for arm in {{ arms }} %}{{ ", " if not loop.first }}{{ value("changes", world="even", arm=arm, quantity="target",
     percent={{ percent }}) }} ({{ arm.split(",")[0] }}){% endfor %}.
-    {% endif %}{% if "MoCo, 32" in {{ arms }} %}With room for all features the target
-    {{ said("universality/no-trade-off-with-room", holds="does not fall", fails="still falls, by a small difference") }}.
+    {% endif %}{% if "MoCo, 32" in {{ arms }} %}With room for all features
+    {{ said("universality/no-trade-off-with-room", holds="the target does not fall", fails="the target still falls") }}.
     {% endif %}{% if "NNCLR, 8" in {{ arms }} %}A trade-off that the intervals hold is seen in {{ value("trade-offs", "both",
     percent={{ percent }}) }} of {{ value("trade-offs", "panels", percent={{ percent }}) }} panels.
-    {% endif %}Dotted: the target by the best of what learns nothing. With all labels a probe of the target's own
-    representation (MoCo) {{ said("universality/learned-not-raw-all-labels", holds="leads it by .05 or more",
-    fails="does not lead it by .05") }}, and after all tasks it is
-    {{ value("changes", world="even", arm="MoCo, 8", quantity="lead after all tasks", percent={{ percent }}) }} ahead (below zero:
-    behind): labels are linear in the features, so that what can be saved is labels. Figure 7.1 is one panel; Figure 7.3
+    {% endif %}Dotted: the target by the best of what learns nothing. With all labels
+    {{ said("universality/learned-not-raw-all-labels", holds="MoCo's representation of the target leads it by .05 or more",
+    fails="MoCo's representation of the target does not lead it by .05") }}; after all tasks its lead is
+    {{ value("changes", world="even", arm="MoCo, 8", quantity="lead after all tasks", percent={{ percent }}) }} (below zero: it is
+    behind). Labels are linear in the features, so that what can be saved is labels. Figure 7.1 is one panel; Figure 7.3
     adds two worlds to it, F.13 two methods, *room* a wider representation.
     """
     return _trade_off(accuracies, config, percent, _panels(config, arms, every))
@@ -142,11 +156,11 @@ def few_labels(accuracies: pd.DataFrame, config: Config, percent: int) -> Figure
     seen. With as many shared features as private ones the target changes by
     {% for arm in ("MoCo, 8", "NNCLR, 8", "SimSiam, 8") %}{{ ", " if not loop.first }}{{ value("changes", world="even",
     arm=arm, quantity="target", percent={{ percent }}) }} ({{ arm.split(",")[0] }}){% endfor %}.
-    {% if {{ percent }} == 5 %}There, with MoCo, the average
-    {{ said("universality/average-rises-few-labels", holds="rises, by a difference", fails="does not rise by .05") }}, the target
-    {{ said("universality/target-falls-few-labels", holds="falls, by a difference", fails="does not fall by .02") }}, and it
-    {{ said("universality/falls-more-with-few-labels", holds="falls more than with all labels, by a difference",
-    fails="falls less than with all labels, by a difference") }}.
+    {% if {{ percent }} == 5 %}There, with MoCo and with differences in brackets,
+    {{ said("universality/average-rises-few-labels", holds="the average rises", fails="the average does not rise by .05") }},
+    {{ said("universality/target-falls-few-labels", holds="the target falls", fails="the target does not fall by .02") }}, and
+    {{ said("universality/falls-more-with-few-labels", holds="it falls more than with all labels, as the thesis says",
+    fails="it falls less than with all labels, where the thesis says more") }}.
     {% endif %}Dotted: the target by the best of what learns nothing; there MoCo's target is ahead of it by
     {{ value("changes", world="even", arm="MoCo, 8", quantity="lead after the target", percent={{ percent }}) }} after the target alone and by
     {{ value("changes", world="even", arm="MoCo, 8", quantity="lead after all tasks", percent={{ percent }}) }} after all tasks (below zero: behind).
@@ -227,8 +241,9 @@ def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figur
 
     Ours, on vectors that stand in for pictures: linear CKA (biased, as the thesis has it), mean over
     replicates, of MoCo with 8 dimensions; shades run from the least of the figure to 1. *only 2* was pre-trained
-    on the second task alone; numbers are tasks of growing mixtures. From the target alone to all tasks, features
-    {{ said("universality/similarity-falls", holds="change", fails="stay alike") }} (CKA, as many shared as private). In the linear theory they do, and networks
+    on the second task alone; numbers are tasks of growing mixtures. From the target alone to all tasks, with as many shared features
+    as private ones and their CKA in brackets, {{ said("universality/similarity-falls", holds="features change",
+    fails="features stay alike") }}. In the linear theory they do, and networks
     that saw single other tasks all keep the shared features alone, so that they would be alike.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]

@@ -9,7 +9,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.universality.figures.ladders import NAMES
+from featlearn.universality.figures.ladders import NAMES, dots
 from featlearn.universality.words import RANDOM, RAW
 
 if TYPE_CHECKING:
@@ -29,11 +29,15 @@ def pictures(pictures: pd.DataFrame) -> Figure:
 
     Ours (MoCo): accuracy of converged linear probes against the number of sets in the pre-training, with 95 %
     intervals; a panel a share of the target's labels. By default the target is digits, and glyphs, gratings and
-    the digits turned by a quarter are added to it; a view moves a small grey picture by a pixel, in noise. As sets are added
-    the target {{ said("universality/pictures-target-falls", holds="falls", fails="does not fall by .02") }} and the average
-    {{ said("universality/pictures-average-rises", holds="rises", fails="does not rise") }}. With 5 % of the labels what was
-    pre-trained on the target {{ said("universality/pictures-learned-not-raw", holds="leads raw pixels and random features",
-    fails="does not lead raw pixels and random features by .05") }}; with all of them see the lines of both.
+    the digits turned by a quarter are added to it; a view moves a small grey picture by a pixel, in noise. With all labels, and
+    differences in brackets, {{ said("universality/pictures-target-falls", holds="the target falls as sets are added",
+    fails="the target does not fall by .02 as sets are added") }} and {{ said("universality/pictures-average-rises", holds="the average rises",
+    fails="the average does not rise") }}. What was pre-trained on the target is compared with the best of what learns nothing, raw
+    pixels or random features: with 5 % of the labels {{ said("universality/pictures-learned-not-raw", holds="it leads by .05 or more",
+    fails="it does not lead by .05") }}, with all of them {{ said("universality/pictures-learned-not-raw-all-labels",
+    holds="it leads by .05 or more", fails="it does not lead by .05") }}. After all sets the lead is
+    {{ value("picture-leads", after="all sets", percent=5) }} with 5 % of the labels and {{ value("picture-leads", after="all sets",
+    percent=100) }} with all (below zero: random features or pixels are the better representation of the target).
     """
     return ladder(pictures)
 
@@ -54,8 +58,15 @@ def ladder(pictures: pd.DataFrame) -> Figure:
     for ax, percent in zip(axes, shares, strict=True):
         lines(ax, shown[shown["percent"] == percent], "mixture", "curve", looks=LOOKS,
               errorbar=share_interval)  # fmt: skip
+        dots(
+            ax,
+            shown[shown["percent"] == percent],
+            "mixture",
+            "curve",
+            {key: LOOKS[key] for key in ("average", "target")},
+        )
         ax.set(title=f"{NAMES[ARM]}, {percent} % of the labels", xlabel="sets of the pre-training")
         ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
-    axes[0].set_ylabel("accuracy")
+    axes[0].set_ylabel(f"accuracy, n = {own['replicate'].nunique()}")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn

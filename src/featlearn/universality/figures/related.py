@@ -10,13 +10,13 @@ import seaborn as sns
 from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import share_interval
-from featlearn.universality.figures.ladders import NAMES
+from featlearn.universality.figures.ladders import NAMES, SHARES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Pools whose names say little above a panel.
-WORDS = {"own": "labelled samples", "kinds": "as many others"}
+WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}
 
 
 @figure("fig-f-7", contains="stand-in", pools=("own",))
@@ -27,11 +27,13 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
 
     Ours, on vectors that stand in for pictures; probes on the target, a line a number of labels, 95 %
     intervals. *related*: beside other tasks the pool has so much of the samples of the target's task.
-    *labelled samples*: it has those of the target. *as many others*: always as many samples of other tasks,
-    few tasks or many. A panel a method and pool. *What to see:* beside as many other samples, all labels, the target
-    {{ said("universality/classes-at-fixed-samples", holds="falls with the number of tasks", fails="does not fall with the number of tasks") }};
-    with 5 % of them a pre-training on the target alone
-    {{ said("universality/specific-wins-few", holds="is ahead of one on all tasks", fails="is not ahead of one on all tasks") }}.
+    *with the labelled samples*: it has those of the target. *as many other samples*: always as many of other tasks,
+    few tasks or many. A panel a method and pool; differences of accuracies in brackets. Beside as many other samples
+    (Figure F.5), with all labels,
+    {{ said("universality/classes-at-fixed-samples", holds="the target falls with the number of tasks", fails="the target does not fall with the number of tasks") }};
+    with 5 % of them and all related samples (Figure F.6)
+    {{ said("universality/specific-wins-few", holds="a pre-training on the target alone is ahead of one on all tasks",
+    fails="a pre-training on the target alone is not ahead of one on all tasks") }}.
     """
     methods = config["methods"]
     named = [pool for pool in dict.fromkeys(pooled["pool"]) if pool.startswith(pools)]
@@ -44,7 +46,7 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
         part = own[(own["method"] == method) & (own["pool"] == pool)]
         sns.lineplot(
             part, x="place", y="value", hue="labels", hue_order=labels, errorbar=share_interval, marker="o",
-            palette=list(sns.color_palette("viridis", len(labels))), err_style="bars", ax=ax,
+            palette=SHARES[: len(labels)], err_style="bars", ax=ax,
         )  # fmt: skip
         places = sorted(part["place"].unique())
         ax.set(title=f"{NAMES[method]}: {WORDS.get(pool, pool)}", xscale="log", ylabel="target accuracy",
@@ -53,5 +55,9 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
         ax.minorticks_off()
         if legend := ax.get_legend():
             legend.remove()
-    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", title="labels")
+    drawn.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc="outside right center",
+        title=f"labels, n = {own['replicate'].nunique()}",
+    )
     return drawn

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
-from featlearn.universality.encoders import ADAPTED, ALL, ENCODER, PROBED, named
+from featlearn.universality.encoders import ADAPTED, ALL, CHANCE, ENCODER, PROBED, named
 from featlearn.universality.printed import OURS, beside, wide, with_training
 from featlearn.universality.words import FT, LP
 
@@ -125,6 +125,21 @@ def adapters(adapters: pd.DataFrame) -> Table:
     """Test and training accuracy of every model, target, method and number of copies"""
     by = ["model", "target", "method", "copies", "on"]
     return wide(with_training(adapters), by, "percent", "%")
+
+
+@table("adapter-leads")
+def leads(adapters: pd.DataFrame, probed: pd.DataFrame) -> Table:
+    """How far the best of probe and adapters leads the best of what learns nothing, mean over targets
+
+    Replicate by replicate; *all*: mean over encoders as well.
+    """
+    by = ["model", "target", "percent", "replicate"]
+    nothing = probed[probed["percent"].notna() & ~probed["features"].isin((ENCODER, CHANCE))]
+    lead = adapters.groupby(by)["value"].max() - nothing.groupby(by)["value"].max()
+    each = lead.reset_index()
+    both = pd.concat([each, each.assign(model="all")])
+    means = both.groupby(["model", "percent", "replicate"], as_index=False)["value"].mean()
+    return wide(means.astype({"percent": int}), ["model"], "percent", "%")
 
 
 @table()

@@ -57,7 +57,8 @@ def trade_offs(accuracies: pd.DataFrame, config: Config) -> Table:
 
     Surely: the 95 % interval of the change from the target alone to all tasks, in pairs, does not hold zero.
     """
-    own = _changed(accuracies, config).query("arm in @METHODS")
+    own = _changed(accuracies, config)
+    own = own[own["arm"].isin(METHODS)]
     means = summary(own, ["world", "arm", "quantity", "percent"]).set_index(
         ["percent", "world", "arm"]
     )

@@ -6,13 +6,19 @@ import pandas as pd
 
 from featlearn.core.publish import Config, Table, table
 from featlearn.universality.printed import wide, with_training
-from featlearn.universality.tables.pictures import by_sets
+from featlearn.universality.tables.pictures import by_sets, leading
 
 
 @table()
 def residual(pictures: pd.DataFrame, config: Config) -> Table:
     """Residual networks: accuracy on each set by mixture and share of the labels; mixture 0 is not pre-trained"""
     return by_sets(pictures, config)
+
+
+@table("residual-leads")
+def leads(pictures: pd.DataFrame) -> Table:
+    """Residual networks: how far a probe of the target leads the best of what learns nothing, by replicate"""
+    return leading(pictures)
 
 
 @table("residual-tuned")
