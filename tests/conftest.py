@@ -47,6 +47,24 @@ def tiny_llama(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory):
+    """A folder with a random BERT of the library transformers, and its tokenizer."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    where = tmp_path_factory.mktemp("bert")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "book", "a", "the"]
+    (where / "vocab.txt").write_text("\n".join(words))
+    transformers.BertTokenizerFast(str(where / "vocab.txt")).save_pretrained(where)
+    torch.manual_seed(0)
+    transformers.BertModel(transformers.BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32,
+    )).save_pretrained(where)  # fmt: skip
+    return where
+
+
+@pytest.fixture(scope="session")
 def tiny_reader(tmp_path_factory):
     """A random Llama that writes all text back (``model``), essays and files like LongBench's."""
     transformers = pytest.importorskip("transformers")

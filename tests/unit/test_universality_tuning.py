@@ -294,18 +294,8 @@ def test_more_labels_than_samples_are_refused(tmp_path) -> None:
         _measured(tmp_path, name, model)
 
 
-def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
-    transformers = pytest.importorskip("transformers")
+def test_a_folder_with_an_encoder_of_texts(tmp_path, tiny_bert) -> None:
     words = ["good", "bad", "film", "book", "a", "the"]
-    where = tmp_path / "bert"
-    where.mkdir()
-    (where / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
-    transformers.BertTokenizerFast(str(where / "vocab.txt")).save_pretrained(where)
-    torch.manual_seed(0)
-    transformers.BertModel(transformers.BertConfig(
-        vocab_size=10, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32,
-    )).save_pretrained(where)  # fmt: skip
     (tmp_path / "texts").mkdir()
     random = np.random.default_rng(0)
     for part, count in (("train", 24), ("validation", 12), ("test", 12)):
@@ -313,7 +303,7 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
                  "label": 1 - number % 2} for number in range(count)]  # fmt: skip
         lines = "\n".join(json.dumps(row) for row in rows)
         (tmp_path / "texts" / f"{part}.jsonl").write_text(lines)
-    model = {"encoder": {"kind": "text"}, "weights": str(where), "augmentation": {},
+    model = {"encoder": {"kind": "text"}, "weights": str(tiny_bert), "augmentation": {},
              "targets": {"reviews": {"path": str(tmp_path / "texts")}}}  # fmt: skip
     found, probed, config = _adapted(tmp_path, model)
     assert set(found["copies"]) == {1, 2}
@@ -322,7 +312,7 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path) -> None:
     shown = tables.by_share(found, probed, quoted, config, "table-f-8", "SimCSE", 0).shown
     assert shown["row"].str.startswith("small: reviews").any()
 
-    loaded = folder.load_encoder(where)
+    loaded = folder.load_encoder(tiny_bert)
     texts = ["a good film", "bad", "the book"]
     together = sentences.features(loaded, texts)
     alone = torch.cat([sentences.features(loaded, [text]) for text in texts])

@@ -106,18 +106,8 @@ def test_folders_make_the_tables_of_their_names(checkout):
     assert "random features" in birds
 
 
-def test_an_encoder_of_texts_goes_through_the_workflow(checkout):
-    transformers = pytest.importorskip("transformers")
-    words = ["good", "bad", "film", "book", "a", "the"]
-    where = checkout / "weights/bert"
-    where.mkdir()
-    (where / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words]))
-    transformers.BertTokenizerFast(str(where / "vocab.txt")).save_pretrained(where)
-    with seeded(0, "weights"):
-        transformers.BertModel(transformers.BertConfig(
-            vocab_size=10, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-            intermediate_size=32,
-        )).save_pretrained(where)  # fmt: skip
+def test_an_encoder_of_texts_goes_through_the_workflow(checkout, tiny_bert):
+    words = ["good", "bad", "film", "book"]
     texts = checkout / "texts"
     texts.mkdir()
     for part in ("train", "validation", "test"):
@@ -126,7 +116,7 @@ def test_an_encoder_of_texts_goes_through_the_workflow(checkout):
         (texts / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     model = {
         "encoder": {"kind": "text"},
-        "weights": "weights/bert",
+        "weights": str(tiny_bert),
         "targets": {"IMDB": {"path": "texts"}},
     }
     settings = {"run": "texts", "universality": {"foundation": {"models": {"SimCSE": model}}}}

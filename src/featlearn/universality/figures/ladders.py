@@ -12,7 +12,7 @@ from matplotlib.transforms import offset_copy
 
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import FEW, LEAST, Look, bars, lines, share_interval
+from featlearn.core.statistical import FEW, LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import summary
 from featlearn.universality.curves import changes, curves
 from featlearn.universality.words import KEPT, METHODS, OPPONENTS, WORLD
@@ -223,8 +223,9 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
                     half_width=means["half_width"].where(means["replicates"] >= LEAST)
                 )
                 x, y = (means[means["curve"] == curve] for curve in ("average", "target"))
-                ax.errorbar(x["mean"], y["mean"], y["half_width"], x["half_width"], fmt=".-",
-                            color=colour, elinewidth=0.6, label=f"{100 * labels / train:g} % of the labels")  # fmt: skip
+                whiskers(ax, x["mean"], y["mean"], y["half_width"], colour, marker=".", line="-",
+                         label=f"{100 * labels / train:g} % of the labels")  # fmt: skip
+                whiskers(ax, x["mean"], y["mean"], x["half_width"], colour, marker=".", across=True)
                 ax.plot(x["mean"].iloc[0], y["mean"].iloc[0], "o", color=colour, fillstyle="none",
                         markersize=8)  # fmt: skip
     _name(axes, panels, accuracies, config, "target accuracy")

@@ -74,7 +74,8 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
     """Maps of the target's features after a probe, fine-tuning, and the two together with a contrastive loss
 
     Ours, on vectors: t-SNE of normalised features of test samples, pre-trained on all tasks, tuned on 20 %
-    of the labels; colours are classes, whose numbers say nothing but which is which. Below: the share of a sample's ten nearest neighbours that have its class, in the features themselves, mean over replicates. A probe does not move
+    of the labels; colours are classes, whose numbers say nothing but which is which. Below: the share of a sample's
+    ten nearest neighbours that have its class, in the features themselves, mean over replicates. A probe does not move
     the features; {{ said("universality/ours-purer", holds="classes lie tighter with the contrastive loss than without",
     fails="classes do not lie tighter with the contrastive loss than without") }}
     (the difference of shares in brackets).
