@@ -88,7 +88,7 @@ def maps(maps: pd.DataFrame, purities: pd.DataFrame) -> Figure:
             ax.plot(own["x"], own["y"], "osD^vPX"[one // len(colours)], markersize=3,
                     markeredgewidth=0, color=colours[one % len(colours)], label=f"{one + 1}")  # fmt: skip
         pure = purities.loc[purities["method"] == method, "value"].mean()
-        ax.set(title=LOOKS[method].words, xlabel=f"neighbours of the class: {pure:.2f}",
+        ax.set(title=LOOKS[method].words if method in LOOKS else method, xlabel=f"neighbours of the class: {pure:.2f}",
                xticks=[], yticks=[])  # fmt: skip
         ax.set_aspect("equal", "datalim")
     keys = {words: line for ax in drawn.axes
