@@ -38,26 +38,21 @@ def curves(accuracies: pd.DataFrame, config: Mapping[str, Any], percent: float) 
     return pd.concat([average, weighted, target], ignore_index=True)
 
 
-def best_of_nothing(shown: pd.DataFrame) -> pd.Series:
-    """Accuracy on the target of the best of what learns nothing, by world and replicate."""
-    own = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
-    return own.groupby(["world", "replicate"])["value"].max()
-
-
 def changes(shown: pd.DataFrame) -> pd.DataFrame:
     """What all tasks change, by replicate: columns world, arm, quantity, replicate, value.
 
     Of ``shown``, which :func:`curves` gave: each curve after all tasks less that after the target,
-    and the target after either less :func:`best_of_nothing` (``lead after ...``).
+    and the target after either less the best of what learns nothing (``lead after ...``).
     """
     trained = shown[shown["mixture"] > 0].rename(columns={"curve": "quantity"})
     keys = ["world", "arm", "quantity", "replicate"]
     every = trained.set_index([*keys, "mixture"])["value"].unstack()  # noqa: PD010
     first, last = every[1], every[every.columns.max()]
     rows = [(last - first).rename("value").reset_index()]
+    nothing = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
+    best = nothing.groupby(["world", "replicate"])["value"].max().rename("best").reset_index()
     for rung, word in ((first, "the target"), (last, "all tasks")):
         target = rung.xs("target", level="quantity").rename("value").reset_index()
-        best = best_of_nothing(shown).rename("best").reset_index()
         lead = target.merge(best, on=["world", "replicate"])
         lead["value"] -= lead.pop("best")
         rows.append(lead.assign(quantity=f"lead after {word}"))

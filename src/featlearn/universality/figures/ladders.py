@@ -98,7 +98,7 @@ def dots(
     """A dot a replicate beside the whiskers of :func:`lines`, where replicates are few."""
     if frame["replicate"].nunique() > FEW:
         return
-    beside = offset_copy(ax.transData, ax.get_figure(), x=4, units="points")
+    beside = offset_copy(ax.transData, ax.get_figure(root=True), x=4, units="points")
     for place, (key, look) in enumerate(looks.items()):
         own = frame[frame[hue] == key]
         ax.plot(own[x] * apart ** (place - (len(looks) - 1) / 2), own["value"], ".", markersize=5,
@@ -174,21 +174,21 @@ def _trade_off(
     shown = curves(accuracies, config, percent)
     drawn, axes = _grid(panels, more=1)
     nothing = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
-    nothing = nothing.groupby(["arm", "world"])["value"].mean()
-    best = str(nothing.groupby("arm").mean().idxmax())
+    floors = nothing.groupby(["arm", "world"])["value"].mean()
+    best = str(floors.groupby("arm").mean().idxmax())
     changed = changes(shown)
     for row, cells in zip(axes, panels, strict=True):
         for ax, (world, arm) in zip(row, cells, strict=False):
             own = shown[(shown["arm"] == arm) & (shown["world"] == world)]
             lines(ax, own, "mixture", "curve", looks=LOOKS, errorbar=share_interval, apart=1.06)
-            ax.axhline(nothing[best, world], linestyle=":", color=PALETTE["untrained"],
+            ax.axhline(floors[best, world], linestyle=":", color=PALETTE["untrained"],
                        label=f"target task, {best}: best that learns nothing")  # fmt: skip
             ax.set(xscale="log")
             ax.set_xticks(config["mixtures"], [str(mixture) for mixture in config["mixtures"]])
             ax.minorticks_off()
     names = _name(axes, panels, accuracies, config, "accuracy")
     for row, cells in zip(axes, panels, strict=True):
-        own = changed.assign(cell=list(zip(changed["world"], changed["arm"], strict=True)))
+        own = changed.assign(cell=changed[["world", "arm"]].apply(tuple, axis=1))
         bars(row[-1], own, "cell", "quantity", groups=dict(zip(cells, names, strict=True)),
              looks={key: LOOKS[key] for key in ("average", "target")})  # fmt: skip
         row[-1].set_ylabel("change of the accuracy")

@@ -78,7 +78,8 @@ def thresholds(thresholds: pd.DataFrame) -> Figure:
     """
     drawn = canvas(5.4, 3.2)
     ax = drawn.subplots()
-    for colour, (b, own) in zip(COLOURED, thresholds.groupby("probability"), strict=False):
+    for colour, (_, own) in zip(COLOURED, thresholds.groupby("probability"), strict=False):
+        b = float(own["probability"].iloc[0])
         closed = own["threshold"].iloc[0]
         ax.plot(own["ratio"], own["value"], "o", color=COLOURS[colour], markersize=4,
                 label=f"$b$ = {b:g}, $B^*$ = {closed:.2f}")  # fmt: skip

@@ -137,9 +137,9 @@ def leads(adapters: pd.DataFrame, probed: pd.DataFrame) -> Table:
     nothing = probed[probed["percent"].notna() & ~probed["features"].isin((ENCODER, CHANCE))]
     lead = adapters.groupby(by)["value"].max() - nothing.groupby(by)["value"].max()
     each = lead.reset_index()
-    both = pd.concat([each, each.assign(model="all")])
-    means = both.groupby(["model", "percent", "replicate"], as_index=False)["value"].mean()
-    return wide(means.astype({"percent": int}), ["model"], "percent", "%")
+    both = pd.concat([each, each.assign(model="all")]).astype({"percent": int})
+    means = both.groupby(["model", "percent", "replicate"])["value"].mean().reset_index()
+    return wide(means, ["model"], "percent", "%")
 
 
 @table()
