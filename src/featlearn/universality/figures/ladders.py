@@ -124,19 +124,21 @@ def trade_off(
     {% if "MoCo, 8" in {{ arms }} %}With MoCo at the width of one task's features, as many of them shared as private, and with differences in
     brackets, {{ said("universality/average-rises", holds="the average rises", fails="the average does not rise by .05") }} and
     {{ said("universality/target-falls", holds="the target falls", fails="the target does not fall by .02") }}.
-    {% else %}With as many shared features as private ones the target changes by
-    {% for arm in {{ arms }} %}{{ ", " if not loop.first }}{{ value("changes", world="even", arm=arm, quantity="target",
+    {% else %}With as many shared features as private ones target and average change by
+    {% for arm in {{ arms }} %}{{ ", by " if not loop.first }}{{ value("changes", world="even", arm=arm, quantity="target",
+    percent={{ percent }}) }} and {{ value("changes", world="even", arm=arm, quantity="average",
     percent={{ percent }}) }} ({{ arm.split(",")[0] }}){% endfor %}.
     {% endif %}{% if "MoCo, 32" in {{ arms }} %}With room for all features
     {{ said("universality/no-trade-off-with-room", holds="the target does not fall", fails="the target still falls") }}.
-    {% endif %}{% if "NNCLR, 8" in {{ arms }} %}A trade-off that the intervals hold is seen in {{ value("trade-offs", "both",
+    {% endif %}{% if "NNCLR, 8" in {{ arms }} %}Both, with paired intervals that do not hold zero, are seen in {{ value("trade-offs", "both",
     percent={{ percent }}) }} of {{ value("trade-offs", "panels", percent={{ percent }}) }} panels.
-    {% endif %}Dotted: the target by the best of what learns nothing. With all labels
-    {{ said("universality/learned-not-raw-all-labels", holds="MoCo's representation of the target leads it by .05 or more",
-    fails="MoCo's representation of the target does not lead it by .05") }}; after all tasks its lead is
-    {{ value("changes", world="even", arm="MoCo, 8", quantity="lead after all tasks", percent={{ percent }}) }} (below zero: it is
-    behind). Labels are linear in the features, so that what can be saved is labels. Figure 7.1 is one panel; Figure 7.3
-    adds two worlds to it, F.13 two methods, *room* a wider representation.
+    {% endif %}Dotted: the target by the best of what learns nothing.
+    {% if "MoCo, 8" in {{ arms }} %}{{ said("universality/learned-not-raw-all-labels",
+    holds="MoCo's representation of the target leads it by .05 or more",
+    fails="MoCo's representation of the target does not lead it by .05") }}. {% endif %}After all tasks the lead of
+    {{ {{ arms }}[0] }} dimensions, is {{ value("changes", world="even", arm={{ arms }}[0], quantity="lead after all tasks",
+    percent={{ percent }}) }} (below zero: it is behind). Labels are linear in the features, so that what can be saved is
+    labels. Figure 7.1 is one panel; Figure 7.3 adds two worlds to it, F.13 two methods, *room* a wider representation.
     """
     return _trade_off(accuracies, config, percent, _panels(config, arms, every))
 
@@ -153,9 +155,10 @@ def few_labels(accuracies: pd.DataFrame, config: Config, percent: int) -> Figure
     interval lies below zero for the target in {{ value("trade-offs", "target falls", percent={{ percent }}) }} and above it for
     the average in {{ value("trade-offs", "average rises", percent={{ percent }}) }} of {{ value("trade-offs", "panels",
     percent={{ percent }}) }} panels, both in {{ value("trade-offs", "both", percent={{ percent }}) }}: elsewhere no trade-off is
-    seen. With as many shared features as private ones the target changes by
-    {% for arm in ("MoCo, 8", "NNCLR, 8", "SimSiam, 8") %}{{ ", " if not loop.first }}{{ value("changes", world="even",
-    arm=arm, quantity="target", percent={{ percent }}) }} ({{ arm.split(",")[0] }}){% endfor %}.
+    seen. With as many shared features as private ones target and average change by
+    {% for arm in ("MoCo, 8", "NNCLR, 8", "SimSiam, 8") %}{{ ", by " if not loop.first }}{{ value("changes", world="even",
+    arm=arm, quantity="target", percent={{ percent }}) }} and {{ value("changes", world="even",
+    arm=arm, quantity="average", percent={{ percent }}) }} ({{ arm.split(",")[0] }}){% endfor %}.
     {% if {{ percent }} == 5 %}There, with MoCo and with differences in brackets,
     {{ said("universality/average-rises-few-labels", holds="the average rises", fails="the average does not rise by .05") }},
     {{ said("universality/target-falls-few-labels", holds="the target falls", fails="the target does not fall by .02") }}, and
