@@ -24,6 +24,8 @@ READ = {"two": 2, **INPUTS}
 #: Accuracy on the training inputs from which they are fitted, on all others from which a network is
 #: said to answer.
 FITTED, ANSWERED = 0.99, 0.95
+#: Share of the power at one frequency above which a vector is called pure.
+PURE = 0.9
 #: Inputs of the largest task of which all inputs are summed.
 MOST_INPUTS = 20_000
 #: Size (k, p) that stories and captions tell of.

@@ -13,10 +13,9 @@ import torch
 from torch import Tensor
 
 from featlearn.fourier.closed_forms import maximum_margin
+from featlearn.fourier.config import PURE
 from featlearn.fourier.network import Network, neuron_norms, norm
 
-#: Share of the power at one frequency above which a vector is called pure.
-PURE = 0.9
 #: Share of the largest neuron's norm below which a neuron is dead.
 DEAD = 0.1
 

@@ -24,7 +24,7 @@ def attention_maps(
 ) -> Figure:
     """{{ label }}: attention maps of a trained layer, and their waves
 
-    Columns are heads of the first network of the cell `{{ cell }}`, drawn at random. Above: the map
+    Columns are heads of the first network of the task in the heading, drawn at random. Above: the map
     E^T W^K W^Q^T E from the number of a query (across) to that of a key (down), without what the
     softmax does not see, the mean over the keys; below: the share of power of each wave, the two signs
     of a wave as one, darkest the largest share of the figure. A product of two cosines is two points, mirror
@@ -34,8 +34,8 @@ def attention_maps(
     strongest wave and its mirror image have
     {{ value("attention", "start", cell="{{ cell }}", quantity="pair") | percent }} of the power before
     training; after it
-    {{ said("fourier/attention-waves-{{ cell }}", holds="they have more than all other waves together",
-            fails="they have less than half, so that these maps are not waves") }}.
+    {{ said("fourier/attention-waves-{{ cell }}", holds="they have more than all other waves together, this share",
+            fails="they have less than half, this share, so that these maps are not waves") }}.
     {{ value("attention", cell="{{ cell }}", quantity="same") | percent }} of the heads have the same frequency
     along both sides, where the thesis writes of distinct ones.
     """

@@ -10,6 +10,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.fourier.closed_forms import expected_peak, frequencies
+from featlearn.fourier.config import PURE
 from featlearn.fourier.words import task_of
 
 if TYPE_CHECKING:
@@ -21,21 +22,24 @@ if TYPE_CHECKING:
 @figure("fig-c-1", cell="three", label="Figure C.1", printed="3 numbers mod 97")
 @figure("fig-c-3", cell="five", label="Figure C.3", printed="5 numbers mod 23")
 def neurons(weights: pd.DataFrame, config: Config, cell: str, label: str, printed: str) -> Figure:
-    """{{ label }}: neurons of a trained network are cosines
+    """{{ label }}: neurons of a trained network, and whether they are cosines
 
-    Rows are neurons of the first network of the cell `{{ cell }}`, drawn at random from those that are
-    not dead. Left: their weights on the first input (red) and the curve of their Fourier series; right:
+    Rows are neurons of the first network of the task in the heading, drawn at random from those that are
+    not dead. Left: their weights on the first input (red) and the curve of their Fourier series, which goes
+    through any weights and proves nothing; right, where it is decided:
     the share of power at each frequency, bars of the same weights, dots of the neuron's other vectors,
-    black of the output. The thesis has {{ printed }}; the sizes here are those of the config, in the
-    heading. *What to see:* a neuron with one bar has it in all of its vectors; which one it is differs from
-    neuron to neuron. {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of all active
+    black of the output. Above a row stands what the neuron is: of one frequency, if all of its vectors have more than
+    nine tenths of their power at the same one, or of several. The thesis has {{ printed }}; the sizes here
+    are those of the config. *What to see:* the
+    frequency differs from neuron to neuron. {{ value("circuits", cell="{{ cell }}", quantity="single") | percent }} of all active
     neurons are of one frequency; the sum of the inputs' phases is off the output's by
     {{ value("circuits", cell="{{ cell }}", quantity="residual") | number }} radians in the median. The verdict
-    is on three numbers: {{ said("fourier/phases-add-up", holds="phases add up as in Lemma 4.10", fails="phases do not add up as in Lemma 4.10") }}.
+    is on three numbers: {{ said("fourier/phases-add-up", holds="phases add up as in Lemma 4.10, up to so many radians in the median",
+                                 fails="phases do not add up as in Lemma 4.10, but are off by so many radians in the median") }}.
     """
     own = weights[weights["cell"] == cell]
     places = sorted(own["place"].unique())
-    drawn = canvas(6.4, 1.25 * len(places) + 0.7)
+    drawn = canvas(6.4, 1.4 * len(places) + 0.7)
     axes = drawn.subplots(len(places), 2, squeeze=False, sharex="col", width_ratios=[1.5, 1])
     k, p = config[cell]["inputs"], config[cell]["modulus"]
     for (left, right), place in zip(axes, places, strict=True):
@@ -68,6 +72,8 @@ def _power(ax: Axes, vectors: np.ndarray) -> None:
     shares = power / power.sum(1, keepdims=True)
     at = np.arange(shares.shape[1])
     ax.bar(at, shares[0], color=COLOURS["blue"])
+    pure = (shares[:, 1:].max(1) > PURE).all() and len(set(shares[:, 1:].argmax(1))) == 1
+    ax.set_title("one frequency" if pure else "several frequencies", fontsize=9)
     for other in shares[1:-1]:
         ax.plot(at, other, ".", color=COLOURS["orange"], markersize=5)
     ax.plot(at, shares[-1], ".", color=COLOURS["ink"], markersize=3)
@@ -80,16 +86,20 @@ def _power(ax: Axes, vectors: np.ndarray) -> None:
 def spectra(neurons: pd.DataFrame, config: Config, cell: str, label: str, printed: str) -> Figure:
     """{{ label }}: the frequencies of all neurons, and how pure they are
 
-    All weight vectors of the inputs, of all active neurons of all replicates of the cell `{{ cell }}`:
+    All weight vectors of the inputs, of all active neurons of all replicates of the task in the heading:
     (a) the frequency of their largest power after training, (b) its share of the power at the random
     start, (c) after training. Dashed: even counts in (a); in (b) and (c) the mean that white noise has
-    on so many points. The thesis has {{ printed }}. *What to see:* whether a frequency is left out, in (a).
-    The mean share of power goes from
+    on so many points. The thesis has {{ printed }}. *What to see:* in (a) a frequency that is left out would have no bar. Were
+    all alike, the weakest one would have an even part of the margin; it has
+    {{ value("circuits", cell="{{ cell }}", quantity="equal") | percent }} of it. From (b) to (c) the mean
+    share of power goes from
     {{ value("circuits", "start", cell="{{ cell }}", quantity="peak") | percent }} to
-    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}; the weakest frequency has
-    {{ value("circuits", cell="{{ cell }}", quantity="equal") | percent }} of an even part of the margin. The
-    verdict is on three numbers: {{ said("fourier/figure-4-2c", holds="nearly all power lies at one frequency", fails="power is not all at one frequency") }},
-    and {{ said("fourier/frequencies-share-alike", holds="frequencies share the margin alike", fails="frequencies do not share the margin alike") }}.
+    {{ value("circuits", cell="{{ cell }}", quantity="peak") | percent }}. The
+    verdict is on three numbers:
+    {{ said("fourier/figure-4-2c", holds="nearly all power lies at one frequency, this share of it",
+            fails="power is not all at one frequency, but this share of it") }},
+    and {{ said("fourier/frequencies-share-alike", holds="frequencies share the margin alike, the weakest with this share of an even part",
+                fails="frequencies do not share the margin alike, the weakest has this share of an even part") }}.
     The thesis divides by the power at both signs of a frequency, by which a cosine would have 1/2; its
     figures, and these, add them up.
     """

@@ -25,8 +25,8 @@ def neuron_ascent(ascent: pd.DataFrame, neurons: pd.DataFrame) -> Figure:
     Gradient ascent on the sphere of a single neuron's share in the margin (Lemma C.14), a line a random
     start; below, the share of power at its strongest frequency that the least pure of the k + 1 weight
     vectors has, at the start and in the end. *What to see:*
-    {{ said("fourier/best-neuron", holds="no start stays below the maximum of the thesis (dashed) and none passes it",
-            fails="not every start ends at the maximum of the thesis (dashed)") }}. Of
+    {{ said("fourier/best-neuron", holds="no start stays below the maximum of the thesis (dashed) and none passes it: the least is this share of it",
+            fails="not every start ends at the maximum of the thesis (dashed): the least is this share of it") }}. Of
     {{ value("neuron-ascent", "starts", k=3, p=7) | number }} starts of three numbers modulo 7
     {{ value("neuron-ascent", "single", k=3, p=7) | percent }} end with all vectors at one frequency, as Lemma
     4.10 says of the best neuron; that no start ends elsewhere is more than it says.
