@@ -9,6 +9,8 @@ ABLATIONS = {
     "causal": "causal mask",
     "labels unseen": "Q without labels",
 }
+#: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
+CLASSES = (1, 6, 5, 1)
 METHODS = {
     "nothing": "output 0",
     "constant step": "constant step, validated",

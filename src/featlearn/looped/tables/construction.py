@@ -124,7 +124,7 @@ def one_loop(shortcut: pd.DataFrame) -> Table:
     frame = both.median().reset_index()
     shown = pd.DataFrame({
         "examples": frame["examples"],
-        "step": frame["arm"].str.replace("|", "‖"),
+        "step": frame["arm"].str.replace("|", "‖").str.replace("^2", "²"),
         "error of the task": [
             "rounding" if value < 1e-13 else number(value, 2) for value in frame["prediction"]
         ],
