@@ -59,8 +59,8 @@ def trained_ranks(trained: pd.DataFrame) -> Figure:
     *What to see:*
     {{ said("icl/theorem-5-4-1", holds="training reaches the theorem's optimum, above which its own loss ends by this share at most",
             fails="training does not reach the theorem's optimum, above which its own loss ends by this share") }}, and
-    {{ said("icl/trained-larger-loses", holds="networks of larger rank lose more to noise, at the second deviation by this factor",
-            fails="networks of larger rank do not lose far more to noise, at the second deviation by this factor") }}.
+    {{ said("icl/trained-larger-loses", holds="networks of larger rank lose more to noise, of examples and of labels: at the second deviation the largest has this many times the loss of the smallest",
+            fails="networks of larger rank do not lose far more to noise: at the second deviation the largest has this many times the loss of the smallest") }}.
     """
     drawn = canvas(4.8, 3.3)
     ax = drawn.subplots()
