@@ -12,6 +12,8 @@ from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.quoted import quoted_table
 from featlearn.core.statistical import Look, bars, history
+from featlearn.emergence.figures.maps import hollow
+from featlearn.emergence.figures.maps import panels as maps_of
 from featlearn.emergence.reading import dimension, measured, rows
 
 if TYPE_CHECKING:
@@ -168,19 +170,17 @@ def weight_maps(
     fails="with hidden representation the weights do not turn to one direction") }}.
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
-    shown = [(cell, d) for cell, d in panels if measured(maps, [cell])]
-    drawn = canvas(8.4, 2.6 * len(shown) * len(kinds))
-    axes = drawn.subplots(len(shown) * len(kinds), 3, squeeze=False)
-    lines = iter(axes)
-    for cell, wanted in shown:
-        d = dimension(maps, cell, wanted)
-        for preset, kind in kinds.items():
-            own = rows(maps, cell=cell, preset=preset, dimension=d)
-            for moment, ax in enumerate(next(lines)):
-                _map(ax, own, moment)
-                ax.set_title(f"{CELLS[cell]}, d = {d}: {kind}" if moment == 0 else "",
-                             fontsize=8.5)  # fmt: skip
-                ax.set(xlabel=MOMENTS[moment], ylabel=None)
+    lines = [
+        (f"{CELLS[cell]}, d = {d}: {kind}", rows(maps, cell=cell, preset=preset, dimension=d))
+        for cell, wanted in panels if measured(maps, [cell])
+        for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
+    ]  # fmt: skip
+    drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
+    for (words, own), line in zip(lines, axes, strict=True):
+        line[0].set_title(words, fontsize=8.5)
+        for moment, ax in enumerate(line):
+            _map(ax, own, moment)
+            ax.set_xlabel(MOMENTS[moment])
     return drawn
 
 
@@ -289,21 +289,18 @@ def gradient_directions(values: pd.DataFrame) -> Figure:
     return drawn
 
 
+def _seen(own: pd.DataFrame, moment: int) -> pd.DataFrame:
+    """Stars, and the neurons that have a direction: those with weight."""
+    here = rows(own, moment=moment)
+    return here[(here["cosine"] != 0) | (here["point"] < 0)]
+
+
 def _map(ax: Axes, own: pd.DataFrame, moment: int) -> None:
     last = rows(own, moment=2).set_index("point")["cosine"]
-    here = rows(own, moment=moment)
-    here = here[(here["cosine"] != 0) | (here["point"] < 0)]  # without weight there is no direction
-    for low, high, colour in (
-        (-NEAR, NEAR, COLOURS["grey"]),
-        (NEAR, 2, COLOURS["blue"]),
-        (-2, -NEAR, COLOURS["orange"]),
-    ):
+    here = _seen(own, moment)
+    for low, high, colour in ((-NEAR, NEAR, "grey"), (NEAR, 2, "blue"), (-2, -NEAR, "orange")):
         side = last[(last > low) & (last <= high) & (last.index >= 0)].index
         shown = here[here["point"].isin(side)]
-        # above the stars, on which the theory's step puts them
-        ax.plot(shown["x"], shown["y"], ".", color=colour, markersize=3, alpha=0.5, zorder=3)
-    for point, colour in ((-2, COLOURS["blue"]), (-1, COLOURS["orange"])):
-        star = here[here["point"] == point]
-        ax.plot(star["x"], star["y"], "*", color=colour, markersize=13, alpha=0.4,
-                markeredgecolor=COLOURS["ink"], markeredgewidth=0.6)  # fmt: skip
-    ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
+        ax.plot(shown["x"], shown["y"], ".", color=COLOURS[colour], markersize=3, alpha=0.5)
+    for point, colour in ((-2, "blue"), (-1, "orange")):
+        hollow(ax, here[here["point"] == point], "*", colour)

@@ -9,6 +9,7 @@ import pandas as pd
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import history
+from featlearn.emergence.figures.maps import hollow, panels
 from featlearn.emergence.reading import rows
 
 if TYPE_CHECKING:
@@ -19,32 +20,35 @@ SETTINGS = {
     "second": ("Experiment 2 (k = 4, d = 25)", COLOURS["green"]),
     "third": ("Experiment 3 (k = 5)", COLOURS["orange"]),
 }
+#: Marker and colour of a centre, by its label.
+CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 
 
 @figure("fig-a-12")
 def mixture_maps(maps: pd.DataFrame) -> Figure:
     """Weights move to the centres of the clusters (Figure A.12)
 
-    Classical multidimensional scaling by 1 - cosine of all weights (blue) with the centres (red:
-    label +1, orange: -1), one replicate; a row for each experiment of Table A.6, its start, middle
+    Classical multidimensional scaling by 1 - cosine of all weights with the centres, one replicate; a row for each experiment of Table A.6, its start, middle
     and end. Two dimensions of a map show little of a cube with four or five. *What to see,* as measured in
     the whole space: {{ said("emergence/mixture-covered", holds="at the end every centre has a neuron along it",
     fails="at the end some centre has no neuron along it") }}, by the cosine of the one that is worst off.
     """
-    drawn = canvas(8.4, 8.2)
-    axes = drawn.subplots(3, 3)
-    for line, (setting, (words, _)) in zip(axes, SETTINGS.items(), strict=True):
-        own = rows(maps, setting=setting)
-        for ax, (epoch, here) in zip(line, own.groupby("epoch"), strict=True):
-            for kind, marker, size, colour in ((1, "*", 11, "red"), (-1, "*", 11, "orange"),
-                                               (0, ".", 3, "blue")):  # fmt: skip
-                shown = here[here["kind"] == kind]
-                ax.plot(shown["x"], shown["y"], marker, color=COLOURS[colour], markersize=size,
-                        alpha=0.4 if kind == 0 else 0.9, markeredgewidth=0.4,
-                        markeredgecolor=COLOURS["blue" if kind == 0 else "ink"])  # fmt: skip
-            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.25, 1.25), ylim=(-1.25, 1.25),
-                   xlabel=f"epoch {epoch}")  # fmt: skip
+    seen = {
+        words: list(rows(maps, setting=setting).groupby("epoch"))
+        for setting, (words, _) in SETTINGS.items()
+    }
+    drawn, axes = panels([[here for _, here in line] for line in seen.values()], foot=0.3, page=7.2)
+    for line, (words, epochs) in zip(axes, seen.items(), strict=True):
+        for ax, (epoch, here) in zip(line, epochs, strict=True):
+            neurons = here[here["kind"] == 0]
+            ax.plot(neurons["x"], neurons["y"], ".", color=COLOURS["blue"], markersize=3, alpha=0.4,
+                    label="neuron")  # fmt: skip
+            for label, (marker, colour) in CENTRES.items():
+                hollow(ax, here[here["kind"] == label], marker, colour,
+                       label=f"centre, label {label:+d}".replace("-", "−"))  # fmt: skip
+            ax.set_xlabel(f"epoch {epoch}")
         line[0].set_title(words, fontsize=9)
+    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=3)
     return drawn
 
 
