@@ -31,7 +31,7 @@ def filter_maps(
     makes groups with opposite centres out of noise as well; only what exceeds the numbers on the right
     was learned. The thesis chose by hand and shows no such comparison. Over all replicates and stages of
     the wider network {{ said("emergence/filters-gather", holds="the groups exceed both nulls by as much as was asked",
-    fails="the groups exceed the larger of both nulls by less than was asked") }}.
+    fails="the groups exceed the larger of both nulls by less than was asked") }}, by the difference of mean cosines.
     """
     width = config["widths"][place]
     own, told = rows(maps, width=width), rows(values, width=width, replicate=0)

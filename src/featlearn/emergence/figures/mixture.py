@@ -54,16 +54,17 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
 
 @figure("mixture-signs")
 def mixture_signs(values: pd.DataFrame, corners: pd.DataFrame) -> Figure:
-    """Every cluster is found, with a sign that the thesis did not expect
+    """Clusters on the cube: which are found, and with which sign
 
-    Along the training, means of the replicates with 95 % intervals. Left: cosine of the centre that is
+    Along the training, means of {{ value("table-a-6", "replicates", setting="first", quantity="sign") }}
+    replicates with 95 % intervals. Left: cosine of the centre that is
     worst off with its best neuron. Middle: of the neurons near a centre (cosine above 0.8) the share
     whose output weight has the sign of the centre's label; the curve begins where there are any.
     Right: what the thesis says such a network is about, the sum of y_c ReLU(<c, x>) over all corners,
-    at a corner labelled +1. *What to see:* {{ said("emergence/mixture-covered", holds="every centre is found",
-    fails="not every centre is found") }}. For k = 4 the sum on the right is negative, so that output weights need
+    at a corner labelled +1, in numbers that are exact. *What to see:* {{ said("emergence/mixture-covered", holds="every centre is found",
+    fails="not every centre is found") }}, by the cosine of the one that is worst off. For k = 4 the sum on the right is negative, so that output weights need
     the opposite sign of the label; {{ said("emergence/mixture-signs", holds="they have that of the label",
-    fails="they do not have that of the label") }}. For k = 5 it is zero, and biases are needed.
+    fails="they do not have that of the label") }}, by the share that has it. For k = 5 it is zero, and biases are needed.
     """
     drawn = canvas(8.6, 3.3)
     axes = drawn.subplots(1, 3)
@@ -75,10 +76,15 @@ def mixture_signs(values: pd.DataFrame, corners: pd.DataFrame) -> Figure:
             own = values[(values["setting"] == setting) & (values["quantity"] == quantity)]
             history(ax, own, name, colour, x="epoch", marker=".")
         ax.set(xlabel="epoch", ylabel=words, ylim=(-0.03, 1.03))
-    colours = [COLOURS["red" if value < 0 else "sky"] for value in corners["value"]]
-    axes[2].bar(corners["relevant"], corners["value"], color=colours)
     axes[2].axhline(0, color=COLOURS["ink"], linewidth=0.8)
-    axes[2].set(xlabel="directions (k)", ylabel="sum at a corner labelled +1", xticks=range(1, 9))
-    axes[2].set_yscale("symlog", linthresh=1)
+    axes[2].vlines(corners["relevant"], 0, corners["value"], color=COLOURS["grey"])
+    axes[2].plot(corners["relevant"], corners["value"], "o", color=COLOURS["blue"], markersize=4)
+    for k, value in corners[["relevant", "value"]].to_numpy().tolist():
+        axes[2].annotate(f"{value:g}".replace("-", "−"), (k, value), (0, 5 if value >= 0 else -5),
+                         textcoords="offset points", ha="center", fontsize=8.5,
+                         va="bottom" if value >= 0 else "top")  # fmt: skip
+    axes[2].set(xlabel="directions (k)", ylabel="sum at a corner labelled +1",
+                xticks=corners["relevant"])  # fmt: skip
+    axes[2].margins(y=0.15)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn

@@ -36,7 +36,8 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     usual start and {{ value("neuron-directions", pictures="{{ cell }}", which="smallest start", moment="end", quantity="directions") | number }} from
     the small one: two opposite groups are one direction, the four that the thesis saw on SVHN are two. On the digits 0 and 1
     {{ said("emergence/neurons-gather", holds="neurons gather from the usual start", fails="neurons do not gather from the usual start") }},
-    {{ said("emergence/neurons-gather-from-a-small-start", holds="from the small one they do", fails="nor from the small one") }}.
+    {{ said("emergence/neurons-gather-from-a-small-start", holds="from the small one they do", fails="nor from the small one") }};
+    in brackets the share of the directions that is left.
     """
     own = rows(maps, cell=cell)
     steps = sorted(own["step"].unique())

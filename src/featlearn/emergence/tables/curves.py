@@ -159,6 +159,7 @@ STEPS = {
     ("theory-1", "drift"): "later, at the theory's rate",
     ("early", "v1-v2"): "plain descent: cosine of gradients, v1, v2",
     ("early", "v1-v3"): "plain descent: cosine of gradients, v1, v3",
+    ("early", "v3-mean"): "plain descent: cosine of gradients, v3, mean",
 }
 
 
