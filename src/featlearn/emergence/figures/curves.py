@@ -124,7 +124,7 @@ def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: boo
             if not each:
                 history(ax, curve, label, colour, dash)
                 continue
-            wide = curve.pivot(index="step", columns="replicate", values="value")
+            wide = curve.pivot_table(index="step", columns="replicate", values="value")
             ax.plot(wide, color=colour, linestyle=dash, linewidth=0.6, alpha=0.35)
             ax.plot(wide.median(axis=1), color=colour, linestyle=dash, label=label)
 
@@ -217,7 +217,7 @@ def theory_rates(values: pd.DataFrame) -> Figure:
     ax = drawn.subplots()
     own = rows(values, cell="parity", structured=True)
     arms = {"network": "chosen rates"} | {
-        arm: "the theory's rate" if arm == "theory-1" 
+        arm: "the theory's rate" if arm == "theory-1"
         else f"{arm.removeprefix('theory-')} times the theory's rate"
         for arm in own["arm"].unique() if arm.startswith("theory-")
     }  # fmt: skip

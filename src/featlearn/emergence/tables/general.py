@@ -49,4 +49,6 @@ def general(values: pd.DataFrame) -> Table:
     replicates = int(found["replicates"].max())
     # for texts, as scales have other levels
     most = (found["noise"] == found["noise"].max()).map({True: "most noise", False: ""})
-    return Table(found.assign(which=most), shown, f"{replicates} replicates; after the sign: {SPREAD_KIND}.")
+    return Table(
+        found.assign(which=most), shown, f"{replicates} replicates; after the sign: {SPREAD_KIND}."
+    )

@@ -20,7 +20,7 @@ def drift(drift: pd.DataFrame) -> Figure:
 
     Algorithm 5 on the XOR after its first step: T steps that together have the same length, T eta
     B_x1, which the lemma wants small. Left: the largest distance of a neuron from where the first
-    step had put it, over that after the fewest steps in the same replicate, as starts differ by far more than steps do.
+    step had put it, over that after the fewest steps in the same replicate, as starts differ.
     Right: that distance over its bound, for the neuron that comes nearest to its own;
     above the line the bound is broken; its intervals are those over the starts. 95 % intervals. *What to see:* more and smaller steps move a
     neuron as far, as they follow the same flow, and

@@ -107,7 +107,7 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
         for reading, (words, colour) in READINGS.items():
             shown = own[own["reading"] == reading]
             if len(shown):
-                wide = shown.pivot(index="step", columns="replicate", values="value")
+                wide = shown.pivot_table(index="step", columns="replicate", values="value")
                 ax.plot(wide, color=COLOURS[colour], linewidth=0.6, alpha=0.4)
                 ax.plot(wide.mean(axis=1), color=COLOURS[colour], label=words)
         for method, (words, colour, dash) in HEADS.items():
