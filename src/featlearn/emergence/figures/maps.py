@@ -67,8 +67,8 @@ def panels(
     return drawn, axes
 
 
-def hollow(ax: Axes, shown: pd.DataFrame, marker: str, colour: str, **words: str) -> None:
+def hollow(ax: Axes, shown: pd.DataFrame, marker: str, colour: str, label: str = "") -> None:
     """What neurons are compared with: above them, and hollow, so that none is hidden."""
     ax.plot(shown["x"], shown["y"], marker, markersize=12 if marker == "*" else 7,
             markerfacecolor="none", markeredgecolor=COLOURS[colour], markeredgewidth=1.2, zorder=4,
-            **words)  # fmt: skip
+            label=label or None)  # fmt: skip
