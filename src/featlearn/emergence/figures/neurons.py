@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, PAGE, canvas
+from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Config, figure
+from featlearn.emergence.figures.maps import hollow, panels
 from featlearn.emergence.reading import rows
 
 if TYPE_CHECKING:
@@ -35,28 +36,23 @@ def neuron_maps(maps: pd.DataFrame, config: Config, cell: str, words: str) -> Fi
     usual start and {{ value("neuron-directions", pictures="{{ cell }}", which="smallest start", moment="end", quantity="directions") | number }} from
     the small one: two opposite groups are one direction, the four that the thesis saw on SVHN are two. On the digits 0 and 1
     {{ said("emergence/neurons-gather", holds="neurons gather from the usual start", fails="neurons do not gather from the usual start") }},
-    {{ said("emergence/neurons-gather-from-a-small-start", holds="from the small one they do", fails="nor from the small one") }}.
+    {{ said("emergence/neurons-gather-from-a-small-start", holds="from the small one they do", fails="nor from the small one") }};
+    in brackets the share of the directions that is left.
     """
     own = rows(maps, cell=cell)
     steps = sorted(own["step"].unique())
     starts = sorted(config[cell]["starts"])
     starts = [starts[-1], starts[0]]
-    drawn = canvas(min(PAGE, 2.3 * len(steps)), 2.6 * len(starts))
-    axes = drawn.subplots(len(starts), len(steps), squeeze=False)
-    for line, start in zip(axes, starts, strict=True):
-        of_start = rows(own, start=start)
-        last = rows(of_start, step=steps[-1]).set_index("point")["outer"]
-        for ax, step in zip(line, steps, strict=True):
-            here = rows(of_start, step=step)
-            for sign, colour, star in ((1, COLOURS["blue"], -2), (-1, COLOURS["orange"], -1)):
+    seen = [[rows(own, start=start, step=step) for step in steps] for start in starts]
+    drawn, axes = panels(seen)
+    for line, maps_of_start, start in zip(axes, seen, starts, strict=True):
+        last = maps_of_start[-1].set_index("point")["outer"]
+        for ax, here, step in zip(line, maps_of_start, steps, strict=True):
+            for sign, colour, star in ((1, "blue", -2), (-1, "orange", -1)):
                 side = last[(last * sign > 0) & (last.index >= 0)].index
                 shown = here[here["point"].isin(side)]
-                ax.plot(shown["x"], shown["y"], ".", color=colour, markersize=5, alpha=0.6)
-                place = here[here["point"] == star]
-                ax.plot(place["x"], place["y"], "*", color=colour, markersize=12,
-                        markeredgecolor=COLOURS["ink"], markeredgewidth=0.6)  # fmt: skip
-            title = "usual start" if start == 1 else f"start times {start:g}"
-            ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-1.6, 1.6), ylim=(-1.6, 1.6),
-                   xlabel="start" if step == 0 else f"step {step}",
-                   title=title if step == steps[0] else "")  # fmt: skip
+                ax.plot(shown["x"], shown["y"], ".", color=COLOURS[colour], markersize=5, alpha=0.6)
+                hollow(ax, here[here["point"] == star], "*", colour)
+            ax.set_xlabel("start" if step == 0 else f"step {step}")
+        line[0].set_title("usual start" if start == 1 else f"start times {start:g}")
     return drawn

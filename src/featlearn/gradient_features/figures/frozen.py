@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, history, interval, lines
+from featlearn.core.statistical import Look, interval, lines
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 READINGS = {
-    "printed rate, step 2/k": ("as printed", "orange"),
+    "printed rate, step 2/k": ("as printed", "red"),
     "twice the rate, step 2/k": ("twice the rate", "green"),
-    "printed rate, step 1/k": ("finer thresholds", "blue"),
-    "as printed": ("as printed", "orange"),
+    "printed rate, step 1/k": ("thresholds 1/k apart", "blue"),
+    "as printed": ("as printed", "red"),
 }
 HEADS = {
-    "linear": ("linear", "--"),
-    "random features": ("random features", ":"),
-    "products of two": ("of degree 2", "-."),
-    "quadratic kernel": ("of degree 2", "-."),
-    "tangent kernel": ("tangent kernel", (0, (1, 3))),
-    "RBF kernel": ("RBF kernel", "-"),
+    "linear": ("linear", PALETTE["raw input"], "--"),
+    "random features": ("random features", PALETTE["random features"], ":"),
+    "products of two": ("of degree 2", COLOURS["purple"], "-."),
+    "quadratic kernel": ("of degree 2", COLOURS["purple"], "-."),
+    "tangent kernel": ("tangent kernel", PALETTE["tangent kernel"], (0, (5, 1, 1, 1, 1, 1))),
+    "RBF kernel": ("RBF kernel", PALETTE["kernel"], (0, (8, 2))),
 }
 SHADES = ("sky", "blue", "green", "orange", "red", "purple")
 
@@ -83,15 +83,16 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
 
     Test error of parities of two and of four coordinates (Algorithm 6; the first step on inputs, and
     by the closed form of its gradient), and the share of the labels' energy that is missed of a
-    polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Black
-    lines: fixed features on the same inputs, solved to their optimum. 95 % intervals. *What to see:*
-    products of two coordinates know the parity of two, so that it says nothing about features. That of four
+    polynomial of degree 4 of two projections (Algorithm 7, exact for any number of steps). Dashes and dots: fixed
+    features on the same inputs, solved to their optimum, several of which may lie on one another at chance. Thin
+    lines: each replicate, thick ones: their mean. Thresholds lie 2/k apart, or, at the printed rate too, 1/k.
+    *What to see:* products of two coordinates know the parity of two, so that it says nothing about features. That of four
     {{ said("gradient_features/uniform-parity-learned", holds="the network learns and nothing fixed does",
-    fails="the network does not learn so much better than what is fixed") }}. With the printed rate the sum of a good neuron
+    fails="the network does not learn so much better than what is fixed") }}, by the difference of their errors. With the printed rate the sum of a good neuron
     moves by half a step of the thresholds, and {{ said("gradient_features/uniform-parity-rate", holds="twice the rate gets further",
-    fails="twice the rate gets no further") }}. The polynomial: {{ said("gradient_features/multi-index-learned",
+    fails="twice the rate gets no further") }}, by the difference of hinge losses. Of the polynomial {{ said("gradient_features/multi-index-learned",
     holds="the network learns more than its part of degree 2, which is what fixed features learn",
-    fails="the network does not learn so much more than fixed features") }}.
+    fails="the network does not learn so much more than fixed features") }}, by the share of the energy that it misses less.
     """
     parity = config["uniform_parity"]
     panels = {
@@ -106,12 +107,13 @@ def algorithms(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -> Fig
         for reading, (words, colour) in READINGS.items():
             shown = own[own["reading"] == reading]
             if len(shown):
-                history(ax, shown, words, COLOURS[colour])
-        for method, (words, dash) in HEADS.items():
+                wide = shown.pivot_table(index="step", columns="replicate", values="value")
+                ax.plot(wide, color=COLOURS[colour], linewidth=0.6, alpha=0.4)
+                ax.plot(wide.mean(axis=1), color=COLOURS[colour], label=words)
+        for method, (words, colour, dash) in HEADS.items():
             level = heads[(heads["law"] == law) & (heads["method"] == method)]["value"]
             if len(level):
-                ax.axhline(level.mean(), color=COLOURS["ink"], linestyle=dash, linewidth=1,
-                           label=words)  # fmt: skip
+                ax.axhline(level.mean(), color=colour, linestyle=dash, linewidth=1.2, label=words)
         top = 1.1 if law == "multi_index" else 0.56
         ax.set(title=title, xscale="log", xlabel="step", ylim=(-0.02, top),
                ylabel="energy missed" if law == "multi_index" else "test error")  # fmt: skip

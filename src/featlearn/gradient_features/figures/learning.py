@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from featlearn.core.plots import COLOURS, PAGE, canvas
@@ -32,8 +33,8 @@ def learning_curves(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -
     what a linear classifier and a head on random features of the same start reach, both solved to their
     optimum at a penalty chosen on validation inputs. *What to see:* a linear classifier has
     {{ value("learning", law="linear", method="linear") | percent }} of the linear data and
-    {{ value("learning", law="mixture", method="linear") | percent }} of the mixture, so that their curves say nothing about
-    features. On the XOR random features have {{ value("learning", law="xor", method="random features") | percent }} and the network
+    {{ value("learning", law="mixture", method="linear") | percent }} of the mixture: both panels, where the curves soon lie on
+    that line, say nothing about features. On the XOR random features have {{ value("learning", law="xor", method="random features") | percent }} and the network
     {{ value("learning", law="xor", method="network") | percent }}. The grey line is the level of the simplest rule for the parity, the
     sign of <D, x>, by a sum over the block: {{ said("gradient_features/parity-plateau", holds="the network stays there first",
     fails="the network does not stay there first") }}, by the distance from it, and
@@ -42,7 +43,10 @@ def learning_curves(curves: pd.DataFrame, heads: pd.DataFrame, config: Config) -
     """
     laws = [name for name in LAWS if (curves["law"] == name).any()]
     drawn = canvas(min(PAGE, 2.5 * len(laws)), 3.3)
-    axes = drawn.subplots(1, len(laws), sharey=True, squeeze=False)[0]
+    # a decade of steps is about as wide in every panel
+    last = curves.groupby("law")["step"].max()
+    axes = drawn.subplots(1, len(laws), sharey=True, squeeze=False,
+                          width_ratios=[0.5 + np.log10(last[name]) for name in laws])[0]  # fmt: skip
     for ax, name in zip(axes, laws, strict=True):
         own = curves[(curves["law"] == name) & (curves["arm"] == "network")]
         _lines(ax, own, "part", PARTS)
