@@ -22,8 +22,8 @@ def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
     """A figure as a URI, and its size in pixels where its PNG is there: a page keeps room for it.
 
     It is the SVG, or its PNG as lossless WebP if that is there and takes less room. The same pixels
-    give the same bytes. These settings of the encoder take twice the time of its quickest ones for a
-    seventh less bytes; its best ones, thirty times as slow, save a twentieth more.
+    give the same bytes. These settings of the encoder take twice the time of its quickest ones
+    for a seventh less bytes; its best ones, thirty times as slow, save a twentieth more.
     """
     content, kind, size = svg.read_bytes(), "image/svg+xml", None
     png = svg.with_suffix(".png")
