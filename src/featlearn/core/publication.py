@@ -280,9 +280,13 @@ def elsewhere(root: Path, then: str) -> str:
 
 
 def unlike(told: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
-    """What is installed here in another version than in the run of a summary, a line each."""
+    """What is installed here in another version than in the run of a summary, a line each.
+
+    What is not loaded here does not tell which build it is (``2.13.0`` of ``2.13.0+cu130``).
+    """
     return [
-        f"{name}: {', '.join(then)} in the published run, {versions[name]} here"
+        f"{name}: {', '.join(then)} in the published run, {here} here"
         for name, then in told["versions"].items()
-        if name in versions and versions[name] not in then
+        if (here := versions.get(name))
+        and not any(here in (one, one.split("+")[0]) for one in then)
     ]
