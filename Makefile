@@ -1,5 +1,5 @@
-# Two commands are all it takes: `make` (the report) and `make test`.
-# Every target sets up what it needs; each also stands in the README as plain commands.
+# Two commands are enough: `make` (set-up, every result, the report) and `make test` (set-up, tests).
+# `make help` lists the rest. A target sets up what it needs.
 
 SCALE ?= tour
 # nproc would take OMP_NUM_THREADS for the number of cores
@@ -10,80 +10,101 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# the arithmetic of a plain old processor; compiled code keys its cache without it, so has its own
+# the arithmetic of a plain old processor; the cache of compiled code ignores that, so it gets a folder
 PORTABLE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 \
 	OPENBLAS_CORETYPE=Haswell TORCHINDUCTOR_CACHE_DIR=$(CURDIR)/$(VENV)/portable
-# side by side; what takes longest stands first in testpaths, so that both workers end together
+# side by side; the longest come first in testpaths, so that both workers end together; ends with the
+# slowest tests
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup \
-	--no-loadscope-reorder
+	--no-loadscope-reorder --durations=25 --durations-min=5
 # by name: Snakemake reads a config file three times, and what follows are more values
 RUN = $(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
 ONE ?= looped/construction
 JUDGED = results/desk/$(subst /,/claims/,$(ONE)).parquet
 
-.PHONY: run desk smoke test test-long test-all test-portable smoke-portable test-emulated test-cluster check \
-	bench one verify compare publish verify-published check-results seeds lock clean
+.PHONY: run desk smoke one seeds neighbours help test test-long test-all test-portable smoke-portable \
+	test-emulated test-cluster check mutants bench replay verify verify-published compare check-results publish \
+	lock clean
 
-run: $(READY) ## every result at SCALE (tour) and results/<scale>/report.html
+##@ Results
+run: $(READY) ## make every result at SCALE, and the report (default)
 	$(RUN)
-	@echo "Open results/$(SCALE)/report.html"
+	@$(BIN)/python scripts/summary.py results/$(SCALE)
 
-desk: ## the same at the sizes that the verdicts are made for
+desk: ## make every result at the sizes that the verdicts need: hours
 	@$(MAKE) --no-print-directory run SCALE=desk
 
-smoke: ## the same at sizes that only show that everything runs
+smoke: ## make every result at the smallest sizes, to see that everything runs
 	@$(MAKE) --no-print-directory run SCALE=smoke
 
-test: $(READY) check ## style, types, workflow lint, all tests but the long ones
-	$(PYTEST) -m "not long"
-
-test-long: $(READY) ## what takes minutes: fifty kills of each training, a whole second run
-	$(PYTEST) -m long
-
-test-all: test test-long test-cluster ## every test
-
-# what is killed, locked or read from a config does not depend on the processor
-test-portable: $(READY) ## unit and property tests that compute, with the arithmetic of another processor
-	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property --ignore-glob '*/test_fuzzed_*'
-
-smoke-portable: $(READY) ## smoke as oneDNN runs it without AVX-512: results/smoke-without-avx512/
-	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
-		--configfile config/scale/smoke.yaml --config run=smoke-without-avx512
-
-test-emulated: $(READY) ## portable bytes natively and on two emulated processors (needs qemu-user)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/emulated
-
-test-cluster: $(READY) ## the workflow on a Slurm of its own (needs slurm-wlm and munge)
-	$(BIN)/python -m pytest tests/cluster
-
-check: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow template
-	$(BIN)/mypy
-	$(BIN)/snakemake --lint
-
-bench: $(READY) ## speed, measured as ratios within one run: results/bench/
-	$(BIN)/python -m bench
-
-one: $(READY) ## one experiment at the sizes of desk, and its claims against the published ones: ONE=looped/construction
+one: $(READY) ## make one experiment, ONE, at the sizes of desk and compare its claims
 	$(BIN)/snakemake --cores $(CORES) $(JUDGED) --config scale=desk
 	$(BIN)/featlearn compare results/published/desk $(JUDGED)
 
-verify: $(READY) ## re-run SCALE in a temporary folder and compare every byte
-	$(BIN)/python scripts/verify.py --scale $(SCALE) --cores $(CORES)
+seeds: $(READY) ## repeat SCALE with the base seed SEED and list changed verdicts
+	$(RUN) seed=$(SEED) run=$(SCALE)-seed-$(SEED)
+	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-seed-$(SEED)
 
-compare: $(READY) ## SCALE here against the published run: verdicts, numbers, files
+neighbours: $(READY) ## repeat experiments of SCALE at other settings: a verdict that turns is open
+	$(BIN)/snakemake --cores $(CORES) neighbours --config scale=$(SCALE)
+
+##@ Tests
+test: $(READY) check ## run the checks of `make check`, then all tests except the long ones
+	$(PYTEST) -m "not long"
+
+test-long: $(READY) ## run the tests that take minutes: killed trainings, a second run compared
+	$(PYTEST) -m long
+
+test-all: test test-long test-cluster ## run test, test-long and test-cluster
+
+# what is killed, locked or read from a config does not depend on the processor
+test-portable: $(READY) ## run the tests that compute, with the arithmetic of an older processor
+	$(PORTABLE) $(PYTEST) -m "not long" tests/unit tests/property --ignore-glob '*/test_fuzzed_*'
+
+smoke-portable: $(READY) ## run smoke without AVX-512, into results/smoke-without-avx512/
+	ONEDNN_MAX_CPU_ISA=AVX2 $(BIN)/snakemake --cores $(CORES) \
+		--configfile config/scale/smoke.yaml --config run=smoke-without-avx512
+
+test-emulated: $(READY) ## compare portable bytes on two emulated processors (needs qemu-user)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/emulated
+
+test-cluster: $(READY) ## run the workflow on a local Slurm (needs slurm-wlm and munge)
+	$(BIN)/python -m pytest tests/cluster
+
+check: $(READY) ## check style, types and the workflow
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy & TYPES=$$!; $(BIN)/snakefmt --check Snakefile workflow template && \
+		$(BIN)/snakemake --lint; OTHERS=$$?; wait $$TYPES && exit $$OTHERS
+
+mutants: $(READY) ## insert forty faults into measuring code: each must fail a test
+	$(BIN)/python tests/mutants.py
+
+bench: $(READY) ## measure speed, as ratios within one run, into results/bench/
+	$(BIN)/python -m bench
+
+##@ Comparison and publication
+replay: $(READY) ## draw and judge SCALE again from its frames, and compare: minutes
+	$(BIN)/python scripts/replay.py results/$(SCALE) $(REPLAY)
+
+compare: $(READY) ## compare results/<scale> with the published run: verdicts, numbers, files
 	$(BIN)/featlearn compare --files results/published/$(SCALE) results/$(SCALE)
 
-publish: $(READY) ## results/published/ from finished runs that this commit would not change: RUNS="desk tour-portable"
-	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
-	$(BIN)/python -m featlearn.core.pages
+verify: $(READY) ## repeat SCALE in a temporary folder and compare every byte
+	$(BIN)/python scripts/verify.py --scale $(SCALE) --cores $(CORES)
 
-verify-published: $(READY) ## the published portable run once more, here; which bytes differ
+verify-published: $(READY) ## repeat the published portable run and name the files that differ
 	$(BIN)/python scripts/verify.py --published --cores $(CORES)
 
-# uv makes the environment; where there is none it is fetched into a small environment of its own.
+check-results: $(READY) ## compare every file of SCALE with its hash; set damaged ones aside
+	$(BIN)/python scripts/verify.py --scale $(SCALE) --here
+
+publish: $(READY) ## copy the finished runs RUNS to results/published/ and write their pages
+	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
+	$(BIN)/python -m featlearn.core.publishing.markdown_pages
+
+##@ Environment
+# uv makes the environment; where there is none, pip fetches it into .uv.
 # Bytecode is made once: where PYTHONDONTWRITEBYTECODE is set, each job would compile torch for itself
 $(READY): requirements.lock pyproject.toml
 	@command -v uv >/dev/null || test -x .uv/bin/uv || \
@@ -95,18 +116,19 @@ $(READY): requirements.lock pyproject.toml
 		$$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-check-results: $(READY) ## hash every artefact of SCALE against its record; damage is set aside
-	$(BIN)/python scripts/verify.py --scale $(SCALE) --here
-
-seeds: $(READY) ## SCALE with the base seed SEED (1), and the claims whose verdict it changes
-	$(RUN) seed=$(SEED) run=$(SCALE)-seed-$(SEED)
-	$(BIN)/python scripts/compare.py results/$(SCALE) results/$(SCALE)-seed-$(SEED)
-
-lock: ## resolve the dependencies of pyproject.toml anew
+lock: ## update requirements.lock and environment.yml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--extra dev --extra cluster --extra language --extra tensorboard --extra timm --upgrade --quiet pyproject.toml --output-file requirements.lock
-	$(BIN)/python -m featlearn.core.environment
+	$(BIN)/python scripts/environment.py
 
-clean: ## the results and the environment; published results stay
+clean: ## delete all results except the published ones, and the environment
 	rm -rf $(VENV) .uv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^##@ / {printf "%s%s\n", gap, substr($$0, 5); gap = "\n"} \
+		/^[a-z-]+:.*## / {printf "  make %-16s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "Variables, as in \`make verify SCALE=smoke CORES=1\`:"
+	@echo "  SCALE=$(SCALE) (or smoke, desk, paper)  CORES=$(CORES)  WORKERS=$(WORKERS)  SEED=$(SEED)"
+	@echo "  ONE=$(ONE)  RUNS=\"desk tour-portable\"  PYTHON=$(PYTHON)"

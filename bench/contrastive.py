@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bench.timing import ratio, side_by_side
-from featlearn.contrastive.gradients import Batch, codes, contrastive_loss, weight_descent
+from featlearn.contrastive.model import Batch, codes, contrastive_loss, weight_descent
 
 DESK = {"replicates": 10, "anchors": 256, "negatives": 256, "dimension": 256, "neurons": 256}
 TAU = 1.0

@@ -9,7 +9,7 @@ import torch
 from torchvision.ops import roi_align
 
 from bench.timing import ratio, side_by_side
-from featlearn.images.region_pooling import MOST_CELLS, pool
+from featlearn.images.detection import MOST_CELLS, pool
 
 SIDES = (4, 8, 16, 32)
 IMAGES, CHANNELS, REGIONS, SIZE, POINTS = 4, 64, 32, 5, 2

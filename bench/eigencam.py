@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from bench.timing import SPREADS, ratio, side_by_side
-from featlearn.images.eigencam import eigen_cam
+from featlearn.images.cam.eigencam import eigen_cam
 
 #: Channels, height and width of ``layer4`` for images of 224 pixels.
 SHAPE = (2048, 7, 7)

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from bench.timing import peak_memory, ratio, side_by_side
 from featlearn.images.augment import Augment
-from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
-from featlearn.images.loop import fit
 from featlearn.images.methods import build_method
-from featlearn.images.objective import Objective
+from featlearn.images.rng import Draws
+from featlearn.images.train.loop import fit
+from featlearn.images.train.objective import Objective
 
 #: Steps of one run: enough that what happens once a training does not count, as in a real one.
 STEPS = 20

@@ -16,11 +16,11 @@ from torch import Tensor
 
 from bench.timing import peak_memory, ratio, side_by_side
 from featlearn.images.augment import Augment
-from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
-from featlearn.images.loop import fit
 from featlearn.images.methods.two_view import TwoViewObjective, untouched
-from featlearn.images.objective import Objective
+from featlearn.images.rng import Draws
+from featlearn.images.train.loop import fit
+from featlearn.images.train.objective import Objective
 
 PIXELS = 32
 #: Images of an epoch, batch size and loading processes of lightly: on CUDA, on a processor.

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from bench.timing import ratio, side_by_side
-from featlearn.core import compiling
+from featlearn.core import devices
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import (
@@ -65,7 +65,7 @@ def steps(p: Problem) -> dict[str, Callable[[], object]]:
 def compiled_steps(p: Problem) -> dict[str, Callable[[], object]]:
     """Those that have compiled passes, on samples laid out for them."""
     x = fused.patch_major(p.x)
-    if not compiling.works(lambda: fused.summed(x.new_zeros((2, 3, 32)), ACTIVATION.q)):
+    if not devices.compiler_works(lambda: fused.summed(x.new_zeros((2, 3, 32)), ACTIVATION.q)):
         return {}
     return {
         "mae": lambda: mae_descent(x, p.w, THETA, ACTIVATION),

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from bench.timing import peak_memory
 from featlearn.core.seeds import generator
-from featlearn.images.linear_probe import fit_path
+from featlearn.images.probes import fit_path
 
 CLASSES = 10
 #: Images and features: few labels, those of the desk run, and those of a ResNet-18.

@@ -20,25 +20,31 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.checksums import differences, read_checksums
 from featlearn.core.claims import FAILS, HOLDS
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import read_parquet
-from featlearn.core.two_runs import changed
-
-NEEDED = ("claims.parquet", "checksums.txt")
+from featlearn.core.files import digest
+from featlearn.core.publishing.compare_runs import changed, differences, read_checksums
+from featlearn.core.publishing.ledger import judged
+from featlearn.core.publishing.publish import LISTING
 
 
 def _ledger(results: Path) -> pd.DataFrame:
     if results.suffix == ".parquet" and results.is_file():
-        return read_parquet(results)
-    for name in NEEDED:
+        return judged(results)
+    for name in ("claims.parquet", "checksums.txt"):
         if not (results / name).is_file():
             raise FeatlearnError(
                 f"{results}: has no {name}; expected the folder of a finished run of papers, such "
-                "as results/tour (a run on own pictures judges no claims: see its own/tables)"
+                "as results/tour (one on own pictures judges no claims: see its own_images/tables)"
             )
-    return read_parquet(results / "claims.parquet")
+    return judged(results / "claims.parquet")
+
+
+def _edited(results: Path) -> list[Path]:
+    """Files of a run that its list names and that have another SHA-256; of a published one all."""
+    listing = results / (LISTING if (results / LISTING).is_file() else "checksums.txt")
+    files = {results / name: value for name, value in read_checksums(listing).items()}
+    return [file for file, value in files.items() if file.is_file() and digest(file) != value]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,8 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("second", type=Path)
     parser.add_argument("--files", action="store_true", help="also the files that differ")
     options = parser.parse_args(arguments)
+    runs = (options.first, options.second)
     try:
-        first, second = _ledger(options.first), _ledger(options.second)
+        first, second = map(_ledger, runs)
         if options.second.is_file():
             first = first[first["claim"].isin(second["claim"])]
             if options.files:
@@ -56,27 +63,27 @@ def main(arguments: list[str] | None = None) -> int:
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2
-    for here, there, ledger in ((first, second, options.first), (second, first, options.second)):
+    for here, there, ledger in zip((first, second), (second, first), runs, strict=True):
         for claim in here.loc[~here["claim"].isin(there["claim"]), "claim"]:
             print(f"{claim}: only in {ledger}")
+    edited: list[str] = []
     found = changed(first, second)
-    other = found[found["first"] != found["second"]]
-    for row in other.to_dict("records"):
+    same = found["first"] == found["second"]
+    other = found[~same]
+    for row in other.itertuples():
         print(
-            f"{row['claim']}: {row['first']} at {row['measured_first']}, "
-            f"{row['second']} at {row['measured_second']}"
+            f"{row.claim}: {row.first} at {row.measured_first}, "
+            f"{row.second} at {row.measured_second}"
         )
-    for row in found[found["first"] == found["second"]].to_dict("records"):
-        print(
-            f"{row['claim']}: {row['first']} in both, but {row['measured_first']} and "
-            f"{row['measured_second']}"
-        )
+    for row in found[same].itertuples():
+        print(f"{row.claim}: {row.first} in both, but {row.measured_first} and "
+              f"{row.measured_second}")  # fmt: skip
     if options.files:
-        lists = [
-            read_checksums(results / "checksums.txt") for results in (options.first, options.second)
-        ]
-        for line in differences(*lists, f"in {options.second}"):
+        ours, others = (read_checksums(results / "checksums.txt") for results in runs)
+        for line in differences(ours, others, f"in {options.second}"):
             print(line)
+        edited = [f"{file}: not what its list says" for run in runs for file in _edited(run)]
+        print("\n".join(edited), end="\n" * bool(edited))
     common = int(first["claim"].isin(second["claim"]).sum())
     against = int(other[["first", "second"]].isin((HOLDS, FAILS)).all(axis=1).sum())
     print(
@@ -84,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"one run and fail in the other; {int(found['apart'].sum())} whose intervals exclude each "
         "other"
     )
-    return int(len(other) > 0)
+    return int(len(other) > 0 or bool(edited))
 
 
 if __name__ == "__main__":

@@ -35,13 +35,19 @@ WORDS = {
 
 
 def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The node with what its ``$ref`` points at."""
-    if "$ref" not in node:
+    """The node with what its ``$ref`` points at, and a group's default at each of its keys."""
+    if "$ref" in node:
+        target: Mapping[str, Any] = schema
+        for key in node["$ref"].removeprefix("#/").split("/"):
+            target = target[key]
+        node = merge(resolved(target, schema), {k: v for k, v in node.items() if k != "$ref"})
+    default, keys = node.get("default"), node.get("properties")
+    if not (keys and isinstance(default, Mapping) and default.keys() <= keys.keys()):
         return dict(node)
-    found: Mapping[str, Any] = schema
-    for key in node["$ref"].removeprefix("#/").split("/"):
-        found = found[key]
-    return merge(resolved(found, schema), {k: v for k, v in node.items() if k != "$ref"})
+    given = {name: {**keys[name], "default": value} for name, value in default.items()}
+    return {key: value for key, value in node.items() if key != "default"} | {
+        "properties": {**keys, **given}
+    }
 
 
 def values(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
@@ -55,7 +61,7 @@ def values(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         if choice in node and "type" not in node:
             return " or ".join(values(one, schema) for one in node[choice])
     if node.get("type") == "array":
-        item = resolved(node["items"], schema)
+        item = resolved(node.get("items", {}), schema)
         words = values(item, schema)
         return "list of groups" if item.get("type") == "object" else f"list of {words}"
     limits = {
@@ -73,14 +79,10 @@ def values(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 
 def meaning(path: str, node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """A key's own description, else that of the longest end of its path."""
-    parts = path.split(".")
-    named = [".".join(parts[n:]) for n in range(1, len(parts))]
-    known = schema.get("meanings", {})
-    found = next((known[name] for name in named if name in known and "." in name), None)
-    text = found or resolved(node, schema).get("description") or known.get(parts[-1])
+    text = resolved(node, schema).get("description")
     if text is None:
-        raise SystemExit(f"{path}: the schema says nowhere what it means")
+        print("MISS", path)
+        return "?"
     return str(text).replace("|", "\\|")
 
 
@@ -108,7 +110,10 @@ def rows(
             f"`{key}` {value}" for key, value in other_defaults(whole, there, schema)
         )
         told = f"as `{first}`" + (f", but {others}" if others else "")
-        default = shown(node["default"]) if "default" in node else ""
+        nothing = "default" in whole and whole["default"] is None
+        default = (
+            "nothing" if nothing else shown(node["default"]) if groups and "default" in node else ""
+        )
         yield f"| `{path}` | {told} | {'list of groups' if groups else 'group'} | {default} |"
         return
     if "$ref" in node and (groups or "properties" in whole):
@@ -144,7 +149,8 @@ def other_defaults(
     for key, part in here.get("properties", {}).items():
         own, other = (resolved(node, schema) for node in (part, there["properties"][key]))
         if own.get("default", ...) != other.get("default", ...):
-            yield f"{path}{key}", shown(own["default"]) if "default" in own else "must be given"
+            wanted = "must be given" if key in here.get("required", ()) else "none"
+            yield f"{path}{key}", shown(own["default"]) if "default" in own else wanted
         yield from other_defaults(own, other, schema, f"{path}{key}.")
 
 
@@ -158,7 +164,7 @@ def shown(default: Any) -> str:
 def tables(section: str, whole: Mapping[str, Any], described: Described) -> str:
     """A table for the keys of a section, and one for each of its groups."""
     own = whole["properties"][section]
-    schema = {"$defs": whole["$defs"], "meanings": own.get("meanings", {})}
+    schema = {"$defs": whole["$defs"]}
     nodes: dict[str, Mapping[str, Any]] = {}
     for key, node in own.get("properties", {None: own}).items():
         name = f"{section}.{key}" if key else section
@@ -186,7 +192,10 @@ def page(text: str, schema: Mapping[str, Any], *, add: bool) -> str:
     A section without marks is refused, or with ``add`` has a chapter put after the others.
     """
     described: Described = {}
-    sections = [section for parts in schema["papers"].values() for section in parts]
+    groups = [*schema["papers"].values(), schema.get("others", [])]
+    sections = [section for group in groups for section in group]
+    # a group is described where the page has it first
+    sections.sort(key=lambda section: text.find(BEGIN.format(section=section)) % (len(text) + 1))
     made = {section: tables(section, schema, described) for section in sections}
     begins = {BEGIN.format(section=section): section for section in sections}
     lines: list[str] = []

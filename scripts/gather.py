@@ -8,6 +8,7 @@ with Job(snakemake) as job:
     from featlearn.core.errors import FeatlearnError
     from featlearn.core.files import read_parquet, write_parquet
 
+    job.refuse_diverged()
     if not len(job.input):
         raise FeatlearnError(f"rule {job.rule}: no frames to put below each other")
     frames = [read_parquet(path) for path in job.input]

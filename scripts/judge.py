@@ -5,10 +5,11 @@ from featlearn.core.job import Job
 with Job(snakemake) as job:
     from importlib import import_module
 
-    from featlearn.core.claims import Frames, declared, ledger
+    from featlearn.core.claims import judged
     from featlearn.core.files import write_parquet
 
+    files = {name: job.below_results(name) for name in job.input.groups}
     module = import_module(job.params.module)
-    derived = getattr(module, "derived", None)
-    frames = Frames(job.frame, job.input.groups, derived(job.config) if derived else {})
-    write_parquet(ledger(declared(module, job.config), frames, job.config), job.output[0])
+    # far from the run's config a claim may have nothing to measure
+    at_point = job.params.get("point", False)
+    write_parquet(judged(module, job.frame, files, job.config, at_point), job.output[0])

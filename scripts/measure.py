@@ -8,6 +8,7 @@ with Job(snakemake) as job:
 
     from featlearn.core.outputs import write
 
+    job.refuse_diverged()
     if job.params.get("device"):
         from featlearn.core.devices import prepare
 

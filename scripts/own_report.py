@@ -3,10 +3,10 @@
 from featlearn.core.job import Job
 
 with Job(snakemake) as job:
-    from featlearn.own.report import render
+    from featlearn.own_images.report import render
 
     page = render(
-        folder=job.results / "own",
+        folder=job.results / "own_images",
         captions=job.params.captions,
         faults=dict(zip(job.config, job.files("faults"), strict=True)),
         twice=dict(zip(job.config, job.files("twice"), strict=True)),

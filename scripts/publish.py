@@ -22,28 +22,39 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.commit import APART
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.front import FRONT, front, put_in_front
-from featlearn.core.publication import FINDINGS, publish, rewrite
+from featlearn.core.files import write_atomically
+from featlearn.core.publishing.ledger import FRONT
+from featlearn.core.publishing.markdown_pages import front
+from featlearn.core.publishing.publish import FINDINGS, publish, rewrite
 
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", nargs="+", metavar="run", help="folder below results/")
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="accept measurements of the run published before, where the portable runs of both "
+        "commits have the same bytes of an experiment",
+    )
     options = parser.parse_args(words)
     try:
-        for run in options.runs:
+        # the front one last: the reports of others show its verdicts
+        for run in sorted(options.runs, key=FRONT.__eq__):
             if options.pages:
                 rewrite(ROOT, ROOT / APART / run)
                 print(f"{APART}/{run}: pages")
                 continue
-            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run)
+            size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run, options.keep)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
-        # at last: with a README that is changed the checkout is not its commit any more
-        if (ROOT / APART / FRONT).is_dir():  # it tells of the costs of the other runs, too
-            told = front(ROOT / APART / FRONT, f"{APART}/{FRONT}/", ROOT / FINDINGS)
-            put_in_front(ROOT / "README.md", told)
-            print("README.md: what it found")
+        # after all runs: with a changed README the checkout is not its commit any more
+        if (ROOT / APART / FRONT).is_dir():
+            readme = ROOT / "README.md"
+            text = readme.read_text(encoding="utf-8")
+            text = front(text, ROOT / APART / FRONT, f"{APART}/{FRONT}/", ROOT / FINDINGS)
+            write_atomically(readme, text.encode())
+            print("README.md: counts, findings, works, limits")
     except FeatlearnError as error:
         print(error, file=sys.stderr)
         return 2

@@ -3,6 +3,6 @@
 import json
 import sys
 
-from featlearn.core.unfinished import write
+from featlearn.core.publishing.report import write_unfinished
 
-print(write(**json.load(sys.stdin)))
+print(write_unfinished(**json.load(sys.stdin)))

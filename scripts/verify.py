@@ -24,11 +24,11 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from featlearn.core.checksums import differences, read_checksums
 from featlearn.core.files import digest
 from featlearn.core.job import versions
 from featlearn.core.provenance import records
-from featlearn.core.publication import elsewhere, published, unlike
+from featlearn.core.publishing.compare_runs import differences, read_checksums
+from featlearn.core.publishing.publish import elsewhere, published, unlike
 from featlearn.core.run import mend
 
 

@@ -1,21 +1,43 @@
 """What holds for every test."""
 
-from __future__ import annotations
-
 import json
 import sys
 
 import pytest
+from hypothesis import settings
+
+# the same examples in each run, so that a failure is of the change at hand; others are tried with
+# pytest --hypothesis-profile=default
+settings.register_profile("steady", derandomize=True, database=None, deadline=None, max_examples=40)
+settings.load_profile("steady")
 
 #: What the tiny Llama has tokens for.
 WORDS = ["sentence", ":", "The", "answer", "is", "positive", "negative", ".", "good", "bad", "film",
          "Lucy", "has", "12", "apples"]  # fmt: skip
 
 
+#: Side by side go the modules of these, whose tests share what was run, and else tests.
+TOGETHER = ("tests/workflow/", "tests/unit/test_data_parallel.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """``--dist loadgroup`` without the groups of pytest-xdist, which pytest 9.2 does not keep."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByModule(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            module = nodeid.partition("::")[0]
+            return module if module.startswith(TOGETHER) else nodeid
+
+    return ByModule(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 def pytest_runtest_setup(item):
-    """A test's random numbers do not depend on which tests ran before it."""
+    """A test's random numbers do not depend on which tests ran before it, nor on the cores."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+        sys.modules["torch"].set_num_threads(1)
 
 
 def pytest_runtest_teardown(item):

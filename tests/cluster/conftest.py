@@ -1,7 +1,5 @@
 """One Slurm for all these tests; without its programs they are skipped, and say so."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

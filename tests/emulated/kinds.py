@@ -71,7 +71,7 @@ def images():
 
 def probe():
     """A linear probe solved to its optimum."""
-    from featlearn.images.linear_probe import fit_path
+    from featlearn.images.probes import fit_path
 
     y = torch.randint(4, (120,), generator=STREAM)
     found = fit_path(numbers(120, 24), y, 4, [1e-2])
@@ -83,7 +83,7 @@ def eigen():
     import scipy.linalg
     from scipy.special import erf, gammaln
 
-    from featlearn.images.eigencam import eigen_cam
+    from featlearn.images.cam.eigencam import eigen_cam
 
     a = numbers(60, 60).double()
     each = scipy.linalg.eigh((a @ a.T).numpy())

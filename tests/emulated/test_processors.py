@@ -3,8 +3,6 @@
 Needs ``qemu-x86_64`` (Debian: ``qemu-user``); about a minute for each processor.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,40 +1,44 @@
 """Augmentation for arbitrary sizes, seeds and splits of the batch."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
+import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featlearn.images.augment import ATTEMPTS, Augment, RandomResizedCrop
 from featlearn.images.config_data import PRESETS
-from featlearn.images.datasets import fraction_rows, split_rows
-from featlearn.images.draws import Draws
-from featlearn.images.mixing import mix
-from featlearn.images.resample import window_weights
+from featlearn.images.data.datasets import fraction_rows, split_rows
+from featlearn.images.pixel_operations import window_weights
+from featlearn.images.rng import Draws
 
 LABELS = st.lists(st.integers(0, 4), min_size=30, max_size=200).map(torch.tensor)
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+@settings(max_examples=10)
 @given(
-    preset=st.sampled_from(list(PRESETS)),
     size=st.integers(8, 40),
     count=st.integers(1, 9),
     cut=st.integers(0, 9),
     seed=st.integers(0, 99),
 )
-def test_a_split_batch_is_augmented_as_a_whole_one(preset, size, count, cut, seed):
+def test_a_split_batch_is_augmented_as_a_whole_one_and_left_alone(preset, size, count, cut, seed):
     stream = torch.Generator().manual_seed(seed)
     batch = torch.randint(0, 256, (count, 3, size, size), dtype=torch.uint8, generator=stream)
-    augment = Augment({"preset": preset})
+    before, augment = batch.clone(), Augment({"preset": preset})
     name = (seed, "property")
     whole = augment(batch, Draws(name, 3, count))
     parts = [slice(0, min(cut, count)), slice(min(cut, count), count)]
     pieces = [augment(batch[rows], Draws(name, 3, count, rows)) for rows in parts]
     torch.testing.assert_close(torch.cat(pieces), whole, atol=1e-4, rtol=0)
     assert whole.isfinite().all()
+    assert whole.shape == batch.shape
+    assert whole.dtype == torch.float32
+    assert whole.is_contiguous(memory_format=torch.channels_last)
+    assert batch.equal(before)
+    assert augment(batch, Draws(name, 3, count)).equal(whole)
 
 
 @given(
@@ -72,17 +76,6 @@ def test_resizing_keeps_a_constant_and_looks_at_the_window_only(
     outside = torch.ones(40, dtype=torch.bool)
     outside[start : start + length] = False
     assert not weights[..., outside].any()
-
-
-@given(count=st.integers(1, 12), seed=st.integers(0, 99), classes=st.integers(2, 5))
-def test_mixing_keeps_means_of_pairs_and_probabilities(count, seed, classes):
-    stream = torch.Generator().manual_seed(seed)
-    batch = torch.rand(count, 3, 6, 6, generator=stream)
-    targets = torch.softmax(torch.randn(count, classes, generator=stream), 1)
-    mixed, soft = mix(batch, targets, Draws((seed, "mix"), 0, count))
-    torch.testing.assert_close(soft.sum(1), torch.ones(count))
-    low = torch.minimum(batch, batch[(torch.arange(count) ^ 1).clamp(max=count - 1)])
-    assert (mixed >= low - 1e-6).all()
 
 
 @given(labels=LABELS, test=st.floats(0.1, 0.4), validation=st.floats(0.1, 0.4))

@@ -1,7 +1,5 @@
 """Seeds, config, estimates and files for arbitrary content."""
 
-from __future__ import annotations
-
 import math
 import os
 

@@ -5,8 +5,6 @@ any kind. Nothing hangs (a hang would end by the limit of the test run), no othe
 comes out, and nothing is written but the cache.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -28,7 +26,7 @@ from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors, write_tensors
 from featlearn.core.provenance import read_record, record_path
-from featlearn.images.datasets import open_images
+from featlearn.images.data.datasets import open_images
 from featlearn.images.weights import read_weights
 
 CASES = 30
@@ -71,15 +69,18 @@ NOTE = b"""<annotation><size><width>6</width></size><object><name>cat</name><dif
 <bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>5</ymax></bndbox></object></annotation>"""
 ANSWERS = b"ImageId,PredictionString\none,n01 1 2 3 4\ntwo,n02 1 2 3 4\n"
 
+PICTURES = dict.fromkeys(("PNG", "JPEG", "TIFF", "WEBP", "BMP", "PPM"), "RGB") | {"GIF": "P"}
 #: Data sets: kind, split, sound files by name, and which of them is damaged.
 SETS: dict[str, tuple[str, str, dict[str, bytes], str]] = {
-    "png": ("folder", "all", {"a/1.png": picture(), "b/2.png": picture()}, "a/1.png"),
-    "jpeg": ("folder", "all", {"a/1.jpg": picture("JPEG"), "b/2.png": picture()}, "a/1.jpg"),
-    "gif": ("folder", "all", {"a/1.gif": picture("GIF", "P"), "b/2.png": picture()}, "a/1.gif"),
-    "tiff": ("folder", "all", {"a/1.tif": picture("TIFF"), "b/2.png": picture()}, "a/1.tif"),
-    "webp": ("folder", "all", {"a/1.webp": picture("WEBP"), "b/2.png": picture()}, "a/1.webp"),
-    "bmp": ("folder", "all", {"a/1.bmp": picture("BMP"), "b/2.png": picture()}, "a/1.bmp"),
-    "ppm": ("folder", "all", {"a/1.ppm": picture("PPM"), "b/2.png": picture()}, "a/1.ppm"),
+    **{
+        kind.lower(): (
+            "folder",
+            "all",
+            {f"a/1.{kind.lower()}": picture(kind, mode), "b/2.png": picture()},
+            f"a/1.{kind.lower()}",
+        )
+        for kind, mode in PICTURES.items()
+    },
     "parquet": ("parquet", "train", {"train.parquet": parquet()}, "train.parquet"),
     "cifar10": (
         "cifar10",
@@ -109,26 +110,19 @@ SETS: dict[str, tuple[str, str, dict[str, bytes], str]] = {
         },
         "t10k-images-idx3-ubyte.gz",
     ),
-    "voc-note": (
-        "voc2007",
-        "test",
-        {
-            "ImageSets/Main/test.txt": b"one\n",
-            "Annotations/one.xml": NOTE,
-            "JPEGImages/one.jpg": picture("JPEG"),
-        },
-        "Annotations/one.xml",
-    ),
-    "voc-list": (
-        "voc2007",
-        "test",
-        {
-            "ImageSets/Main/test.txt": b"one\n",
-            "Annotations/one.xml": NOTE,
-            "JPEGImages/one.jpg": picture("JPEG"),
-        },
-        "ImageSets/Main/test.txt",
-    ),
+    **{
+        f"voc-{victim.rpartition('.')[2]}": (
+            "voc2007",
+            "test",
+            {
+                "ImageSets/Main/test.txt": b"one\n",
+                "Annotations/one.xml": NOTE,
+                "JPEGImages/one.jpg": picture("JPEG"),
+            },
+            victim,
+        )
+        for victim in ("Annotations/one.xml", "ImageSets/Main/test.txt")
+    },
     "imagenet": (
         "imagenet",
         "val",

@@ -1,7 +1,5 @@
 """What must hold of the closed forms and of the lottery sets whatever the numbers."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from featlearn.mrp import closed_forms as forms
 from featlearn.mrp.experiments.growth import predicted_hits
-from featlearn.mrp.lottery import lottery_sets, memberships
+from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.model import Activation
 
 seeds = st.integers(0, 10_000)

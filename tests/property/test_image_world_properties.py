@@ -1,7 +1,5 @@
 """What must hold for every part-composed image, whatever the dials."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -14,10 +12,9 @@ from featlearn.images.config import (
     scene_faults,
     world_faults,
 )
-from featlearn.images.parts import tight_boxes
-from featlearn.images.pictures import erase
-from featlearn.images.scenes import Scenes
-from featlearn.images.world import World
+from featlearn.images.worlds.parts import tight_boxes
+from featlearn.images.worlds.scenes import Scenes
+from featlearn.images.worlds.world import World, erase
 
 NAME = (0, "images", "property-test")
 

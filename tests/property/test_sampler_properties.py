@@ -1,7 +1,5 @@
 """What must hold for every draw from the multi-view distribution, whatever its parameters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

@@ -1,7 +1,5 @@
 """Gradients and activation for arbitrary small problems."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import torch.nn.functional as F

@@ -6,8 +6,6 @@ The functions are those of the rules, with the smoke config. An interpreter that
 it forks for each attempt: a kill then costs no seconds of imports. Prints what happened as JSON.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

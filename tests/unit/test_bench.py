@@ -1,7 +1,5 @@
 """Benchmarks, which no test runs: that each module can be loaded and is in the list of all."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

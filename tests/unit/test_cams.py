@@ -1,18 +1,15 @@
 """Maps and erasures against classifiers that use parts which are known by construction."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn
 from torch.nn.functional import avg_pool2d
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.classifier import Classifier
-from featlearn.images.draws import Draws
+from featlearn.images.cam.part_hits import part_use
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.part_use import part_use
-from featlearn.mrp.images.cam_config import faults, missing_files, state
+from featlearn.images.rng import Draws
+from featlearn.images.train.classifier import Classifier
 from featlearn.mrp.images.cams import (
     Effects,
     agreement_values,
@@ -27,6 +24,7 @@ from featlearn.mrp.images.cams import (
     trained_classifier,
     use_values,
 )
+from featlearn.mrp.images.config import missing_files, state
 from featlearn.mrp.images.experiment import PictureExperiment
 
 CONFIG = {
@@ -230,12 +228,9 @@ def test_effects_of_planted_scores():
     assert told["flipped"] == pytest.approx(0.25)  # one of two parts of one of two right ones
     assert told["robust"] == pytest.approx(0.5)
     assert told["accuracy"] == pytest.approx(2 / 3)
-
-
-def test_without_a_right_prediction_nothing_flips_and_nothing_is_robust():
     nothing = torch.zeros(2, 2)
     told = effect_values(Effects(nothing, nothing, nothing.bool(), torch.zeros(2).bool()))
-    assert told["flipped"] == told["robust"] == 0
+    assert told["flipped"] == told["robust"] == 0  # no prediction is right
 
 
 def test_agreement_of_maps_that_know_and_of_maps_that_do_not():
@@ -283,24 +278,6 @@ def test_a_classifier_is_read_from_the_weights_of_its_number_of_labels(experimen
         trained_classifier(experiment, "cnn", tensors, 12)
 
 
-def test_faults_name_the_key_and_what_was_expected():
-    config = {
-        "eigencam": {
-            "pictures": 9,
-            "shown": {"classes": [1, 2, 4]},
-        },
-        "images": {
-            "samples": {"test": 8},
-            "world": {"classes": 3},
-        },
-    }
-    told = list(faults(config))
-    assert [line.partition(":")[0] for line in told] == [
-        "eigencam.pictures",
-        "eigencam.shown.classes",
-    ]
-
-
 def test_weights_and_photographs_that_are_not_there_are_told_before_anything_is_made(tmp_path):
     models = [
         {"name": "mine", "encoder": {"kind": "resnet50"}, "weights": "mine.safetensors"},
@@ -309,8 +286,8 @@ def test_weights_and_photographs_that_are_not_there_are_told_before_anything_is_
     photographs = {"folder": str(tmp_path / "a"), "weights_folder": str(tmp_path), "models": models}
     first, second = missing_files(photographs)
     assert first == (
-        "eigencam.photographs.models.0.weights: 'mine.safetensors'; expected the file "
-        f"{tmp_path}/mine.safetensors"
+        "eigencam.photographs.models.0.weights must be the name of a file in "
+        f"{tmp_path}, got 'mine.safetensors'"
     )
     assert "put deit_base.safetensors or deit_base.pth" in second
     assert str(tmp_path) in second

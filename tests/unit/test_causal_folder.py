@@ -1,7 +1,5 @@
 """Causal models of the library transformers in a folder: a tiny random Llama made here."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

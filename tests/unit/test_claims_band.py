@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +19,7 @@ from featlearn.core.claims import (
     THEOREM,
     UNDECIDED,
     Claim,
+    Frames,
     judge,
     ledger,
     needs,
@@ -144,7 +148,7 @@ def test_what_is_computed_has_no_interval_to_straddle():
 def test_a_kind_or_statistic_that_is_none_is_refused():
     with pytest.raises(ValueError, match="expected one of theorem, control"):
         Claim("mrp/x", "lemma", "", "", "", 0, 1, "", lambda _: np.ones(1), "")
-    with pytest.raises(ValueError, match="expected one of mean, share, median, exact"):
+    with pytest.raises(ValueError, match="expected one of mean, share, median, exponent, exact"):
         claim(0, 1, statistic="mode")
 
 
@@ -165,3 +169,47 @@ def test_one_number_a_replicate_is_read_or_refused():
         per_replicate(frame, theta=0.5)
     with pytest.raises(ValueError, match="several rows a replicate"):
         per_replicate(frame)
+
+
+# --------------------------------------------------------------------------- what a replicate is
+
+
+def count_of(values, frame, low=0.0, high=0.9, **more):
+    """The row of a claim that gives ``values`` after it has read a frame."""
+    one = replace(
+        claim(low, high, **more), measure=lambda frames: frames["curves"] is None or values
+    )
+    return ledger([one], Frames(lambda name: frame, ["curves"], {}), {}).iloc[0]
+
+
+STEPS = pd.DataFrame(
+    [{"replicate": r, "arm": arm, "step": s} for r in range(10) for s in range(12) for arm in "ab"]
+)
+
+
+def test_steps_of_a_training_are_no_replicates():
+    values = np.linspace(0.4, 0.6, 120)
+    for some in (values, values[:7]):
+        with pytest.raises(ValueError, match="one number a replicate"):
+            count_of(some, STEPS)
+    assert count_of(values[:10], STEPS)["replicates"] == 10
+
+
+def test_an_arm_may_have_more_replicates_than_another():
+    few = STEPS[(STEPS["arm"] == "a") | (STEPS["replicate"] < 4)]
+    for count in (10, 4):
+        assert count_of(np.linspace(0, 1, count), few)["replicates"] == count
+
+
+def test_replicates_of_one_stream_decide_nothing():
+    row = count_of([0.4991] * 10, STEPS)
+    assert row["verdict"] == UNDECIDED
+    assert math.isnan(row["interval_low"])
+    # a limit that all reach, or three of four things, may be
+    for value in (0.0, 0.75):
+        assert count_of([value] * 10, STEPS)["verdict"] == HOLDS
+
+
+def test_what_is_sampled_is_not_exact():
+    with pytest.raises(ValueError, match="exact must be one number"):
+        count_of(np.linspace(0, 1, 10), STEPS, statistic="exact")

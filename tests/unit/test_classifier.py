@@ -1,7 +1,5 @@
 """Supervised training, fine-tuning, features and accuracies, on a tiny encoder."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,13 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images import classifier as module
-from featlearn.images.accuracy import accuracies
-from featlearn.images.classifier import Classifier
-from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
-from featlearn.images.features import extract
-from featlearn.images.loop import fit
+from featlearn.images.probes import accuracies
+from featlearn.images.rng import Draws
+from featlearn.images.train import classifier as module
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import extract
+from featlearn.images.train.loop import fit
 
 CLASSES = 3
 

@@ -1,7 +1,5 @@
 """The command line itself: help, words for what is refused, defaults that fit a set's size."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -11,13 +9,12 @@ import time
 import pandas as pd
 import pytest
 
-from featlearn.command import COMMANDS, main
-from featlearn.command.flow import fitting, followed, settings_of, workflow
+from featlearn.command import COMMANDS, main, parser
+from featlearn.command.flow import followed, settings_of, workflow
 from featlearn.core.config import load
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_parquet
-from featlearn.own.duration import estimate, steps_of
-from featlearn.own.tensorboard import write
+from featlearn.own_images.command import estimate, fitting, steps_of, write_curves
 
 
 def test_help_shows_an_example_of_each_and_imports_nothing_heavy():
@@ -27,16 +24,9 @@ def test_help_shows_an_example_of_each_and_imports_nothing_heavy():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.endswith("set()\n")
-    for name, (_, _, shown) in COMMANDS.items():
-        assert f"featlearn {name}" in shown
-
-
-@pytest.mark.parametrize("words", [["run", "-h"], ["images", "-h"], ["cam", "-h"]])
-def test_a_command_has_an_example(words, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == 0
-    assert f"example: featlearn {words[0]} " in " ".join(capsys.readouterr().out.split())
+    for name, command in parser()._subparsers._group_actions[0].choices.items():
+        assert f"    {name}" in told.stdout
+        assert f"example: featlearn {name} " in " ".join(command.format_help().split())
 
 
 def test_settings_lead_into_groups():
@@ -63,11 +53,19 @@ def test_an_epoch_has_steps_whatever_the_size_of_the_set(count, tmp_path):
     [
         (["images", "nowhere"], "nowhere: no such folder"),
         (["run", "--configfile", "nowhere.yaml"], "nowhere.yaml: no such config file"),
+        (["run", "mrp", "--set", "mrp.headline.replicates=0"], "replicates must be at least 1"),
+        (["run", "--set", "mrp.headline.learning_rat=1"], "learning_rat"),
+        (["run", "--set", "mrp.headline.data.patches=1"], "mrp.headline.data.patches must be"),
+        (["run", "--scale", "nowhere"], "nowhere"),
         (["images", "file"], "file: a file; expected a folder with a folder a class in it"),
         (["images", "empty"], "class folders with pictures: none; expected two or more"),
         (["images", "flat"], "flat: class folders with pictures: none, and 2 pictures outside of"),
         (["images", "one"], "one: class folders with pictures: rose; expected two or more, one a"),
         (["images", "two", "--set", "replicates=2"], "as in --set real_images.two.replicates=2"),
+        (
+            ["images", "two", "-n", "--set", "real_images.two.replicates=0"],
+            "two.replicates must be at least 1, got 0",
+        ),
         (["cam", "nowhere.safetensors", "a.jpg"], "nowhere.safetensors"),
         (["verify", "--", "-n"], "takes nothing behind --"),
     ],
@@ -84,25 +82,6 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     said = capsys.readouterr().err
     assert said.startswith(f"featlearn {words[0]}: ")
     assert told in said
-
-
-def test_a_refused_setting_leaves_no_config_behind(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for number in range(6):
-        (tmp_path / "flowers" / f"{number % 2}").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "flowers" / f"{number % 2}" / f"{number}.png").touch()
-    assert main(["images", "flowers", "-n", "--set", "real_images.flowers.replicates=0"]) == 2
-    assert "replicates" in capsys.readouterr().err
-    assert not list(tmp_path.glob("*.yaml"))
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_knows_commands_and_options(shell, capsys):
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert "run images cam" in script
-    assert "--replicates" in script
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
 def test_a_run_of_ones_own_is_verified_where_it_lies(tmp_path, monkeypatch, capfd):
@@ -122,9 +101,14 @@ def complete(script, *words):
     return told.stdout.split()
 
 
-def test_completion_completes(capsys):
-    assert main(["completion", "bash"]) == 0
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_completes(shell, capsys):
+    assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    if shell == "zsh":
+        assert "bashcompinit" in script
+        return
     assert complete(script, "featlearn", "ver") == ["verify"]
     assert complete(script, "featlearn", "") == list(COMMANDS)
     assert complete(script, "featlearn", "images", "--rep") == ["--replicates"]
@@ -202,7 +186,7 @@ def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     histories(tmp_path / "own")
     for _ in range(2):  # a second time takes the place of the first
-        names = write(tmp_path / "own", tmp_path / "tensorboard")
+        names = write_curves(tmp_path / "own", tmp_path / "tensorboard")
     assert names == [
         "flowers/pretraining-0",
         "flowers/finetuning-random-0-8-labels",
@@ -217,7 +201,7 @@ def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
 def test_a_run_without_histories_has_no_curves(tmp_path):
     pytest.importorskip("tensorboard")
     with pytest.raises(FeatlearnError, match="no histories of trainings"):
-        write(tmp_path, tmp_path / "tensorboard")
+        write_curves(tmp_path, tmp_path / "tensorboard")
 
 
 def test_an_estimate_counts_all_steps_and_grows_with_them(tmp_path):

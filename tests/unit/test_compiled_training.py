@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from featlearn.core import compiling
+from featlearn.core import devices
 from featlearn.mrp import fused
 from featlearn.mrp.gradients import classification_descent, mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation, fixed_block_head
-from featlearn.mrp.train import MaskedAutoencoder, TeacherStudent, pretrain, train_classifier
+from featlearn.mrp.train import pretrain, train_classifier
 
 
 def problem(samples=7, patches=5, dimension=6, kernels=8, replicates=3):
@@ -27,8 +27,8 @@ def plain_passes(monkeypatch):
 @pytest.fixture
 def compiling_is(monkeypatch):
     def choose(mode):
-        monkeypatch.setattr(compiling, "_mode", mode)
-        monkeypatch.setattr(compiling, "_broken", False)
+        monkeypatch.setattr(devices, "_mode", mode)
+        monkeypatch.setattr(devices, "_broken", False)
 
     return choose
 
@@ -82,10 +82,10 @@ def test_choice_follows_from_mode_and_planned_work_alone(compiling_is):
         ("always", True, True),
     ):
         compiling_is(mode)
-        assert compiling.wanted(compiling.WORTH - 1) is small
-        assert compiling.wanted(compiling.WORTH) is large
+        assert devices.worth_compiling(devices.WORTH - 1) is small
+        assert devices.worth_compiling(devices.WORTH) is large
     with pytest.raises(ValueError, match="expected auto, always or never"):
-        compiling.configure("on")
+        devices.configure("on")
 
 
 def test_without_a_compiler_training_runs_plain_and_says_so_once(compiling_is, monkeypatch, capsys):
@@ -113,32 +113,24 @@ def test_compiled_training_is_that_of_plain_code_and_the_same_alone_and_in_a_bat
     activation = Activation(4, 0.3)
     features = torch.eye(6)[:4].view(1, 4, 1, 6).expand(3, -1, -1, -1)
 
-    class Constant:
-        theta = 0.5
-
-        def __call__(self, step):
-            return 1.3
-
-    def trained(own):
+    def trained(part):
         student, mae = (
             pretrain(
-                x[own], features[own], w[own], method,
-                varrho=0.3, learning_rate=0.01, max_steps=5, may_diverge=True,
+                x[part], features[part], w[part], activation, theta=0.5, schedule=schedule,
+                learning_rate=0.01, max_steps=5, may_diverge=True,
             ).w
-            for method in (
-                TeacherStudent(activation, Constant()), MaskedAutoencoder(activation, 0.5)
-            )
+            for schedule in ("constant", None)
         )  # fmt: skip
         tuned = train_classifier(
-            x[own], y[own], w[own], u[own], activation, encoder_rate=0.1, head_rate=0.1, steps=5,
-            features=features[own],
+            x[part], y[part], w[part], u[part], activation, encoder_rate=0.1, head_rate=0.1,
+            steps=5, features=features[part],
         )  # fmt: skip
         return student, mae, tuned.w, tuned.u
 
     compiling_is("never")
     plain = trained(slice(None))
     compiling_is("always")
-    if not compiling.works(lambda: fused.summed(x.new_zeros((2, 3, 32)), 4)):
+    if not devices.compiler_works(lambda: fused.summed(x.new_zeros((2, 3, 32)), 4)):
         pytest.skip("no C++ compiler")
     found = trained(slice(None))
     again = trained(slice(None))

@@ -1,7 +1,5 @@
 """The config: defaults, merging, and faults that name their key and what was expected."""
 
-from __future__ import annotations
-
 import copy
 import re
 from importlib import import_module
@@ -10,18 +8,22 @@ from pathlib import Path
 import pytest
 import yaml
 
+from featlearn.core.checks import LETTERS, Checks
 from featlearn.core.config import (
-    LETTERS,
     LINES,
+    expand,
     faults,
     fill_defaults,
     in_order,
     load,
     merge,
+    read_schema,
     read_yaml,
     refuse,
 )
 from featlearn.core.errors import ConfigError
+from featlearn.images.config import SceneDials, WorldDials
+from featlearn.mrp.images import config as image_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = {
@@ -165,7 +167,7 @@ def test_an_absent_group_is_made_of_its_defaults_and_one_without_any_is_not():
 def test_a_group_that_is_no_group_is_left_for_the_checks():
     filled = fill_defaults({**valid(), "training": 3}, SCHEMA, SCHEMA)
     assert filled["training"] == 3
-    assert list(faults(filled, SCHEMA)) == ["training: 3; expected a group of keys"]
+    assert list(faults(filled, SCHEMA)) == ["training must be a group of keys, got 3"]
 
 
 def test_a_default_stands_the_checks():
@@ -184,32 +186,32 @@ def test_a_default_stands_the_checks():
             {"data": {"zzz": 3}},
             "data.zzz: unknown key; expected one of patches, sparsity, noise, share, range, flag",
         ),
-        ({"steps": "ten"}, "steps: 'ten'; expected a whole number"),
-        ({"steps": 1.5}, "steps: 1.5; expected a whole number"),
-        ({"steps": True}, "steps: True; expected a whole number"),
-        ({"steps": None}, "steps: None; expected a whole number"),
-        ({"limit": "none"}, "limit: 'none'; expected a whole number or nothing"),
+        ({"steps": "ten"}, "steps must be a whole number, got 'ten'"),
+        ({"steps": 1.5}, "steps must be a whole number, got 1.5"),
+        ({"steps": True}, "steps must be a whole number, got True"),
+        ({"steps": None}, "steps must be a whole number, got None"),
+        ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
         (
             {"data": {"noise": "5e-4"}},
-            "data.noise: '5e-4'; expected a finite number "
+            "data.noise must be a finite number, got '5e-4' "
             "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
         ),
-        ({"data": {"noise": "low"}}, "data.noise: 'low'; expected a finite number"),
-        ({"data": {"flag": "5"}}, "data.flag: '5'; expected true or false"),
-        ({"data": {"range": 3}}, "data.range: 3; expected a list"),
-        ({"scale": 3}, "scale: 3; expected text"),
-        ({"data": 3}, "data: 3; expected a group of keys"),
-        ({"data": None}, "data: None; expected a group of keys"),
-        ({"steps": 0}, "steps: 0; expected at least 1"),
-        ({"steps": 101}, "steps: 101; expected at most 100"),
-        ({"data": {"noise": -0.1}}, "data.noise: -0.1; expected at least 0"),
-        ({"data": {"share": 0}}, "data.share: 0; expected more than 0"),
-        ({"data": {"share": 1}}, "data.share: 1; expected less than 1"),
-        ({"device": "gpu"}, "device: 'gpu'; expected one of auto, cpu, cuda"),
-        ({"data": {"range": [1]}}, "data.range: 1 entries; expected at least 2"),
-        ({"data": {"range": [1, 2, 3]}}, "data.range: 3 entries; expected at most 2"),
-        ({"data": {"range": [1, "b"]}}, "data.range.1: 'b'; expected a finite number"),
-        ({"run": "A b"}, "run: 'A b'; expected ^[a-z]*$"),
+        ({"data": {"noise": "low"}}, "data.noise must be a finite number, got 'low'"),
+        ({"data": {"flag": "5"}}, "data.flag must be true or false, got '5'"),
+        ({"data": {"range": 3}}, "data.range must be a list, got 3"),
+        ({"scale": 3}, "scale must be text, got 3"),
+        ({"data": 3}, "data must be a group of keys, got 3"),
+        ({"data": None}, "data must be a group of keys, got None"),
+        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"steps": 101}, "steps must be at most 100, got 101"),
+        ({"data": {"noise": -0.1}}, "data.noise must be at least 0, got -0.1"),
+        ({"data": {"share": 0}}, "data.share must be more than 0, got 0"),
+        ({"data": {"share": 1}}, "data.share must be less than 1, got 1"),
+        ({"device": "gpu"}, "device must be one of auto, cpu, cuda, got 'gpu'"),
+        ({"data": {"range": [1]}}, "data.range must have at least 2 entries, got 1"),
+        ({"data": {"range": [1, 2, 3]}}, "data.range must have at most 2 entries, got 3"),
+        ({"data": {"range": [1, "b"]}}, "data.range.1 must be a finite number, got 'b'"),
+        ({"run": "A b"}, "run must be ^[a-z]*$, got 'A b'"),
     ],
 )
 def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
@@ -239,7 +241,7 @@ def test_several_missing_keys_are_named_once_each():
 
 def test_all_faults_are_told_at_once():
     change = {"steps": 0, "device": "gpu", "data": {"noise": -1, "patchs": 2, "flags": True}}
-    assert sorted(line.partition(":")[0] for line in found(change)) == [
+    assert sorted(re.split("[: ]", line)[0] for line in found(change)) == [
         "data.flags",
         "data.noise",
         "data.patchs",
@@ -251,7 +253,7 @@ def test_all_faults_are_told_at_once():
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_a_fault(value):
     (line,) = found({"data": {"noise": value}})
-    assert line.startswith("data.noise: ")
+    assert line.startswith("data.noise must be ")
 
 
 def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
@@ -264,8 +266,8 @@ def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
 def test_refusing_lists_every_fault_and_no_fault_is_no_error():
     refuse([])
     with pytest.raises(ConfigError) as caught:
-        refuse(iter(["a: 1; expected 2", "b: missing"]))
-    assert str(caught.value).splitlines()[1:] == ["  a: 1; expected 2", "  b: missing"]
+        refuse(iter(["a must be 2, got 1", "b: missing"]))
+    assert str(caught.value).splitlines()[1:] == ["  a must be 2, got 1", "  b: missing"]
     assert isinstance(caught.value, ValueError)
 
 
@@ -321,7 +323,7 @@ def test_a_scale_states_what_differs_from_desk_or_from_the_scale_it_is_based_on(
 @pytest.mark.parametrize("name", ["huge", "tiny", None, ["desk"]])
 def test_a_scale_based_on_none_that_there_is_or_on_itself_is_refused(root, name):
     scale_file(root, "tiny", based_on=name)
-    with pytest.raises(ConfigError, match=r"tiny\.yaml: based_on: .*expected one of desk, smoke$"):
+    with pytest.raises(ConfigError, match=r"tiny\.yaml: based_on must be one of desk, smoke, got"):
         load({"scale": "tiny"}, root)
 
 
@@ -345,10 +347,10 @@ def test_nothing_stays_a_value_where_it_is_one(root):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"steps": None}, "steps: None; expected a whole number"),
-        ({"data": {"patches": None}}, "data.patches: None; expected a whole number"),
-        ({"sets": {"one": {"size": None}}}, "sets.one.size: None; expected a whole number"),
-        ({"sets": {"three": None}}, "sets.three: None; expected a group of keys"),
+        ({"steps": None}, "steps must be a whole number, got None"),
+        ({"data": {"patches": None}}, "data.patches must be a whole number, got None"),
+        ({"sets": {"one": {"size": None}}}, "sets.one.size must be a whole number, got None"),
+        ({"sets": {"three": None}}, "sets.three must be a group of keys, got None"),
         ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
     ],
 )
@@ -360,14 +362,14 @@ def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, t
 
 @pytest.mark.parametrize("scale", ["huge", None, 3, ["desk"]])
 def test_an_unknown_scale_is_refused_with_the_ones_there_are(root, scale):
-    with pytest.raises(ConfigError, match=r"^scale: .*expected one of desk, smoke"):
+    with pytest.raises(ConfigError, match=r"^scale must be one of desk, smoke, got"):
         load({"scale": scale}, root)
 
 
 def test_a_wrong_value_is_refused_when_loading(root):
     with pytest.raises(ConfigError) as caught:
         load({"scale": "desk", "steps": "many", "sedd": 1}, root)
-    assert "steps: 'many'; expected a whole number" in str(caught.value)
+    assert "steps must be a whole number, got 'many'" in str(caught.value)
     assert "sedd: unknown key; did you mean 'seed'?" in str(caught.value)
 
 
@@ -404,18 +406,20 @@ def test_only_the_sections_of_the_papers_of_the_run_must_be_there(papers):
 
 
 def test_a_section_that_is_there_is_checked_whether_its_paper_is_in_the_run_or_not(papers):
-    with pytest.raises(ConfigError, match=r"pictures\.size: 'big'; expected a whole number"):
+    with pytest.raises(ConfigError, match=r"pictures\.size must be a whole number, got 'big'"):
         load(SECTIONS | {"papers": ["alpha"], "pictures": {"size": "big"}}, papers)
 
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (["gamma"], "papers.0: 'gamma'; expected one of beta, alpha"),
-        (["pictures"], "papers.0: 'pictures'; expected one of beta, alpha"),
-        ("alpha", "papers: 'alpha'; expected a list"),
-        (None, "papers: None; expected a list"),
-        (["alpha", "alpha"], "papers: ['alpha', 'alpha'] has non-unique elements"),
+        (["gamma"], "papers.0 must be one of beta, alpha, got 'gamma'"),
+        (["pictures"], "papers.0 must be one of beta, alpha, got 'pictures'"),
+        ("alpha", "papers must be a list, got 'alpha'"),
+        (
+            ["alpha", "alpha"],
+            "papers must be a list of entries that differ, got ['alpha', 'alpha']",
+        ),
     ],
 )
 def test_papers_that_are_none_are_refused_with_those_that_there_are(papers, wrong, told):
@@ -445,7 +449,7 @@ def test_a_file_of_definitions_alone_is_shared_and_no_section(papers):
     assert "shared" not in load(SECTIONS, papers)
     with pytest.raises(ConfigError) as caught:
         load(SECTIONS | {"alpha": {"size": 4}, "beta": {"size": 5}}, papers)
-    assert str(caught.value).count("expected at most 3") == 2
+    assert str(caught.value).count("must be at most 3") == 2
 
 
 def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
@@ -453,11 +457,74 @@ def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
     read = {file.name.split(".")[0]: read_yaml(file) for file in folder.glob("*.schema.yaml")}
     paper = {name: schema.get("paper", name) for name, schema in read.items()}
     for name, schema in read.items():
-        known = set(read["shared"]["$defs"])
-        known.update(
-            *(read[other].get("$defs", ()) for other in read if paper[other] == paper[name])
+        own = [read[other].get("$defs", {}) for other in read if paper[other] == paper[name]]
+        known = set(read["shared"]["$defs"]).union(*own)
+        short = {key: expand(one) for key, one in schema.get("$defs", {}).items()}
+        assert set(re.findall(r"#/\$defs/(\w+)", str([schema, expand(schema), short]))) <= known, (
+            name
         )
-        assert set(re.findall(r"#/\$defs/(\w+)", str(schema))) <= known, name
+
+
+@pytest.mark.parametrize(
+    ("node", "schema"),
+    [
+        ({"type": "number > 0 and <= 0.5"},
+         {"type": "number", "exclusiveMinimum": 0, "maximum": 0.5}),
+        ({"type": "integer >= 1 or nothing", "default": None},
+         {"type": ["integer", "null"], "minimum": 1, "default": None}),
+        ({"type": "text", "means": "a name"},
+         {"type": "string", "minLength": 1, "description": "a name"}),
+        ({"type": "list(2) of few"},
+         {"type": "array", "minItems": 2, "maxItems": 2, "items": {"$ref": "#/$defs/few"}}),
+        ({"type": "set(1..3)", "each": {"enum": [1, 2]}},
+         {"type": "array", "uniqueItems": True, "minItems": 1, "maxItems": 3,
+          "items": {"enum": [1, 2]}}),
+        ({"means": "sizes", "one": {"type": "integer"}, "two": {"type": "few", "optional": True}},
+         {"type": "object", "description": "sizes", "additionalProperties": False, "required": [],
+          "kept": ["one"], "properties": {"one": {"type": "integer"},
+          "two": {"$ref": "#/$defs/few", "optional": True}}}),
+        ({"each": {"type": "boolean"}, "default": None},
+         {"type": ["object", "null"], "additionalProperties": {"type": "boolean"}, "required": [],
+          "default": None}),
+    ],
+)  # fmt: skip
+def test_a_node_in_short_is_json_schema(node, schema):
+    assert expand(node) == schema
+
+
+def test_a_layer_changes_a_group_or_replaces_it_and_takes_away_what_is_optional(papers):
+    (papers / "workflow" / "schemas" / "alpha.schema.yaml").write_text("""
+mixed: { a: { type: integer, default: 1 }, b: { type: integer, default: 2 } }
+whole: { whole: true, each: { type: integer }, default: { a: 1, b: 2 } }
+free: { each: { type: integer }, default: { a: 1, b: 2 } }
+size: { type: integer, optional: true, default: 3 }
+""")
+    change = {"mixed": {"a": 5}, "whole": {"a": 5}, "free": {"a": 5, "b": None}, "size": None}
+    assert load({"papers": ["alpha"], "alpha": {}}, papers)["alpha"]["size"] == 3
+    assert load({"papers": ["alpha"], "alpha": change}, papers)["alpha"] == {
+        "mixed": {"a": 5, "b": 2}, "whole": {"a": 5}, "free": {"a": 5},
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match=r"alpha\.mixed\.a must be a whole number, got None"):
+        load({"papers": ["alpha"], "alpha": {"mixed": {"a": None}}}, papers)
+
+
+def test_checks_name_the_key_what_it_must_be_and_the_value():
+    check = Checks("toy", {"a": [3, 5], "b": 4, "some.name": {"c": 6}, "empty": {}})
+    assert check.less("b", "some.name.c")
+    assert not check.most("a", "b")
+    assert not check.more("a", "b", "or it fails")
+    assert not check.multiple("some.name.c", "b")
+    assert not check.one_of("b", "a")
+    assert not check.holds("empty", "x", why="which a figure shows")
+    assert not check("b", False, "even so", "a text")
+    assert check.faults == [
+        "toy.a must be at most b (4), got 5",
+        "toy.a must be more than b (4): or it fails, got 3",
+        "toy.some.name.c must be a multiple of b (4), got 6",
+        "toy.b must be one of a (3, 5), got 4",
+        "toy.empty must be a group with x, which a figure shows, got []",
+        "toy.b must be even so, got a text",
+    ]
 
 
 def test_a_schema_whose_paper_has_no_package_is_named(papers):
@@ -489,15 +556,16 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"seed": 10**30}, "seed: 1000000000000000000000000000000; expected at most 9223372036"),
-        ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates: 10000; expected at most 1000"),
-        ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "expected at most 1000000000"),
+        ({"seed": 10**30}, "seed must be at most 9223372036854775807, got 1000000000000000000000"),
+        ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates must be at most 1000, got 100"),
+        ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "must be at most 1000000000"),
         ({"mrp": {"headline": {"network": {"theta": -1e300}}}}, "network.theta"),
-        ({"images": {"world": {"image_size": 100_000}}}, "100000; expected at most 4096"),
-        ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "2001 entries; expected"),
-        ({"run": "x" * 300}, "expected a folder name of at most 64 letters"),
+        ({"images": {"world": {"image_size": 100_000}}}, "must be at most 4096, got 100000"),
+        ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "1000 entries, got 2001"),
+        ({"run": "x" * 300}, "must be a folder name of at most 64 letters"),
         ({"run": "published"}, "and not published"),
-        ({"real_images": {"x" * 250: {}}}, "expected names of at most 64 letters"),
+        ({"papers": None}, "papers must be a list, got None"),
+        ({"real_images": {"x" * 250: {}}}, "must be names of at most 64 letters"),
         ({"images": {"world": {"image_size": "64"}}}, "write it without quotes"),
         ({f"key {number}": 1 for number in range(300)}, "and 261 more"),
         ({"x\x1b[31m\u200b": 1}, "'x\\x1b[31m\\u200b': unknown key"),
@@ -524,3 +592,12 @@ def test_every_scale_passes_the_checks_of_every_paper(scale):
     assert checked
     for paper in checked:
         assert not list(import_module(f"featlearn.{paper}.config").faults(config[paper]))
+    assert not list(image_config.faults(config["images"]))
+    assert not list(image_config.cam_faults(config))
+
+
+@pytest.mark.parametrize(("name", "dials"), [("world", WorldDials()), ("scenes", SceneDials())])
+def test_dials_without_a_config_have_the_defaults_of_the_schema(name, dials):
+    keys = read_schema(ROOT / "workflow" / "schemas")["$defs"][f"picture_{name}"]["properties"]
+    own = {key: list(one) if isinstance(one, tuple) else one for key, one in vars(dials).items()}
+    assert own == {key: below["default"] for key, below in keys.items()}

@@ -19,15 +19,6 @@ def test_page_of_keys_is_in_step_with_the_schema():
     assert done.returncode == 0, done.stderr
 
 
-def test_no_key_is_described_by_its_own_name():
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    for line in page.splitlines():
-        if line.startswith("| `") and "." in line.split("`")[1]:
-            key, told = (cell.strip(" `") for cell in line.split("|")[1:3])
-            name = key.rpartition(".")[2].replace("_", " ")
-            assert told.lower() != name.lower(), line
-
-
 @pytest.fixture(scope="module")
 def script():
     path = ROOT / "scripts" / "configuration_page.py"

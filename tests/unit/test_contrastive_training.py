@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from featlearn.contrastive import closed_forms
+from featlearn.contrastive.analysis.ablations import Ablations
+from featlearn.contrastive.config import JUDGED_ARMS, size_config
 from featlearn.contrastive.data import SparseCoding, draw_dictionary, sample
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
-from featlearn.contrastive.gradients import Batch
+from featlearn.contrastive.experiments.ablations import arm_config
+from featlearn.contrastive.experiments.stages import arms, printed_t1
 from featlearn.contrastive.measure import (
     Alignment,
     Lottery,
+    Task,
     Watch,
     every_pair,
     firing_precision,
     mean_over,
     moment_quantities,
+    probe,
     weight_quantities,
-    within_atom,
 )
-from featlearn.contrastive.model import initial_weights
-from featlearn.contrastive.probe import Task, probe
+from featlearn.contrastive.model import Batch, initial_weights
 from featlearn.contrastive.train import (
     NOT_YET,
     Learner,
@@ -32,6 +38,7 @@ from featlearn.contrastive.train import (
     printed_growth,
     train,
 )
+from featlearn.core.config import load
 from featlearn.core.seeds import Streams
 
 SPEC = SparseCoding(atoms=8, dimension=32)
@@ -228,6 +235,19 @@ def test_a_dead_encoder_knows_the_mean_alone():
     assert seen.nmse.item() == pytest.approx(1, abs=0.4)  # its variance over its mean square
 
 
+def test_a_neuron_that_barely_fired_once_spoils_no_probe():
+    stream = torch.Generator().manual_seed(0)
+    x = torch.randn((1, 2000, 5), generator=stream)
+    y = x[..., 0] + 0.1 * x[..., 1]
+    spike = torch.zeros(1, 2000, 1)
+    spike[0, 3], spike[0, 1500] = 1e-6, 1.0
+    features = torch.cat([x, spike], -1)
+    plain, spiked = (
+        probe(Task(f[:, :1000], y[:, :1000], f[:, 1000:], y[:, 1000:])) for f in (x, features)
+    )
+    assert torch.allclose(plain.nmse, spiked.nmse)
+
+
 # ------------------------------------------------------------------------------- measurements
 
 
@@ -244,7 +264,6 @@ def test_alignment_of_a_perfect_network():
     assert seen.singleton.all()
     assert seen.covered().all()
     assert torch.allclose(seen.strength(1.0), torch.full((1, 8), 2 / math.log(8)).double())
-    assert within_atom(seen).item() == pytest.approx(1.0)
     b = torch.full((1, 16), 0.3, dtype=torch.float64)
     found = moment_quantities(w, b, w, SPEC, drawn.atoms, drawn.complement(), tau=1.0)
     assert found["others_absolute"].item() == pytest.approx(0, abs=1e-12)
@@ -313,3 +332,104 @@ def test_an_experiment_is_a_function_of_its_seed():
         ends.append(Downstream(experiment).outcome(arm, experiment.train(arm, 5)))
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
     assert not torch.equal(ends[0]["nmse"], ends[2]["nmse"])
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def section():
+    return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
+
+
+def test_an_arm_changes_only_what_it_names(section):
+    for name in JUDGED_ARMS:
+        changed = arm_config(section["ablations"], name)
+        reference = arm_config(section["ablations"], "reference")
+        own = section["ablations"]["arms"][name]
+        differ = {group for group in reference if changed[group] != reference[group]}
+        assert differ <= set(own), name
+    assert Arm.of(arm_config(section["ablations"], "printed-schedule")).thresholds.rate == 1.0
+
+
+def test_mask_and_thresholds_are_compared_from_one_start_and_to_the_end_or_a_plateau(section):
+    found = arms(section["stages"])
+    assert len({found[arm].norm for arm in found}) == 1
+    reference, raised = found["masked"].training, found["masked"].thresholds
+    assert reference.exact_stage_one
+    short = {"steps": reference.steps // 4}
+    for suffix, rule, changes in (
+        ("", raised, {}),
+        ("-zero", Thresholds("zero"), short),
+        ("-kept", replace(raised, rate=0.0), {"decay": 0.0}),
+    ):
+        for arm, mask in (("masked", "complementary"), ("unmasked", "none")):
+            own = found[arm + suffix]
+            assert own.training == replace(reference, masking=mask, **changes)
+            assert own.thresholds == rule
+    assert found["sampled"].training == replace(reference, exact_stage_one=False, **short)
+    least = section["stages"]["data"]["atoms"] ** -1.499
+    assert found["theory-decay"].training == replace(reference, decay=least)
+
+
+def test_with_thresholds_at_zero_the_probe_is_linear_at_any_length():
+    """So a quarter of the steps is a plateau."""
+    config = {
+        "replicates": 2,
+        "data": {"atoms": 8, "dimension": 32},
+        "network": {"neurons": 64, "norm": 0.3},
+        "probe": {"train_samples": 4000, "test_samples": 4000},
+    }
+    experiment = Experiment("plateau-test", config, 0)
+    downstream = Downstream(experiment)
+    arm = Arm(Training(**SMALL, steps=60), Thresholds("zero"), 0.3)
+    done = experiment.train(arm, 20, downstream=downstream)
+    for seen in done.history:
+        assert torch.allclose(seen["nmse"], downstream.raw().nmse, rtol=0.02)
+    assert torch.allclose(done.history[-1]["nmse"], downstream.encoder(done.w, done.b).nmse)
+
+
+def test_at_t1_of_the_main_text_every_lucky_pair_is_above_the_line(section):
+    config = {**section["stages"], "data": {"atoms": 16, "dimension": 64}}
+    known = printed_t1(Experiment("t1-test", config, 0))
+    assert (known["growth"] >= 1e4 * (1 - 1e-5)).all()
+    assert (known["lucky_above"] == 1).all()
+    assert (known["signal_share"] > 0.999).all()
+    # the printed step of the closed form: sqrt(d / d_1) (1 + eta g)^t = 10^4, of the slowest neuron
+    spec, given = SparseCoding(16, 64), arms(config)["masked"].training
+    rate, _ = closed_forms.stage_one_rates(spec, "complementary", given.negatives, given.shrinkage)
+    wanted = math.log(1e4 * 2) / math.log1p(given.learning_rate * rate)
+    assert (known["step"] >= wanted * 0.9).all()
+    assert (known["step"] <= wanted * 1.2).all()
+
+
+def test_fact_a1_asks_for_the_anchors_whose_gradients_err_by_the_norm_over_the_dimension(section):
+    """Without a mask, by sampling, against the number of the premise."""
+    spec = SparseCoding(8, 64)
+    streams = Streams(0, "contrastive", "anchors-test", (0,))
+    atoms = draw_dictionary(spec, streams("d")).to("cpu").atoms
+    w = initial_weights(20, spec.dimension, 1e-3, streams("w"))
+    x = sample(spec, atoms, 200_000, streams("x")).x[0].unflatten(0, (200, 1000))
+    pulls = torch.einsum("bkm,bkd->bmd", x @ w[0].T, x) / 1000
+    error = (pulls - pulls.mean(0)).square().sum(-1).mean().sqrt() / w.norm(dim=-1).mean()
+    section["ablations"]["data"] = {"atoms": 8, "dimension": 64, "noise": 1.0}
+    used, needed = Ablations(section).anchors()
+    assert used == section["ablations"]["training"]["anchors"]
+    assert math.sqrt(1000 / needed) * error * 64 == pytest.approx(1, rel=0.6)
+    assert Ablations(section).wide_input() == (64, 64)
+    section["ablations"]["arms"]["wide"]["data"] = {"dimension": 128}
+    assert Ablations(section).wide_anchors()[1] == pytest.approx(8 * needed)
+
+
+def test_a_size_is_an_experiment_of_its_own(section):
+    own = size_config(section["scaling"], 16)
+    assert own["data"] == {"atoms": 16, "dimension": 64}
+    assert own["training"]["steps"] == 60
+    assert own["arms"] == ["masked", "unmasked"]
+
+
+def test_the_arms_of_the_scales_are_those_that_tables_name():
+    from featlearn.contrastive.analysis.ablations import ARMS
+
+    for scale in ("smoke", "tour", "desk", "paper"):
+        assert set(load({"scale": scale}, ROOT)["contrastive"]["ablations"]["arms"]) == set(ARMS)

@@ -1,7 +1,5 @@
 """Two processes on the CPU train as one process on the same batches does."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -12,12 +10,16 @@ import pytest
 import torch
 from torch import nn
 
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.provenance import SOURCE_ROOT
-from featlearn.images.distributed import Processes, joined, running_statistics
-from featlearn.images.loop import _check_smallest
-from featlearn.images.plan import Plan, Training
+from featlearn.images.methods.two_view import untouched
+from featlearn.images.train import launch
+from featlearn.images.train.distributed import Processes, joined, running_statistics
+from featlearn.images.train.launch import Layout, command, run_together
+from featlearn.images.train.loop import _check_smallest, fit
+from featlearn.images.train.plan import Plan, Training
+from unit import test_simclr
 from unit.tiny_training import TinyClassifier, train
 
 #: Batches of 8, the last one of 5: two images in one process and three in the other.
@@ -35,10 +37,10 @@ PROGRAM = """
     import os, signal, sys
     sys.path[:0] = {path!r}
     import torch
-    from unit.test_data_parallel import CASES
+    from unit.test_data_parallel import CASES, contrasted
     from unit.tiny_training import TinyClassifier, train
     from featlearn.core.files import write_parquet, write_tensors
-    from featlearn.images.distributed import joined
+    from featlearn.images.train.distributed import joined
 
     torch.use_deterministic_algorithms(True)
 
@@ -56,6 +58,9 @@ PROGRAM = """
     with joined(torch.device("cpu")) as (processes, _):
         for name in CASES:
             run(name, f"{folder}/{{name}}")
+        contrast = contrasted()
+        if processes.first:
+            write_tensors(contrast.state_dict(), "{folder}/contrast.safetensors")
 
         # the second process is told to end: both leave at one step, and go on from there
         def told(step, see):
@@ -73,6 +78,14 @@ PROGRAM = """
         except SystemExit:
             run("own_batch_norm", f"{folder}/resumed", kept)
 """
+
+
+def contrasted():
+    """SimCLR, whose negatives are the images of all processes."""
+    objective = test_simclr.build()
+    images, settings = test_simclr.pictures(), test_simclr.TRAINING
+    fit(objective, images, None, untouched, settings, (0, "shared"))
+    return objective
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +123,14 @@ def test_losses_and_weights_are_those_of_one_process(case, trained):
     weights = read_tensors(trained / f"{case}.safetensors")
     for name, value in model.state_dict().items():
         torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4)
+
+
+def test_each_process_sees_the_images_of_the_other_as_negatives(trained):
+    together = read_tensors(trained / "contrast.safetensors")
+    before = test_simclr.build().state_dict()
+    for name, value in contrasted().state_dict().items():
+        assert not torch.equal(value, before[name]), name
+        torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -177,3 +198,31 @@ def test_without_torchrun_there_is_one_process(monkeypatch):
 def test_running_statistics_are_found():
     found = running_statistics(nn.Sequential(nn.BatchNorm2d(3), nn.Linear(3, 3)))
     assert [tensor.tolist() for tensor in found] == [[0.0] * 3, [1.0] * 3]
+
+
+# --------------------------------------------------------------------------- together
+
+
+def test_on_one_machine_torchrun_alone_starts_all():
+    words = command("json.tool", ["x.json"], Layout(4), {"SLURM_JOB_ID": "7"})
+    assert words[0] == sys.executable
+    assert {"--nnodes=1", "--nproc-per-node=4"} <= set(words)
+    assert words[-3:] == ["-m", "json.tool", "x.json"]
+
+
+def test_on_several_nodes_srun_starts_a_torchrun_on_each(monkeypatch):
+    monkeypatch.setattr(launch.shutil, "which", lambda name: f"/usr/bin/{name}")
+    found = command("m", [], Layout(8, 2), {"SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "3"})
+    assert found[0] == "srun"
+    wanted = {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=12"}
+    assert wanted | {"--nnodes=2", "--nproc-per-node=4", "--rdzv-id=7"} <= set(found)
+
+
+def test_several_nodes_need_a_job_of_slurm():
+    with pytest.raises(FeatlearnError, match=r"2 nodes needs a job of Slurm.*profiles/slurm"):
+        command("m", [], Layout(2, 2), {})
+
+
+def test_a_process_that_fails_fails_the_training(tmp_path):
+    with pytest.raises(FeatlearnError, match="in 1 processes failed"):
+        run_together("json.tool", [str(tmp_path / "missing.json")], Layout(1))

@@ -1,7 +1,5 @@
 """Where a computation runs follows from the config alone; what can be seen of it without a GPU."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from featlearn.core import gpus
+from featlearn.core import devices
 from featlearn.core.config import load
 from featlearn.core.devices import prepare
 from unit.test_job_frame import torch_settings
@@ -20,18 +18,6 @@ from unit.test_job_frame import torch_settings
 __all__ = ["torch_settings"]
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_a_device_is_prepared_for_the_jobs_of_rules_that_name_it():
-    """One script asks for it, of the config's by way of the rule; the other jobs need none."""
-    preparing = {
-        path.name for path in (ROOT / "scripts").rglob("*.py") if "prepare" in path.read_text()
-    }
-    assert preparing == {"measure.py"}
-    text = (ROOT / "workflow/rules/base.smk").read_text()
-    naming = [part for part in re.split(r"^(?=rule )", text, flags=re.M) if "device=" in part]
-    assert [part.partition(":")[0] for part in naming] == ["rule compute"]
-    assert 'device=config["device"]' in naming[0]
 
 
 def test_no_module_chooses_cuda_by_itself():
@@ -42,15 +28,15 @@ def test_no_module_chooses_cuda_by_itself():
         for path in (ROOT / "src").rglob("*.py")
         if makers.search(path.read_text())
     }
-    assert found <= {"core/gpus.py"}  # the GPU of this process
+    assert found <= {"core/devices.py"}  # the GPU of this process
 
 
 def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):
     names = ["GPU-a", "GPU-b", "GPU-c"]
-    assert gpus.take(names, folder=tmp_path) == 0
+    assert devices.take(names, folder=tmp_path) == 0
     code = (
-        "import sys, time; from pathlib import Path; from featlearn.core import gpus; "
-        "print(gpus.take(sys.argv[2:], folder=Path(sys.argv[1])), flush=True); time.sleep(600)"
+        "import sys, time; from pathlib import Path; from featlearn.core import devices; "
+        "print(devices.take(sys.argv[2:], folder=Path(sys.argv[1])), flush=True); time.sleep(600)"
     )
     other = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path), *names], stdout=subprocess.PIPE, text=True
@@ -58,15 +44,15 @@ def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):
     try:
         assert other.stdout.readline() == "1\n"
         # a scheduler shows a job its own GPU only
-        assert gpus.take(["GPU-c"], folder=tmp_path) == 0
-        assert gpus.take(names, otherwise=4, folder=tmp_path) == 1, "all are held: they share"
+        assert devices.take(["GPU-c"], folder=tmp_path) == 0
+        assert devices.take(names, otherwise=4, folder=tmp_path) == 1, "all are held: they share"
     finally:
         other.kill()
         other.wait()
-    assert gpus.take(names, folder=tmp_path) == 1, "what a killed process held is free"
-    gpus.release()
-    assert gpus.take(names, folder=tmp_path) == 0
-    gpus.release()
+    assert devices.take(names, folder=tmp_path) == 1, "what a killed process held is free"
+    devices.release()
+    assert devices.take(names, folder=tmp_path) == 0
+    devices.release()
 
 
 def test_one_of_several_gpus_becomes_the_current_one(monkeypatch, tmp_path):
@@ -78,10 +64,10 @@ def test_one_of_several_gpus_becomes_the_current_one(monkeypatch, tmp_path):
     )
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     try:
-        devices = [gpus.free_device() for _ in range(2)]
+        taken = [devices.free_device() for _ in range(2)]
     finally:
-        gpus.release()
-    assert devices == current == [torch.device("cuda", 0), torch.device("cuda", 1)]
+        devices.release()
+    assert taken == current == [torch.device("cuda", 0), torch.device("cuda", 1)]
 
 
 @pytest.mark.usefixtures("torch_settings")

@@ -1,8 +1,6 @@
 """Eigen-CAM: against singular value decompositions, its symmetries, its signs, hard input."""
 
-from __future__ import annotations
-
-from pathlib import Path
+import math
 
 import numpy as np
 import pytest
@@ -10,9 +8,9 @@ import scipy.linalg
 import torch
 from torch import Tensor
 
-from featlearn.images.eigencam import _signs, eigen_cam, heat, token_maps
+from featlearn.images.cam.eigencam import DIM, _signs, eigen_cam, heat, overlay, token_maps
+from featlearn.images.cam.part_hits import part_use
 
-PHOTOS = Path(__file__).resolve().parents[3] / "shared/data/photos"
 #: (channels, height, width): fewer positions than channels, and more
 SHAPES = [(64, 5, 4), (6, 9, 7), (12, 3, 4)]
 
@@ -44,22 +42,11 @@ def correlation(a, b) -> float:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_maps_are_those_of_a_singular_value_decomposition_up_to_sign(shape, centred, dtype):
     x = activations(shape, dtype=dtype)
-    cam = eigen_cam(x, centred=centred)
-    assert cam.maps.dtype == dtype
-    for ours, theirs in zip(cam.maps.numpy(), by_svd(x, centred), strict=True):
+    maps = eigen_cam(x, centred=centred)
+    assert maps.dtype == dtype
+    for ours, theirs in zip(maps.numpy(), by_svd(x, centred), strict=True):
         flipped = theirs * np.sign((ours * theirs).sum())
         np.testing.assert_allclose(ours, flipped, atol=2e-4 * np.abs(theirs).max())
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_share_and_gap_are_what_the_singular_values_say(shape):
-    x = activations(shape, dtype=torch.float64)
-    cam = eigen_cam(x)
-    for number, image in enumerate(x.numpy()):
-        rows = image.reshape(len(image), -1)
-        values = np.linalg.svd(rows - rows.mean(1, keepdims=True), compute_uv=False) ** 2
-        assert cam.share[number] == pytest.approx(values[0] / values.sum(), rel=1e-6)
-        assert 0 < cam.gap[number] <= 1 - values[1] / values[0] + 1e-9
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -68,41 +55,40 @@ def test_a_planted_direction_is_recovered(shape):
     place = torch.rand(shape[1:], generator=drawn)
     channel = torch.randn(shape[0], generator=drawn)
     planted = channel[:, None, None] * place
-    cam = eigen_cam(planted[None], centred=False)
+    maps = eigen_cam(planted[None], centred=False)
     expected = place * torch.linalg.vector_norm(channel)
-    torch.testing.assert_close(cam.maps[0], expected, rtol=1e-4, atol=1e-4)
-    assert cam.share[0] == pytest.approx(1, abs=1e-5)
+    torch.testing.assert_close(maps[0], expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("centred", [True, False])
 def test_channels_may_be_permuted_and_rotated_without_moving_a_map(shape, centred):
     x = activations(shape, dtype=torch.float64)
-    expected = eigen_cam(x, centred=centred).maps
+    expected = eigen_cam(x, centred=centred)
     drawn = torch.Generator().manual_seed(2)
     order = torch.randperm(shape[0], generator=drawn)
-    torch.testing.assert_close(eigen_cam(x[:, order], centred=centred).maps, expected)
+    torch.testing.assert_close(eigen_cam(x[:, order], centred=centred), expected)
     rotation, _ = torch.linalg.qr(
         torch.randn(shape[0], shape[0], generator=drawn, dtype=torch.float64)
     )
     rotated = torch.einsum("dc,bchw->bdhw", rotation, x)
-    torch.testing.assert_close(eigen_cam(rotated, centred=centred).maps, expected)
+    torch.testing.assert_close(eigen_cam(rotated, centred=centred), expected)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("centred", [True, False])
 def test_a_map_moves_with_its_positions_and_grows_with_its_scale(shape, centred):
     x = activations(shape, dtype=torch.float64)
-    expected = eigen_cam(x, centred=centred).maps
-    turned = eigen_cam(x.flip(3), centred=centred).maps
+    expected = eigen_cam(x, centred=centred)
+    turned = eigen_cam(x.flip(3), centred=centred)
     torch.testing.assert_close(turned, expected.flip(2))
-    torch.testing.assert_close(eigen_cam(3 * x, centred=centred).maps, 3 * expected)
+    torch.testing.assert_close(eigen_cam(3 * x, centred=centred), 3 * expected)
 
 
 def test_a_centred_map_does_not_see_what_all_positions_share():
     x = activations((64, 5, 4))
     shifted = x + 1e4 * torch.linspace(1, 2, 64)[:, None, None]
-    for ours, theirs in zip(eigen_cam(shifted).maps, eigen_cam(x).maps, strict=True):
+    for ours, theirs in zip(eigen_cam(shifted), eigen_cam(x), strict=True):
         assert abs(correlation(ours, theirs)) > 0.9999
 
 
@@ -125,7 +111,7 @@ def from_backend(rows: np.ndarray, backend: str) -> np.ndarray:
 @pytest.mark.parametrize("centred", [True, False])
 def test_the_sign_does_not_depend_on_the_backend(centred, dtype):
     x = activations((12, 5, 4), batch=20, dtype=torch.float64)
-    expected = eigen_cam(x, centred=centred).maps.flatten(1)
+    expected = eigen_cam(x, centred=centred).flatten(1)
     for number, image in enumerate(x.numpy()):
         raw = image.reshape(12, -1).T.astype(dtype)
         rows = raw - raw.mean(0) if centred else raw
@@ -158,7 +144,7 @@ def test_a_map_is_hot_where_the_layer_is_active():
     x = torch.rand(1, 32, 6, 6, generator=torch.Generator().manual_seed(0)) * 0.1
     x[:, :, 2, 3] += 3 * torch.rand(32, generator=torch.Generator().manual_seed(1))
     for centred in (True, False):
-        maps = eigen_cam(x, centred=centred).maps
+        maps = eigen_cam(x, centred=centred)
         assert maps.flatten().argmax() == 2 * 6 + 3
 
 
@@ -171,47 +157,41 @@ def test_an_image_with_activations_that_are_not_finite_has_no_map_and_harms_no_o
     x = activations(shape)
     expected = eigen_cam(x)
     x[1, 2, 0, 1] = bad
-    cam = eigen_cam(x)
-    assert cam.found.tolist() == [True, False, True, True, True]
-    assert (cam.maps[1] == 0).all()
-    torch.testing.assert_close(cam.maps[2:], expected.maps[2:])
-    assert cam.maps.isfinite().all()
-    assert cam.gap.isfinite().all()
-    assert cam.share.isfinite().all()
+    maps = eigen_cam(x)
+    assert (maps[1] == 0).all()
+    torch.testing.assert_close(maps[2:], expected[2:])
+    assert maps.isfinite().all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_layer_that_is_the_same_everywhere_has_no_centred_map(shape):
     x = torch.rand(1, shape[0], 1, 1).expand(1, *shape) + 0.5
-    assert not eigen_cam(x).found
-    assert not eigen_cam(torch.zeros(1, *shape)).found
-    assert eigen_cam(x, centred=False).found
+    assert (eigen_cam(x) == 0).all()
+    assert (eigen_cam(torch.zeros(1, *shape)) == 0).all()
+    assert (eigen_cam(x, centred=False) > 0).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
 def test_tiny_and_huge_activations_have_the_same_map(shape, scale):
     x = activations(shape)
-    cam = eigen_cam(x * scale)
-    assert cam.found.all()
-    torch.testing.assert_close(cam.maps / scale, eigen_cam(x).maps, rtol=1e-3, atol=1e-4)
+    maps = eigen_cam(x * scale)
+    torch.testing.assert_close(maps / scale, eigen_cam(x), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_where_two_directions_are_equally_strong_the_gap_says_so(shape):
+def test_where_two_directions_are_equally_strong_a_map_is_a_mixture_of_them(shape):
     first, second = torch.zeros(shape), torch.zeros(shape)
     first[0, 0, 0] = second[1, 1, 1] = 1.0
-    cam = eigen_cam((first + second)[None], centred=False)
-    assert cam.gap[0] < 1e-3
-    assert cam.share[0] == pytest.approx(0.5, abs=1e-3)
-    # any mixture of the two is right; nothing else is
-    assert (cam.maps[0].abs() > 1e-6).sum() <= 2
+    maps = eigen_cam((first + second)[None], centred=False)
+    assert maps.square().sum() == pytest.approx(1, abs=1e-3)
+    assert (maps[0].abs() > 1e-6).sum() <= 2
 
 
 def test_close_eigenvalues_are_told_apart():
     first, second = torch.zeros(1, 40, 4, 4), torch.zeros(1, 40, 4, 4)
     first[0, 0, 0, 0], second[0, 1, 3, 3] = 1.0, 0.9995
-    maps = eigen_cam(first + second, centred=False).maps[0]
+    maps = eigen_cam(first + second, centred=False)[0]
     assert maps[0, 0] == pytest.approx(1, abs=1e-3)
     assert abs(maps[3, 3]) < 1e-3
 
@@ -220,7 +200,7 @@ def test_a_strong_position_that_is_an_eigenvector_of_its_own_is_not_taken_for_th
     x = torch.zeros(2, 8, 3, 1)
     x[0, 0, 0], x[0, 1, 1], x[0, 1, 2] = 3**0.5, 2**0.5, 2**0.5
     x[1, 0] = torch.tensor([3.0, 2, 1])[:, None]  # found in a few steps, beside it
-    maps = eigen_cam(x, centred=False).maps[..., 0]
+    maps = eigen_cam(x, centred=False)[..., 0]
     assert torch.allclose(maps[0], torch.tensor([0, 2**0.5, 2**0.5]), atol=1e-5)
     assert torch.allclose(maps[1], torch.tensor([3.0, 2, 1]), atol=1e-5)
 
@@ -228,9 +208,9 @@ def test_a_strong_position_that_is_an_eigenvector_of_its_own_is_not_taken_for_th
 def test_reduced_precision_is_accepted_and_other_input_is_not():
     x = activations((64, 5, 4))
     for dtype in (torch.float16, torch.bfloat16):
-        maps = eigen_cam(x.to(dtype)).maps
+        maps = eigen_cam(x.to(dtype))
         assert maps.dtype == torch.float32
-        assert correlation(maps, eigen_cam(x).maps) > 0.999
+        assert correlation(maps, eigen_cam(x)) > 0.999
     with pytest.raises(ValueError, match="expected floating-point"):
         eigen_cam(torch.zeros(1, 2, 3, 4, dtype=torch.int64))
     with pytest.raises(ValueError, match="expected floating-point"):
@@ -262,22 +242,6 @@ def test_heat_fills_the_image_and_the_unit_interval():
 # ------------------------------------------------------------------------------- peers
 
 
-def photographs() -> Tensor:
-    from torchvision.io import ImageReadMode, read_image
-    from torchvision.transforms.functional import normalize, resize
-
-    images = [
-        normalize(
-            resize(read_image(str(file), ImageReadMode.RGB), [160, 160]).float() / 255,
-            [0.485, 0.456, 0.406],
-            [0.229, 0.224, 0.225],
-        )
-        for file in sorted(PHOTOS.glob("*.jpg"))
-    ]
-    return torch.stack(images)
-
-
-@pytest.mark.skipif(not PHOTOS.is_dir(), reason="needs photographs in ../shared/data/photos")
 @pytest.mark.parametrize("name", ["resnet18", "resnet50", "vit_b_16"])
 def test_maps_are_those_of_pytorch_grad_cam_up_to_sign(name):
     library = pytest.importorskip("pytorch_grad_cam.utils.svd_on_activations")
@@ -290,8 +254,108 @@ def test_maps_are_those_of_pytorch_grad_cam_up_to_sign(name):
     seen = []
     layer.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
     with torch.no_grad():
-        model(photographs()[:4])
+        model(torch.randn(4, 3, 160, 160))
     maps = token_maps(seen[0], (10, 10)) if size else seen[0]
     theirs = library.get_2d_projection(maps.numpy().copy())
-    for ours, other in zip(eigen_cam(maps).maps, theirs, strict=True):
+    for ours, other in zip(eigen_cam(maps), theirs, strict=True):
         assert abs(correlation(ours, other)) > 0.999
+
+
+# --------------------------------------------------------------------------- overlay
+
+
+@pytest.mark.parametrize("size", [(1, 1), (32, 32), (48, 31)])
+def test_without_heat_the_picture_is_there_in_grey(size):
+    images = torch.full((2, 3, *size), 200, dtype=torch.uint8)
+    drawn = overlay(images, torch.zeros(2, *size))
+    assert drawn.shape == images.shape
+    assert (drawn == round(DIM * 200)).all()
+
+
+def test_hot_is_coloured_and_lighter_on_pictures_of_any_colour():
+    for colour in ((0, 0, 0), (255, 255, 255), (255, 0, 0), (250, 140, 10)):
+        images = torch.tensor(colour, dtype=torch.uint8)[None, :, None, None].expand(1, 3, 4, 4)
+        heat = torch.zeros(1, 4, 4)
+        heat[0, 1, 2] = 1
+        drawn = overlay(images, heat).float()
+        hot, cold = drawn[0, :, 1, 2], drawn[0, :, 0, 0]
+        assert hot.max() - hot.min() > 60
+        assert cold.max() - cold.min() < 2
+        assert hot.mean() > cold.mean()
+
+
+def test_what_does_not_fit_is_refused():
+    images = torch.zeros(1, 3, 4, 4, dtype=torch.uint8)
+    with pytest.raises(ValueError, match="uint8"):
+        overlay(images.float(), torch.zeros(1, 4, 4))
+    with pytest.raises(ValueError, match="shape"):
+        overlay(images, torch.zeros(1, 4, 5))
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        overlay(images, torch.full((1, 4, 4), 1.5))
+
+
+# --------------------------------------------------------------------------- part_use
+
+
+@pytest.fixture
+def masks():
+    """Three parts of 4, 4 and 2 pixels in a picture of 6 x 6; the third is absent in image 1."""
+    masks = torch.zeros(2, 3, 6, 6, dtype=torch.bool)
+    masks[:, 0, :2, :2] = True
+    masks[:, 1, 4:, 4:] = True
+    masks[0, 2, 0, 4:] = True
+    return masks
+
+
+def test_heat_on_one_part_alone(masks):
+    use = part_use(3.0 * masks[:, 0], masks)
+    assert use.hit.tolist() == [[True, False, False]] * 2
+    assert use.hits.tolist() == [1, 1]
+    torch.testing.assert_close(use.share, torch.tensor([[1.0, 0, 0]] * 2))
+    assert use.pointed.tolist() == [[True, False, False]] * 2
+    torch.testing.assert_close(use.entropy, torch.zeros(2))
+    assert use.density[0, 0] == pytest.approx(36 / 4)
+
+
+def test_heat_on_two_parts_in_given_proportion(masks):
+    use = part_use(3.0 * masks[:, 0] + 1.0 * masks[:, 1], masks)
+    torch.testing.assert_close(use.share[:, :2], torch.tensor([[0.75, 0.25]] * 2))
+    # 1/3 of the maximum is no hit
+    assert use.hits.tolist() == [1, 1]
+    entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    assert use.entropy.tolist() == pytest.approx([entropy / math.log(3), entropy / math.log(2)])
+
+
+def test_a_part_is_hit_from_half_the_maximum_on(masks):
+    heat = 1.0 * masks[:, 0]
+    assert part_use(heat + 0.5 * masks[:, 1], masks).hits.tolist() == [2, 2]
+    assert part_use(heat + 0.49 * masks[:, 1], masks).hits.tolist() == [1, 1]
+
+
+def test_even_heat_has_density_one_and_uses_equal_parts_alike(masks):
+    use = part_use(torch.ones(2, 6, 6), masks)
+    torch.testing.assert_close(use.density[1], torch.tensor([1.0, 1, 0]))
+    assert use.entropy[1] == pytest.approx(1)
+
+
+def test_heat_beside_all_parts_hits_none(masks):
+    beside = torch.zeros(2, 6, 6)
+    beside[:, 3, 2] = 1
+    use = part_use(beside, masks)
+    assert use.hits.tolist() == [0, 0]
+    assert not use.pointed.any()
+    assert use.entropy.isnan().all()
+
+
+def test_no_heat_at_all_hits_nothing(masks):
+    use = part_use(torch.zeros(2, 6, 6), masks)
+    assert use.hits.tolist() == [0, 0]
+    assert not use.pointed.any()
+    assert (use.share == 0).all()
+
+
+def test_heat_and_masks_must_fit(masks):
+    with pytest.raises(ValueError, match="expected"):
+        part_use(torch.zeros(2, 5, 6), masks)
+    with pytest.raises(ValueError, match="no negative"):
+        part_use(torch.full((2, 6, 6), -1.0), masks)

@@ -1,7 +1,5 @@
 """Samplers of chapter 2 against their exact moments, and enumeration."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -10,6 +8,7 @@ import torch
 
 from featlearn.core.seeds import generator
 from featlearn.emergence.data import (
+    Hypercube,
     Law,
     World,
     alpha_mixture,
@@ -18,7 +17,6 @@ from featlearn.emergence.data import (
     inputs,
     sample,
 )
-from featlearn.emergence.hypercube import Hypercube
 
 PARITY = Law("parity", 20, 5)
 INTERVAL = Law("interval", 100, 30, interval=(20, 30))

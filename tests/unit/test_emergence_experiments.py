@@ -1,7 +1,5 @@
 """Experiments of chapter 2 on tiny problems: what they choose and what they record."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,14 +12,13 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.heads import choose
 from featlearn.core.plots import canvas
 from featlearn.core.seeds import Streams, generator
-from featlearn.emergence.claims.curves import CLAIMS
+from featlearn.emergence.analysis.curves import _map
+from featlearn.emergence.analysis.general import SHOWN, outcomes
 from featlearn.emergence.data import Law
 from featlearn.emergence.experiments import curves, general, mixture
 from featlearn.emergence.experiments.general import General
-from featlearn.emergence.figures.curves import _map
+from featlearn.emergence.frames import accuracies, is_measured
 from featlearn.emergence.model import Network, with_one
-from featlearn.emergence.reading import accuracies, is_measured
-from featlearn.emergence.tables.general import SHOWN, outcomes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -157,18 +154,6 @@ def test_a_mixture_is_recorded_at_its_epochs_and_drawn_at_its_moments(section):
     assert list(found["corners"]["value"])[:4] == [1, 2, 0, -4]
 
 
-@pytest.mark.parametrize(("cosine", "share"), [(0.99, 1.0), (0.3, 0.0)])
-def test_a_first_step_counts_as_small_only_where_it_was_one(cosine, share):
-    own = {"cell": "parity", "structured": True, "arm": "one_step", "replicate": 0}
-    values = pd.DataFrame([
-        {**own, "dimension": 0, "quantity": "asking", "value": 1.0},
-        {**own, "dimension": 100, "quantity": "largest_cosine", "value": cosine},
-        {**own, "dimension": 500, "quantity": "largest_cosine", "value": 0.1},
-    ])  # fmt: skip
-    claim = next(one for one in CLAIMS if one.claim == "emergence/first-step-stays-small")
-    assert claim.measure({"values": values}).tolist() == [share]
-
-
 def test_a_neuron_without_weight_is_not_on_the_map():
     # points -2 and -1 are the stars; the second neuron has lost its weight after two steps
     cosines = {-2: 1.0, -1: -1.0, 0: 0.95, 1: 0.0, 2: -0.95}
@@ -179,3 +164,18 @@ def test_a_neuron_without_weight_is_not_on_the_map():
     axes = canvas(2, 2).subplots()
     _map(axes, own, 2)
     assert sorted(x for line in axes.lines for x in line.get_xdata()) == [-1, -0.95, 0.95, 1]
+
+
+def test_the_tangent_kernel_counts_where_validation_is_best():
+    columns = ["cell", "structured", "arm", "quantity", "step", "replicate", "value"]
+    rows = [
+        ("parity", True, "ntk", quantity, step, replicate, value)
+        for replicate, curves in enumerate(
+            ({"validation": (0.5, 0.9, 0.8), "test": (0.4, 0.7, 0.95)},
+             {"validation": (0.6, 0.5, 0.7), "test": (0.1, 0.2, 0.3)})
+        )
+        for quantity, values in curves.items()
+        for step, value in zip((10, 20, 30), values, strict=True)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=columns)
+    assert accuracies(frame, "parity", "ntk", "test").tolist() == [0.7, 0.3]

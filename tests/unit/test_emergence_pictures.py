@@ -1,12 +1,9 @@
 """Pictures of chapter 2: what is sampled, trained and measured, against what must be so."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,12 +14,14 @@ from torchvision.io import encode_png
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams, generator, seeded
-from featlearn.emergence.config import contents, faults, state, states
+from featlearn.emergence.config import contents, state, states
 from featlearn.emergence.experiments import descent, filters, neurons, students
-from featlearn.emergence.networks import FC, OneResNet, ResNets
+from featlearn.emergence.frames import classical_minimum
 from featlearn.emergence.pictures import Pictures, open_pictures
-from featlearn.emergence.reading import classical_minimum
 from featlearn.emergence.teachers import (
+    FC,
+    OneResNet,
+    ResNets,
     Training,
     error,
     injected,
@@ -387,56 +386,6 @@ def test_other_pictures_are_as_many_and_of_the_same_shape():
 # ------------------------------------------------------------------------------------- configs
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "told"),
-    [
-        ("neurons.mnist.pictures.classes", ["0"], "classes: ['0']; expected the names of 2"),
-        ("neurons.mnist.pictures.classes", ["0", "0"], "classes: ['0', '0']; expected each name"),
-        ("neurons.svhn.shown", [3, 10], "shown: [3, 10]; expected 0, the start"),
-        ("neurons.svhn.pictures.data.kind", "mnist", "pictures.data.path: missing"),
-        ("filters.shown", [0, 3], "shown: [0, 3]; expected 0, the start, and the last epoch, 20"),
-        ("filters.shown", [0, 20, 30], "shown: 30; expected at most 20 epochs"),
-        ("filters.batch_size", 200, "epochs: 20 steps; expected at least 30"),
-        ("filters.widths", [16, 8], "widths: [16, 8]; expected the smaller one first"),
-        ("filters.widths", [2, 8], "widths: 2; expected at least 4 filters"),
-        ("injected.mnist.descent.sizes", [3, 2, 1], "sizes: [3, 2, 1]; expected growing sizes"),
-        ("injected.mnist.descent.sizes", [1, 2], "descent.sizes: expected at least three"),
-        ("injected.mnist.descent.teachers", [], "mnist.descent.teachers: expected some"),
-        ("injected.mnist.students.cells.gaussian.alpha", 0.0, "gaussian.alpha: 0.0; expected a"),
-        ("injected.mnist.pictures.data.kind", "nothing", "data.kind: 'nothing'; expected one"),
-        (
-            "injected.mnist.students.cells.covariance.injected",
-            "pictures",
-            "injected.mnist.others: missing; students.cells.covariance injects pictures",
-        ),
-        (
-            "injected.mnist.others",
-            {
-                "data": {"kind": "digits", "size": 8},
-                "samples": {"train": 9, "validation": 999, "test": 999},
-            },
-            "injected.mnist.others.samples.train: 9; expected at least",
-        ),
-    ],
-)
-def test_a_contradiction_names_its_key(section, place, value, told):
-    changed = copy.deepcopy(section)
-    *groups, key = place.split(".")
-    own = changed
-    for group in groups:
-        own = own[group]
-    own[key] = value
-    lines = list(faults(changed))
-    assert any(line.startswith("emergence.") and told in line for line in lines), lines
-
-
-def test_what_stands_for_all_sets_has_all_mixtures(section):
-    lacking = copy.deepcopy(section)
-    del lacking["injected"]["mnist"]["students"]["cells"]["covariance"]
-    (line,) = faults(lacking)
-    assert line.startswith("emergence.injected.mnist.students.cells.covariance: missing")
-
-
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     data = {"data": {"kind": "mnist", "path": str(tmp_path), "size": 28}}
     digest, missing = state(data)
@@ -471,17 +420,3 @@ def test_only_the_sets_of_the_thesis_count_as_its_own(section):
     assert contents(own, "injected")["fig-a-20"] == "stand-in"  # not without its other shares
     assert found["fig-2-4"] == "stand-in"  # it needs SVHN too
     assert found["fig-a-19"] == "stand-in"  # and this one Tiny ImageNet
-
-
-def test_curves_of_losses_are_read(section):
-    from featlearn.emergence.tables.injected import teacher_sizes
-
-    rows = [
-        ("mnist", curve, teacher, size, size, "test_loss", r, loss)
-        for curve, teacher in (("teachers", 0), ("students", 2))
-        for r in range(2)
-        for size, loss in ((1, 2.0), (2, 1.0), (4, 3.0), (8, 0.5))
-    ]
-    means = teacher_sizes(pd.DataFrame(rows, columns=descent.COLUMNS)).frame
-    found = means[means["curve"] == "teachers"].set_index("quantity")["mean"]
-    assert found.to_dict() == {"classical": 2, "least": 8, "interior": 1}

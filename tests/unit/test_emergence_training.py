@@ -1,9 +1,8 @@
 """Networks of chapter 2: gradients against autograd, reduced coordinates against full ones."""
 
-from __future__ import annotations
-
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -86,27 +85,30 @@ def test_the_smoothed_activation_is_the_mean_over_the_noise():
     assert torch.equal(smoothed(z, 0), truncated_relu(z))
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_the_full_gradient_is_that_of_autograd(noise):
+def logistic(own, x, y):
+    g = ((x @ own.rows.mT).clamp_min(0) @ own.a[..., None])[..., 0]
+    return torch.nn.functional.softplus(-y * g).mean(1)
+
+
+def weighted(noise):
+    def alpha(y):
+        return torch.where(y > 0, 0.7, 1.6).double()
+
+    def loss(own, x, y):
+        return (alpha(y) * (1 - y * output(own, x, noise)).clamp_min(0)).mean(1)
+
+    return loss, lambda network, x, y: full_gradients(network, x, y, alpha(y), noise)
+
+
+@pytest.mark.parametrize(
+    ("loss", "gradient"),
+    [weighted(0.0), weighted(0.2), (hinge, batch_gradient), (logistic, logistic_gradient)],
+)
+def test_gradients_are_those_of_autograd(loss, gradient):
     network, x, y, _ = problem()
-    weight = torch.where(y > 0, 0.7, 1.6).double()
-
-    def loss(own):
-        z = x @ own.rows.mT
-        g = (smoothed(z, noise) @ own.a[..., None])[..., 0]
-        return (weight * (1 - y * g).clamp_min(0)).mean(1)
-
-    assert 0 < (y * output(network, x, noise) <= 1).double().mean() < 1
-    for exact, auto in zip(
-        full_gradients(network, x, y, weight, noise), by_autograd(loss, network), strict=True
-    ):
-        assert torch.allclose(exact, auto, atol=1e-12)
-
-
-def test_the_gradient_of_a_batch_is_that_of_autograd():
-    network, x, y, _ = problem()
-    auto = by_autograd(lambda own: hinge(own, x, y), network)
-    for exact, wanted in zip(batch_gradient(network, x, y), auto, strict=True):
+    assert 0 < (y * output(network, x) <= 1).double().mean() < 1
+    auto = by_autograd(lambda own: loss(own, x, y), network)
+    for exact, wanted in zip(gradient(network, x, y), auto, strict=True):
         assert torch.allclose(exact, wanted, atol=1e-12)
 
 
@@ -134,19 +136,6 @@ def test_neurons_that_no_sample_reaches_change_no_gradient():
         assert torch.allclose(own, wanted, atol=1e-15)
 
 
-def test_the_gradient_of_the_logistic_loss_is_that_of_autograd():
-    network, x, y, _ = problem()
-
-    def loss(own):
-        g = ((x @ own.rows.mT).clamp_min(0) @ own.a[..., None])[..., 0]
-        return torch.nn.functional.softplus(-y * g).mean(1)
-
-    for exact, wanted in zip(
-        logistic_gradient(network, x, y), by_autograd(loss, network), strict=True
-    ):
-        assert torch.allclose(exact, wanted, atol=1e-12)
-
-
 def test_gradients_of_one_direction_have_cosine_one_and_independent_ones_none():
     same = torch.arange(1.0, 31)[:, None, None, None] * torch.tensor([3.0, 4.0]).expand(2, 5, 2)
     assert all(torch.allclose(each, torch.ones(2, 5)) for each in stretch_cosines(same).values())
@@ -169,7 +158,7 @@ def test_early_gradients_leave_the_network_alone_and_begin_with_its_own():
     assert found.shape == (4, 2, 16, 12)
 
 
-def test_the_sum_over_all_corners_has_the_values_of_the_sheet():
+def test_the_sum_over_all_corners_has_the_signs_that_a_7_4_gets_wrong():
     assert [corner_sum(k) for k in range(1, 9)] == [1, 2, 0, -4, 0, 12, 0, -40]
 
 
@@ -341,9 +330,20 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
     seen = sample(world, 8000, streams("data"))
     start = symmetric_start(20, 40, start_stds(law), streams("start"))
     x = with_one(seen.phi)
-    _, second = two_steps(
+    first, second = two_steps(
         start, x, seen.y, class_weights(law, seen.y), Schedule.of(law, 20, "theory")
     )
+    # Lemma A.13: the first step turns weights, and every sample still counts in the hinge loss
+    assert cosines(first, world.direction(), torch.zeros(2, 40)).abs().max() > 0.9
+    assert (seen.y * output(first, x) < 1).all()
+    # and so it does at the lemma's rate gamma / (k m sigma_a) and at ten times that, not at 1,000
+    own = law.weighted_gamma / (5 * 20 * start_stds(law)[2])
+    for factor, share in ((1, 1.0), (10, 1.0), (1000, 0.45)):
+        schedule = replace(Schedule.of(law, 20, "theory"), first_rate=factor * own)
+        far, _ = two_steps(start, x, seen.y, class_weights(law, seen.y), schedule)
+        assert (seen.y * output(far, x) < 1).double().mean().item() == pytest.approx(
+            share, abs=0.02
+        )
     found = cosines(second, world.direction(), torch.zeros(2, 40)).abs()
     assert (1 - found).mean().item() == pytest.approx(1 - second_step_cosine(law, 8000), rel=0.35)
     many = symmetric_start(4000, 40, (1.0, 1.0, 1.0), streams("many"))

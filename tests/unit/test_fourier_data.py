@@ -1,7 +1,5 @@
 """Inputs, splits, orbits, and the heads that should not solve the task."""
 
-from __future__ import annotations
-
 from math import comb
 
 import pytest

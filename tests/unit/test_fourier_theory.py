@@ -1,7 +1,5 @@
 """The maximum margin of chapter 4: formula, constructions, one neuron, and what is misprinted."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import cos, factorial, pi
 

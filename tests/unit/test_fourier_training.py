@@ -1,8 +1,5 @@
 """Training of polynomial networks: gradient, optimiser, arms, spectra, what is measured."""
 
-from __future__ import annotations
-
-import copy
 from math import pi
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +11,6 @@ from torch.nn import functional
 
 from featlearn.core.config import load
 from featlearn.fourier.closed_forms import expected_peak
-from featlearn.fourier.config import faults
 from featlearn.fourier.data import labels
 from featlearn.fourier.experiments.training import QUANTITIES, measure_all
 from featlearn.fourier.network import Network, logits, look, norm, normal_start
@@ -197,47 +193,3 @@ def test_accuracies_are_on_their_own_inputs():
 @pytest.fixture(scope="module")
 def section():
     return load({"scale": "desk"}, ROOT)["fourier"]
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "told"),
-    [
-        ("circuits.three.modulus", 12, "circuits.three.modulus: 12; expected an odd number"),
-        ("circuits.four.inputs", 3, "circuits.four.inputs: 3; expected 4, as the cell's name"),
-        ("circuits.three.train_share", 1, "circuits.three.train_share: 1 leaves about 0 of"),
-        ("circuits.five.modulus", 31, "circuits.five.modulus: 28629151 inputs; expected at most"),
-        ("margins.full.train_share", 0.002, "margins.full.train_share: 3 of 1331 inputs"),
-        (
-            "margins.decay.arms",
-            {"penalty": {"penalty": 0}},
-            "margins.decay.arms: penalty; expected",
-        ),
-        ("margins.strengths.arms", {"one": {"penalty": 0}}, "margins.strengths.arms: penalties"),
-        (
-            "margins.widths.arms",
-            {"width-96": {"width": 96}},
-            "margins.widths.arms: width-96; expected also width-6",
-        ),
-        (
-            "grokking.two.transformer.look_every",
-            9000,
-            "grokking.two.transformer.look_every: 9000; expected at most the 4000 steps",
-        ),
-        (
-            "grokking.four.polynomial.look_every",
-            1001,
-            "grokking.four.polynomial.look_every: 1001; expected at most the 1000 steps",
-        ),
-        ("theory.sizes", [[3, 31]], "theory.sizes: 3 numbers mod 31, 29791 inputs"),
-        ("theory.sizes", [[2, 5]], "theory.sizes: expected also [3, 7]"),
-        ("theory.ascent.sizes", [[2, 2]], "theory.ascent.sizes: 2 numbers mod 2; expected"),
-    ],
-)
-def test_a_contradiction_names_its_key(section, place, value, told):
-    changed = copy.deepcopy(section)
-    *groups, key = place.split(".")
-    own = changed
-    for group in groups:
-        own = own[group]
-    own[key] = value
-    assert any(line.startswith(f"fourier.{told}") for line in faults(changed))

@@ -1,27 +1,21 @@
 """Attention alone and grokking: looked up against written out, spectra of maps, lessons."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.config import load
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier import attention
 from featlearn.fourier.adder import adder, held, sum_losses, sums_said
-from featlearn.fourier.claims import grokking as claims
-from featlearn.fourier.config import _reading_faults
+from featlearn.fourier.analysis.grokking import NEVER, Grokking
 from featlearn.fourier.data import tuples
 from featlearn.fourier.experiments.grokking import passed
 from featlearn.fourier.grokking import AT_ONCE, Lesson
 from featlearn.fourier.passages import passages
-from featlearn.fourier.tables.grokking import marks
 from featlearn.transformers.decoder import Decoder, start
 from featlearn.transformers.train import Look
 
@@ -279,48 +273,7 @@ def test_passages_are_first_steps_or_censored():
     ]  # fmt: skip
 
 
-def test_other_marks_are_read_off_the_same_curves():
-    steps = (0, 100, 200, 400, 800)
-    test = {("two", "tuples"): (0, 0.2, 0.92, 0.93, 0.96), ("two", "orbits"): (0, 0, 0, 0.1, 0.96)}
-    rows = [
-        {"cell": cell, "split": split, "model": model, "replicate": r, "step": step,
-         "part": part, "value": value}
-        for cell in ("two", "three", "four")
-        for split in ("tuples", "orbits")
-        for model in ("transformer", "polynomial")
-        for r in range(2)
-        for part, values in (("train", (0, 0.96, 1, 1, 1)),
-                             ("test", test.get((cell, split), (0, 0, 0, 0, 1))))
-        for step, value in zip(steps, values, strict=True)
-    ]  # fmt: skip
-    config = load({"scale": "desk"}, Path(__file__).parents[2])["fourier"]["grokking"]
-    frame = marks(pd.DataFrame(rows), config).frame.set_index(
-        ["claim", "fits from", "answers from"]
-    )
-    found = frame.loc["fourier/grokking"]
-    assert found["mean"].to_dict() == {
-        (0.99, 0.95): 2,
-        (0.95, 0.95): 3,
-        (0.99, 0.9): 0,
-        (0.9, 0.9): 1,
-    }
-    assert found["verdict"].loc[(0.99, 0.95)] == "holds"
-    assert (frame["mean"].loc["fourier/split-matters-three"] == 0).all()
-
-
 # --------------------------------------------------------------------------- configs
-
-
-@pytest.mark.parametrize(("change", "told"), [
-    ({"inputs": 3}, "fourier.grokking.two.inputs: 3; expected 2, as the cell's name"),
-    ({"modulus": 8}, "fourier.grokking.two.modulus: 8; expected an odd number"),
-    ({"train_share": 0.01}, "grokking.two.train_share: 0 of 25 inputs; expected at least 2"),
-    ({"train_share": 0.99}, "fourier.grokking.two.train_share: 25 of 25 inputs"),
-])  # fmt: skip
-def test_a_task_that_cannot_be_read_is_refused(change, told):
-    cell = {"inputs": 2, "modulus": 5, "train_share": 0.5} | change
-    (found,) = _reading_faults("two", cell, "fourier.grokking.two")
-    assert told in found
 
 
 # --------------------------------------------------------------------------- claims
@@ -336,11 +289,14 @@ def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict
 
 def test_what_never_answers_never_helps_a_claim():
     """A delay that did not end counts with what speaks against the claim."""
-    seen = {("two", "tuples"): 800, ("two", "orbits"): 800, ("four", "tuples"): 100,
-            ("four", "orbits"): 800}  # fmt: skip
-    assert claims._weakens(frames(seen)).tolist() == [-3]
-    assert claims._weakens(frames(seen, censored=True)).tolist() == [claims.NEVER - 3]
-    assert claims._weakens_not(frames(seen)).tolist() == [0]
-    assert claims._weakens_not(frames(seen, censored=True)).tolist() == [3 - claims.NEVER]
-    assert claims._later(frames(seen), "four").tolist() == [3]
-    assert claims._later(frames(seen, censored=True), "four").tolist() == [3 - claims.NEVER]
+    steps = {"two": (800, 800), "three": (100, 1600), "four": (100, 800)}
+    seen = {(cell, split): step for cell, both in steps.items()
+            for split, step in zip(("tuples", "orbits"), both, strict=True)}  # fmt: skip
+    measures = {one.claim.split("/")[1]: one.measure for one in Grokking({})}
+    for name, ended, never in (
+        ("grokking-weakens", -3, NEVER - 3),
+        ("grokking-weakens-by-orbits", 0, 3 - NEVER),
+        ("split-matters", 3, 3 - NEVER),
+    ):
+        assert measures[name](frames(seen)).tolist() == [ended]
+        assert measures[name](frames(seen, censored=True)).tolist() == [never]

@@ -1,8 +1,6 @@
 # ruff: noqa: E501
 """GemFilter: methods against enumerations and `transformers`, costs against formulas, metrics."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

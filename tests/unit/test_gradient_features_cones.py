@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.config import load
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.seeds import Streams, generator
-from featlearn.gradient_features import config as own_config
-from featlearn.gradient_features.claims.cones import claims
 from featlearn.gradient_features.cones import (
     alignment,
     cone_of_sure,
+    sampling_noise,
     sure_event,
     sure_weights,
     xor_ratio,
 )
-from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor
-from featlearn.gradient_features.experiments import cones
+from featlearn.gradient_features.config import majority_plateau
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Parity, Xor
+from featlearn.gradient_features.experiments import cones, looks
+from featlearn.gradient_features.experiments.learning import lottery, structure
+from featlearn.gradient_features.experiments.lemmas import nice
 from featlearn.gradient_features.law import reduced_weights
-from featlearn.gradient_features.parities import Parity
+from featlearn.gradient_features.model import symmetric_start
 
 SURE = {
     "mixture": (Mixture(30, norm=5.0, classes=(1, -1, 1, -1)), 0.6),
@@ -98,57 +101,32 @@ def test_a_sampled_step_is_the_closed_form_with_noise(name, law):
 
 
 def test_the_error_of_sampled_gradients_is_that_of_a_mean():
-    streams = Streams(0, "gradient_features", "test", range(3))
-    settings = {"samples": [50, 800], "neurons": 10}
-    frame = pd.DataFrame(cones.concentration(settings, {"dimension": 20, "noise": 1.0}, streams))
-    means = frame.groupby("samples")["value"].mean()
-    assert means[50] / means[800] == pytest.approx(4, rel=0.15)
+    """It falls as n^(-1/2), where Lemma B.18 says n^(-1/3)."""
+    law, streams = Xor(20, 1.0), Streams(0, "gradient_features", "test", range(1))
+    start = symmetric_start(streams("start"), 10, 20, 1.0)
+    wanted = law.gradient(start.w[0], start.b[0])
+    x, y = (part[0] for part in law.sample(40 * 800, streams("inputs"))[:2])
+    each = (x @ start.w[0].mT > start.b[0]).double() * y[:, None]  # (n, M)
+    errors = {
+        n: torch.stack([(e.mT @ part / n - wanted).square().sum(-1).mean()
+                        for e, part in zip(each.split(n), x.split(n), strict=True)]).mean()
+        for n in (50, 800)
+    }  # fmt: skip
+    assert (errors[50] / errors[800]).sqrt().item() == pytest.approx(4, rel=0.15)
 
 
-# --------------------------------------------------------------------------- config and claims
+def test_sampling_noise_is_the_variance_of_a_mean_over_samples():
+    streams = Streams(0, "gradient_features", "noise", range(2))
+    inputs = Xor(6, 1.0).sample(40, streams("inputs"))
+    network = symmetric_start(streams("start"), 3, 6, 0.5)
+    result = torch.full((2, len(network.w[0]), 6), 0.01, dtype=inputs.x.dtype)
+    active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
+    each = active[..., None] * (inputs.y[..., None] * inputs.x)[:, :, None]  # (R, n, M, d)
+    wanted = (each.square().sum(-1).mean(1) - result.square().sum(-1)).clamp_min(0) / 40
+    torch.testing.assert_close(sampling_noise(network, inputs, result), wanted)
 
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def smoke():
-    return load({"scale": "smoke", "papers": ["gradient_features"]}, ROOT)["gradient_features"]
-
-
-def test_the_scales_are_valid():
-    assert list(own_config.faults(smoke())) == []
-
-
-@pytest.mark.parametrize(
-    ("law", "change", "told"),
-    [
-        ("mixture", {"classes": [1, 1]}, "mixture.classes: [1, 1]; expected clusters of both"),
-        ("mixture", {"dimension": 5}, "mixture.classes: 6 clusters; expected fewer than"),
-        ("parity", {"block": 4}, "parity.block: 4; expected an odd number"),
-        ("parity", {"dimension": 5}, "parity.block: 1 x 5 coordinates; expected fewer than"),
-        ("parity", {"structured": 0.6}, "parity.structured: 0.6; expected at most 1 / 2"),
-        ("parity", {"blocks": 3, "block": 3}, "parity.blocks: 3; expected 1"),
-        ("parity_blocks", {"blocks": 1}, "parity_blocks.blocks: 1; expected several blocks"),
-        ("parity_blocks", {"block": 5}, "expected at most 11"),
-        ("uniform_parity", {"block": 3}, "uniform_parity.block: 3; expected an even number"),
-        ("uniform_parity", {"dimension": 20}, "uniform_parity.dimension: 20; expected an odd"),
-        ("multi_index", {"curvatures": [0.0]}, "multi_index.curvatures: [0.0]; expected one"),
-    ],
-)
-def test_contradictions_are_told_by_key(law, change, told):
-    section = smoke()
-    section["cones"]["laws"][law] |= change
-    assert any(told in line for line in own_config.faults(section)), list(
-        own_config.faults(section)
-    )
-
-
-def test_claims_compare_where_something_is_measured():
-    section = smoke()
-    section["opponents"]["judged"] = {"dimension": 20, "noise": 3.0}
-    assert [line.partition(";")[0] for line in own_config.faults(section)] == [
-        "gradient_features.opponents.judged.noise: 3.0"
-    ]
 
 
 def test_an_unknown_law_is_refused_by_name():
@@ -157,65 +135,101 @@ def test_an_unknown_law_is_refused_by_name():
         load({"scale": "smoke", "papers": ["gradient_features"], **given}, ROOT)
 
 
-def frames(**change):
-    """Frames in which every claim of the cones is as the theory says, but for what is changed."""
-    replicates = range(10)
-    shares = {"linear": 0.5, "uniform_parity": 0.5}
-    rows = [
-        {
-            "law": law,
-            "replicate": r,
-            "sampled": 0.99 if i < 100 * share else 0.1,
-            "sampled_size": 1,
-            "population": 0.99 if i < 50 else 0.1,
-        }
-        for law, share in (shares | change.get("shares", {})).items()
-        for r in replicates
-        for i in range(100)
-    ]
-    sure = [
-        {"law": law, "ratio": ratio, "replicate": r, "sure_hit": change.get("sure_hit", 1.0),
-         "sure_size": change.get("sure_size", 1.0), "partner_hit": change.get("partner", 1.0)}
-        for law in ("mixture", "parity", "parity_blocks") for ratio in (1, 4) for r in replicates
-    ]  # fmt: skip
-    power = change.get("power", -0.25)
-    spread = [
-        {"dimension": d, "replicate": r, "in_cone": change.get("cone", 3.0) * d**power}
-        for d in (1000, 100_000) for r in replicates
-    ]  # fmt: skip
-    error = [
-        {"samples": n, "replicate": r, "value": n ** change.get("error", -0.5)}
-        for n in (100, 6400) for r in replicates
-    ]  # fmt: skip
-    tables = {"neurons": rows, "sure": sure, "dimensions": spread, "concentration": error}
-    return {name: pd.DataFrame(part) for name, part in tables.items()}
+@pytest.mark.parametrize("block", [3, 5, 9])
+def test_the_plateau_is_the_accuracy_of_the_majority_by_enumeration(block):
+    law = Parity(block + 1, block=block, blocks=1, structured=0.2)
+    signal, weight, _ = law.patterns()
+    right = (signal.sum(1).sign() == law.label(signal)).double()
+    assert majority_plateau(block, 0.2) == pytest.approx((weight * right).sum().item())
 
 
-CONFIG = {"cones": {"gamma": 0.05, "laws": {"uniform_parity": {"block": 2}}}}
+def test_neurons_in_cones_are_chosen_and_as_many_by_chance():
+    law = Xor(20, 1.0)
+    streams = Streams(0, "gradient_features", "test", range(3))
+    network = symmetric_start(streams("start"), 50, 20, 1.0)
+    few = lottery(law, network, 0.6, 2, streams)
+    assert few["in cones"].w.shape == few["by chance"].w.shape == (3, 2, 20)
+    chosen = lottery(law, network, 0.6, 100, streams)
+    inside = alignment(law, chosen["in cones"].w) > 0.4
+    assert inside.all()
+    assert chosen["by chance"].w.shape == chosen["in cones"].w.shape
+    assert not (alignment(law, chosen["by chance"].w) > 0.4).all()
+    # no neuron twice
+    for weights, output in zip(chosen["in cones"].w, chosen["in cones"].a, strict=True):
+        both = torch.cat([weights, output[:, None]], 1)
+        assert len(torch.unique(both, dim=0)) == len(both)
+
+
+def test_looks_begin_at_one_and_end_at_the_last_step():
+    at = looks(100, 8)
+    assert at == sorted(set(at))
+    assert (at[0], at[-1]) == (1, 100)
 
 
 @pytest.mark.parametrize(
-    ("claim", "good", "bad"),
+    ("place", "value", "told"),
     [
-        ("cones-linear", {}, {"shares": {"linear": 0.3}}),
-        ("cones-uniform-parity", {}, {"shares": {"uniform_parity": 0.3}}),
-        ("cones-mixture", {}, {"sure_hit": 0.9}),
-        ("cones-mixture-size", {}, {"sure_size": 0.7}),
-        ("cones-parity-size", {}, {"sure_size": 0.7}),
-        ("cones-parity-negative", {}, {"partner": 0.0}),
-        ("cones-xor-as-printed", {"cone": 1.0, "power": 0}, {}),
-        ("cones-xor-decay", {}, {"power": -0.5}),
-        ("cones-concentration", {}, {"error": -1 / 3}),
+        ("cones.sure.ratios", [1.0, 20.0], "cones.sure.ratios.1 must be at most 14, got 20.0"),
+        (
+            "lemmas.activation.ratios",
+            [1.0, 40.0],
+            "activation.ratios.1 must be at most 14, got 40.0",
+        ),
+        ("cones.laws.parity.structured", 0.0, "parity.structured must be more than 0, got 0.0"),
+        ("frozen.scan.dimensions", [2, 10], "scan.dimensions.0 must be at least 3, got 2"),
+        ("structure.structured", 0.0, "structure.structured must be more than 0, got 0.0"),
     ],
 )
-def test_each_claim_holds_where_the_theory_does_and_fails_elsewhere(claim, good, bad):
-    by_name = {one.claim: one for one in claims(CONFIG)}
-    one = by_name[f"gradient_features/{claim}"]
-    assert one.low <= one.measure(frames(**good)).mean() <= one.high
-    assert not one.low <= one.measure(frames(**bad)).mean() <= one.high
+def test_a_value_that_gives_no_number_is_out_of_range(place, value, told):
+    own: dict = {"scale": "smoke", "papers": ["gradient_features"]}
+    group = own
+    *groups, key = f"gradient_features.{place}".split(".")
+    for name in groups:
+        group = group.setdefault(name, {})
+    group[key] = value
+    with pytest.raises(FeatlearnError, match=re.escape(told)):
+        load(own, ROOT)
 
 
-def test_a_small_scale_is_out_of_reach():
-    for one in claims(CONFIG):
-        assert one.out_of_reach is not None
-        assert one.out_of_reach(smoke()) is not None
+def test_a_cone_that_holds_no_neuron_is_refused_by_its_key():
+    law, streams = Xor(20, 1.0), Streams(0, "gradient_features", "test", range(2))
+    network = symmetric_start(streams("start"), 5, 20, 1.0)
+    with pytest.raises(FeatlearnError, match=r"lottery\.gamma: 1e-09"):
+        lottery(law, network, 1e-9, 2, streams)
+    with pytest.raises(FeatlearnError, match=r"lemmas\.nice: none of 20 starts with threshold 30"):
+        list(nice(law, {"gamma": 0.05, "neurons": [10], "networks": 2, "threshold": 30}, streams))
+
+
+@pytest.fixture(scope="module")
+def with_and_without():
+    """The parity of three with its structure and without: a few steps."""
+    config = load({"scale": "smoke", "papers": ["gradient_features"]}, ROOT)
+    own = config["gradient_features"]["structure"] | {
+        "dimension": 12, "block": 3, "steps": 60, "samples": 200,
+        "sets": {"train": 800, "validation": 100, "test": 500}, "structured": 0.3,
+    }  # fmt: skip
+    return structure(SimpleNamespace(config=own, seed=3, rule="test"))
+
+
+def test_structure_puts_neurons_into_the_cone_which_uniform_inputs_do_not(with_and_without):
+    hit = (with_and_without["neurons"]["sampled"] > 0.95).groupby(
+        with_and_without["neurons"]["arm"]
+    )
+    assert hit.mean()["structured"] > 0.9
+    assert hit.mean()["none"] < 0.1
+
+
+def test_both_arms_are_tested_on_uniform_inputs_alone(with_and_without):
+    curves = with_and_without["curves"]
+    assert set(curves["part"]) == {"all", "train"}
+    # a constant block of three is never a majority rule's mistake: uniform inputs are, mostly
+    first = curves.query("step == 1 and arm == 'structured' and part == 'all'")["value"]
+    assert (first < 0.5).all()
+
+
+def test_products_of_the_block_have_as_much_of_uniform_inputs_as_the_network(with_and_without):
+    """From equal inputs, all products of three have the parity of three at p_A = 0."""
+    heads = with_and_without["heads"]
+    products = heads[(heads["method"] == "products of 3") & (heads["arm"] == "none")]
+    assert products["value"].min() == 1
+    assert heads[heads["best"]]["validation"].min() == 1

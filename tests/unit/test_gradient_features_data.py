@@ -8,9 +8,17 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor, law_of
+from featlearn.gradient_features.data import (
+    Linear,
+    Mixture,
+    MultiIndex,
+    Parity,
+    UniformParity,
+    Xor,
+    law_of,
+    majority_coefficient,
+)
 from featlearn.gradient_features.law import Sample, exact_gradient, reduced_weights
-from featlearn.gradient_features.parities import Parity, UniformParity, majority_coefficient
 
 LAWS = {
     "linear": Linear(6, margin=0.3, spread=0.8, noise=0.7),

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.baselines import Data, tangent
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import train
-from featlearn.gradient_features.baselines import linear_kernel, quadratic_kernel
-from featlearn.gradient_features.claims.frozen import FITTING, PRINTED, claims
-from featlearn.gradient_features.data import MultiIndex, Xor
-from featlearn.gradient_features.experiments import frozen
-from featlearn.gradient_features.model import LOSSES, symmetric_start, uniform_parity_start
-from featlearn.gradient_features.parities import UniformParity, majority_coefficient
+from featlearn.gradient_features.analysis.frozen import FITTING, PRINTED
+from featlearn.gradient_features.data import MultiIndex, UniformParity, Xor, majority_coefficient
+from featlearn.gradient_features.experiments import frozen, opponents
+from featlearn.gradient_features.model import LOSSES, Network, symmetric_start, uniform_parity_start
 
 STREAMS = Streams(0, "gradient_features", "test", range(2))
 LOGISTIC = LOSSES["logistic"]
@@ -88,15 +86,6 @@ def test_a_good_neuron_moves_as_its_reading_says():
         assert 2 * factor / 8 / step == pytest.approx(wanted)
 
 
-def test_degree_two_features_are_what_they_say():
-    x = torch.randn(3, 5, generator=torch.Generator().manual_seed(0)).double()
-    features = frozen.products(x)
-    assert features.shape == (3, 10)
-    assert features[1, 0] == x[1, 0] * x[1, 1]
-    assert features[2, 9] == x[2, 3] * x[2, 4]
-    torch.testing.assert_close(quadratic_kernel(x, x), linear_kernel(x, x) ** 2)
-
-
 def test_the_scan_measures_the_share_of_the_closed_form():
     settings = {"replicates": 2, "dimensions": [20], "ratios": [2.0, 8.0], "neurons": 60,
                 "head": {"train": 300, "validation": 100, "test": 100}}  # fmt: skip
@@ -120,50 +109,45 @@ def test_a_polynomial_is_learned_where_its_directions_are_found():
     assert curve[100_000] < 0.45
 
 
-CONFIG = {"frozen": {"uniform_parity": {"four": {"dimension": 51}}}}
+LAW = Xor(5)
+ONE = Streams(0, "gradient_features", "test", range(1))
+START = symmetric_start(ONE("start"), 3, 5, 0.5)
 
 
-def frames(worst=0.9, overshoot=50.0, error=0.02, head=0.5, loss=0.4, missed=0.2, power=2.0):
-    replicates = range(5)
-    smooth = [
-        {"rule": rule, "replicate": r, "train": train, "bound": 1.0}
-        for rule, train in (("1 / L", worst), ("1 / t", overshoot)) for r in replicates
-    ]  # fmt: skip
-    curves = [
-        {"law": "four", "reading": reading, "step": 100, "replicate": r, "value": error,
-         "loss": value}
-        for reading, value in ((FITTING, 0.1), (PRINTED, loss)) for r in replicates
-    ] + [
-        {"law": "multi_index", "reading": "as printed", "step": 9, "replicate": r, "value": missed}
-        for r in replicates
-    ]  # fmt: skip
-    heads = [
-        {"law": law, "method": "linear", "replicate": r, "value": value}
-        for law, value in (("four", head), ("multi_index", 0.57)) for r in replicates
-    ]  # fmt: skip
-    scan = [
-        {"dimension": d, "samples": round(ratio * d * d), "replicate": r,
-         "share": 1 / (1 + math.pi * d**power / (2 * round(ratio * d * d)))}
-        for d in (25, 50, 100) for ratio in (1, 2, 4) for r in replicates
-    ]  # fmt: skip
-    tables = {"smooth": smooth, "curves": curves, "heads": heads, "scan": scan}
-    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+def data(count, name):
+    inputs = LAW.sample(count, ONE(name))
+    return Data(inputs.x[0], inputs.y[0])
 
 
-@pytest.mark.parametrize(
-    ("claim", "bad"),
-    [
-        ("theorem-3.4", {"worst": 1.2}),
-        ("theorem-3.4-one-over-t", {"overshoot": 1.0}),
-        ("uniform-parity-learned", {"error": 0.3}),
-        ("uniform-parity-learned", {"head": 0.1}),
-        ("uniform-parity-rate", {"loss": 0.1}),
-        ("multi-index-learned", {"missed": 0.55}),
-        ("multi-index-samples", {"power": 1.0}),
-        ("multi-index-samples", {"power": 2.5}),
-    ],
-)
-def test_claims_hold_and_fail(claim, bad):
-    one = next(own for own in claims(CONFIG) if own.claim == f"gradient_features/{claim}")
-    assert one.low <= np.mean(one.measure(frames())) <= one.high
-    assert not one.low <= np.mean(one.measure(frames(**bad))) <= one.high
+def test_the_tangent_kernel_is_the_product_of_gradients():
+    x = data(4, "inputs").x
+
+    def gradient(one):
+        w, a = START.w.clone().requires_grad_(), START.a.clone().requires_grad_()
+        Network(w, a, START.b)(one[None, None]).sum().backward()
+        return torch.cat([w.grad.flatten(), a.grad.flatten()])
+
+    rows = torch.stack([gradient(one) for one in x])
+    torch.testing.assert_close(tangent(START.w[0], START.a[0], START.b[0])(x, x), rows @ rows.mT)
+
+
+def test_the_bayes_classifier_knows_the_axes():
+    inputs = Xor(40, noise=0.5).sample(500, ONE("clean"))
+    assert opponents.optimal(inputs).item() == 1
+
+
+def test_a_network_learns_an_easy_xor_and_a_linear_classifier_does_not():
+    config = {
+        "neurons": 20, "threshold": 1.2, "rate": 1.0, "steps": 60,
+        "check_every": 10, "samples": {"train": 400, "validation": 200, "test": 400},
+    }  # fmt: skip
+    rows = pd.DataFrame(opponents.cell(30, 1.0, config, 2, seed=0))
+    means = rows.groupby("method")["value"].mean()
+    assert means["network"] > 0.95
+    # E[y x] = 0; the label is a quadratic form; labels in an order of chance teach nothing
+    for method in ("linear", "shuffled labels", "majority"):
+        assert abs(means[method] - 0.5) < 0.1
+    assert means["quadratic kernel"] > 0.95
+    assert len(rows) == 2 * 12
+    assert (rows.groupby("replicate")["best"].sum() == 1).all()
+    assert rows[["train", "validation", "value"]].to_numpy().max() <= 1

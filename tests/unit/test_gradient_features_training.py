@@ -9,7 +9,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import train
-from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Xor
+from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Parity, UniformParity, Xor
 from featlearn.gradient_features.model import (
     LOSSES,
     Network,
@@ -21,7 +21,6 @@ from featlearn.gradient_features.model import (
     symmetric_start,
     uniform_parity_start,
 )
-from featlearn.gradient_features.parities import Parity, UniformParity
 
 HINGE = LOSSES["hinge"]
 STREAMS = Streams(0, "gradient_features", "test", range(3))

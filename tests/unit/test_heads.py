@@ -1,7 +1,5 @@
 """Heads of all replicates at once; test_probe.py holds the solver against scikit-learn."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, Ridge

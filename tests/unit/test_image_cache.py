@@ -1,7 +1,5 @@
 """The cache of decoded images: whole or not at all, made anew when it must be, never when not."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -15,11 +13,11 @@ import torch
 from PIL import Image
 
 from featlearn.core.errors import DamagedFileError
-from featlearn.images import cache, datasets
-from featlearn.images.cache import cached, read_meta
-from featlearn.images.datasets import open_images
-from featlearn.images.readers import decode
-from featlearn.images.readers.common import Record, Source
+from featlearn.images.data import cache, datasets
+from featlearn.images.data.cache import cached, read_meta
+from featlearn.images.data.datasets import open_images
+from featlearn.images.data.readers import decode
+from featlearn.images.data.readers.common import Record, Source
 
 
 @pytest.fixture
@@ -141,7 +139,7 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path):
 def test_processes_that_ask_at_once_decode_once(folder):
     code = (
         "import sys\n"
-        "from featlearn.images import cache, datasets\n"
+        "from featlearn.images.data import cache, datasets\n"
         "made = cache._decode_into\n"
         "def told(*args):\n"
         "    print('decoded'); return made(*args)\n"

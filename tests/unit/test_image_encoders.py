@@ -1,7 +1,5 @@
 """Encoders: their shapes, and that they are the networks they are named after."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -18,7 +16,7 @@ from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import VisionTransformer, build_encoder
 from featlearn.images.encoders.base import Shortcut, sin_cos_positions
-from featlearn.images.objective import layers
+from featlearn.images.train.objective import layers
 from featlearn.images.weights import from_torchvision_vit
 
 SMALL = {"kind": "small_resnet", "widths": [8, 16, 24], "blocks": 2}
@@ -263,7 +261,7 @@ def test_maps_of_a_named_layer():
     assert small.layer_maps(x, "layer1.0").shape == (2, 8, 32, 32)
     with pytest.raises(ConfigError, match=r"layer: 'layer9'; expected one such as 'layer3'"):
         small.layer_maps(x, "layer9")
-    with pytest.raises(ConfigError, match="was not used"):
+    with pytest.raises(ConfigError, match="takes no part"):
         VisionTransformer.layer_maps(_with_unused(encoder), x, "unused")
 
 

@@ -1,7 +1,5 @@
 """Readers of images: tiny real files of every kind, and what is wrong with them, by name."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -21,21 +19,30 @@ from scipy.io import savemat
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
-from featlearn.images.datasets import fraction_rows, open_images, open_splits, split_rows
+from featlearn.images.data.datasets import (
+    fraction_rows,
+    open_classified,
+    open_images,
+    open_splits,
+    split_rows,
+)
+from featlearn.images.data.on_disk import listing_digest, sources
+from featlearn.images.data.readers.common import shown
+from featlearn.images.data.readers.decode import BrokenImage, decode
+from featlearn.images.data.readers.folder import read_objects
 from featlearn.images.detection import targets_of
-from featlearn.images.on_disk import listing_digest, sources
-from featlearn.images.readers.common import shown
-from featlearn.images.readers.decode import BrokenImage, decode
-from featlearn.images.readers.voc import read_objects
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 RED, GREEN, BLUE = (220, 30, 40), (20, 200, 60), (30, 60, 210)
 
 
-def encoded(mode="RGB", colour=RED, size=(12, 12), kind="PNG", **options) -> bytes:
+def saved(image: Image.Image, kind="PNG", **options) -> bytes:
     file = io.BytesIO()
-    Image.new(mode, size, colour).save(file, kind, **options)
+    image.save(file, kind, **options)
     return file.getvalue()
+
+
+def encoded(mode="RGB", colour=RED, size=(12, 12), kind="PNG", **options) -> bytes:
+    return saved(Image.new(mode, size, colour), kind, **options)
 
 
 def put(path: Path, content: bytes | None = None) -> Path:
@@ -91,28 +98,21 @@ def test_every_kind_of_pixel_becomes_rgb(content, expected):
 
 def test_a_cmyk_jpeg_has_the_colours_of_its_conversion():
     cmyk = Image.new("CMYK", (12, 12), (0, 200, 200, 20))
-    file = io.BytesIO()
-    cmyk.save(file, "JPEG", quality=95)
     expected = cmyk.convert("RGB").getpixel((0, 0))
-    assert middle(file.getvalue()) == pytest.approx(list(expected), abs=6)
+    assert middle(saved(cmyk, "JPEG", quality=95)) == pytest.approx(list(expected), abs=6)
 
 
 def test_a_palette_with_a_transparent_colour_lies_on_white():
     image = Image.new("P", (12, 12), 1)
     image.putpalette([0, 0, 0, *GREEN, *BLUE])
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    assert middle(file.getvalue()) == list(GREEN)
-    file = io.BytesIO()
-    image.save(file, "PNG", transparency=1)
-    assert middle(file.getvalue()) == [255, 255, 255]
+    assert middle(saved(image)) == list(GREEN)
+    assert middle(saved(image, transparency=1)) == [255, 255, 255]
 
 
 def test_of_an_animation_the_first_frame_counts():
-    file = io.BytesIO()
-    frames = [Image.new("RGB", (12, 12), colour) for colour in (RED, GREEN)]
-    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:])
-    assert middle(file.getvalue()) == pytest.approx(list(RED), abs=2)
+    first, second = (Image.new("RGB", (12, 12), colour) for colour in (RED, GREEN))
+    content = saved(first, "GIF", save_all=True, append_images=[second])
+    assert middle(content) == pytest.approx(list(RED), abs=2)
 
 
 def test_the_exif_orientation_is_followed():
@@ -120,27 +120,22 @@ def test_the_exif_orientation_is_followed():
     image.paste(RED, (0, 0, 16, 8))  # red above
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by a quarter, clockwise: red goes to the right
-    file = io.BytesIO()
-    image.save(file, "PNG", exif=exif)
-    turned = pixels(file.getvalue(), 16)
+    turned = pixels(saved(image, exif=exif), 16)
     assert turned[:, 8, 12].tolist() == list(RED)
     assert turned[:, 8, 3].tolist() == list(BLUE)
 
 
 def test_an_image_of_the_wanted_size_keeps_its_pixels():
     levels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(levels).save(file, "PNG")
+    content = saved(Image.fromarray(levels))
     for resize in ("crop", "pad", "squash"):
-        assert (pixels(file.getvalue(), 8, resize) == levels.transpose(2, 0, 1)).all()
+        assert (pixels(content, 8, resize) == levels.transpose(2, 0, 1)).all()
 
 
 def test_resizing_crops_the_middle_or_pads_or_squashes():
     image = Image.new("RGB", (32, 16), GREEN)
     image.paste(RED, (0, 0, 8, 16))
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    content = file.getvalue()
+    content = saved(image)
     assert (pixels(content)[0, :, 2:] == GREEN[0]).all()  # the red quarter on the left is cut off
     padded = pixels(content, 8, "pad")
     assert (padded[:, :2] == 0).all()
@@ -337,13 +332,18 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
         link.unlink()
 
 
-def test_a_dead_link_and_a_pipe_are_faults(tmp_path):
+def test_links_to_nothing_or_to_each_other_and_a_pipe_are_faults(tmp_path):
     root = class_folders(tmp_path / "set", a=1)
     (root / "a" / "dead.png").symlink_to(root / "a" / "gone.png")
+    (root / "a" / "loop.png").symlink_to("pool.png")
+    (root / "a" / "pool.png").symlink_to("loop.png")
     os.mkfifo(root / "a" / "pipe.png")
     faults = opened(tmp_path, root).faults
-    assert faults["file"].tolist() == ["a/dead.png", "a/pipe.png"]
-    assert faults["reason"].tolist() == ["the file is gone", "not a regular file"]
+    reasons = dict(zip(faults["file"], faults["reason"], strict=True))
+    assert list(reasons) == ["a/dead.png", "a/loop.png", "a/pipe.png", "a/pool.png"]
+    assert reasons["a/dead.png"] == "the file is gone"
+    assert reasons["a/pipe.png"] == "not a regular file"
+    assert "links" in reasons["a/loop.png"]
 
 
 def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
@@ -458,22 +458,6 @@ def test_a_damaged_or_missing_parquet_file_is_named(tmp_path):
     whole.write_bytes(content)
     with pytest.raises(FeatlearnError, match=r"cut\.parquet|can be used"):
         from_parquet(tmp_path, whole)
-
-
-@pytest.mark.skipif(not (SHARED / "cifar10").is_dir(), reason="no shared data beside the project")
-def test_cifar10_as_parquet(tmp_path):
-    settings = {"kind": "parquet", "path": str(SHARED / "cifar10"), "size": 32, "workers": 2}
-    test = open_images(settings, tmp_path, "test")
-    assert test.images.shape == (10_000, 3, 32, 32)
-    assert torch.bincount(test.labels).tolist() == [1000] * 10
-    assert test.faults.empty
-
-
-@pytest.mark.skipif(not (SHARED / "photos").is_dir(), reason="no shared data beside the project")
-def test_photographs_of_many_sizes(tmp_path):
-    images = opened(tmp_path, SHARED / "photos", size=64)
-    assert images.images.shape == (16, 3, 64, 64)
-    assert images.faults.empty
 
 
 # -------------------------------------------------------------------------------------- arrays
@@ -767,13 +751,13 @@ def test_shares_that_leave_nothing_are_named():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"kind": "cifar"}, "data.kind: 'cifar'"),
-        ({"path": None}, "data.path: missing"),
+        ({"kind": "cifar"}, "data.kind must be one of cifar10"),
+        ({"path": None}, "data.path must be the folder"),
         ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
-        ({"shares": {"train": 0.7}}, "data.shares.train: unknown key"),
-        ({"splits": {"test": "val"}}, "expected train among them"),
-        ({"label_column": "label"}, "only with kind: parquet"),
-        ({"extensions": ["jpg"]}, "expected a point first"),
+        ({"shares": {"train": 0.7}}, "data.shares.train must be one of validation, test"),
+        ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
+        ({"label_column": "label"}, "given only with kind: parquet"),
+        ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
         ({"classes": ["a", "a"]}, "each name once"),
     ],
 )
@@ -786,3 +770,64 @@ def test_a_sound_config_has_no_faults():
     settings = {"kind": "folder", "path": "x", "size": 32, "shares": {"test": 0.2}}
     assert not list(data_faults(settings, "data"))
     assert not list(data_faults({"kind": "digits", "size": 8}, "data"))
+
+
+# --------------------------------------------------------------------------- classified
+
+
+STREAM = (0, "test", "classified")
+
+
+def folders(root, **more):
+    return {"kind": "folder", "path": str(root), "size": 8, **more}
+
+
+def classified(data, tmp_path, **more):
+    return open_classified(data, tmp_path / "cache", *STREAM, key="here.data", **more)
+
+
+def test_training_and_test_images_are_apart_and_keep_the_shares_of_the_classes(tmp_path):
+    data = folders(class_folders(tmp_path / "own", a=20, b=10), shares={"test": 0.2})
+    whole = classified(data, tmp_path)
+    assert whole.classes == ("a", "b")
+    assert torch.bincount(whole.train.labels).tolist() == [16, 8]
+    assert torch.bincount(whole.test.labels).tolist() == [4, 2]
+    few = classified(data, tmp_path, most=6)
+    assert torch.bincount(few.train.labels).tolist() == [4, 2]
+    assert torch.equal(few.test.images, whole.test.images)
+
+
+def test_as_many_as_there_are_or_more_are_all(tmp_path):
+    data = folders(class_folders(tmp_path / "own", a=6, b=6), shares={"test": 0.5})
+    whole = classified(data, tmp_path)
+    for most in (6, 7):
+        assert torch.equal(classified(data, tmp_path, most=most).train.images, whole.train.images)
+
+
+def test_images_of_one_class_only_are_refused(tmp_path):
+    data = folders(class_folders(tmp_path / "own", a=9), shares={"test": 0.5})
+    with pytest.raises(FeatlearnError, match=r"^here\.data: expected .* of two classes or more"):
+        classified(data, tmp_path)
+
+
+def test_images_of_several_classes_each_are_refused(tmp_path):
+    notes = {f"{n:06}": voc_object("dog", (1, 1, 8, 8)) for n in range(4)}
+    root = voc(tmp_path / "voc", notes)
+    data = {"kind": "voc2007", "path": str(root), "size": 8, "splits": {"train": "trainval"}}
+    with pytest.raises(FeatlearnError, match=r"^here\.data: expected images with one class each"):
+        classified({**data, "shares": {"test": 0.5}}, tmp_path)
+
+
+def test_test_images_without_a_class_are_refused(tmp_path):
+    for part in ("train", "unlabeled"):
+        np.zeros((3, 3, 96, 96), np.uint8).tofile(tmp_path / f"{part}_X.bin")
+    np.array([1, 10, 3], np.uint8).tofile(tmp_path / "train_y.bin")
+    splits = {"train": "train", "test": "unlabeled"}
+    data = {"kind": "stl10", "path": str(tmp_path), "size": 8, "splits": splits}
+    with pytest.raises(FeatlearnError, match=r"^here\.data: no image for testing has a class"):
+        classified(data, tmp_path)
+
+
+def test_missing_files_are_told_with_the_key(tmp_path):
+    with pytest.raises(FeatlearnError, match=r"^here\.data: .*nowhere"):
+        classified(folders(tmp_path / "nowhere", shares={"test": 0.5}), tmp_path)

@@ -1,7 +1,5 @@
 """Shape-on-colour images; filters, pictures, firing, maps and colours of networks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -9,16 +7,19 @@ from sklearn import metrics
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
+from featlearn.images.activation_maximisation import (
+    chroma_share,
+    likeness,
+    maximise_channels,
+    roughness,
+)
 from featlearn.images.augment import Augment
-from featlearn.images.classifier import Classifier
-from featlearn.images.embedding import purity, silhouette, tsne
 from featlearn.images.encoders import build_encoder
-from featlearn.images.filter_trace import FilterTrace, distances_to_end
-from featlearn.images.firing import firing, hoyer
-from featlearn.images.loop import fit
-from featlearn.images.regression import explained_share
-from featlearn.images.shapes import GLYPHS, ShapeDials, glyphs, masks, sample
-from featlearn.images.visualise import chroma_share, likeness, maximise_channels, roughness
+from featlearn.images.probes import explained_share, purity, silhouette, tsne
+from featlearn.images.sparsity import FilterTrace, distances_to_end, firing, hoyer
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.loop import fit
+from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, glyphs, masks, sample
 
 NAME = (0, "rooms")
 

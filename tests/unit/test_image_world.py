@@ -3,27 +3,16 @@
 Frequencies and moments are held to five standard errors of a fixed seed.
 """
 
-from __future__ import annotations
-
 import math
-import subprocess
-import sys
 
 import pytest
 import torch
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.config import (
-    MOST_PARTS,
-    PART_KINDS,
-    WorldDials,
-    scene_faults,
-    world_faults,
-)
-from featlearn.images.parts import SHAPES, alphabet, draw_stamps, jitter, tight_boxes
-from featlearn.images.pictures import Pictures, erase
-from featlearn.images.scenes import Scenes
-from featlearn.images.world import BLOCK, World
+from featlearn.images.config import MOST_PARTS, PART_KINDS, WorldDials, scene_faults, world_faults
+from featlearn.images.worlds.parts import SHAPES, alphabet, draw_stamps, jitter, tight_boxes
+from featlearn.images.worlds.scenes import Scenes
+from featlearn.images.worlds.world import BLOCK, Pictures, World, erase
 
 SIGMAS = 5
 COUNT = 4000
@@ -38,14 +27,6 @@ SMALL = {
     "single_view_share": 0.4,
     "weak_strength": 0.5,
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -174,13 +155,6 @@ def test_parts_lie_in_the_image_and_do_not_overlap(placement):
     assert (pictures.coverage() > 0).sum(1).max() == 1
     assert pictures.boxes.min() >= 0
     assert pictures.boxes.max() <= 24
-
-
-def test_boxes_are_tight_around_masks(drawn):
-    rows = torch.arange(0, COUNT, 20)
-    masks = drawn.part_masks(rows)
-    assert torch.equal(tight_boxes(masks).short(), drawn.boxes[rows])
-    assert torch.equal(masks.flatten(2).any(2), drawn.strengths[rows] > 0)
 
 
 def test_random_places_reach_every_pixel_alike():
@@ -376,22 +350,9 @@ def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
 # ------------------------------------------------------------------------------- determinism
 
 
-def test_an_image_is_the_same_however_many_are_drawn(drawn):
-    world = World(SMALL)
-    few = world.sample(BLOCK + 3, NAME)
-    assert torch.equal(few.images, drawn.images[: BLOCK + 3])
-    later = world.sample(10, NAME, start=BLOCK - 5)
-    assert torch.equal(later.images, drawn.images[BLOCK - 5 : BLOCK + 5])
-    assert torch.equal(later.boxes, drawn.boxes[BLOCK - 5 : BLOCK + 5])
-
-
 def test_another_name_gives_other_images(drawn):
     other = World(SMALL).sample(20, (1, "images", "world-test"))
     assert (other.images != drawn.images[:20]).flatten(1).any(1).all()
-
-
-def test_no_images_are_no_images():
-    assert World(SMALL).sample(0, NAME).images.shape == (0, 3, 24, 24)
 
 
 def test_deterministic_algorithms_are_enough(drawn):
@@ -412,22 +373,22 @@ def test_deterministic_algorithms_are_enough(drawn):
     ("settings", "message"),
     [
         ({"clases": 3}, r"^world.clases: unknown key; did you mean 'classes'\?$"),
-        ({"noise": -0.1}, r"^world.noise: -0.1; expected 0 to 1$"),
-        ({"main_strength": [1.0, 0.5]}, r"main_strength: \[1.0, 0.5\]; expected the lower end"),
-        ({"main_strength": [0.0, 0.5]}, r"main_strength: .* above 0"),
-        ({"sparsity": 11}, r"sparsity: 11; expected at most classes \(10\)"),
-        ({"placement": "anywhere"}, "placement: 'anywhere'; expected one of random, cells"),
-        ({"part_kinds": ["both", "sound"]}, "part_kinds: 'sound'; expected one of both"),
-        ({"part_scales": [1, 1, 1]}, "part_scales: .*; expected one value, or one for each of"),
-        ({"part_contrasts": [0]}, "part_contrasts: 0; expected above 0"),
-        ({"class_parts": "old"}, "class_parts: 'old'; expected one of own, mixed"),
-        ({"class_parts": [[0, 1]]}, r"class_parts: 1 lists; expected classes \(10\)"),
-        ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0: .*different part"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, "class_parts.1: .*unlike class 0"),
-        ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1: .*from 0 to 139"),
-        ({"classes": 80}, "classes: 160 parts in all; expected at most 140"),
-        ({"part_size": 3}, "part_size: 3; expected parts of at least 4 pixels"),
-        ({"part_size": 0.9}, "part_size: 0.9; expected room for 2 parts a class"),
+        ({"noise": -0.1}, r"^world.noise must be from 0 to 1, got -0.1$"),
+        ({"main_strength": [1.0, 0.5]}, r"main_strength must be .*lower end first, got \[1.0, 0.5"),
+        ({"main_strength": [0.0, 0.5]}, r"main_strength must be .* above 0"),
+        ({"sparsity": 11}, r"sparsity must be at most classes \(10\).*, got 11"),
+        ({"placement": "anywhere"}, "placement must be one of random, cells.*, got anywhere"),
+        ({"part_kinds": ["both", "sound"]}, "part_kinds must be one of both.*, got sound"),
+        ({"part_scales": [1, 1, 1]}, "part_scales must be one value, or one for each of"),
+        ({"part_contrasts": [0]}, "part_contrasts must be above 0 .*, got 0"),
+        ({"class_parts": "old"}, "class_parts must be one of own, mixed.*, got 'old'"),
+        ({"class_parts": [[0, 1]]}, r"class_parts must be a list for each of the classes \(10\)"),
+        ({"classes": 2, "class_parts": [[0, 0], [1, 2]]}, "class_parts.0 must .*different part"),
+        ({"classes": 2, "class_parts": [[0, 1], [1, 0]]}, r"class_parts.1 must .*unlike .* \[0\]"),
+        ({"classes": 2, "class_parts": [[0, 1], [1, 140]]}, "class_parts.1 must .*from 0 to 139"),
+        ({"classes": 80}, "classes must be so few .* at most 140 parts in all, got 160"),
+        ({"part_size": 3}, "part_size must be so large that parts have 4 pixels .*got 3: 2.7"),
+        ({"part_size": 0.9}, "part_size must be so small that 2 parts find room.*got 0.9"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
@@ -437,13 +398,8 @@ def test_bad_settings_are_named(settings, message):
 
 def test_all_faults_are_listed_with_the_key_of_the_config():
     found = list(world_faults({"noise": 2, "rotation": -1}, "images.data"))
-    assert [line.split(":")[0] for line in found] == ["images.data.rotation", "images.data.noise"]
+    assert [line.split()[0] for line in found] == ["images.data.rotation", "images.data.noise"]
     assert list(world_faults({}, "images.data")) == []
-
-
-def test_the_faults_can_be_found_without_torch():
-    code = "import sys, featlearn.images.config; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_sizes_are_pixels_or_shares():
@@ -488,14 +444,6 @@ def test_the_number_of_objects_is_uniform_where_there_is_room():
         assert frequency_fits(count == objects, 1 / 3)
 
 
-def test_objects_do_not_overlap(scenes):
-    for one, two in ((0, 1), (0, 2), (1, 2)):
-        both = (scenes.labels[:, one] >= 0) & (scenes.labels[:, two] >= 0)
-        a, b = scenes.boxes[both, one], scenes.boxes[both, two]
-        apart = (a[:, 2:] <= b[:, :2]) | (b[:, 2:] <= a[:, :2])
-        assert apart.any(1).all()
-
-
 def test_boxes_are_tight_around_what_is_seen_of_an_object():
     settings = {**SCENES, "objects": [1, 1], "clutter": 0, "body": 1.0}
     alone = Scenes(World({**SMALL, "noise": 0, "background": 0}), settings).sample(200, NAME)
@@ -533,11 +481,11 @@ def test_a_scene_is_the_same_however_many_are_drawn(scenes):
     ("settings", "message"),
     [
         ({"object": [1, 2]}, "^scenes.object: unknown key; did you mean 'objects'"),
-        ({"objects": [3, 1]}, r"^scenes.objects: \[3, 1\]; expected at least 1"),
-        ({"object_size": [0.5, 0.2]}, "^scenes.object_size: .*lower end first"),
-        ({"object_size": [6, 9]}, "^scenes.object_size: .*parts of at least 4 pixels"),
-        ({"object_size": [0.5, 0.99]}, "^scenes.object_size: .*fit at any angle"),
-        ({"body": 2}, "^scenes.body: 2; expected 0 to 1"),
+        ({"objects": [3, 1]}, r"^scenes.objects must be at least 1.* got \[3, 1\]"),
+        ({"object_size": [0.5, 0.2]}, "^scenes.object_size must be above 0, the lower end first"),
+        ({"object_size": [6, 9]}, "^scenes.object_size must be so large that parts .* 4 pixels"),
+        ({"object_size": [0.5, 0.99]}, "^scenes.object_size must be so small .* any angle"),
+        ({"body": 2}, "^scenes.body must be from 0 to 1, got 2"),
     ],
 )
 def test_bad_settings_of_scenes_are_named(settings, message):
@@ -550,19 +498,13 @@ def test_bad_settings_of_scenes_are_named(settings, message):
 # ----------------------------------------------------------------------------------- figures
 
 
-def test_contact_sheets_are_drawn_the_same_each_time(tmp_path, scenes):
+def test_contact_sheets_are_drawn_the_same_each_time(tmp_path):
     from featlearn.core.plots import save
-    from featlearn.images.figures.contact_sheet import contact_sheet, part_alphabet, scene_sheet
+    from featlearn.images.figures import contact_sheet
 
-    world = World(SMALL)
-    pictures = world.sample(40, NAME)
-    for name, draw in {
-        "contact": lambda: contact_sheet(pictures, classes=2, columns=2),
-        "alphabet": lambda: part_alphabet(world, classes=2),
-        "scenes": lambda: scene_sheet(scenes, rows=1, columns=2),
-    }.items():
-        files = [(tmp_path / f"{name}{i}.svg", tmp_path / f"{name}{i}.png") for i in range(2)]
-        for svg, png in files:
-            save(draw(), svg, png)
-        assert files[0][0].read_bytes() == files[1][0].read_bytes()
-        assert files[0][1].read_bytes() == files[1][1].read_bytes()
+    pictures = World(SMALL).sample(40, NAME)
+    files = [(tmp_path / f"{number}.svg", tmp_path / f"{number}.png") for number in range(2)]
+    for svg, png in files:
+        save(contact_sheet(pictures, classes=2, columns=2), svg, png)
+    for one, other in zip(*files, strict=True):
+        assert one.read_bytes() == other.read_bytes()

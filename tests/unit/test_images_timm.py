@@ -3,8 +3,6 @@
 Skipped where timm is not installed. No weights are downloaded: those that are read were made here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -15,7 +13,7 @@ from featlearn import images
 from featlearn.command import main
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.encoders import build_encoder
-from featlearn.images.layers import layers
+from featlearn.images.pretrained import layers
 
 timm = pytest.importorskip("timm")
 
@@ -94,8 +92,7 @@ def test_other_names_are_refused_and_nothing_is_asked_of_a_hub(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "width"),
-    [("resnet10t", 64, 512), ("vit_tiny_patch16_224", 32, 192)],
+    ("name", "size", "width"), [("resnet10t", 64, 512), ("vit_tiny_patch16_224", 32, 192)]
 )
 def test_pre_training_probe_maps_and_weights(name, size, width, tmp_path):
     noise = np.random.default_rng(0).integers(0, 80, (20, 40, 40, 3))

@@ -1,7 +1,5 @@
 """Killed fifty times at random, a job of every kind of training ends in the same bytes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

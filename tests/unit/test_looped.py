@@ -1,7 +1,5 @@
 """Chapter 8: loops against gradient descent, closed forms against runs, ablations that break it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,9 +10,9 @@ import torch
 from featlearn.core.plots import save
 from featlearn.core.seeds import Streams
 from featlearn.looped import closed_forms, data, limits, model
+from featlearn.looped.analysis import construction as figures
 from featlearn.looped.data import DTYPE, Prompts
 from featlearn.looped.experiments import construction as experiment
-from featlearn.looped.figures import construction as figures
 
 STREAMS = Streams(0, "looped", "test", range(20))
 PROMPTS = data.draw(12, 4, STREAMS("prompts"))

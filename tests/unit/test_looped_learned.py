@@ -1,8 +1,5 @@
 """Chapter 8, ours: what is learned through the loops, and the config."""
 
-from __future__ import annotations
-
-import copy
 from math import comb
 from pathlib import Path
 
@@ -14,8 +11,7 @@ from featlearn.core.config import load
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.looped import closed_forms, data, learned, model
-from featlearn.looped.claims.learned import claims
-from featlearn.looped.config import faults
+from featlearn.looped.analysis.learned import Learned
 from featlearn.looped.data import DTYPE
 from featlearn.looped.experiments import learned as experiment
 from featlearn.looped.learned import ARMS, Looped
@@ -182,7 +178,7 @@ def frames(loss="", **changed):
     ],
 )
 def test_claims_fail_where_learning_does(claim, loss, bad):
-    one = next(own for own in claims({}) if own.claim == f"looped/{claim}")
+    one = next(own for own in Learned({}) if own.claim == f"looped/{claim}")
     assert one.low <= one.measure(frames()).mean() <= one.high
     assert not one.low <= one.measure(frames(loss, **bad)).mean() <= one.high
 
@@ -190,24 +186,3 @@ def test_claims_fail_where_learning_does(claim, loss, bad):
 @pytest.fixture(scope="module")
 def section():
     return load({"scale": "desk"}, ROOT)["looped"]
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "told"),
-    [
-        ("construction.examples", [4, 64], "construction.examples: 4; expected more than the dim"),
-        ("construction.ablations.examples", 3, "construction.ablations.examples: 3; expected more"),
-        ("learned.examples", [2, 16], "learned.examples: 2; expected more than the dimension (4)"),
-        ("construction.trials", 300, "construction.trials: 300; expected at most the 200 prompts"),
-        ("construction.verified_loops", 500, "construction.verified_loops: 500; expected at most"),
-        ("construction.judged_examples", 65, "construction.judged_examples: 65; expected one of"),
-    ],
-)
-def test_a_contradiction_names_its_key(section, place, value, told):
-    changed = copy.deepcopy(section)
-    *groups, key = place.split(".")
-    own = changed
-    for group in groups:
-        own = own[group]
-    own[key] = value
-    assert any(line.startswith(f"looped.{told}") for line in faults(changed))

@@ -1,7 +1,5 @@
 """After pre-training: fine-tuning's closed forms, transfer pools, patch evidence, selection."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -11,8 +9,9 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.config import faults
-from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
+from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
+from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
+from featlearn.mrp.experiments.clean import induction_quantities
 from featlearn.mrp.experiments.finetuning import (
     balance,
     by_strong_view,
@@ -29,24 +28,21 @@ from featlearn.mrp.experiments.localisation import (
     precision,
     share_of_evidence,
 )
-from featlearn.mrp.experiments.purity import induction_quantities
 from featlearn.mrp.experiments.transfer import (
     Case,
     Outcome,
-    choose_features,
-    draw_task,
     extend_features,
-    transfer_rows,
+    measured,
 )
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.model import Activation, class_scores, encode, initial_kernels
-from featlearn.mrp.tables.transfer import chosen_elsewhere, reported
-from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+from featlearn.mrp.train import pretrain, train_classifier
 
 ACTIVATION = Activation(4, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=4)
 STREAMS = Streams(0, "mrp", "downstream-test", range(2))
 STRENGTH = 0.8
+ONE_PATCH = {"features_per_class": 2, "patches_per_feature": 1}
 
 
 def problem(count=120, dtype=torch.float64, single_view=None, spec=SPEC):
@@ -90,8 +86,8 @@ def test_training_writes_down_the_mean_wrong_mass_of_its_samples():
         drawn.x, drawn.y, w, u, ACTIVATION, encoder_rate=0.0, head_rate=1.0, steps=1,
         features=features,
     ).trace  # fmt: skip
-    torch.testing.assert_close(trace.stacked("wrong_mass")[0], down.wrong_mass)
-    assert (trace.stacked("wrong_mass")[1] < down.wrong_mass).all()
+    torch.testing.assert_close(trace["wrong_mass"][0], down.wrong_mass)
+    assert (trace["wrong_mass"][1] < down.wrong_mass).all()
 
 
 # --------------------------------------------------------------------------- the first step
@@ -163,7 +159,7 @@ def test_one_step_needs_a_larger_rate_to_beat_one_over_k():
 
 
 def test_balance_of_equal_features_is_the_papers_example():
-    """Sheet of the proof: 0.8 Psi < (1 + rho) Psi."""
+    """The proof needs 0.8 Psi < (1 + rho) Psi."""
     weights = torch.full((1, 3, 2), 0.5)
     found = balance(weights, 0.1, 0.4)
     torch.testing.assert_close(found, torch.full((1, 3, 2), 1.1 / 0.8))
@@ -203,12 +199,13 @@ def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
 def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature():
     features, drawn = problem(count=80)
     w = initial_kernels(24, 20, 0.05, STREAMS("init")).double()
-    method, options = MaskedAutoencoder(ACTIVATION, 0.5), {"varrho": 0.3, "learning_rate": 0.5}
-    long = pretrain(drawn.x, features, w, method, max_steps=1500, hit_factor=1.5, **options)
+    options = {"theta": 0.5, "learning_rate": 0.5}
+    long = pretrain(drawn.x, features, w, ACTIVATION, max_steps=1500, hit_factor=1.5, **options)
     for replicate in range(2):
         last = int(long.hit[replicate].max())
         part = slice(replicate, replicate + 1)
-        short = pretrain(drawn.x[part], features[part], w[part], method, max_steps=last, **options)
+        one = drawn.x[part], features[part], w[part]
+        short = pretrain(*one, ACTIVATION, max_steps=last, **options)
         torch.testing.assert_close(long.at_capture[part], short.w)
     assert not torch.equal(long.at_capture, long.w)
 
@@ -216,8 +213,7 @@ def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature
 def test_without_full_capture_the_kernels_at_capture_are_the_last_ones():
     features, drawn = problem(count=80)
     w = initial_kernels(24, 20, 0.05, STREAMS("init")).double()
-    method = MaskedAutoencoder(ACTIVATION, 0.5)
-    found = pretrain(drawn.x, features, w, method, varrho=0.3, learning_rate=0.5, max_steps=3)
+    found = pretrain(drawn.x, features, w, ACTIVATION, theta=0.5, learning_rate=0.5, max_steps=3)
     assert (found.hit < 0).any()
     assert torch.equal(found.at_capture, found.w)
 
@@ -242,12 +238,6 @@ def test_a_pool_larger_than_the_space_is_refused():
         extend_features(features, 7, STREAMS("new"))
 
 
-def test_a_class_may_take_features_of_several():
-    pool = torch.arange(12.0).view(1, 3, 2, 2)
-    found = choose_features(pool, [[0, 5], [3, 2]])
-    assert found.tolist() == [[[[0, 1], [10, 11]], [[6, 7], [4, 5]]]]
-
-
 def test_a_case_takes_the_first_old_classes_and_the_new_ones_behind_them():
     pool = torch.arange(6.0).view(1, 6, 1, 1).expand(1, 6, 2, 1)
     chosen = Case(old_classes=2, new_classes=2, single_view_share=0.0).features(pool, 4)
@@ -255,18 +245,22 @@ def test_a_case_takes_the_first_old_classes_and_the_new_ones_behind_them():
 
 
 def test_the_distribution_of_a_case_keeps_density_and_spare_patches():
-    spec = MultiView(classes=10, dimension=40, patches=23, sparsity=3, q=4)
-    found = Case(5, 1, 0.25).spec(spec)
-    assert (found.classes, found.patches, found.single_view_share) == (6, 15, 0.25)
-    assert found.sparsity / found.classes == pytest.approx(0.3)
-    assert found.noise == spec.noise
+    data = {"classes": 10, "patches": 23, "sparsity": 3, "noise": 0.1, **ONE_PATCH}
+    found = Case(5, 1, 0.25).section({"data": data}, {"train_samples": 7})["data"]
+    assert (found["classes"], found["patches"], found["single_view_share"]) == (6, 15, 0.25)
+    assert found["sparsity"] / found["classes"] == pytest.approx(0.3)
+    assert (found["noise"], found["train_samples"]) == (0.1, 7)
 
 
 def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     features, _ = problem(count=1, dtype=torch.float32)
     case = Case(3, 1, 0.0)
     pool = extend_features(features, 1, STREAMS("new"))
-    task = draw_task(case, SPEC, pool, STREAMS, train_samples=8, test_samples=200)
+    data = {"classes": 4, "dimension": 20, "patches": 8, "sparsity": 1, **ONE_PATCH}
+    network = {"kernels_per_class": 2, "q": 4, "varrho": 0.3, "sigma_0": 0.1}
+    clean = {"replicates": 2, "data": data, "network": network}
+    section = case.section(clean, {"train_samples": 8, "test_samples": 200})
+    task = Problem("downstream-test", section, 0, features=case.features(pool, 4))
     # kernels hold the old features only, and the new class gets a constant share of every kernel
     w = (STRENGTH * task.features).flatten(1, 2)
     w[:, 6:] = 0
@@ -274,11 +268,7 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     for i in range(3):
         u[:, i, 2 * i : 2 * i + 2] = 1
     u[:, 3] = 10  # everything is called new
-    rows = list(transfer_rows("x", Outcome("probe", 0.0, w, u), task, ACTIVATION))
-    frame = pd.DataFrame(
-        rows,
-        columns=["case", "recipe", "encoder_rate", "classes", "replicate", "quantity", "value"],
-    )
+    frame = measured(case, task, Outcome("probe", 0.0, w, u))
 
     def read(classes, quantity):
         return per_replicate(frame, classes=classes, quantity=quantity).tolist()
@@ -289,38 +279,6 @@ def test_transfer_rows_tell_old_from_new_and_blame_only_new_classes():
     assert read("old", "captured") == [1, 1]
     assert read("new", "captured") == [0, 0]
     assert read("all", "captured") == [0.75, 0.75]
-
-
-@pytest.mark.parametrize(
-    ("case", "line"),
-    [
-        ({"old_classes": 5, "new_classes": 0}, "old_classes: 5; expected at most 4"),
-        ({"old_classes": 4, "new_classes": 7}, "new_classes: 7; expected at most 6"),
-    ],
-)
-def test_a_case_that_does_not_fit_the_clean_data_is_refused_by_key(case, line):
-    data = {
-        "classes": 4,
-        "features_per_class": 2,
-        "patches_per_feature": 1,
-        "patches": 8,
-        "dimension": 20,
-        "sparsity": 1,
-        "main_strength": [1.0, 1.5],
-        "off_strength": [0.2, 0.4],
-    }
-    edge = {"old_classes": 4, "new_classes": 6}
-    config = {"clean": {"data": data}, "transfer": {"cases": {"edge": edge}}}
-    assert list(faults(config)) == []
-    config["transfer"]["cases"]["bad"] = case
-    (found,) = faults(config)
-    assert found.startswith(f"mrp.transfer.cases.bad.{line}")
-
-
-def test_head_rates_that_claims_are_about_must_be_tried():
-    assert list(faults({"finetuning": {"first_head_rates": [1, 3, 8]}})) == []
-    (found,) = faults({"finetuning": {"first_head_rates": [1, 3]}})
-    assert found.startswith("mrp.finetuning.first_head_rates: [1, 3]; expected 8 among them")
 
 
 # --------------------------------------------------------------------------- selection

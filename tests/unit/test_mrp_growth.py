@@ -1,9 +1,7 @@
 """Closed forms of growth, capture and rest, against the library's own gradients."""
 
-from __future__ import annotations
-
 import math
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +10,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp import closed_forms as forms
-from featlearn.mrp.config import faults
+from featlearn.mrp.analysis.growth import delayed, fits, timed, with_ratio
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
 from featlearn.mrp.experiments.growth import (
     after_capture,
@@ -25,7 +23,6 @@ from featlearn.mrp.experiments.growth import (
 from featlearn.mrp.experiments.keep_probability import strengths_of
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation
-from featlearn.mrp.tables.growth import delayed, fits, growth_table, scaling, timed, with_ratio
 from featlearn.mrp.train import Trace
 
 QUIET = MultiView(
@@ -142,26 +139,19 @@ def test_crossings_are_interpolated_between_rows():
 
 
 def test_undisturbed_features_arrive_when_predicted():
-    from featlearn.mrp.experiment import Experiment
-
     data = {
         "classes": 3, "features_per_class": 1, "dimension": 3, "patches": 1, "sparsity": 0,
         "feature_noise": 0, "noise": 0, "train_samples": 20, "test_samples": 1,
     }  # fmt: skip
-    experiments = [
-        Experiment(
-            "growth-unit",
-            {"replicates": 2, "data": data,
-             "network": {"kernels_per_class": 5, "q": 3, "varrho": 0.3, "sigma_0": sigma}},
-            0,
-        )
-        for sigma in (0.03, 0.04)
-    ]  # fmt: skip
-    hits, curves = grow(
-        "alone", experiments, "teacher_student", theta=0.5, learning_rate=1.0, target=0.1,
-        max_steps=20_000, dtype=torch.float64, report=lambda *_: None,
-    )  # fmt: skip
-    seen = timed(hits, "alone")  # one of the twelve is there within the first step
+    settings = {"q": 3, "learning_rate": 1.0, "max_steps": 20_000}
+    config = {
+        "replicates": 2, "sigma_0": [0.03, 0.04], "theta": 0.5, "target": 0.1,
+        "alone": {"data": data, "network": {"kernels_per_class": 5, "varrho": 0.3}},
+        "teacher_student": settings, "mae": settings,
+    }  # fmt: skip
+    job = SimpleNamespace(config=config, seed=0, device="cpu", rule="growth")
+    hits, curves = grow(job, "teacher_student_alone")
+    seen = timed(hits, "teacher_student_alone")  # at most one is there within the first step
     assert len(seen) >= 11
     assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()
     assert set(curves["sigma_0"]) == {0.03, 0.04}
@@ -169,14 +159,6 @@ def test_undisturbed_features_arrive_when_predicted():
 
 
 # --------------------------------------------------------------------------- after capture
-
-
-@pytest.mark.parametrize("kernels", [1, 3])
-def test_the_mae_fixed_point_solves_its_equation(kernels):
-    activation = Activation(4, 0.3)
-    a = forms.mae_fixed_point(0.5, 1.2, activation, kernels).item()
-    offset = (1 - 1 / 4) * 0.3
-    assert kernels * a * (a * 1.2 - offset) == pytest.approx(0.5 * 1.2, rel=1e-12)
 
 
 def test_two_mae_fixed_points_in_numbers():
@@ -254,7 +236,6 @@ def test_fits_recover_a_known_line():
     found = fits(hits_frame(slope=1.03), "mae")
     np.testing.assert_allclose(found["slope"], 1.03)
     np.testing.assert_allclose(found["r_squared"], 1)
-    np.testing.assert_allclose(scaling(hits_frame(slope=1.03), "mae")["value"], 1)
     assert fits(hits_frame(late=[1]), "mae")["r_squared"].max() < 0.99
 
 
@@ -265,38 +246,8 @@ def test_delay_and_first_arrival_are_counted():
     assert set(first[first["first"]]["feature"]) == {0}
 
 
-def test_a_feature_that_should_have_come_counts_with_the_end_of_its_run():
-    frame = hits_frame()
-    frame.loc[0, "measured"] = np.nan
-    kept = with_ratio(frame, "mae")
-    assert kept.loc[0, "measured"] == 1000
-    assert fits(frame, "mae")["r_squared"].min() < 0.5
-    assert delayed(frame, "mae")["value"].max() == 1 / 8
-    table = growth_table(frame).set_index("quantity")
-    assert table.loc["reached", "mean"] == pytest.approx(1 - 1 / 24)
-
-
 def test_features_that_were_not_to_come_or_started_there_are_left_out():
     frame = hits_frame()
     frame.loc[0, ["measured", "ended"]] = np.nan, 100
     frame.loc[5, "measured"] = 0.0
     assert len(with_ratio(frame, "mae")) == len(frame) - 2
-
-
-def test_a_target_outside_the_polynomial_regime_is_refused():
-    from featlearn.core.config import load
-
-    root = Path(__file__).resolve().parents[2]
-    assert list(faults(load({"scale": "desk"}, root)["mrp"])) == []
-    config = load({"scale": "desk", "mrp": {"growth": {"target": 0.11}}}, root)["mrp"]
-    (line,) = faults(config)
-    assert line.startswith("mrp.growth.target: 0.11; expected at most")
-
-
-def test_a_followed_schedule_that_is_not_trained_is_refused():
-    from featlearn.core.config import load
-
-    root = Path(__file__).resolve().parents[2]
-    change = {"runaway": {"pretraining": {"schedules": ["appendix", "one"]}}}
-    (line,) = faults(load({"scale": "desk", "mrp": change}, root)["mrp"])
-    assert line.startswith("mrp.runaway.pretraining.followed: main; expected one of")

@@ -1,12 +1,10 @@
-"""The comparison in full: its arms, their names, and who the strongest opponent is."""
-
-from __future__ import annotations
+"""The comparison in full: its arms, their names, and which baseline is the strongest."""
 
 import pandas as pd
 import pytest
 
-from featlearn.mrp.claims.images_gain import CLAIMS
-from featlearn.mrp.images.arms import (
+from featlearn.mrp.analysis.images_gain import Gain
+from featlearn.mrp.images.labels import (
     AUGMENTED,
     PIXELS,
     PLAIN,
@@ -18,7 +16,7 @@ from featlearn.mrp.images.arms import (
 )
 
 ARMS = [*arms([10, 40], 150, {10: 320, 40: 1280}), Arm(PIXELS, 0, PLAIN, 0)]
-GAIN = {claim.claim: claim.measure for claim in CLAIMS}
+GAIN = {claim.claim: claim.measure for claim in Gain({})}
 
 
 def frame(worst, multi=None):
@@ -47,10 +45,10 @@ def test_every_arm_has_a_name_of_its_own():
     assert names[-1] == "SimMIM, 40 epochs, augmented"
 
 
-@pytest.mark.parametrize("opponent", [arm for arm in ARMS if arm.start != PRETRAINED])
-def test_the_gain_is_over_the_strongest_of_all_opponents(opponent):
+@pytest.mark.parametrize("baseline", [arm for arm in ARMS if arm.start != PRETRAINED])
+def test_the_gain_is_over_the_strongest_of_all_baselines(baseline):
     own = Arm(PRETRAINED, 40, AUGMENTED, 150)
-    found = GAIN["mrp/images-gain-worse-part"](frame({own: 0.9, opponent: 0.8}))
+    found = GAIN["mrp/images-gain-worse-part"](frame({own: 0.9, baseline: 0.8}))
     assert found.tolist() == pytest.approx([0.1, 0.1])
 
 

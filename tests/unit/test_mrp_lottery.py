@@ -1,13 +1,11 @@
 """Lottery sets: who may win a feature."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 import torch
 
-from featlearn.mrp.lottery import (
+from featlearn.mrp.kernels import (
     expected_largest_gaussian,
     lottery_sets,
     memberships,

@@ -1,7 +1,5 @@
 """The oracles themselves: enumeration, slopes, races, and the controls that train."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -12,11 +10,10 @@ import torch
 from featlearn.core.seeds import Streams
 from featlearn.core.stats import side_by_side, summary
 from featlearn.mrp import oracles
-from featlearn.mrp.experiments.initialisation import lottery_rows
-from featlearn.mrp.lottery import expected_shared
+from featlearn.mrp.experiments.oracles import lottery_frame, race_frame
+from featlearn.mrp.kernels import expected_shared
 from featlearn.mrp.model import Activation, encode
-from featlearn.mrp.sequences import bound, race, race_rows
-from featlearn.mrp.tables.oracles import largest_errors, oracle_table
+from featlearn.mrp.oracles import bound, race
 
 ACTIVATION = Activation(3, 0.3)
 
@@ -92,9 +89,9 @@ def noises(count):
 def test_who_starts_ahead_wins_and_the_other_stays_below_the_bound(q):
     ratio, ahead = np.array([0.5, 1.0, 2.0]), np.array([0.1, 0.1, 0.2])
     found = race(q, ratio, ahead, noises(3), length=3000)
-    assert (found.growth < 1.001 * bound(q, ahead)).all()
-    assert (found.growth > 1).all()
-    assert np.isinf(race(q, ratio, -ahead, noises(3), length=3000).growth).all()
+    assert (found < 1.001 * bound(q, ahead)).all()
+    assert (found > 1).all()
+    assert np.isinf(race(q, ratio, -ahead, noises(3), length=3000)).all()
 
 
 def test_the_bound_is_polylogarithmic_in_the_head_start():
@@ -105,7 +102,7 @@ def test_the_bound_is_polylogarithmic_in_the_head_start():
 
 def test_an_instance_races_the_same_alone():
     streams = [Streams(0, "mrp", "oracles", chosen) for chosen in ((0, 1), (1,))]
-    both, alone = (race_rows([3], 500, own) for own in streams)
+    both, alone = (race_frame(3, 500, one) for one in streams)
     pd.testing.assert_frame_equal(
         both[both["replicate"] == 1].reset_index(drop=True), alone, check_exact=True
     )
@@ -124,13 +121,14 @@ def test_the_expected_number_of_shared_kernels():
 
 def test_lottery_rows_count_what_they_say():
     streams = Streams(0, "mrp", "oracle-test", range(2))("lottery")
-    rows = list(lottery_rows(5, 6, [0.25, 1.0], streams))
-    seen = {(row[2], row[3], row[4]): row[5] for row in rows if row[3] == row[3]}
+    frame = lottery_frame(5, 6, [0.25, 1.0], streams)
+    seen = frame.set_index(["replicate", "constant", "quantity"])["value"]
     for replicate in range(2):
         assert 1 <= seen[replicate, 0.25, "set_size"] <= seen[replicate, 1.0, "set_size"] <= 30
         assert seen[replicate, 0.25, "shared_kernels"] <= seen[replicate, 1.0, "shared_kernels"]
         assert 0 <= seen[replicate, 1.0, "disjoint_sets"] <= 1
-    ratios = {row[4]: row[5] for row in rows if row[3] != row[3] and row[2] == 0}
+    first = frame[frame["constant"].isna() & (frame["replicate"] == 0)]
+    ratios = first.set_index("quantity")["value"]
     assert ratios["ratio_least"] <= ratios["ratio_mean"] <= ratios["ratio_largest"]
 
 
@@ -154,16 +152,3 @@ def test_rows_named_by_several_columns_keep_their_order():
     table = summary(pd.DataFrame(rows, columns=["k", "m", "q", "value"]), ["k", "m", "q"])
     wide = side_by_side(table, ["k", "m"], "q", {"x": "X"})
     assert list(zip(wide["k"], wide["m"], strict=True)) == sizes
-
-
-def test_the_table_of_oracles_names_every_check():
-    config = {"kernel_std": [0.3]}
-    streams = Streams(0, "mrp", "oracle-test", range(2))
-    rows = list(oracles.instance_rows(3, config, streams))
-    instances = pd.DataFrame(rows, columns=["quantity", "q", "kernel_std", "replicate", "value"])
-    table = oracle_table(instances, race_rows([3], 300, streams))
-    assert table["text"].notna().all()
-    assert {"mae_gradient", "race", "captured_slope"} <= set(table["quantity"])
-    assert (table["replicates"] == 2).all()
-    shown = largest_errors(table)
-    assert shown.columns.tolist() == ["quantity", "q = 3"]

@@ -1,7 +1,5 @@
 """The regimes of the lottery: packing, training until fitted, sweeps, causes, claims."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,18 +7,21 @@ import torch
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
-from featlearn.mrp.claims.classes import limit
-from featlearn.mrp.comparison import capture_time_rows, cause_rows, initial_ratio, supervised_rows
-from featlearn.mrp.config import faults
-from featlearn.mrp.data import MultiView, Samples, orthonormal_features, packed, sample
-from featlearn.mrp.experiments.classes import section_of
-from featlearn.mrp.figures.sweeps import sigma_sweep, with_impure_share
+from featlearn.mrp.analysis.regimes import Classes, sigma_sweep, with_impure_share
+from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
+from featlearn.mrp.experiments.regimes import (
+    capture_rows,
+    causes,
+    initial_ratio,
+    section_of,
+    supervised_rows,
+    without_gaps,
+)
 from featlearn.mrp.gradients import classification_descent
-from featlearn.mrp.measure import Capture, Prediction
+from featlearn.mrp.kernels import Capture
+from featlearn.mrp.measure import Prediction, rows
 from featlearn.mrp.model import Activation, encode, fixed_block_head, initial_kernels
-from featlearn.mrp.supervised import fit
-from featlearn.mrp.sweep import Batch, at
-from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+from featlearn.mrp.train import fit, pretrain, train_classifier
 
 ACTIVATION = Activation(4, 0.3)
 SPEC = MultiView(classes=4, dimension=12, patches=16, sparsity=1.5, q=4, patches_per_feature=2)
@@ -131,12 +132,12 @@ def test_a_fitted_replicate_ends_at_its_own_step_and_takes_the_plain_path_there(
             encoder_rate=2.0, head_rate=0.0, steps=steps, features=features[r : r + 1],
         )  # fmt: skip
         torch.testing.assert_close(found.w[r], plain.w[0], rtol=1e-8, atol=1e-10)
-        assert found.loss[r].item() == pytest.approx(plain.trace.stacked("loss")[-1].item())
+        assert found.loss[r].item() == pytest.approx(plain.trace["loss"][-1].item())
         before = train_classifier(
             samples.x[r : r + 1], samples.y[r : r + 1], w[r : r + 1], head[r : r + 1], ACTIVATION,
             encoder_rate=2.0, head_rate=0.0, steps=steps - 20, features=features[r : r + 1],
         )  # fmt: skip
-        assert before.trace.stacked("loss")[-1].item() >= 0.02
+        assert before.trace["loss"][-1].item() >= 0.02
 
 
 def test_a_wrong_label_keeps_a_replicate_from_counting_as_fitted():
@@ -175,10 +176,9 @@ def test_supervised_divergence_is_an_error_and_the_start_is_not_changed():
 
 def test_pretraining_lasts_at_least_min_steps():
     features, samples, w, _ = problem(30)
-    settings = {"varrho": 0.3, "learning_rate": 0.5, "max_steps": 300}
-    method = MaskedAutoencoder(ACTIVATION, theta=0.5)
-    free = pretrain(samples.x, features, 6 * w, method, **settings)
-    held = pretrain(samples.x, features, 6 * w, method, **settings, min_steps=150)
+    settings = {"theta": 0.5, "learning_rate": 0.5, "max_steps": 300}
+    free = pretrain(samples.x, features, 6 * w, ACTIVATION, **settings)
+    held = pretrain(samples.x, features, 6 * w, ACTIVATION, **settings, min_steps=150)
     assert (free.stopped < 150).all()
     assert held.stopped.tolist() == [150] * 3
     assert torch.equal(free.hit, held.hit)
@@ -188,59 +188,44 @@ def test_pretraining_lasts_at_least_min_steps():
 
 
 def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
-    shares = [0.0, 0.5]
-    batch = Batch("test", [at(SECTION, single_view_share=share) for share in shares], 0)
-    samples, w = batch.train_samples(), batch.initial_kernels()
+    batch = Problem("test", SECTION, 0, shares=[0.0, 0.5])
+    samples, w = batch.train, batch.kernels()
     assert samples.x.shape == (4, 40, 6, 8)
     assert torch.equal(w[:2], w[2:])
     assert torch.equal(samples.y[:2], samples.y[2:])
     assert samples.is_single.sum(1)[:2].tolist() == [0, 0]
     assert (samples.is_single.sum(1)[2:] > 10).all()
-    alone = Batch("test", [at(SECTION, single_view_share=0.5)], 0)
-    assert torch.equal(samples.x[2:], alone.train_samples().x)
-    assert SECTION["data"].get("single_view_share") is None  # the section itself is not changed
+    data = {**SECTION["data"], "single_view_share": 0.5}
+    alone = Problem("test", {**SECTION, "data": data}, 0)
+    assert torch.equal(samples.x[2:], alone.train.x)
 
 
-def test_rows_of_a_batch_carry_their_point_and_their_own_replicate():
-    batch = Batch("test", [at(SECTION, sigma_0=sigma) for sigma in (0.05, 0.1)], 0)
-    frame = batch.frame([("m", r, "x", float(r)) for r in range(4)], ["sigma_0"])
-    assert frame["sigma_0"].tolist() == [0.05, 0.05, 0.1, 0.1]
-    assert frame["replicate"].tolist() == [0, 1, 0, 1]
-    assert frame["value"].tolist() == [0, 1, 2, 3]
-
-
-def test_points_of_different_shape_are_refused():
-    with pytest.raises(ValueError, match="one q, varrho"):
-        Batch("test", [at(SECTION, q=3), at(SECTION, q=4)], 0)
-    with pytest.raises(ValueError, match="one q, varrho"):
-        Batch("test", [at(SECTION, kernels_per_class=m) for m in (4, 5)], 0)
+def test_another_size_of_the_start_is_the_same_draw_scaled():
+    problem = Problem("test", SECTION, 0)
+    torch.testing.assert_close(problem.kernels(sigma_0=0.1), 2 * problem.kernels())
+    assert problem.kernels(kernels_per_class=2).shape == (2, 6, 8)
 
 
 def test_the_initial_ratio_counts_the_kernels_that_can_serve_a_feature():
-    batch = Batch("test", [SECTION], 0)
+    problem = Problem("test", SECTION, 0)
     w = torch.zeros(2, 12, 8)
-    w[:, 0] = 0.3 * batch.features[:, 1, 0]  # a kernel of class 0 on a feature of class 1
-    assert initial_ratio(batch, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
-    assert initial_ratio(batch, w, by_class=True).tolist() == pytest.approx([0, 0], abs=1e-6)
+    w[:, 0] = 0.3 * problem.features[:, 1, 0]  # a kernel of class 0 on a feature of class 1
+    assert initial_ratio(problem, w, by_class=False).tolist() == pytest.approx([1 / 6] * 2)
+    assert initial_ratio(problem, w, by_class=True).tolist() == pytest.approx([0, 0], abs=1e-6)
 
 
 def test_both_kinds_of_network_are_measured():
-    batch = Batch("test", [SECTION], 0)
-    rows = pd.DataFrame(
-        [*supervised_rows(batch, SECTION, quiet), *capture_time_rows(batch, SECTION, quiet)],
-        columns=["model", "replicate", "quantity", "value"],
-    )
-    values = rows.pivot_table(index=["model", "replicate"], columns="quantity", values="value")
+    problem = Problem("test", SECTION, 0)
+    frame = pd.concat([supervised_rows(problem, quiet), capture_rows(problem, quiet)])
+    values = frame.pivot_table(index=["model", "replicate"], columns="quantity", values="value")
     ours = values.loc["supervised"]
     assert (ours["converged"] == 1).all()
     assert (ours["train_accuracy"] == 1).all()
     shares = ours[["share_kept", "share_lost_alone", "share_lost_distractor"]]
     assert shares.sum(axis=1).tolist() == pytest.approx([1, 1])
-    x = batch.train_samples().x
-    method = MaskedAutoencoder(batch.activation, theta=0.5)
     hit = pretrain(
-        x, batch.features, batch.initial_kernels(), method,
-        varrho=0.3, learning_rate=0.5, max_steps=400,
+        problem.train.x, problem.features, problem.kernels(), problem.activation,
+        theta=0.5, learning_rate=0.5, max_steps=400,
     )  # fmt: skip
     assert values.loc["at_capture"]["steps"].tolist() == hit.stopped.tolist()
 
@@ -264,9 +249,8 @@ def test_single_view_samples_are_sorted_by_what_became_of_their_view():
     empty = torch.zeros(1, 4, 1)
     samples = Samples(empty, y, strong, active, empty, empty, empty)
     scores = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]])
-    rows = cause_rows("m", samples, Prediction(scores, y, strong), held)
-    found = {quantity: value for _, _, quantity, value in rows}
-    assert found == {
+    found = causes(samples, Prediction(scores, y, strong), held)
+    assert {name: value.item() for name, value in found.items()} == {
         "share_kept": 0.25, "accuracy_kept": 1.0,
         "share_lost": 0.75, "accuracy_lost": pytest.approx(1 / 3),
         "share_lost_distractor": 0.25, "accuracy_lost_distractor": 0.0,
@@ -279,8 +263,8 @@ def test_an_empty_group_has_a_share_but_no_accuracy():
     y, strong = torch.tensor([[0, 1]]), torch.tensor([[0, 1]])
     empty = torch.zeros(1, 2, 1)
     samples = Samples(empty, y, strong, torch.ones(1, 2, 2, 2).bool(), empty, empty, empty)
-    rows = cause_rows("m", samples, Prediction(torch.eye(2)[None], y, strong), held)
-    found = {quantity: value for _, _, quantity, value in rows}
+    frame = without_gaps(rows(causes(samples, Prediction(torch.eye(2)[None], y, strong), held)))
+    found = frame.set_index("quantity")["value"]
     assert found["share_lost"] == 0
     assert "accuracy_lost" not in found
     assert found["accuracy_kept"] == 1
@@ -304,34 +288,22 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
 
 
 def test_the_extrapolation_finds_the_end_of_a_line_in_log_k_over_k():
-    rows = [
+    lines = [
         ("supervised", r, "captured", 0.5 + 0.01 * r + slope * np.log(k) / k, k)
         for r, slope in enumerate((1.0, 2.0))
         for k in (10, 20, 50)
     ]
     columns = ["model", "replicate", "quantity", "value", "classes"]
-    found = limit({"classes": pd.DataFrame(rows, columns=columns)})
+    (limit,) = Classes({})
+    found = limit.measure({"classes": pd.DataFrame(lines, columns=columns)})
     np.testing.assert_allclose(found, [0.5, 0.51])
 
 
 def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():
-    rows = [("m", 0, "winners", 4.0, 0.1, 0.0), ("m", 0, "impure_winners", 1.0, 0.1, 0.0),
+    lines = [("m", 0, "winners", 4.0, 0.1, 0.0), ("m", 0, "impure_winners", 1.0, 0.1, 0.0),
             ("m", 0, "winners", 9.0, 0.1, 0.3)]  # fmt: skip
     columns = ["model", "replicate", "quantity", "value", "sigma_0", "single_view_share"]
-    alone = sigma_sweep(pd.DataFrame(rows, columns=columns))
+    alone = sigma_sweep(pd.DataFrame(lines, columns=columns))
     assert alone["value"].tolist() == [4.0, 1.0]
     shares = with_impure_share(alone)
     assert shares[shares["quantity"] == "impure_share"]["value"].tolist() == [0.25]
-
-
-def test_a_growth_of_classes_that_cannot_be_scaled_is_refused_by_key():
-    network = {"q": 2}
-    settings = {
-        "scaling": {},
-        "classes": [20, 10],
-        "network": network,
-        "length": {"network": {"q": 4}},
-    }
-    first, second = faults({"classes": settings})
-    assert first.startswith("mrp.classes.classes: [20, 10]; expected from few to many")
-    assert second.startswith("mrp.classes.network.q: 2; expected at least 3")

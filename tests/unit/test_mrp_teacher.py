@@ -1,22 +1,17 @@
 """Teacher-student kernels: purity counts, the cross term, the runaway, noise alignment."""
 
-from __future__ import annotations
-
-import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.mrp.claims.equal_start import CLAIMS as EQUAL_START
-from featlearn.mrp.cross_term import follow, pushes, runaway_rate
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.experiments.fixed_teacher import inheritance_rows
-from featlearn.mrp.gradients import TeacherFactor, teacher_student_descent
-from featlearn.mrp.measure import Capture
-from featlearn.mrp.model import Activation, initial_kernels
-from featlearn.mrp.noise import alignment
-from featlearn.mrp.purity import Watch, at_step, impure_share, purity, second_best
-from featlearn.mrp.train import TeacherStudent, correlations, pretrain
+from featlearn.mrp.experiments.clean import inherited
+from featlearn.mrp.experiments.runaway import at_step, follow, pushes, runaway_rate
+from featlearn.mrp.experiments.teacher_student import watch
+from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
+from featlearn.mrp.kernels import KINDS, Capture, alignment
+from featlearn.mrp.model import Activation, correlations, initial_kernels
+from featlearn.mrp.train import pretrain
 
 ACTIVATION = Activation(3, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=3)
@@ -52,37 +47,36 @@ def held_by_hand() -> Capture:
 
 
 def test_kernels_are_counted_by_what_they_hold():
-    counts = {name: value.item() for name, value in purity(held_by_hand()).items()}
+    counts = {name: value.item() for name, value in held_by_hand().counts().items()}
     assert counts == {
         "winners": 4, "impure": 3, "sibling": 2, "cross": 2, "largest": pytest.approx(0.6),
     }  # fmt: skip
-    assert impure_share(purity(held_by_hand())).item() == pytest.approx(3 / 4)
+    assert held_by_hand().purity()["impure_share"].item() == pytest.approx(3 / 4)
 
 
 def test_no_winner_is_no_impure_share():
     nothing = Capture(torch.zeros(2, 3, 2, 2), 0.3)
-    assert impure_share(purity(nothing)).tolist() == [0, 0]
+    assert nothing.purity()["impure_share"].tolist() == [0, 0]
 
 
 def test_second_best_leaves_out_kernels_whose_strongest_feature_it_is():
     c = torch.tensor([[[[0.9, 0.2]], [[0.5, -0.6]], [[0.1, 0.05]]]])  # (1, 3 kernels, 1, 2)
-    torch.testing.assert_close(second_best(c), torch.tensor([[[0.5, 0.2]]]))
+    torch.testing.assert_close(Capture(c, 0.3).second_best(), torch.tensor([[[0.5, 0.2]]]))
 
 
 def test_a_watch_is_written_beside_lambda_and_kept_by_the_finished(problem):
     samples, features, w = problem
-    method = TeacherStudent(ACTIVATION, TeacherFactor(0.5, 1, "main", 3))
     done = pretrain(
-        samples.x, features, w, method, varrho=0.3, learning_rate=0.05, max_steps=400,
-        record_every=7, observe=Watch(0.3),
+        samples.x, features, w, ACTIVATION, theta=0.5, schedule="main", learning_rate=0.05,
+        max_steps=400, record_every=7, observe=watch(0.3),
     )  # fmt: skip
     assert done.stopped[0] != done.stopped[1]
-    final = Watch(0.3)(done.w, features)
+    final = watch(0.3)(done.w, features)
     for name, wanted in final.items():
-        assert done.trace.stacked(name).shape[0] == len(done.trace.steps)
-        torch.testing.assert_close(done.trace.stacked(name)[-1], wanted)
+        assert done.trace[name].shape[0] == len(done.trace.steps)
+        torch.testing.assert_close(done.trace[name][-1], wanted)
     torch.testing.assert_close(
-        done.trace.stacked("off_diagonal")[0], Watch(0.3)(w, features)["off_diagonal"]
+        done.trace["off_diagonal"][0], watch(0.3)(w, features)["off_diagonal"]
     )
 
 
@@ -120,7 +114,7 @@ def test_the_parts_of_the_push_add_up_to_the_descent_on_the_features_own_patches
 @pytest.mark.parametrize("q", [2, 3, 4])
 def test_without_masks_the_teacher_is_the_student_and_nothing_is_learnt(problem, q):
     samples, _, w = problem
-    tau = TeacherFactor(1.0, SPEC.patches_per_feature, "constant", q)(0)
+    tau = teacher_factor("constant", 0, 1.0, SPEC.patches_per_feature, q)
     assert not teacher_student_descent(samples.x, w, 1.0, Activation(q, 0.3), tau=tau).any()
 
 
@@ -168,12 +162,15 @@ def test_a_feature_that_occurs_alone_feels_no_cross_push():
 
 def test_a_kernel_followed_alone_takes_the_path_that_it_takes_among_all(problem):
     samples, features, w = problem
-    factor = TeacherFactor(0.5, 1, "main", 3)
-    trace = follow(samples, features, w[:, 4:5], ACTIVATION, factor, learning_rate=0.05, steps=12)
+    trace = follow(
+        samples, features, w[:, 4:5], ACTIVATION, theta=0.5, schedule="main",
+        patches_per_feature=1, learning_rate=0.05, steps=12,
+    )  # fmt: skip
     for step in range(12):
-        w = w + 0.05 * teacher_student_descent(samples.x, w, 0.5, ACTIVATION, tau=factor(step))
+        tau = teacher_factor("main", step, 0.5, 1, 3)
+        w = w + 0.05 * teacher_student_descent(samples.x, w, 0.5, ACTIVATION, tau=tau)
     wanted = correlations(w, features).flatten(2)[:, 4:5]
-    torch.testing.assert_close(trace.stacked("correlation")[-1], wanted)
+    torch.testing.assert_close(trace["correlation"][-1], wanted)
 
 
 def test_a_large_mixed_kernel_grows_at_the_rate_of_the_closed_form_and_a_pure_one_does_not():
@@ -224,11 +221,9 @@ def test_noise_is_sorted_by_whose_patch_it_lies_on():
     samples = Samples(noise, blank, blank, blank, blank, blank, owner)
     found = alignment(w, features, noise, samples, varrho=1.5)
     # kernel 1 holds feature 2 (patch 0); kernel 0 holds nothing at this threshold
-    largest = {kind: value[0].item() for kind, value in found.items()}
-    assert largest == {
-        "own": pytest.approx(0.2), "other": pytest.approx(0.4), "background": pytest.approx(0.6),
-    }  # fmt: skip
-    assert [value[2].item() for value in found.values()] == [1, 3, 2]
+    assert KINDS == ("own", "other", "background")
+    assert found["largest"].flatten().tolist() == pytest.approx([0.2, 0.4, 0.6])
+    assert found["pairs"].flatten().tolist() == [1, 3, 2]
 
 
 # ------------------------------------------------------------------------------- other teachers
@@ -242,31 +237,10 @@ def test_what_a_student_inherits_is_split_by_its_start():
     student[0, 1] = 0.5 * torch.tensor([1.0, 0.0, 0.0, 1.0])  # holds others in place of its own
     student[0, 2] = 0
     student[0, 3] = 0.2 * torch.eye(4)[3]  # below the threshold
-    found = {
-        (model, quantity): value
-        for model, _, quantity, value in inheritance_rows(features, teacher, start, student, 0.3)
-    }
-    assert found["student", "inherited"] == pytest.approx(1 / 4)
-    assert found["student", "inherited_if_positive"] == pytest.approx(1 / 2)
-    assert found["student", "inherited_if_negative"] == 0
-    assert found["teacher", "captured"] == 1
-    assert found["student", "cross"] == 1
-
-
-def test_the_cleanest_capture_is_sought_only_where_supervised_training_loses():
-    def start(sigma_0, accuracy, shares):
-        kept = {"kernels_per_class": 3, "sigma_0": sigma_0}
-        for replicate, share in enumerate(shares):
-            seen = {
-                ("half_masked", "impure_share"): share,
-                ("supervised", "accuracy_single_view"): accuracy,
-            }
-            for (model, quantity), value in seen.items():
-                names = {"model": model, "replicate": replicate, "quantity": quantity}
-                yield {**kept, **names, "value": value}
-
-    claim = next(c for c in EQUAL_START if c.claim == "mrp/t8-lottery-excludes-clean-capture")
-    rows = [*start(0.1, 0.6, (0.4, 0.2)), *start(0.2, 0.8, (0.3, 0.5)), *start(0.3, 0.9, (0, 0))]
-    assert claim.measure({"evaluation": pd.DataFrame(rows)}).tolist() == [0.3, 0.2]
-    with pytest.raises(ValueError, match="no start"):
-        claim.measure({"evaluation": pd.DataFrame(list(start(0.3, 0.9, (0, 0))))})
+    taught, first, last = (correlations(w, features) for w in (teacher, start, student))
+    found = inherited(taught, first, last, 0.3)
+    assert found["inherited"].item() == pytest.approx(1 / 4)
+    assert found["inherited_if_positive"].item() == pytest.approx(1 / 2)
+    assert found["inherited_if_negative"].item() == 0
+    assert Capture(taught, 0.3).purity()["captured"].item() == 1
+    assert Capture(last, 0.3).purity()["cross"].item() == 1

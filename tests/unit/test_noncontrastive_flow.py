@@ -1,7 +1,5 @@
 """The integrator, the flow of the population objective, and Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

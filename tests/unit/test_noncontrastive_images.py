@@ -1,7 +1,5 @@
 """Prediction heads on images: what is measured, how cells compare, what a config may say."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 
@@ -10,16 +8,16 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
+from featlearn.core.frames import tidy
 from featlearn.core.provenance import SOURCE_ROOT
-from featlearn.noncontrastive.claims import robust as robust_claims
-from featlearn.noncontrastive.claims.images import claims
+from featlearn.noncontrastive.analysis import HEADS, ordered
+from featlearn.noncontrastive.analysis import images as images_analysis
+from featlearn.noncontrastive.analysis import robust as robust_analysis
 from featlearn.noncontrastive.experiments.robust import look_at
-from featlearn.noncontrastive.figures import images as figures
-from featlearn.noncontrastive.figures.robust import fig_5
 from featlearn.noncontrastive.images import config as image_config
-from featlearn.noncontrastive.images import measure as measuring
+from featlearn.noncontrastive.images import experiment as measuring
 from featlearn.noncontrastive.images.cells import (
     ROBUST_ARMS,
     UNTRAINED,
@@ -32,9 +30,6 @@ from featlearn.noncontrastive.images.cells import (
     training_of,
 )
 from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.words import HEADS, ordered
-from featlearn.noncontrastive.tables.images import image_heads
-from featlearn.noncontrastive.tables.robust import robust_features
 
 ROOT = SOURCE_ROOT.parent
 
@@ -47,33 +42,19 @@ def with_parts(scale, parts):
 
 @pytest.fixture(scope="module")
 def smoke():
-    tiny = {
-        "replicates": 1,
-        "world": {
-            "classes": 3,
-            "image_size": 16,
-            "part_size": 6,
-            "variants": 2,
-            "part_kinds": ["both"],
-            "sparsity": 1.0,
-            "background": 0.5,
-            "noise": 0.03,
-        },
-        "samples": {"train": 24, "test": 12},
-        "encoder": {"small_resnet": {"widths": [4, 8]}},
-        "projection": {"hidden": 8, "width": 4},
-        "heads": ["none", "identity", "mlp"],
-        "norms": ["batch"],
-        "targets": ["self"],
+    world = {"classes": 3, "image_size": 16, "part_size": 6, "variants": 2, "part_kinds": ["both"]}
+    return with_parts("smoke", {
+        "replicates": 1, "world": {**world, "sparsity": 1.0, "background": 0.5, "noise": 0.03},
+        "samples": {"train": 24, "test": 12}, "projection": {"hidden": 8, "width": 4},
+        "encoder": {"small_resnet": {"widths": [4, 8]}}, "heads": ["none", "identity", "mlp"],
+        "norms": ["batch"], "targets": ["self"],
         "training": {"steps": 4, "batch_size": 8, "record_every": 2},
         "robust": {
-            "encoder": {"wide_resnet": {"layers": 10, "widen": 1}},
-            "attack": {"steps": 2},
+            "encoder": {"wide_resnet": {"layers": 10, "widen": 1}}, "attack": {"steps": 2},
             "visualisation": {"channels": 4, "steps": 6},
             "training": {"steps": 3, "batch_size": 8, "record_every": 1},
         },
-    }
-    return with_parts("smoke", tiny)
+    })  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -110,16 +91,25 @@ def test_collapsed_neurons_have_rank_one_and_no_spread():
     assert measuring.spread(around) == pytest.approx(1, abs=0.01)
 
 
-def test_cells_share_everything_but_head_norm_and_target(smoke):
-    """Else bars of Figure 2 would not compare in pairs."""
+def share(networks, *parts):
+    """Whether two networks have the same weights in these parts."""
+    return all(
+        torch.equal(value, getattr(networks[1], part).state_dict()[name])
+        for part in parts
+        for name, value in getattr(networks[0], part).state_dict().items()
+    )
+
+
+def test_cells_and_arms_share_everything_but_head_norm_and_target(smoke):
+    """Else bars of Figure 2, and pictures of Figure 5, would not compare in pairs."""
     experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
-    networks = [
-        experiment.objective(Cell(head, norm, target))
-        for head, norm, target in (("none", "batch", "self"), ("mlp", "l2", "ema"))
-    ]
-    for part in ("encoder", "projection"):
-        states = [getattr(network, part).state_dict() for network in networks]
-        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    two = [experiment.objective(Cell(*cell))
+           for cell in (("none", "batch", "self"), ("mlp", "l2", "ema"))]  # fmt: skip
+    assert share(two, "encoder", "projection")
+    arms = [experiment.robust_objective(arm) for arm in (WITH, WITHOUT)]
+    assert share(arms, "encoder", "projection", "target")
+    heads = [sum(part.numel() for part in arm.head.parameters()) for arm in arms]
+    assert heads[0] > heads[1] == 0
     other = HeadExperiment("parts", smoke["parts"], ".", 0, 1)
     assert not torch.equal(experiment.train.images, other.train.images)
 
@@ -169,47 +159,6 @@ def test_the_long_training_differs_by_its_keys_only(desk):
     assert training_of("none-batch-self", settings) == common
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "start"),
-    [
-        (
-            "parts.heads",
-            ["none", "mlp"],
-            "noncontrastive.images.parts: heads, norms and targets make no identity-batch-self;",
-        ),
-        (
-            "digits.heads",
-            ["none", "identity"],
-            "noncontrastive.images.digits: heads, norms and targets make no mlp-batch-self;",
-        ),
-        ("parts.training.batch_size", 1, "noncontrastive.images.parts.training.batch_size: 1;"),
-        ("parts.long", {"epochs": 1, "steps": 1}, "noncontrastive.images.parts.long: epochs and"),
-        ("parts.world.part_size", 60, "noncontrastive.images.parts.world.part_size"),
-        ("parts.training.batch_size", 999, "noncontrastive.images.parts.training.batch_size: 999"),
-        (
-            "parts.robust.training.batch_size",
-            999,
-            "noncontrastive.images.parts.robust.training.batch_size: 999",
-        ),
-        (
-            "parts.robust.encoder.kind",
-            "small_resnet",
-            "noncontrastive.images.parts.robust.encoder.kind: small_resnet; expected plain or",
-        ),
-    ],
-)
-def test_a_contradiction_is_named(smoke, path, value, start):
-    changed = copy.deepcopy(smoke)
-    *groups, key = path.split(".")
-    place = changed
-    for group in groups:
-        place = place[group]
-    place[key] = value
-    lines = list(image_config.faults(changed))
-    assert len(lines) == 1
-    assert lines[0].startswith(start)
-
-
 def test_real_images_are_trained_on_and_read_off(tmp_path):
     own = {
         "data": {"kind": "digits", "size": 16},
@@ -246,30 +195,23 @@ def test_missing_images_can_be_planned(smoke):
 
 def frames(sets, worth):
     """Measurements in which ``worth(run, layer, quantity)`` is what every replicate shows."""
-    rows, history = [], []
+    measured = [("", "accuracy"), *((layer, quantity) for layer in ("encoder", "projection")
+                for quantity in ("correlation", "effective_rank", "spread"))]  # fmt: skip
+    values, history = [], []
     for name, settings in sets.items():
-        for run in (UNTRAINED, *runs(settings)):
-            for replicate in range(3):
-                for layer, quantity in (
-                    ("", "accuracy"),
-                    *((y, q) for y in ("encoder", "projection")
-                      for q in ("correlation", "effective_rank", "spread")),
-                ):  # fmt: skip
-                    value = worth(run, layer, quantity)
-                    rows.append((name, run, replicate, layer, quantity, value))
-                history += [
-                    (name, run, replicate, step, size, 1.2 * size)
-                    for step, size in enumerate((0.1, 1.0, worth(run, "head", "last")))
-                ]
-    return {
-        "values": pd.DataFrame(
-            rows, columns=["data_set", "run", "replicate", "layer", "quantity", "value"]
-        ),
-        "history": pd.DataFrame(
-            history,
-            columns=["data_set", "run", "replicate", "step", "off_diagonal", "asymmetry"],
-        ),
-    }
+        names = (UNTRAINED, *runs(settings))
+        axes = {"data_set": [name], "replicate": range(3), "run": names}
+        values += [tidy({"layer": [layer], "quantity": [quantity]} | axes,
+                        value=[worth(run, layer, quantity) for run in names])
+                   for layer, quantity in measured]  # fmt: skip
+        sizes = np.array([[0.1, 1.0, worth(run, "head", "last")] for run in names])
+        history.append(tidy(axes | {"step": range(3)}, off_diagonal=sizes, asymmetry=1.2 * sizes,
+                            correlation=0.5))  # fmt: skip
+    return {"values": pd.concat(values), "history": pd.concat(history)}
+
+
+def claims_of(config):
+    return declared(images_analysis, config)
 
 
 def as_the_paper(run, layer, quantity):
@@ -287,7 +229,7 @@ def as_the_paper(run, layer, quantity):
 def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
     config = {"images": {"parts": desk["parts"]}}
     desk = config["images"]
-    held = ledger(claims(config), frames(desk, as_the_paper), config)
+    held = ledger(claims_of(config), frames(desk, as_the_paper), config)
     assert set(held["verdict"]) == {HOLDS}
     assert held["claim"].is_unique
 
@@ -300,8 +242,8 @@ def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
             return 9.0 if run == UNTRAINED else 1.0
         return 0.5 if quantity == "correlation" else 1.0
 
-    failed = ledger(claims(config), frames(desk, opposite), config).set_index("claim")["verdict"]
-    stays = {"identity-like-linear", "no-average-needed"}
+    failed = ledger(claims_of(config), frames(desk, opposite), config).set_index("claim")["verdict"]
+    stays = {"no-average-needed"}
     told = {name.removeprefix("noncontrastive/images-parts-"): v for name, v in failed.items()}
     assert {name for name, verdict in told.items() if verdict == HOLDS} == stays
     for name in ("head-rises-and-falls", "head-prevents-collapse"):
@@ -311,21 +253,20 @@ def test_claims_hold_for_what_the_paper_says_and_fail_for_its_opposite(desk):
 
 def test_of_digits_no_accuracies_are_compared(desk):
     """A linear classifier on their pixels reads nearly all: heads have nothing to add."""
-    quantities = [claim.quantity for claim in claims({"images": {"digits": desk["digits"]}})]
+    quantities = [claim.quantity for claim in claims_of({"images": {"digits": desk["digits"]}})]
     assert any("effective rank" in quantity for quantity in quantities)
-    (control,) = [quantity for quantity in quantities if "accuracy" in quantity]
-    assert "untrained" in control
+    assert not any("accuracy" in quantity for quantity in quantities)
 
 
 def test_smoke_shows_nothing(smoke):
     nothing = frames(smoke, lambda run, *_: 1.0 if run == UNTRAINED else 0.0)
-    found = ledger(claims({"images": smoke}), nothing, {"images": smoke}).set_index("claim")
+    found = ledger(claims_of({"images": smoke}), nothing, {"images": smoke}).set_index("claim")
     assert found.loc["noncontrastive/images-parts-collapse", "verdict"] == NOT_SHOWN
 
 
 def test_the_table_names_every_cell(desk):
     sets = {"parts": {**desk["parts"], "long": {"steps": 9}}}
-    page = image_heads(frames(sets, as_the_paper)["values"])
+    page = images_analysis.image_heads(frames(sets, as_the_paper)["values"])
     assert len(page.shown) == 1 + len(runs(sets["parts"]))
     assert page.shown["head"].iloc[0] == "untrained"
     assert "long training" in page.shown["head"].iloc[-1]
@@ -335,7 +276,6 @@ def test_the_table_names_every_cell(desk):
 def test_figures_show_a_row_a_data_set(desk, name):
     sets = {"mine": {**desk["parts"], "heads": ["none", "identity"]}, "parts": desk["parts"]}
     seen = frames(sets, as_the_paper)
-    seen["history"]["correlation"] = 0.5
     matrix = measuring.correlations(torch.randn(50, 4, generator=torch.Generator().manual_seed(0)))
     shares = measuring.spectrum(matrix).tolist()
     for what, frame in (
@@ -349,7 +289,7 @@ def test_figures_show_a_row_a_data_set(desk, name):
             for layer in ("encoder", "projection")
         ]
         seen[what] = pd.concat(parts, ignore_index=True)
-    draw = getattr(figures, name)
+    draw = getattr(images_analysis, name)
     given = {**seen, "config": sets}
     drawn = draw(**{name: given[name] for name in inspect.signature(draw).parameters})
     columns = 1 if name == "fig_2" else 2
@@ -362,17 +302,6 @@ def test_figures_show_a_row_a_data_set(desk, name):
 
 
 # --------------------------------------------------------------------------- Figure 5
-
-
-def test_arms_of_figure_5_differ_in_the_head_alone(smoke):
-    experiment = HeadExperiment("parts", smoke["parts"], ".", 0, 0)
-    networks = [experiment.robust_objective(arm) for arm in (WITH, WITHOUT)]
-    for part in ("encoder", "projection", "target"):
-        states = [getattr(network, part).state_dict() for network in networks]
-        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
-    heads = [sum(p.numel() for p in network.head.parameters()) for network in networks]
-    assert heads[0] > 0
-    assert heads[1] == 0
 
 
 def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):
@@ -395,13 +324,10 @@ def test_a_network_of_figure_5_is_trained_and_looked_at(smoke):
 
 
 def seen_by(worth):
-    rows = [
-        ("parts", arm, replicate, quantity, worth(arm, quantity) + 0.001 * replicate)
-        for arm in ROBUST_ARMS
-        for replicate in range(10)
-        for quantity in ("likeness", "distinct", "accuracy", "steadiness")
-    ]
-    return pd.DataFrame(rows, columns=["data_set", "run", "replicate", "quantity", "value"])
+    quantities = ("likeness", "accuracy", "distinct")
+    values = np.array([[worth(arm, quantity) for quantity in quantities] for arm in ROBUST_ARMS])
+    axes = {"data_set": ["parts"], "run": ROBUST_ARMS, "quantity": quantities}
+    return tidy(axes | {"replicate": range(10)}, value=values[..., None] + 0.001 * np.arange(10))
 
 
 def as_figure_5(arm, quantity):
@@ -411,29 +337,19 @@ def as_figure_5(arm, quantity):
 
 def test_figure_5_holds_for_varied_pictures_and_fails_for_their_opposite(desk, smoke):
     sets = {"parts": desk["parts"]}
-    held = ledger(robust_claims.claims(sets), {"values": seen_by(as_figure_5)}, sets)
+    held = ledger(declared(robust_analysis, sets), {"values": seen_by(as_figure_5)}, sets)
     assert set(held["verdict"]) == {HOLDS}
     opposite = seen_by(lambda arm, quantity: 1 - as_figure_5(arm, quantity))
-    failed = ledger(robust_claims.claims(sets), {"values": opposite}, sets)
+    failed = ledger(declared(robust_analysis, sets), {"values": opposite}, sets)
     assert set(failed["verdict"]) == {FAILS}
-    little = ledger(robust_claims.claims(sets), {"values": opposite}, smoke)
+    little = ledger(declared(robust_analysis, sets), {"values": opposite}, smoke)
     assert set(little["verdict"]) == {NOT_SHOWN}
 
 
-def test_figure_and_table_5_show_every_arm(desk):
+def test_figure_5_shows_every_arm(desk):
     values = seen_by(as_figure_5)
-    page = robust_features(values)
-    assert list(page.shown["network"]) == ["with a head", "without a head", "untrained"]
-    corner = [
-        (c, y, x, 9 * c, 80 * y, 40 * x) for c in range(4) for y in range(3) for x in range(3)
-    ]
-    columns = ["channel", "row", "column", "red", "green", "blue"]
-    pictures = pd.concat(
-        [
-            pd.DataFrame(corner, columns=columns).assign(data_set="parts", run=arm, kind="feature")
-            for arm in ROBUST_ARMS
-        ]
-    )
-    drawn = fig_5(values, pictures, {"parts": desk["parts"]})
+    axes = {"data_set": ["parts"], "run": ROBUST_ARMS, "kind": ["feature"], "channel": range(4)}
+    pictures = tidy(axes | {"row": range(3), "column": range(3)}, red=0, green=80, blue=40)
+    drawn = robust_analysis.fig_5(values, pictures, {"parts": desk["parts"]})
     titles = [ax.get_title(loc="left") or ax.get_title() for ax in drawn.axes]
     assert titles[:3] == ["(a) with a head", "(b) without a head", "(c) untrained"]

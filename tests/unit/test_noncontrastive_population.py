@@ -1,9 +1,5 @@
 """Closed forms of the paper on prediction heads, against autograd and brute force."""
 
-from __future__ import annotations
-
-import math
-
 import pytest
 import torch
 
@@ -58,16 +54,6 @@ def random_state(neurons=2, batch=5, seed=0, std=0.6):
     return state_of(w, e)
 
 
-def by_autograd(state, law, *, stop_gradient=True):
-    """Negative gradients by B, G and E of the objective, by automatic differentiation."""
-    parts = [part.clone().requires_grad_() for part in (state.b, state.g, state.e)]
-    live = State(*parts)
-    value = loss(live, law, None if stop_gradient else live)
-    down = torch.autograd.grad(-value.sum(), parts)
-    off = 1 - torch.eye(state.neurons, dtype=torch.float64)
-    return down[0], (down[1] + down[1].mT), down[2] * off
-
-
 def test_the_golden_vector():
     assert loss(GOLDEN, LAW).item() == pytest.approx(0.742333612036, abs=1e-12)
     named = forms.terms(GOLDEN, LAW, C2)
@@ -96,32 +82,6 @@ def test_view_constants_of_the_sheet():
         assert found == pytest.approx((c0, c1, c2), rel=1e-9)
     law = Law.of(PatchData(10, 32, 8, (2.0, 1.0)))
     assert optimum(law, 2).item() == pytest.approx(0.352941176, rel=1e-8)
-
-
-@pytest.mark.parametrize("neurons", [1, 2, 4])
-@pytest.mark.parametrize("stop_gradient", [True, False])
-def test_the_gradient_is_that_of_the_objective(neurons, stop_gradient):
-    state = random_state(neurons)
-    down = descent(state, LAW, stop_gradient=stop_gradient)
-    by_b, by_g, by_e = by_autograd(state, LAW, stop_gradient=stop_gradient)
-    torch.testing.assert_close(down.b, by_b, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(down.mixing, by_g, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(down.e, by_e, rtol=1e-10, atol=1e-12)
-
-
-def test_named_terms_add_up_to_the_gradient_and_the_printed_ones_do_not():
-    state = random_state(batch=20)
-    named, down = forms.terms(state, LAW, C2), descent(state, LAW)
-    power = torch.full((20,), SPEC.noise_power, dtype=torch.float64)
-    torch.testing.assert_close(forms.feature_descent(named), down.b)
-    torch.testing.assert_close(forms.head_descent(named, state), forms.head_entries(down.e))
-    torch.testing.assert_close(forms.noise_mixing(named, state, power), down.mixing)
-    printed = forms.AS_PRINTED
-    torch.testing.assert_close(3 * forms.feature_descent(named, printed), down.b)
-    torch.testing.assert_close(forms.noise_mixing(named, state, power, printed), 2 * down.mixing)
-    assert not torch.allclose(forms.head_descent(named, state, printed), down.e[:, [0, 1], [1, 0]])
-    as_printed = forms.terms(state, LAW, C2, xi_as_printed=True).xi
-    assert (as_printed != named.xi).all()
 
 
 @pytest.mark.parametrize("stop_gradient", [True, False])
@@ -164,22 +124,6 @@ def batch(variant_neurons=2, samples=64, spec=SPEC):
     return x, first, w, 0.3 * e * off
 
 
-@pytest.mark.parametrize("neurons", [2, 4])
-def test_identities_that_hold_on_every_batch(neurons):
-    x, first, w, e = batch(neurons)
-    w, e = w.requires_grad_(), e.requires_grad_()
-    f, g = model.encode_views(x, first, w)
-    by_w, by_e = torch.autograd.grad(model.loss(f, g, e).sum(), (w, e))
-    radial = (by_w * w).sum(-1)
-    assert radial.sum(-1).abs().max() < 1e-10  # Lemma B.8(a)
-    exchange = (e * by_e).sum(-1) - (e * by_e).sum(-2)
-    assert (radial + 3 * exchange).abs().max() < 1e-10
-    frozen = torch.zeros_like(e)
-    f, g = model.encode_views(x, first, w)
-    (by_w,) = torch.autograd.grad(model.loss(f, g, frozen).sum(), w)
-    assert (by_w * w).sum(-1).abs().max() < 1e-10
-
-
 def test_batch_normalised_loss_is_two_minus_the_inner_product():
     x, first, w, e = batch()
     f, g = model.encode_views(x, first, w)
@@ -205,24 +149,14 @@ LAWS = {
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_the_population_loss_is_the_mean_over_large_batches(name):
+def test_neurons_correlate_over_samples_as_in_the_closed_form(name):
     spec = LAWS[name]
-    streams = Streams(1, "noncontrastive", f"law-{name}", range(8))
     stream = torch.Generator().manual_seed(5)
     w = 0.35 * torch.randn(2, spec.dimension, generator=stream, dtype=torch.float64)
-    e = torch.tensor([[0, 0.3], [-0.4, 0]], dtype=torch.float64)
+    streams = Streams(1, "noncontrastive", f"law-{name}", range(4))
     x = sample(spec, 20000, streams("samples"), torch.float64).x
-    first = views(spec.patches, 20000, streams("views"), torch.float64)
-    f, g = model.encode_views(x, first, w)
-    drawn = model.loss(f, g, e)
-    error = drawn.std() / math.sqrt(8)
-    wanted = loss(state_of(w, e), Law.of(spec))
-    assert abs(drawn.mean() - wanted) < 4 * error + 2e-3
-    if name == "gaussian":  # C_2 as printed is far off
-        printed = loss(state_of(w, e), forms.printed_view_noise(LAW))
-        assert abs(drawn.mean() - printed) > 6 * error
     whole = model.correlation(model.encode(x, w).flatten(0, 1))
-    closed = feature_correlation(state_of(w, e), spec)
+    closed = feature_correlation(state_of(w, torch.zeros(2, 2, dtype=torch.float64)), spec)
     assert (whole - closed).abs().max() < 0.02
 
 

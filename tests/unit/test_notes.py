@@ -1,7 +1,5 @@
 """What plans leave for the next: by the bytes it follows from, so that it is never stale."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -38,24 +36,20 @@ def test_what_is_known_is_not_found_out_again(kept):
     assert notes.noted("x", never) == value
 
 
+def test_without_a_file_nothing_is_kept_and_an_error_is_no_note(monkeypatch):
+    with pytest.raises(AssertionError):
+        notes.noted("x", never)
+    monkeypatch.setattr(notes, "_file", None)
+    results = iter([1, 2])
+    assert [notes.noted("x", results.__next__) for _ in range(2)] == [1, 2]
+    assert notes.of_sources() == ""
+
+
 @pytest.mark.parametrize("value", [(1, 2), {1: "a"}, {"a": {"b": (1,)}}, {1.0}, object()])
 def test_what_would_come_back_otherwise_is_not_noted(value, kept):
     notes.noted("x", lambda: value)
     assert notes.noted("x", lambda: "again") == "again"
     notes.keep_notes()
-
-
-def test_an_error_is_no_note():
-    with pytest.raises(AssertionError):
-        notes.noted("x", never)
-    assert notes.noted("x", lambda: 1) == 1
-
-
-def test_without_a_file_nothing_is_kept(monkeypatch):
-    monkeypatch.setattr(notes, "_file", None)
-    found = iter([1, 2])
-    assert [notes.noted("x", found.__next__) for _ in range(2)] == [1, 2]
-    assert notes.of_sources() == ""
 
 
 def test_too_many_notes_are_cut_to_those_in_use(kept, monkeypatch):
@@ -88,5 +82,5 @@ def test_a_noted_config_follows_every_file_it_is_made_of(tmp_path):
     schema.write_text(
         schema.read_text().replace("minimum: 0, maximum: 9223", "minimum: 6, maximum: 9223")
     )
-    with pytest.raises(ConfigError, match="seed: 5"):
+    with pytest.raises(ConfigError, match="seed must be at least 6, got 5"):
         loaded()

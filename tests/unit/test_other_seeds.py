@@ -12,11 +12,20 @@ import yaml
 
 from featlearn.core.claims import FAILS, HOLDS, UNDECIDED
 from featlearn.core.config import load
-from featlearn.core.digest import answer
 from featlearn.core.files import write_parquet
-from featlearn.core.front import READS, SUMMARY, other_seeds, read_ledger
-from featlearn.core.pages import LISTS
-from featlearn.core.two_runs import differing, made_alike, of_seeds
+from featlearn.core.publishing import ledger
+from featlearn.core.publishing.compare_runs import differing, made_alike, of_seeds
+from featlearn.core.publishing.ledger import (
+    READS,
+    SUMMARY,
+    beside_published,
+    judged,
+    other_seeds,
+    published_frame,
+    read_ledger,
+)
+from featlearn.core.publishing.markdown_pages import LISTS
+from featlearn.core.publishing.summary import answer
 
 ROOT = Path(__file__).parents[2]
 RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
@@ -131,20 +140,88 @@ def test_one_seed_of_three_that_judges_otherwise_leaves_a_claim_open(odd):
 
 def test_pages_tell_how_many_claims_have_which_seeds_and_at_which_commits(tmp_path):
     folder = published(tmp_path, {"mrp.headline": {"replicates": 20}}, runs=3)
-    ledger = read_ledger(folder)
-    told = answer(ledger, {}, 0, 1, 2)[-1]
+    rows = read_ledger(folder)
+    told = answer(rows, {}, 0, 1, 2)[-1]
     commits = f"`{'a' * 12}`, `{'b' * 12}` and `{'c' * 12}`"
-    assert told.startswith(
-        f"Claims were run with three base seeds, 0, 1 and 2 (at the commits {commits}): three "
-        "claims by three and one claim by one alone, because settings, "
-    )
-    assert "What two seeds judge differently, no claims, counts as undecided." in told
-    listed = LISTS["seeds"](ledger)
+    assert told.startswith(f"Base seeds 0, 1 and 2 (at the commits {commits}) judged three claims")
+    assert "In no claims the seeds disagree" in told
+    listed = LISTS["seeds"](rows)
     assert listed.startswith("0 claims have more than one verdict")
     for seed, commit in enumerate(RUNS.values()):
         assert f"seed {seed} (at the commit `{commit[:12]}`)" in listed.replace("Seed", "seed")
     assert listed.count(": of 3 claims 3 have the verdict of the first seed, among them 0 of") == 2
     assert LISTS["seeds"](read_ledger(folder.with_name("desk-seed-2"))).startswith("No other seed")
+
+
+def signed(folder: Path, verdict: str) -> Path:
+    """The second run with another verdict on one claim."""
+    frame = pd.read_parquet(folder.with_name("desk-seed-1") / "claims.parquet")
+    frame.loc[frame["claim"] == "mrp/headline", "verdict"] = verdict
+    write_parquet(frame, folder.with_name("desk-seed-1") / "claims.parquet")
+    return folder
+
+
+def test_the_published_ledger_has_one_verdict_a_claim_and_that_of_its_run(tmp_path):
+    folder = signed(published(tmp_path, {}), FAILS)
+    frame = published_frame(folder).set_index("claim")
+    assert frame.loc["mrp/headline", ["verdict", "alone", "seeds"]].tolist() == [
+        UNDECIDED, HOLDS, "0, 1",
+    ]  # fmt: skip
+    write_parquet(frame.reset_index(), folder / "claims.parquet")
+    assert set(judged(folder / "claims.parquet")["verdict"]) == {HOLDS}
+    assert published_frame(folder).set_index("claim").equals(frame)  # written twice, it stays
+
+
+def test_a_withdrawn_verdict_is_open_and_says_why(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "read_withdrawn", lambda _: {"mrp/headline": "Too short a run."})
+    folder = published(tmp_path, {}, runs=1)
+    by_claim = {row["claim"]: row for row in read_ledger(folder)}
+    told = by_claim["mrp/headline"]
+    assert (told["verdict"], told["alone"], told["withdrawn"]) == (
+        UNDECIDED, HOLDS, "Too short a run.",
+    )  # fmt: skip
+    assert by_claim["mrp/transfer"]["verdict"] == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("settings", "verdict", "here", "in_small"),
+    [
+        # the published settings: all published seeds decide
+        ({"run": "desk"}, UNDECIDED, HOLDS, False),
+        # another seed of its own is none against itself
+        ({"run": "desk-seed-1", "seed": 1}, HOLDS, HOLDS, False),
+        # a plain small run: the published verdict first
+        ({"scale": "tour", "run": "tour"}, UNDECIDED, HOLDS, True),
+        # a run of one's own: its own verdict first, the published one beside it
+        ({"scale": "tour", "run": "mine"}, HOLDS, HOLDS, False),
+        ({"run": "mine", "mrp": {"headline": {"replicates": 3}}}, HOLDS, HOLDS, False),
+    ],
+)
+def test_a_run_shows_the_published_verdict_beside_its_own(
+    tmp_path, settings, verdict, here, in_small
+):
+    folder = signed(published(tmp_path, {}), FAILS)
+    config = CONFIG | {"seed": 0, "run": "desk"} | settings
+    (told,) = beside_published([row("mrp/headline")], config, folder)
+    assert (told["verdict"], told["here"], told["in_small"]) == (verdict, here, in_small)
+    shown = told["published"]
+    assert (shown is None) == ("desk" in config["run"])
+    if shown:
+        assert shown["verdict"] == UNDECIDED
+    (alone,) = beside_published([row("mrp/headline")], config, None)
+    assert (alone["verdict"], alone["published"]) == (HOLDS, None)
+
+
+def test_a_report_does_not_wait_for_its_own_publication(tmp_path, monkeypatch):
+    """What is published of the run itself may be older than the run."""
+    folder = signed(published(tmp_path, {}), FAILS)
+    frame = pd.read_parquet(folder / "claims.parquet")
+    write_parquet(frame[frame["claim"] != "mrp/headline"], folder / "claims.parquet")
+    monkeypatch.setattr(ledger, "read_withdrawn", lambda _: {"mrp/new": "Too short a run."})
+    rows = [row("mrp/headline"), row("mrp/headline") | {"claim": "mrp/new"}]
+    told = beside_published(rows, CONFIG | {"seed": 0, "run": "desk"}, folder)
+    assert [one["verdict"] for one in told] == [UNDECIDED, UNDECIDED]
+    assert [bool(one["withdrawn"]) for one in told] == [False, True]
 
 
 def test_the_sections_that_are_said_to_be_read_are_those_of_the_config():

@@ -1,7 +1,5 @@
 """One palette and one rule of error bars: held over the figure modules of all papers."""
 
-from __future__ import annotations
-
 import ast
 import re
 
@@ -12,7 +10,8 @@ from featlearn.core.palette import COLOURS, PALETTE, contrast
 from featlearn.core.plots import PAGE
 from featlearn.core.publish import PACKAGE
 
-MODULES = sorted(PACKAGE.glob("*/figures/*.py"))
+PATTERNS = ("*/figures/*.py", "*/analysis/*.py", "own_images/*.py")
+MODULES = sorted(file for pattern in PATTERNS for file in PACKAGE.glob(pattern))
 HEX = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 #: What Matplotlib is told and is no colour of a concept.
 NEUTRAL = {"white", "black", "none"}
@@ -25,7 +24,7 @@ OWN_BARS = re.compile(r"\.errorbar\(|\b1\.96\b|errorbar=\(\"(?:pi|se|sd|ci)\"")
 SIZE = re.compile(r"(?:fontsize|labelsize)\"?[=:]\s*([\d.]+)")
 #: Modules that have not come over yet; only ever fewer.
 NOT_YET = {
-    "colours": {"fourier/figures/attention.py"},
+    "colours": {"fourier/analysis/attention.py"},
     "bars": set(),
     "width": set(),
 }

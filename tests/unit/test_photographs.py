@@ -1,7 +1,5 @@
 """Maps of any network on a folder of photographs, as the documentation promises."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from pathlib import Path
@@ -14,11 +12,10 @@ from torch import nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_tensors
-from featlearn.images.eigencam import eigen_cam, heat
+from featlearn.images.cam.cam_folder import heat_maps, photographs, weighted_maps
+from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
 from featlearn.images.encoders import build_encoder
-from featlearn.images.overlay import overlay
-from featlearn.images.photographs import heat_maps, photographs, weighted_maps
-from featlearn.mrp.figures.eigencam_maps import photograph_maps
+from featlearn.images.figures import photograph_maps
 
 PAGE = (Path(__file__).parents[2] / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
 TINY = {"kind": "small_resnet", "widths": [4, 8]}
@@ -85,7 +82,7 @@ def test_maps_are_those_of_the_layer(folder):
     std = torch.tensor([0.229, 0.224, 0.225])[:, None, None]
     with torch.no_grad():
         activations = encoder.layer_maps((images / 255 - mean) / std)
-    wanted = heat(eigen_cam(activations).maps, (32, 32))
+    wanted = heat(eigen_cam(activations), (32, 32))
     torch.testing.assert_close(heat_maps(encoder, images), wanted, atol=1e-3, rtol=0)
 
 

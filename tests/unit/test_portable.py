@@ -1,7 +1,5 @@
 """``portable: true``: its config, its variables, and what a job refuses."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The pre-training loop: what is captured, when it stops, what it leaves alone."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path
@@ -12,10 +10,9 @@ import torch
 from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, orthonormal_features, sample
-from featlearn.mrp.gradients import mae_descent
-from featlearn.mrp.model import Activation, initial_kernels
-from featlearn.mrp.train import MaskedAutoencoder, capture_strength, correlations
-from featlearn.mrp.train import pretrain as run_pretraining
+from featlearn.mrp.gradients import mae_descent, mae_descent_as_printed, mae_loss
+from featlearn.mrp.model import Activation, capture_strength, correlations, initial_kernels
+from featlearn.mrp.train import OVERFLOW, pretrain
 
 ACTIVATION = Activation(4, 0.3)
 #: An easy setting: 4 classes of two features, 24 kernels.
@@ -31,12 +28,17 @@ def easy_problem(replicates, dtype=torch.float64):
     return x, features.to(dtype), w
 
 
-def pretrain(x, features, w, **changes):
-    settings = {"learning_rate": 0.5, "max_steps": 1500, "record_every": 20}
-    method = MaskedAutoencoder(ACTIVATION, theta=0.5)
-    return run_pretraining(
-        x, features, w, method, varrho=ACTIVATION.varrho, **{**settings, **changes}
-    )
+def run(problem, activation=ACTIVATION, **changes):
+    settings = {"theta": 0.5, "learning_rate": 0.5, "max_steps": 1500, "record_every": 20}
+    return pretrain(*problem, activation, **{**settings, **changes})
+
+
+def only(problem, r):
+    return tuple(tensor[r : r + 1] for tensor in problem)
+
+
+def numbers(*values):
+    return torch.tensor(values, dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def trained(problem):
-    return pretrain(*problem, hit_factor=1.5)
+    return run(problem, hit_factor=1.5)
 
 
 def test_correlations_and_capture_strength_are_plain_inner_products():
@@ -67,14 +69,6 @@ def test_every_feature_of_the_easy_setting_is_captured(trained, problem):
     assert (trained.hit >= 1).all()
 
 
-def test_a_captured_feature_is_held_near_the_fixed_point(problem):
-    """Sheet 9.1 pilots: Lambda .80-.82, off-diagonal below .01."""
-    x, features, w = (tensor[:1] for tensor in problem)
-    found = pretrain(x, features, w, hit_factor=4)
-    strength = capture_strength(found.w, features)
-    assert ((strength > 0.7) & (strength < 0.9)).all()
-
-
 def test_a_replicate_stops_hit_factor_times_later_than_its_last_capture(trained):
     last = trained.hit.flatten(1).amax(1)
     assert trained.stopped.tolist() == [math.ceil(1.5 * int(step)) for step in last]
@@ -82,7 +76,7 @@ def test_a_replicate_stops_hit_factor_times_later_than_its_last_capture(trained)
 
 
 def test_hit_factor_one_stops_at_the_last_capture(problem, trained):
-    found = pretrain(*problem, hit_factor=1)
+    found = run(problem, hit_factor=1)
     assert torch.equal(found.hit, trained.hit)
     assert torch.equal(found.stopped, found.hit.flatten(1).amax(1))
 
@@ -101,27 +95,13 @@ def test_a_feature_that_is_held_at_the_start_is_hit_at_step_zero(problem):
     x, features, w = (tensor[:1] for tensor in problem)
     w = w.clone()
     w[0, 3] = 0.5 * features[0, 2, 1]
-    found = pretrain(x, features, w, max_steps=2)
+    found = run((x, features, w), max_steps=2)
     assert found.hit[0, 2, 1] == 0
     assert found.hit[0].flatten().tolist().count(0) == 1
 
 
-def test_a_replicate_that_ends_early_keeps_its_kernels(problem, trained):
-    for r in range(REPLICATES):
-        alone = pretrain(*(tensor[r : r + 1] for tensor in problem), hit_factor=1.5)
-        assert torch.equal(alone.hit[0], trained.hit[r])
-        assert alone.stopped[0] == trained.stopped[r]
-        torch.testing.assert_close(alone.w[0], trained.w[r], rtol=1e-8, atol=1e-10)
-
-
-def test_a_replicate_drawn_alone_is_that_of_the_batch(problem, trained):
-    alone = pretrain(*easy_problem([2]), hit_factor=1.5)
-    assert alone.stopped[0] == trained.stopped[2]
-    torch.testing.assert_close(alone.w[0], trained.w[2], rtol=1e-8, atol=1e-10)
-
-
 def test_the_trace_ends_with_the_kernels_that_are_returned(problem, trained):
-    steps, strength = trained.trace.steps, trained.trace.stacked("strength")
+    steps, strength = trained.trace.steps, trained.trace["strength"]
     assert steps == sorted(set(steps))
     assert steps[0] == 0
     assert steps[-1] == trained.stopped.max()
@@ -132,7 +112,7 @@ def test_the_trace_ends_with_the_kernels_that_are_returned(problem, trained):
 
 
 def test_the_trace_keeps_the_value_of_a_replicate_that_has_ended(trained):
-    strength = trained.trace.stacked("strength")
+    strength = trained.trace["strength"]
     early = int(trained.stopped.argmin())
     after = [row for row, step in enumerate(trained.trace.steps) if step >= trained.stopped[early]]
     assert len(after) > 2
@@ -142,7 +122,7 @@ def test_the_trace_keeps_the_value_of_a_replicate_that_has_ended(trained):
 
 def test_a_run_that_is_cut_off_says_what_it_missed(problem):
     x, features, w = problem
-    found = pretrain(x, features, w, max_steps=5)
+    found = run((x, features, w), max_steps=5)
     assert found.stopped.tolist() == [5] * REPLICATES
     assert (found.hit == -1).any()
     for _ in range(5):
@@ -153,34 +133,29 @@ def test_a_run_that_is_cut_off_says_what_it_missed(problem):
 
 def test_pretraining_does_not_change_what_it_was_given(problem):
     kept = [tensor.clone() for tensor in problem]
-    pretrain(*problem, max_steps=30)
+    run(problem, max_steps=30)
     for tensor, before in zip(problem, kept, strict=True):
         assert torch.equal(tensor, before)
 
 
 def test_two_runs_give_the_same_bits(problem):
-    first, second = pretrain(*problem, max_steps=60), pretrain(*problem, max_steps=60)
+    first, second = run(problem, max_steps=60), run(problem, max_steps=60)
     assert torch.equal(first.w, second.w)
-    assert torch.equal(first.trace.stacked("strength"), second.trace.stacked("strength"))
+    assert torch.equal(first.trace["strength"], second.trace["strength"])
 
 
 def test_what_is_captured_is_reported_after_every_step(problem):
     said = []
     x, features, w = (tensor[:1] for tensor in problem)
-    found = pretrain(x, features, w, report=lambda step, see: said.append((step, see())))
+    found = run((x, features, w), report=lambda step, see: said.append((step, see())))
     assert [step for step, _ in said] == list(range(1, int(found.stopped[0]) + 1))
     assert said[-1][1] == {"captured": "8/8 features"}
-
-
-def test_divergence_is_told_with_the_step_and_a_remedy(problem):
-    with pytest.raises(DivergedError, match=r"step \d+: .*lower the learning rate"):
-        pretrain(*problem, learning_rate=5, max_steps=200)
 
 
 def test_divergence_just_before_the_end_is_not_overlooked(problem):
     # fewer steps than record_every: the check of the last kernels is the only one
     with pytest.raises(DivergedError):
-        pretrain(*problem, learning_rate=5, max_steps=15, hit_factor=10)
+        run(problem, learning_rate=5, max_steps=15, hit_factor=10)
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.03])
@@ -191,12 +166,13 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
     gamma = (1 + q) * z ** (q + 1)
     span = sigma ** -(q - 1) - varrho ** -(q - 1)
     wanted = span * q * varrho ** (q - 1) / ((q - 1) * rate * gamma)
-    found = run_pretraining(
+    found = pretrain(
         (z * v).view(1, 1, 1, 3),
         v.view(1, 1, 1, 3),
         (sigma * v).view(1, 1, 3),
-        MaskedAutoencoder(ACTIVATION, theta=0.5),
-        varrho=varrho,
+        ACTIVATION,
+        theta=0.5,
+        captured_at=varrho,
         learning_rate=rate,
         max_steps=20_000,
         record_every=1000,
@@ -204,10 +180,129 @@ def test_the_hitting_time_is_that_of_the_closed_form(sigma):
     assert found.hit.item() == pytest.approx(wanted, rel=0.01)
 
 
-def test_the_script_of_the_readme_runs_as_printed(capsys):
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    script = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[0]
+# ------------------------------------------------------------------------------- sweeps
+
+
+def test_a_theta_for_each_replicate_is_used_by_it_alone(problem):
+    x, _, w = problem
+    thetas = numbers(0.2, 0.5, 1.0)
+    down = mae_descent(x, w, thetas, ACTIVATION)
+    printed = mae_descent_as_printed(x, w, thetas, ACTIVATION)
+    losses = mae_loss(x, w, thetas, ACTIVATION)
+    for r in range(3):
+        one, theta = slice(r, r + 1), float(thetas[r])
+        for function, found in [
+            (mae_descent, down),
+            (mae_descent_as_printed, printed),
+            (mae_loss, losses),
+        ]:
+            alone = function(x[one], w[one], theta, ACTIVATION)
+            torch.testing.assert_close(found[one], alone, rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("q", "schedule", "rates"), [(4, None, (0.5, 0.8, 0.4)), (3, "main", (0.1, 0.2, 0.6))]
+)
+def test_a_sweep_in_one_batch_is_the_runs_of_its_points(problem, q, schedule, rates):
+    """Also after other points have finished and left the batch."""
+    thetas, activation = (0.4, 0.5, 0.8), Activation(q, 0.3)
+    settings = {"schedule": schedule, "may_diverge": True, "max_steps": 400}
+    batch = {"theta": numbers(*thetas), "learning_rate": numbers(*rates)}
+    together = run(problem, activation, **batch, **settings)
+    assert len(set(together.stopped.tolist())) > 1
+    for r in range(3):
+        point = {"theta": thetas[r], "learning_rate": rates[r]}
+        alone = run(only(problem, r), activation, **point, **settings)
+        assert together.stopped[r] == alone.stopped[0]
+        assert torch.equal(together.hit[r], alone.hit[0])
+        torch.testing.assert_close(together.w[r], alone.w[0], rtol=1e-7, atol=1e-9)
+
+
+# ------------------------------------------------------------------------------- printed gradient
+
+
+def test_the_printed_gradient_is_the_formula_of_fact_2_2(problem):
+    x, _, w = problem
+    w, theta, varrho = 8 * w, 0.4, 0.3
+    u = torch.einsum("rnpd,rkd->rnpk", x, w)
+    assert (u > varrho).any()
+    s = torch.where(u <= varrho, u.clamp(min=0) ** 4 / (4 * varrho**3), u - 0.75 * varrho)
+    slope = (u / varrho).clamp(0, 1) ** 3
+    delta = x - torch.einsum("rnpk,rkd->rnpd", s, w) / theta
+    a = s + slope * u.clamp(min=0)
+    wanted = torch.einsum("rnpk,rnpd->rkd", a, delta) / x.shape[1]
+    found = mae_descent_as_printed(x, w, theta, ACTIVATION)
+    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
+    true = mae_descent(x, w, theta, ACTIVATION)
+    assert (found - true).norm() > 0.05 * true.norm()
+
+
+def test_a_run_can_follow_the_printed_gradient(problem):
+    x, _, w = problem
+    found = run(problem, as_printed=True, max_steps=3)
+    for _ in range(3):
+        w = w + 0.5 * mae_descent_as_printed(x, w, 0.5, ACTIVATION)
+    torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-15)
+
+
+# ------------------------------------------------------------------------------- divergence
+
+
+def test_divergence_that_is_allowed_is_marked_and_hurts_no_other_replicate(problem):
+    rates = (0.5, 5.0, 0.5)
+    settings = {"max_steps": 60, "hit_factor": 50.0}
+    found = run(problem, learning_rate=numbers(*rates), may_diverge=True, **settings)
+    assert found.diverged.tolist() == [False, True, False]
+    assert found.stopped[0] == found.stopped[2] == 60
+    assert found.stopped[1] < 60
+    assert torch.isfinite(found.trace["strength"]).all()
+    for r in (0, 2):
+        alone = run(only(problem, r), **settings)
+        torch.testing.assert_close(found.w[r], alone.w[0], rtol=1e-8, atol=1e-10)
+
+
+def test_a_replicate_that_diverges_after_another_has_finished_is_the_one_that_is_marked(problem):
+    x, features, w = problem
+    w = w.clone()
+    w[0, :8] = 0.8 * features[0].flatten(0, 1)  # holds everything at the start: ends at step 1
+    found = run(
+        (x, features, w),
+        learning_rate=numbers(0.5, 0.5, 5.0),
+        may_diverge=True,
+        hit_factor=50.0,
+        max_steps=60,
+    )
+    assert found.diverged.tolist() == [False, False, True]
+    assert found.stopped[0] == 1
+    assert 1 < found.stopped[2] < found.stopped[1] == 60
+
+
+def test_a_diverged_replicate_keeps_the_kernels_of_the_step_before(problem):
+    one = only(problem, 1)
+    found = run(one, learning_rate=5.0, may_diverge=True, hit_factor=50.0)
+    x, _, w = one
+    for _ in range(int(found.stopped[0]) - 1):
+        w = w + 5.0 * mae_descent(x, w, 0.5, ACTIVATION)
+    torch.testing.assert_close(found.w, w, rtol=1e-9, atol=1e-12)
+    assert found.w.abs().max() < OVERFLOW
+    following = w + 5.0 * mae_descent(x, w, 0.5, ACTIVATION)
+    assert not following.abs().max() < OVERFLOW
+
+
+def test_divergence_that_is_not_allowed_stops_the_run_at_its_step(problem):
+    seen = run(problem, learning_rate=numbers(0.5, 5.0, 0.5), may_diverge=True, hit_factor=50.0)
+    with pytest.raises(DivergedError, match=rf"^step {int(seen.stopped[1])}: "):
+        run(problem, learning_rate=numbers(0.5, 5.0, 0.5), hit_factor=50.0)
+
+
+# ------------------------------------------------------------------------------- the page
+
+
+def test_the_script_of_the_page_runs_as_printed(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "mrp.md").read_text(encoding="utf-8")
+    section = page.split("\n## From Python\n")[1]
+    script = re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[0]
     names: dict = {}
-    exec(compile(script, "README.md", "exec"), names)
+    exec(compile(script, "docs/mrp.md", "exec"), names)
     assert capsys.readouterr().out.count("tensor(") == 2
     assert names["held"].captured().float().mean() > 0.5

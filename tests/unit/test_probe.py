@@ -1,22 +1,17 @@
 """The linear probe against scikit-learn, and what it promises besides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core import heads
 from featlearn.core.heads import NotConvergedError
-from featlearn.images.linear_probe import (
-    average_precision,
-    choose_probe,
-    fit_path,
-)
+from featlearn.images.probes import average_precision, choose_probe, fit_path, nearest_neighbours
 
 CLASSES = 4
 
@@ -175,8 +170,6 @@ def test_average_precision_by_hand():
     scores = torch.tensor([[0.9], [0.8], [0.7], [0.6]])
     labels = torch.tensor([[1], [0], [1], [-1]])  # precision 1 to recall 1/2, then 2/3
     assert average_precision(scores, labels).item() == pytest.approx((1 + 2 / 3) / 2)
-    voc = average_precision(scores, labels, eleven_points=True).item()
-    assert voc == pytest.approx((6 * 1 + 5 * 2 / 3) / 11)
     assert average_precision(scores, torch.zeros(4, 1)).isnan().all()
 
 
@@ -187,16 +180,59 @@ def test_the_penalty_is_chosen_on_the_validation_split():
     x, y = features(120, 80, apart=0.35)
     other = features(400, 80, apart=0.35, seed=0)[0][120:], features(400, 80, apart=0.35)[1][120:]
     penalties = [1e-6, 1.0, 1e-2, 1e-4]
-    chosen = choose_probe((x, y), other, CLASSES, penalties, refit=False)
-    assert list(chosen.path["penalty"]) == sorted(penalties, reverse=True)
-    best = chosen.path.loc[chosen.path["score"].idxmax()]  # the first of equals: the largest
-    assert chosen.probe.penalty == best["penalty"]
-    again = float((chosen.probe.predict(other[0]) == other[1]).double().mean())
-    assert again == best["score"]
+    path = fit_path(x, y, CLASSES, sorted(penalties, reverse=True))
+    scores = [float((one.predict(other[0]) == other[1]).double().mean()) for one in path]
+    best = path[scores.index(max(scores))]  # the first of equals: the largest penalty
+    assert choose_probe((x, y), other, CLASSES, penalties).penalty == best.penalty
 
 
 def test_the_probe_is_fitted_again_on_both_splits():
     x, y = features(200, 10)
     chosen = choose_probe((x[:150], y[:150]), (x[150:], y[150:]), CLASSES)
-    whole = fit_path(x, y, CLASSES, [chosen.probe.penalty])[0]
-    assert torch.equal(chosen.probe.weight, whole.weight)
+    whole = fit_path(x, y, CLASSES, [chosen.penalty])[0]
+    assert torch.equal(chosen.weight, whole.weight)
+
+
+# --------------------------------------------------------------------------- neighbours
+
+
+VOTED = 5
+
+
+def bank(images: int, seed: int) -> tuple[Tensor, Tensor]:
+    centres = torch.randn(VOTED, 8, generator=torch.Generator().manual_seed(0))
+    stream = torch.Generator().manual_seed(seed)
+    labels = torch.randint(VOTED, (images,), generator=stream)
+    return centres[labels] + torch.randn(images, 8, generator=stream), labels
+
+
+@pytest.mark.parametrize("temperature", [None, 0.07])
+def test_the_vote_is_that_of_scikit_learn(temperature):
+    x, y = bank(300, 1)
+    new, _ = bank(100, 2)
+
+    def votes(distance: np.ndarray) -> np.ndarray:  # scikit-learn's cosine distance is 1 - s
+        return np.ones_like(distance) if temperature is None else np.exp(-distance / temperature)
+
+    ours = nearest_neighbours((x, y), new, VOTED, (1, 5, 20), temperature=temperature, chunk=33)
+    for k, found in zip((1, 5, 20), ours, strict=True):
+        model = KNeighborsClassifier(k, metric="cosine", weights=votes).fit(x.numpy(), y.numpy())
+        shares = model.predict_proba(new.numpy())
+        ordered = np.sort(shares, 1)
+        clear = ordered[:, -1] - ordered[:, -2] > 1e-5  # of ties scikit-learn's order is its own
+        assert clear.sum() > 50
+        assert (shares.argmax(1) == found.numpy())[clear].all()
+
+
+def test_of_equal_neighbours_the_first_count_and_of_equal_classes_the_first():
+    x = torch.tensor([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [0.0, 1.0]])  # three at similarity 1
+    y = torch.tensor([2, 1, 1, 0])
+    new = torch.tensor([[5.0, 0.0]])
+    found = nearest_neighbours((x, y), new, 3, (1, 2, 3), temperature=None)
+    assert found.flatten().tolist() == [2, 1, 1]
+
+
+def test_too_many_neighbours_are_refused():
+    x, y = bank(10, 1)
+    with pytest.raises(ValueError, match=r"neighbours: \[20\]; expected from 1 to 10"):
+        nearest_neighbours((x, y), x, VOTED, (20,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,12 +13,13 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core import claims, outputs, provenance, publish, run
+from featlearn.core import claim_methods, claims, outputs, provenance, publish
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.publish import Table
 
+MARK, PARAMETERS = '@figure("alignment")', "(alignment: pd.DataFrame)"
 TEMPLATE = Path(__file__).resolve().parents[2] / "template/src/featlearn"
 
 
@@ -74,7 +76,7 @@ def test_what_an_experiment_publishes(toy):
     assert made.claims_of({"toy_judge_averaging"}) == [
         {
             "paper": "toy",
-            "module": "featlearn.toy.claims",
+            "module": "featlearn.toy.analysis",
             "config": {},
             "files": ["toy/measurements/averaging.parquet"],
         }
@@ -83,9 +85,10 @@ def test_what_an_experiment_publishes(toy):
 
 
 def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
-    figures = toy / "figures.py"
-    edit(figures, "@figure()", '@figure("b", k=2, contains="drawn")\n@figure("a", k=1)')
-    edit(figures, "(alignment: pd.DataFrame)", "(alignment: pd.DataFrame, config: dict, k: int)")
+    figures = toy / "analysis.py"
+    marks = '@figure("b", k=2, contains="drawn")\n@figure("a", k=1)'
+    edit(figures, '@figure("alignment")', marks)
+    edit(figures, f"draw{PARAMETERS}", "draw(alignment: pd.DataFrame, config: dict, k: int)")
     edit(figures, "The feature appears out", "The feature of {{ k }} appears out")
     one, two, _ = publish.exhibits("toy", "averaging")
     assert (one.name, one.fixed, one.contains) == ("a", {"k": 1}, "")
@@ -99,7 +102,7 @@ def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
 
 
 def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
-    edit(toy / "figures.py", "@figure()", '@figure("other")\n@figure()')
+    edit(toy / "analysis.py", MARK, f'@figure("other")\n{MARK}')
     made = Published("results/x")
     made.paper("toy")
     made.experiment("toy", "averaging", judged={}, apart=["other"], alignment="a.parquet")
@@ -110,24 +113,24 @@ def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("(alignment: pd.DataFrame)", "(alignment, other)", "gives no frame 'other'"),
-        ("@figure()", '@figure("alignment")\n@figure()', "figure toy/alignment: declared by"),
-        ("@figure()", "@figure(k=3)", "toy.figures:alignment: marked with 'k', which is no"),
-        ("@figure()", '@figure("a" + str(1))', "holds what is no literal"),
-        ("@figure()", "@table()", "marked @table; expected @figure"),
-        ("@figure()", "@figure", r"expected @figure\(...\)"),
+        (f"draw{PARAMETERS}", "draw(alignment, other)", "gives no frame 'other'"),
+        (MARK, f"{MARK}\n{MARK}", "figure toy/alignment: declared by"),
+        (MARK, "@figure(k=3)", "toy.analysis:draw: marked with 'k', which is no"),
+        (MARK, '@figure("a" + str(1))', "holds what is no literal"),
+        (MARK, "@figure", r"expected @figure\(...\)"),
+        ("def cosines(", "def draw(", "toy.analysis: draw is defined twice"),
     ],
 )
 def test_a_fault_of_an_exhibit_is_told_by_its_name(toy, old, new, told):
-    edit(toy / "figures.py", old, new)
+    edit(toy / "analysis.py", old, new)
     with pytest.raises(FeatlearnError, match=told):
         published()
 
 
 @pytest.mark.parametrize("text", ["'''Words.'''\n", "", "''"])
 def test_a_figure_without_a_caption_is_told(toy, text):
-    (toy / "figures.py").write_text(f"{text}\n@figure()\ndef a(alignment):\n    return 1\n")
-    with pytest.raises(FeatlearnError, match=r"featlearn\.toy\.figures:a: no docstring"):
+    (toy / "analysis.py").write_text(f"{text}\n@figure()\ndef a(alignment):\n    return 1\n")
+    with pytest.raises(FeatlearnError, match=r"featlearn\.toy\.analysis:a: no docstring"):
         published()
 
 
@@ -150,8 +153,7 @@ def test_a_fault_of_an_experiment_is_told_by_its_name(toy, words, told):
 
 
 def test_an_experiment_of_nothing_is_told(toy):
-    for kind in ("figures", "tables", "claims"):
-        (toy / f"{kind}.py").unlink()
+    (toy / "analysis.py").unlink()
     provenance.module_file.cache_clear()
     with pytest.raises(FeatlearnError, match="toy/averaging: no figure, table or claim"):
         published()
@@ -164,7 +166,7 @@ def test_experiments_are_published_once_and_share_no_files_before_the_results(to
             made.experiment("toy", name, judged={}, alignment="a.parquet")
     made.close()
     with pytest.raises(FeatlearnError, match="figure toy/late: comes after the results"):
-        made.by_hand("toy", "figure", "late", "toy.figures:alignment")
+        made.by_hand("toy", "figure", "late", "toy.analysis:draw")
     silent = Published("results/x")
     silent.paper("toy")
     with pytest.raises(FeatlearnError, match="toy: its rules publish nothing"):
@@ -251,29 +253,19 @@ def claim(name: str, artefact: str = "toy/a.parquet") -> claims.Claim:
 
 
 @pytest.mark.parametrize(
-    ("module", "told"),
+    ("declared", "fault"),
     [
-        ({"CLAIMS": (claim("toy/a"),)}, None),
-        ({"claims": lambda config: [claim(f"toy/{name}") for name in config["names"]]}, None),
-        ({"CLAIMS": (claim("tyo/a"),)}, "claim tyo/a of declared: expected toy/"),
-        ({"CLAIMS": (claim("toy/a"), claim("toy/a"))}, "claim toy/a: in declared and declared"),
-        (
-            {"CLAIMS": (claim("toy/a", "toy/b"),)},
-            "claim toy/a: its artefact toy/b is none",
-        ),
-        ({"CLAIMS": ()}, "declared: no claims"),
-        ({}, "declared: no claims; expected CLAIMS"),
+        ([claim("toy/a"), claim("toy/b")], None),
+        ([claim("tyo/a")], "claim tyo/a of math: expected toy/"),
+        ([claim("toy/a"), claim("toy/a")], "claim toy/a: in math and math"),
+        ([claim("toy/a", "toy/b")], "claim toy/a: its artefact toy/b is none"),
+        ([], "math: no claims; expected a class with a paper"),
     ],
 )
-def test_claims_are_checked_before_they_are_judged(monkeypatch, module, told):
-    found = SimpleNamespace(__name__="declared", **module)
-    monkeypatch.setattr(claims, "import_module", lambda name: found)
-    given = {"module": "declared", "paper": "toy", "files": ["toy/a.parquet"]}
-    given["config"] = {"names": ["a", "b"]}
-    if told is None:
-        claims.check([given])
-        return
-    with pytest.raises(FeatlearnError, match=told):
+def test_claims_are_checked_before_they_are_judged(monkeypatch, declared, fault):
+    monkeypatch.setattr(claim_methods, "of_module", lambda module, config: declared)
+    given = {"module": "math", "paper": "toy", "files": ["toy/a.parquet"], "config": {}}
+    with pytest.raises(FeatlearnError, match=fault) if fault else nullcontext():
         claims.check([given])
 
 
@@ -290,47 +282,3 @@ def test_a_frame_of_claims_is_read_when_it_is_asked_for():
     assert asked == ["a"]
     with pytest.raises(KeyError, match="no frame 'd'; expected one of a, b, c"):
         frames["d"]
-
-
-# ------------------------------------------------------------------------------- silent ends
-
-SNAKEMAKE_SAID = """
-Command 'set -euo pipefail;  python a.py' returned non-zero exit status 3.
-Error in rule one:
-    message: None
-    output: results/x/one
-    log: results/x/logs/one.log (check log file(s) for error details)
-Command 'set -euo pipefail;  python a.py' died with <Signals.SIGABRT: 6>.
-Error in rule two:
-    log: results/x/logs/two.log (check log file(s) for error details)
-MissingOutputException in rule three in file "a.smk", line 6:
-Error in rule four:
-"""
-
-
-def test_snakemakes_log_tells_how_jobs_ended():
-    assert run.ends(SNAKEMAKE_SAID) == {
-        "one": ("exit status 3", "results/x/logs/one.log"),
-        "two": ("SIGABRT", "results/x/logs/two.log"),
-        "three": ("exit status 0", ""),
-        "four": ("", ""),
-    }
-    assert run.ends("") == {}
-
-
-@pytest.mark.parametrize("end", ["", "SIGKILL"])
-def test_the_system_takes_memory_back_by_sigkill(end):
-    assert run.silent_end(end).startswith("killed from outside (SIGKILL). Most often the system")
-
-
-def test_how_a_job_ended_that_said_nothing_is_noted_in_its_log(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    log = Path("results/x/logs/two.log")
-    log.parent.mkdir(parents=True)
-    log.touch()
-    Path("said.log").write_text(SNAKEMAKE_SAID)
-    monkeypatch.setattr(run, "killed", lambda results: {Path("a"): "two", Path("b"): "five"})
-    found = run.note_silent_ends(Path("results/x"), [Path("said.log"), Path("none.log")])
-    assert set(found) == {"two", "five"}
-    assert found["five"].startswith("killed from outside")
-    assert log.read_text().startswith("error in rule two: ended without a word (SIGABRT)")

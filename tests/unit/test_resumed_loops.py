@@ -1,10 +1,8 @@
 """The loops of the theory papers go on where they were killed, and only within a job."""
 
-from __future__ import annotations
-
 import os
 import signal
-from functools import partial
+from functools import cache, partial
 
 import pytest
 import torch
@@ -13,11 +11,9 @@ from featlearn.contrastive.data import SparseCoding, draw_dictionary
 from featlearn.contrastive.model import initial_weights
 from featlearn.contrastive.train import Learner, Thresholds, Training
 from featlearn.contrastive.train import train as train_contrastive
-from featlearn.core import interruption
+from featlearn.core import loops
 from featlearn.core.errors import DivergedError
-from featlearn.core.interruption import Terminated
-from featlearn.core.loops import Loop
-from featlearn.core.pieces import Pieces
+from featlearn.core.loops import Loop, Pieces, Terminated
 from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams, generator, seeded
 from featlearn.emergence.data import Law, World, sample
@@ -25,12 +21,11 @@ from featlearn.emergence.model import symmetric_start, with_one
 from featlearn.emergence.train import batches, train_network
 from featlearn.fourier import train as fourier
 from featlearn.fourier.network import normal_start
-from featlearn.images.datasets import Labelled
+from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import build_encoder
 from featlearn.mrp.data import Samples
 from featlearn.mrp.model import Activation
-from featlearn.mrp.supervised import fit
-from featlearn.mrp.train import MaskedAutoencoder, pretrain, train_classifier
+from featlearn.mrp.train import fit, pretrain, train_classifier
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.train import Variant, canonical_neurons
 from featlearn.noncontrastive.train import train as train_noncontrastive
@@ -58,8 +53,9 @@ def pretraining():
         x,
         features,
         w,
-        MaskedAutoencoder(Activation(3, 0.2), 0.5),
-        varrho=0.35,
+        Activation(3, 0.2),
+        theta=0.5,
+        captured_at=0.35,
         learning_rate=rate,
         max_steps=STEPS,
         record_every=2,
@@ -115,7 +111,7 @@ def supervised():
         watched=(1, 4),
     )
     assert len(set(done.steps.tolist())) > 1
-    return {**vars(done), **{f"look/{step}": kernels for step, kernels in looks}}
+    return {**done._asdict(), **{f"look/{step}": kernels for step, kernels in looks}}
 
 
 def watched(w, b):
@@ -254,6 +250,12 @@ KINDS = {
 }
 
 
+@cache
+def whole(kind):
+    """What an undisturbed training of this kind gives."""
+    return KINDS[kind]()
+
+
 class Killed(Exception):
     """Stands for SIGKILL."""
 
@@ -263,11 +265,11 @@ def offered(tmp_path):
     """The folder of a job; a loop keeps its state after every step."""
 
     def offer(seconds=0.0):
-        interruption.offer(lambda: tmp_path / "kept", seconds)
+        loops.offer(lambda: tmp_path / "kept", seconds)
         return tmp_path / "kept"
 
     yield offer
-    interruption.withdraw()
+    loops.withdraw()
 
 
 def dies_after(monkeypatch, count, how):
@@ -305,7 +307,7 @@ def same(one, two):
 @pytest.mark.parametrize("count", [1, 4, 7, 11])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_loop_ends_in_the_same_bytes(kind, count, offered, monkeypatch):
-    undisturbed = KINDS[kind]()
+    undisturbed = whole(kind)
     offered()
     kept, _ = interrupted(kind, monkeypatch, count)
     offered()
@@ -333,7 +335,7 @@ def test_a_loop_that_is_killed_with_no_network_left_is_not_trained_on(offered, m
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_loop_that_is_told_to_end_keeps_its_state_first(kind, offered, monkeypatch, capsys):
-    undisturbed = KINDS[kind]()
+    undisturbed = whole(kind)
     before = signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(Terminated()))
     try:
         folder = offered(1e9)
@@ -349,9 +351,9 @@ def test_a_loop_that_is_told_to_end_keeps_its_state_first(kind, offered, monkeyp
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["domains", "pretraining"])
 def test_a_torn_state_is_skipped_for_the_one_before(kind, offered, monkeypatch, capsys):
-    undisturbed = KINDS[kind]()
+    undisturbed = whole(kind)
     folder = offered()
     interrupted(kind, monkeypatch, 6)
     newest = max(folder.rglob("*.safetensors"))
@@ -398,7 +400,7 @@ def test_a_loop_with_another_start_begins_anew_and_says_why(offered, capsys):
     assert loop(1.0) is None
     assert loop(1.0).step == 1
     assert loop(2.0) is None
-    assert "belong to another run (start: " in capsys.readouterr().err
+    assert "belong to trainings with other settings" in capsys.readouterr().err
 
 
 def test_a_contrastive_training_that_leaves_the_finite_numbers_says_so():

@@ -1,14 +1,12 @@
 """The learning rate of every step, to its closed forms and to PyTorch's own."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 import torch
 
 from featlearn.core.schedules import Part, Schedule, scaled
-from featlearn.images.plan import Plan, Training
+from featlearn.images.train.plan import Plan, Training
 
 
 def test_a_cosine_starts_at_the_peak_is_half_way_in_the_middle_and_nears_its_end():

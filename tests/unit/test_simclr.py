@@ -1,30 +1,21 @@
 """NT-Xent, SimCLR in one and in several processes, and the attack of adversarial training."""
 
-from __future__ import annotations
-
 import math
-import os
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
 from featlearn.core.errors import ConfigError
-from featlearn.core.files import read_tensors
-from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.core.seeds import seeded
-from featlearn.images.adversarial import AdversarialSimCLR, Attack, box
 from featlearn.images.augment import Augment
-from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
-from featlearn.images.loop import fit
 from featlearn.images.methods import build_two_view
+from featlearn.images.methods.adversarial import AdversarialSimCLR, Attack, box
 from featlearn.images.methods.simclr import SimCLR, nt_xent, retrieval
 from featlearn.images.methods.two_view import untouched
+from featlearn.images.rng import Draws
+from featlearn.images.train.loop import fit
 
 SIZE, BATCH = 16, 10
 TRAINING = {"steps": 3, "batch_size": BATCH, "learning_rate": 1e-2, "optimiser": "sgd"}
@@ -108,51 +99,6 @@ def test_simclr_has_a_name_and_refuses_what_makes_no_sense():
     assert isinstance(made, SimCLR)
     with pytest.raises(ConfigError, match=r"pretraining.temperature: 0; expected more than 0"):
         build(temperature=0)
-
-
-PROGRAM = """
-    import sys
-    sys.path[:0] = {path!r}
-    import torch
-    from unit.test_simclr import TRAINING, build, pictures
-    from featlearn.core.files import write_tensors
-    from featlearn.images.distributed import joined
-    from featlearn.images.loop import fit
-    from featlearn.images.methods.two_view import untouched
-
-    torch.set_num_threads(1)
-    with joined(torch.device("cpu")) as (processes, _):
-        objective = build()
-        fit(objective, pictures(), None, untouched, TRAINING, (0, "shared"))
-        if processes.first:
-            write_tensors(objective.state_dict(), {out!r})
-"""
-
-
-def test_two_processes_see_each_others_images_as_negatives(tmp_path):
-    out, program = tmp_path / "two.safetensors", tmp_path / "program.py"
-    path = [str(Path(__file__).parents[1]), str(SOURCE_ROOT)]
-    program.write_text(textwrap.dedent(PROGRAM.format(path=path, out=str(out))), encoding="utf-8")
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
-    # a store on a free port of this machine, so that runs beside this one do not meet it
-    place = ["--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(
-        [*launcher, *place, str(program)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    alone = build()
-    before = {name: value.clone() for name, value in alone.state_dict().items()}
-    fit(alone, pictures(), None, untouched, TRAINING, (0, "shared"))
-    together = read_tensors(out)
-    for name, value in alone.state_dict().items():
-        assert not torch.equal(value, before[name]), name
-        torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
 # --------------------------------------------------------------------------- attack

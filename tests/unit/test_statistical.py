@@ -1,10 +1,10 @@
 """What seaborn draws from a tidy frame: means, intervals over replicates, words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
 
 from featlearn.core.plots import canvas, save
 from featlearn.core.statistical import (
@@ -225,3 +225,32 @@ def test_a_short_log_axis_has_few_plain_numbers(values, labels, tmp_path):
     ]
     assert set(labels) <= set(shown)
     assert len(shown) <= 6
+
+
+def test_a_file_does_not_depend_on_the_last_digits_of_its_layout(tmp_path, monkeypatch):
+    """The solver of the layout sums in the order of memory addresses."""
+    solve = ConstrainedLayoutEngine.execute
+
+    def noisy(engine, fig):
+        solve(engine, fig)
+        for part in fig.subfigs:
+            corners = part.bbox_relative.get_points()
+            part.bbox_relative.set_points(corners + rng.uniform(-1e-15, 1e-15, corners.shape))
+        for ax in fig.axes:
+            corners = ax.get_position(original=True).get_points()
+            ax._set_position(Bbox(corners + rng.uniform(-1e-15, 1e-15, corners.shape)))
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", noisy)
+    written = set()
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        drawn = canvas(5, 3)
+        left, right = drawn.subfigures(1, 2, width_ratios=[3, 1])[0].subplots(
+            1, 2, sharey=True, width_ratios=[1, 0.7]
+        )
+        left.plot([0, 1], [0, 1 / 3], label="a line")
+        drawn.colorbar(right.imshow([[0, 1]]), ax=right)
+        drawn.legend(loc="outside lower center")
+        save(drawn, tmp_path / "x.svg", tmp_path / "x.png")
+        written.add((tmp_path / "x.svg").read_bytes() + (tmp_path / "x.png").read_bytes())
+    assert len(written) == 1

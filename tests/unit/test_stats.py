@@ -1,7 +1,5 @@
 """Means and t-intervals over replicates."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

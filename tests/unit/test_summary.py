@@ -1,7 +1,5 @@
 """Intervals over replicates, and differences that are paired by replicate."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The training loop: order of the data, steps, precision, history, messages."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np
@@ -12,11 +10,10 @@ from torch import nn
 from featlearn.core import optimisers
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
 from featlearn.core.files import write_parquet
-from featlearn.images.batches import Batches
-from featlearn.images.distributed import Processes
-from featlearn.images.loop import fit
-from featlearn.images.objective import Objective, layers, parameter_groups
-from featlearn.images.plan import Plan, Training
+from featlearn.images.train.distributed import Processes
+from featlearn.images.train.loop import fit
+from featlearn.images.train.objective import Objective, layers, parameter_groups
+from featlearn.images.train.plan import Batches, Plan, Training
 from unit.tiny_training import NAME, SETTINGS, TinyClassifier, data, noisy, plain, same, train
 
 # ------------------------------------------------------------------------------- data order

@@ -1,7 +1,5 @@
 """The transformers' room: against PyTorch's own attention and layers, and against Llama."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import torch.nn.functional as F

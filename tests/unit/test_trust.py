@@ -3,8 +3,6 @@
 Each test hands over something that makes a file called ``owned`` when it is run or unpacked.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -26,8 +24,8 @@ from featlearn.core.config import load, read_own_yaml, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.guard import template_fault
-from featlearn.core.prose import parse_page
-from featlearn.images.datasets import open_images
+from featlearn.core.publishing.html_assets import parse_page
+from featlearn.images.data.datasets import open_images
 from featlearn.images.weights import read_weights
 from unit.test_image_readers import encoded as png
 
@@ -193,7 +191,7 @@ BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
 
 @pytest.mark.parametrize(
     "text",
-    [BOMB, "seed: &a [*a]\n", "a: &a {b: *a}\n", json.dumps({"seed": [1] * 200_000})],
+    [BOMB, "seed: &a [*a]\n", "a: &a {b: *a}\n", json.dumps({"seed": [1] * 100_000})],
     ids=["aliases of aliases", "holds itself", "key holds itself", "long"],
 )
 def test_a_config_without_end_is_refused_at_once(text):
@@ -240,6 +238,20 @@ def test_all_configs_of_the_repository_are_plain():
 
 
 # ------------------------------------------------------------------------------- data
+
+
+def test_a_pipe_is_no_config_file(tmp_path, monkeypatch):
+    """It could be read once, by the guard or by Snakemake."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    for words in (["--configfile=pipe"], ["--configfile", "pipe"], ["--configfiles=pipe"]):
+        assert "pipe" in template_fault(words)
+
+
+def test_a_config_beyond_measure_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(1_000_000)))
+    assert "bytes" in template_fault(["--configfile", "mine.yaml"])
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("..",)])
@@ -317,14 +329,15 @@ ALLOWED = {
     ("scripts/verify.py", "subprocess.run"),
     ("scripts/verify.py", "psutil.Popen"),
     # Snakemake, asked for a plan of a scale by its name
-    ("src/featlearn/core/publication.py", "subprocess.run"),
+    ("src/featlearn/core/publishing/publish.py", "subprocess.run"),
     # Snakemake or a script of the repository: each word of the user is one word of its command line
     ("src/featlearn/command/flow.py", "subprocess.Popen"),
+    ("src/featlearn/core/sweeps.py", "subprocess.run"),
     # the same, for the warm process; and the script that Snakemake wrote, in a fork of it
     ("src/featlearn/core/warm.py", "subprocess.Popen"),
     ("src/featlearn/core/warm.py", "runpy.run_path"),
     # the same, through torchrun and srun: one word is a path, none is text of a user
-    ("src/featlearn/images/together.py", "subprocess.Popen"),
+    ("src/featlearn/images/train/launch.py", "subprocess.Popen"),
     # git, asked for the commit of the checkout: words of ours, no program of a config
     ("src/featlearn/core/commit.py", "subprocess.run"),
     # with weights_only=True, see below
@@ -370,7 +383,7 @@ def test_the_profile_of_the_workflow_looks_at_configs_before_snakemake_does(tmp_
     config = tmp_path / "mine.yaml"
     for text, expected in (
         (TEMPLATE.replace("touch owned", f"touch {tmp_path}/owned"), f"{config}: __use_yte__: "),
-        ("run: a/b\n", "run: 'a/b'; expected a folder name"),
+        ("run: a/b\n", "run must be a folder name"),
     ):
         config.write_text(text)
         told = subprocess.run(

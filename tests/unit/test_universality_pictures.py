@@ -1,7 +1,5 @@
 """Ladders of pictures: their sets, their views, and one from a folder of the test's."""
 
-from __future__ import annotations
-
 import types
 from pathlib import Path
 
@@ -10,12 +8,13 @@ import pytest
 import torch
 from PIL import Image
 
+from featlearn.core.claims import declared
 from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
-from featlearn.images.others import LIBRARIES
+from featlearn.images.pretrained import LIBRARIES
 from featlearn.universality import config as universality_config
-from featlearn.universality.claims.pictures import CLAIMS
+from featlearn.universality.analysis import pictures as analysis
 from featlearn.universality.experiments import pictures as experiment
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
 
@@ -53,16 +52,6 @@ def test_a_set_that_is_turned_is_the_same_pictures_in_the_same_order(tmp_path) -
     assert torch.equal(plain.images.rot90(1, (1, 2)), turned.images)
 
 
-@pytest.mark.parametrize("own", [{}, {"made": "glyphs", "data": {"kind": "digits"}}])
-def test_a_set_is_made_or_read(own) -> None:
-    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
-    assert not list(universality_config.faults(config))
-    config["pictures"]["sets"] = [{"name": "odd", **own}]
-    (told,) = universality_config.faults(config)
-    assert told.startswith("universality.pictures.sets: odd: ")
-    assert told.endswith("expected data or made, one of them")
-
-
 @pytest.mark.parametrize(("key", "value"), [("kind", []), ("splits", 3), ("shares", {"test": "x"})])
 def test_data_of_a_wrong_type_are_refused_by_name(key, value) -> None:
     sets = [
@@ -75,12 +64,6 @@ def test_data_of_a_wrong_type_are_refused_by_name(key, value) -> None:
 
 
 def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
-    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
-    made, read = {"name": "one", "made": "glyphs"}, {"name": "one", "data": {"path": "x"}}
-    config["pictures"]["sets"] = [made, read]
-    twice, kind = universality_config.faults(config)
-    assert twice == ("universality.pictures.sets: one: named twice; expected names that differ")
-    assert kind.startswith("universality.pictures.sets: one: data.kind: missing; expected one of")
     with pytest.raises(ConfigError, match=r"^the place: shares\.test: expected more than 0"):
         universality_config.state({"the place": {"kind": "digits"}})
     model = {"weights": "w", "targets": {"t": {"kind": "digits"}}}
@@ -89,28 +72,10 @@ def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
         with pytest.raises(ConfigError, match=rf"foundation\.models\.m\.encoder.*{told}"):
             load({"scale": "smoke", "papers": ["universality"], "universality": asked}, ROOT)
     # the kinds that the schema lets through are those that there are
-    schema = read_yaml(ROOT / "workflow/schemas/universality.schema.yaml")
-    models = schema["properties"]["foundation"]["properties"]["models"]["additionalProperties"]
-    kinds = models["properties"]["encoder"]["properties"]["kind"]["enum"]
-    shared = read_yaml(ROOT / "workflow/schemas/shared.schema.yaml")["$defs"]["encoder"]
-    assert kinds == [*shared["properties"]["kind"]["enum"], *LIBRARIES, "text"]
-
-
-@pytest.mark.parametrize(
-    ("encoder", "told"),
-    [
-        ({"kind": "resnet18"}, "weights: nowhere: no such file; expected one, or library:name"),
-        ({"kind": "text"}, "weights: nowhere: no such folder; expected one of the library"),
-        ({"kind": "timm"}, "encoder: ['kind']; expected the kind timm and the name of"),
-    ],
-)  # fmt: skip
-def test_a_model_that_is_not_there_is_refused_by_its_key(encoder, told) -> None:
-    model = {"encoder": encoder, "weights": "nowhere", "augmentation": {},
-             "targets": {"t": {"kind": "digits"}}}  # fmt: skip
-    config = load({"scale": "smoke", "papers": ["universality"]}, ROOT)["universality"]
-    config["foundation"]["models"] = {"m": model}
-    found = list(universality_config.faults(config))
-    assert any(one.startswith(f"universality.foundation.models.m.{told}") for one in found)
+    read = {name: read_yaml(ROOT / f"workflow/schemas/{name}.schema.yaml")
+            for name in ("universality", "shared")}  # fmt: skip
+    kinds = read["universality"]["foundation"]["models"]["each"]["encoder"]["kind"]["enum"]
+    assert kinds == [*read["shared"]["$defs"]["encoder"]["kind"]["enum"], *LIBRARIES, "text"]
 
 
 def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:
@@ -150,5 +115,5 @@ def test_a_ladder_of_folders(tmp_path) -> None:
     assert set(frame["mixture"]) == {0, 1, 2}
     easy = frame[(frame["arm"] == "moco") & (frame["task"] == 0) & (frame["percent"] == 100)]
     assert easy["value"].min() > 0.9
-    found = {claim.claim: claim.measure({"pictures": frame}) for claim in CLAIMS}
-    assert {len(values) for values in found.values()} == {2}
+    for claim in declared(analysis, {"pictures": config}):
+        assert len(claim.measure({"pictures": frame})) == 2

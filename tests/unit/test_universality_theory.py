@@ -1,7 +1,5 @@
 """Chapter 7 in closed form: identities, allocations, thresholds, probes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -92,17 +90,10 @@ def test_exponential_loss_has_a_closed_form_and_a_right_gradient() -> None:
 )  # fmt: skip
 def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -> None:
     assert threshold(b) == pytest.approx(norm, abs=1e-4)
+    assert threshold(0.25) == 0
     assert three_states(b, 0.99 * threshold(b)) < 1e-6
     assert three_states(b, 1.01 * threshold(b)) == pytest.approx(near, abs=1e-3)
     assert three_states(b, 2 * threshold(b)) == pytest.approx(far, abs=1e-3)
-
-
-@pytest.mark.parametrize("b", [0.05, 0.1, 0.2])
-def test_threshold(b: float) -> None:
-    assert three_states(b, 0.95 * threshold(b)) < 1e-6
-    assert three_states(b, 1.05 * threshold(b)) > 0.05
-    assert threshold(0.1) == pytest.approx(0.9864, abs=1e-4)
-    assert threshold(0.25) == 0
 
 
 def test_square_and_simplex() -> None:
@@ -110,8 +101,9 @@ def test_square_and_simplex() -> None:
     assert simplex_loss() == pytest.approx(0.3487586889, abs=1e-9)
     random = np.random.default_rng(1)
     for dimension, wanted in ((2, square_loss()), (3, simplex_loss())):
-        _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
-        assert loss == pytest.approx(wanted, abs=1e-9)
+        for _ in range(20):
+            _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
+            assert loss == pytest.approx(wanted, abs=1e-9)
 
 
 def test_gradient_of_points() -> None:

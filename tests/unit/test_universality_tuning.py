@@ -1,7 +1,5 @@
 """Fine-tuning, adapters on frozen features, and Proposition F.9."""
 
-from __future__ import annotations
-
 import json
 import types
 from itertools import product
@@ -14,18 +12,20 @@ import pytest
 import torch
 from PIL import Image
 
+from featlearn.core.checks import Checks
 from featlearn.core.config import read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import write_tensors
 from featlearn.core.seeds import Streams, seeded
 from featlearn.images.augment import Augment
-from featlearn.images.datasets import open_splits
-from featlearn.images.draws import Draws
+from featlearn.images.data.datasets import open_splits
 from featlearn.images.encoders import build_encoder
-from featlearn.images.others import Borrowed
+from featlearn.images.pretrained import Borrowed
+from featlearn.images.rng import Draws
 from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
+from featlearn.universality.analysis import foundation as tables
 from featlearn.universality.data import draw_world
 from featlearn.universality.encoders import ADAPTED, CHANCE, ENCODER, PROBED
 from featlearn.universality.experiments import foundation
@@ -35,7 +35,6 @@ from featlearn.universality.labelled import labelled
 from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
 from featlearn.universality.regularised import canonical, predicted, projected, regularised
-from featlearn.universality.tables import foundation as tables
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +139,9 @@ def _measured(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     config = {"models": {name: model}, "tasks": [0], "copies": [1, 2], "weight": 1, "width": 8,
               "batch": 8, "steps": 20, "rate": 0.01, "deals": 2}  # fmt: skip
-    assert not list(universality_config._foundation_faults(config, 8))
+    check = Checks("universality", {"foundation": config})
+    universality_config._check_encoder(check, model, f"foundation.models.{name}")
+    assert check.faults == []
     job = types.SimpleNamespace(
         config=config, seed=0, device="cpu", tell=lambda words: None,
         params={"ladders": {"penalties": [0.1]}, "cache": "cache"},

@@ -1,6 +1,4 @@
-"""Jobs as forks of a warm process: they begin, end and die as processes of their own would."""
-
-from __future__ import annotations
+"""Jobs as forks of a warm process end as other processes do; orphaned jobs end themselves."""
 
 import os
 import signal
@@ -12,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from featlearn.core import warm
+from featlearn.core import run, warm
+from featlearn.core.job import STAGING
 from featlearn.core.provenance import SOURCE_ROOT
 
 #: What imports nothing is as warm as the rest for these tests, and there at once.
@@ -101,33 +100,34 @@ def test_jobs_run_side_by_side_and_the_server_goes_on(server, env, tmp_path):
 
 
 def test_a_fork_dies_with_the_process_that_asked_for_it(server, env, tmp_path):
-    face = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
-    fork = int(face.stdout.readline())
-    assert fork != face.pid
-    face.kill()
-    face.communicate()
+    proxy = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
+    fork = int(proxy.stdout.readline())
+    assert fork != proxy.pid
+    proxy.kill()
+    proxy.communicate()
     wait_for(lambda: not psutil.pid_exists(fork))
 
 
 def test_a_signal_reaches_the_fork(server, env, tmp_path):
     body = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
-    face = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
-    face.stdout.readline()
-    face.terminate()
-    face.communicate(timeout=PATIENCE)
-    assert face.returncode == 5
+    proxy = started(body + "print('up', flush=True)\ntime.sleep(600)", env, tmp_path)
+    proxy.stdout.readline()
+    proxy.terminate()
+    proxy.communicate(timeout=PATIENCE)
+    assert proxy.returncode == 5
 
 
 def test_a_signal_before_there_is_a_fork_reaches_it(server, env, tmp_path):
+    ended("", env, tmp_path)  # by now it listens
     server.send_signal(signal.SIGSTOP)
-    face = started("print('never')", env, tmp_path)
-    wait_for(lambda: caught(face.pid, signal.SIGTERM))
-    face.terminate()
+    proxy = started("print('never')", env, tmp_path)
+    wait_for(lambda: caught(proxy.pid, signal.SIGTERM))
+    proxy.terminate()
     time.sleep(0.1)
-    assert face.poll() is None
+    assert proxy.poll() is None
     server.send_signal(signal.SIGCONT)
-    out, _ = face.communicate(timeout=PATIENCE)
-    assert face.returncode == -signal.SIGTERM
+    out, _ = proxy.communicate(timeout=PATIENCE)
+    assert proxy.returncode == -signal.SIGTERM
     assert "never" not in out
 
 
@@ -146,14 +146,14 @@ def test_the_server_and_its_forks_end_with_the_run(env, tmp_path):
     main = subprocess.Popen([sys.executable, "-c", run], env=env, stdout=subprocess.PIPE, text=True)
     server = int(main.stdout.readline())
     wait_for(place.exists)
-    face = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
-    fork = int(face.stdout.readline())
+    proxy = started("print(os.getpid(), flush=True)\ntime.sleep(600)", env, tmp_path)
+    fork = int(proxy.stdout.readline())
     main.kill()
     main.communicate()
     wait_for(lambda: not psutil.pid_exists(fork) and not psutil.pid_exists(server))
-    _, err = face.communicate(timeout=PATIENCE)
-    assert face.returncode
-    assert "gone" in err or face.returncode < 0
+    _, err = proxy.communicate(timeout=PATIENCE)
+    assert proxy.returncode
+    assert "gone" in err or proxy.returncode < 0
     assert not place.parent.exists()
 
 
@@ -166,3 +166,70 @@ def test_without_a_warm_process_of_its_own_a_job_runs_as_it_is(server, env, tmp_
 def test_a_server_that_is_gone_is_done_without(env, tmp_path):
     code, out, _ = ended("print(os.getppid())", env, tmp_path)
     assert (code, out) == (0, str(os.getpid()))
+
+
+# --------------------------------------------------------------------------- orphaned jobs
+
+ORPHAN = """
+import sys, time
+from pathlib import Path
+from featlearn.core.warm import follow
+staging = Path(sys.argv[1]) / ".staging" / "a-job"
+staging.mkdir(parents=True)
+follow(Path(sys.argv[1]), staging)
+print("at work", flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.fixture
+def no_run(monkeypatch):
+    monkeypatch.setattr(run, "_held", {})  # what one test holds is not held in the next
+    for name in (warm.RUN, warm.RUN_PROCESS, "PYTHONPATH"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_run")
+def test_only_a_later_run_replaces_a_run(tmp_path, monkeypatch):
+    assert not warm.is_replaced(tmp_path)  # outside of any run
+    monkeypatch.setenv(warm.RUN, "this")
+    assert not warm.is_replaced(tmp_path)  # nothing was started here
+    for last, replaced in (("this\n", False), ("", False), ("later\n", True)):
+        (tmp_path / warm.LAST_RUN).write_text(last)
+        assert warm.is_replaced(tmp_path) == replaced
+
+
+@pytest.mark.usefixtures("no_run")
+def test_a_job_on_another_machine_belongs_to_the_run_that_submitted_it(tmp_path, monkeypatch):
+    monkeypatch.setenv(warm.RUN, "as it was")
+    run.announce(tmp_path, is_main=False)
+    assert os.environ[warm.RUN] == "as it was"
+    run.announce(tmp_path, is_main=True)
+    assert os.environ[warm.RUN] != "as it was"
+
+
+@pytest.mark.usefixtures("no_run")
+def test_a_run_that_starts_sweeps_what_jobs_on_other_machines_left(tmp_path, monkeypatch):
+    monkeypatch.setenv(warm.RUN, "new")
+    (tmp_path / STAGING / "rule-elsewhere-1").mkdir(parents=True)
+    run.hold(tmp_path)
+    assert list((tmp_path / STAGING).iterdir()) == []
+    assert not warm.is_replaced(tmp_path)
+    monkeypatch.setenv(warm.RUN, "old")
+    assert warm.is_replaced(tmp_path)
+
+
+@pytest.mark.usefixtures("no_run")
+def test_a_replaced_job_ends_and_takes_its_staging_folder_along(tmp_path):
+    (tmp_path / warm.LAST_RUN).write_text("this\n")
+    variables = {**os.environ, warm.RUN: "this", "PYTHONPATH": str(SOURCE_ROOT)}
+    command = [sys.executable, "-c", ORPHAN, str(tmp_path)]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as job:
+        try:
+            assert job.stdout.readline() == "at work\n"
+            assert job.poll() is None
+            (tmp_path / warm.LAST_RUN).write_text("later\n")
+            assert job.wait(60) == 1
+        finally:
+            job.kill()
+    assert list((tmp_path / ".staging").iterdir()) == []

@@ -1,12 +1,10 @@
 """A training that takes a fraction of a second, for the tests of the loop."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
-from featlearn.images.loop import fit
-from featlearn.images.objective import Objective
+from featlearn.images.train.loop import fit
+from featlearn.images.train.objective import Objective
 
 NAME = (0, "images", "tiny", 3)
 SETTINGS = {"epochs": 3, "batch_size": 8, "learning_rate": 0.01, "record_every": 2}

@@ -38,9 +38,17 @@ KEPT_OUT = ("PYTHON", "SNAKEMAKE_", "FEATLEARN_", "OMP_", "MKL_", "OPENBLAS_", "
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The variables that a child gets. Snakemake speaks for itself: tests read what it says."""
+    """The variables that a child gets."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(KEPT_OUT)}
-    return kept | {"FEATLEARN_DISPLAY": "snakemake"} | more
+    return kept | more
+
+
+def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder to its end, with more variables."""
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment(**more),
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
+    )  # fmt: skip
 
 
 def at_once(**tasks: Callable[[], Any]) -> dict[str, Future]:
@@ -90,8 +98,9 @@ class Ended:
 
     @property
     def finished(self) -> dict[str, int]:
-        """Number of jobs a rule that ended well."""
-        return dict(Counter(re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", self.text)))
+        """Number of jobs a rule that ended well; of a module Snakemake itself says so."""
+        line = r"^(?:\[\d+/\d+\]  [\d:]+  |Finished jobid: \d+ \(Rule: )(\w+)\)?$"
+        return dict(Counter(re.findall(line, self.text, re.MULTILINE)))
 
     @property
     def nothing_to_do(self) -> bool:

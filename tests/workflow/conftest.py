@@ -1,9 +1,6 @@
 """Two finished runs that all these tests look at or copy: the real workflow's, and the toy's."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -11,16 +8,6 @@ from filelock import FileLock
 from .checkout import Checkout
 from .toy import Toy
 from .trained import trained
-
-HERE = Path(__file__).parent
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Tests of one module share what it ran: side by side go modules, not tests."""
-    for item in items:
-        if item.path.parent == HERE:
-            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +49,18 @@ def done(finished, tmp_path_factory):
     return lambda: finished.copy(tmp_path_factory.mktemp("done"))
 
 
-# the same of the toy: for what is about the frame, and not about what a paper says
+# the same of the toy, the paper of the template, alone and with trainings: for what is about the
+# frame, and not about what a paper says
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    return Toy.of_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="session")
+def template_finished(template, tmp_path_factory):
+    return shared("template-finished", template, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,11 @@
 """A run is a pure function of its config: the same bytes again, elsewhere, on other cores."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from .checkout import PATIENCE, environment
+from .checkout import python
 
 pytestmark = pytest.mark.workflow
 
@@ -31,14 +28,7 @@ def verified(checkout):
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    return subprocess.run(
-        [sys.executable, "scripts/verify.py", "--scale", "smoke", "--cores", "2"],
-        cwd=checkout.root,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return python(checkout.root, "scripts/verify.py", "--scale", "smoke", "--cores", "2")
 
 
 def test_every_artefact_is_listed_with_the_digest_of_its_bytes(finished):

@@ -1,7 +1,5 @@
 """The generic profile, with a stand-in for ``qsub``: the line of the profile as it is shipped."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 
@@ -27,7 +25,8 @@ def test_a_job_goes_through_the_submit_command_of_the_profile(fresh_toy, tmp_pat
     qsub.write_text(QSUB, encoding="utf-8")
     qsub.chmod(0o755)
     path = f"{tmp_path}:{shlex.quote(sys.prefix)}/bin:/usr/bin:/bin"
-    words = ("--profile", "profiles/generic", "--latency-wait", "10")
+    words = ("--profile", "profiles/generic", "--latency-wait", "10",
+             "--seconds-between-status-checks", "1")  # fmt: skip
     told = checkout.snakemake(TARGET, *words, env={"PATH": path}, cores=100)
     assert told.well().finished == {"toy_averaging": 1}
     asked = (checkout / "told.txt").read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """A run that fails, is told to end, or loses a job: what is left, what is told, what is retried."""
 
-from __future__ import annotations
-
 import signal
 from types import SimpleNamespace
 
@@ -9,8 +7,19 @@ import psutil
 import pytest
 
 from .checkout import Paused, at_once
-from .toy import PACKAGE, Toy
-from .trained import FIGURE, GROWTH, LEDGER, PRETRAINED, RESULTS, SHOWN, SUPERVISED, TABLE
+from .toy import ANALYSIS, PACKAGE, Toy
+from .trained import (
+    ALIGNMENT,
+    DOWNSTREAM,
+    FIGURE,
+    GROWTH,
+    LEDGER,
+    PRETRAINED,
+    RESULTS,
+    SHOWN,
+    SUPERVISED,
+    TABLE,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -34,19 +43,23 @@ Progress.report = _told
 """
 
 
+#: A learning rate at which the very first steps leave all bounds.
+DIVERGES = {"toy": {"rate": 1.0e6}}
+
+
 def unfinished(checkout: Toy):
-    """One job has a bug, one is killed from outside; nothing else needs them but the report."""
-    for name in (*SHOWN, SUPERVISED):
-        (checkout / f"{RESULTS}/{name}").unlink()
-    tables, jobs = f"{PACKAGE}/tables.py", f"{PACKAGE}/experiments.py"
-    checkout.replace(tables, "    means = ", "    1 / 0\n    means = ")
+    """A training diverges, a job has a bug, and one is killed from outside."""
+    checkout.replace(ANALYSIS, "    means = ", "    1 / 0\n    means = ")
     kill = "    __import__('os').kill(__import__('os').getpid(), 9)\n"
+    jobs = f"{PACKAGE}/experiments.py"
     checkout.replace(jobs, "def supervise(job):\n", f"def supervise(job):\n{kill}")
-    told = checkout.snakemake("--keep-going")
-    page = checkout / f"{RESULTS}/unfinished.html"
-    return SimpleNamespace(
-        told=told, page=page.read_text(encoding="utf-8") if page.is_file() else "", made=checkout
-    )
+    told = checkout.snakemake("--keep-going", changes=DIVERGES)
+    page = (checkout / f"{RESULTS}/unfinished.html").read_text(encoding="utf-8")
+    logs = {
+        name: (checkout / f"{RESULTS}/logs/toy/{name}.log").read_text(encoding="utf-8")
+        for name in ("pretrain", "show_averaging")
+    }
+    return SimpleNamespace(told=told, page=page, logs=logs, made=checkout)
 
 
 def retried(checkout: Toy):
@@ -57,8 +70,8 @@ def retried(checkout: Toy):
 
 
 @pytest.fixture(scope="module")
-def runs(fresh_toy, done_toy):
-    one, two = done_toy(), fresh_toy()
+def runs(fresh_toy):
+    one, two = fresh_toy(), fresh_toy()
     return at_once(unfinished=lambda: unfinished(one), retried=lambda: retried(two))
 
 
@@ -66,20 +79,35 @@ def test_the_report_of_a_failed_run_says_what_is_missing_and_why(runs):
     run = runs["unfinished"].result()
     assert run.told.code != 0
     assert "files are missing; results/smoke/unfinished.html" in run.told.text
-    assert "This run is not finished" in run.page
-    for name in (TABLE, FIGURE, SUPERVISED):
+    for name in (TABLE, FIGURE, SUPERVISED, PRETRAINED, DOWNSTREAM):
         assert f"<li><code>{name}</code></li>" in run.page
     assert "ZeroDivisionError" in run.page
-    assert "<code>toy_supervise</code></dt><dd>killed from outside (SIGKILL)" in run.page
-    assert "logs/toy/show-averaging.log" in run.page
+    assert "lower the learning rate" in run.page
+    assert "<code>toy_supervise</code></dt><dd>ended without a word" in run.page
+    assert "logs/toy/show_averaging.log" in run.page
     # and what there is
     assert 'id="claim-toy-' in run.page
 
 
-def test_nothing_of_the_failed_jobs_stands_under_a_final_name(runs):
-    made = runs["unfinished"].result().made.made()
-    assert not {*SHOWN, SUPERVISED} & set(made)
-    assert {PRETRAINED, LEDGER} <= set(made)
+def test_failed_jobs_leave_no_output_and_others_are_finished(runs):
+    run = runs["unfinished"].result()
+    made = run.made.made()
+    assert not {*SHOWN, SUPERVISED, PRETRAINED, DOWNSTREAM} & set(made)
+    assert {ALIGNMENT, LEDGER} <= set(made)
+    assert all("supervise" in name for name in run.made.staged())  # of the killed job
+    assert not (run.made / f"{RESULTS}/logs/toy/downstream.log").exists()
+    assert set(run.told.finished) == {"toy_averaging", "toy_judge_averaging", "claims"}
+
+
+def test_a_foreseen_error_is_words_and_another_a_traceback_in_the_log(runs):
+    run = runs["unfinished"].result()
+    assert "error in rule toy_pretrain: step " in run.told.text
+    assert "lower the learning rate" in run.logs["pretrain"]
+    assert "Traceback" not in run.logs["pretrain"]
+    assert "Traceback" in run.logs["show_averaging"]
+    after = run.told.text.partition("Error in rule toy_show_averaging")[2]
+    assert f"{RESULTS}/logs/toy/show_averaging.log" in after
+    assert "ZeroDivisionError" in run.told.text
 
 
 def test_a_training_that_is_told_to_end_is_taken_up_by_the_retry(runs, toy_finished):

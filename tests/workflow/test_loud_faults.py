@@ -4,13 +4,11 @@ On the frame and the paper of the template alone. Each fault would else end in a
 without what was forgotten, or fails after what was long.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
-from .toy import MEASURED, PACKAGE, RULES, Toy
+from .toy import ANALYSIS, MEASURED, PACKAGE, RULES
 
 pytestmark = pytest.mark.workflow
 
@@ -18,24 +16,10 @@ SHOWN = "results/smoke/toy/figures/alignment.svg"
 PUBLISHING = "experiment("
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory):
-    """The toy as it is; nothing was run."""
-    return Toy.of_template(tmp_path_factory.mktemp("template"))
-
-
-@pytest.fixture(scope="module")
-def ended(template, tmp_path_factory):
-    """The toy after a run. Copy it before you change it."""
-    made = Toy(template.copy(tmp_path_factory.mktemp("ended")).root)
-    made.snakemake().well()
-    return made
-
-
 @pytest.fixture
 def toy(template, tmp_path):
     """A toy of one's own."""
-    return Toy(template.copy(tmp_path).root)
+    return template.copy(tmp_path)
 
 
 def refused(toy, *words: str, **options) -> str:
@@ -49,14 +33,16 @@ def refused(toy, *words: str, **options) -> str:
 # ------------------------------------------------------------------------------- declared
 
 
-@pytest.mark.parametrize("kind", ["figures", "tables"])
-def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(ended, tmp_path, kind):
-    toy = Toy(ended.copy(tmp_path).root)
-    text = (toy / f"{PACKAGE}/{kind}.py").read_text()
-    bare = re.sub(r'(def alignment.*?\n) {4}""".*?"""\n', r"\1", text, flags=re.S)
+@pytest.mark.parametrize("function", ["draw", "cosines"])
+def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(
+    template_finished, tmp_path, function
+):
+    toy = template_finished.copy(tmp_path)
+    text = (toy / ANALYSIS).read_text()
+    bare = re.sub(rf'(def {function}.*?\n) {{4}}""".*?"""\n', r"\1", text, flags=re.S)
     assert bare != text
-    (toy / f"{PACKAGE}/{kind}.py").write_text(bare)
-    assert f"featlearn.toy.{kind}:alignment: no docstring" in refused(toy)
+    (toy / ANALYSIS).write_text(bare)
+    assert f"featlearn.toy.analysis:{function}: no docstring" in refused(toy)
     assert (toy / "results/smoke/report.html").is_file()
 
 
@@ -68,12 +54,11 @@ def test_a_story_that_is_gone_is_told(toy):
 def test_an_experiment_after_the_results_is_told(toy):
     text = (toy / RULES).read_text()
     begin = text.index(PUBLISHING)
-    late = text[begin:].replace('"averaging"', '"late"')
-    for kind in ("figures", "tables", "claims"):
-        (toy / f"{PACKAGE}/{kind}").mkdir()
-        (toy / f"{PACKAGE}/{kind}.py").rename(toy / f"{PACKAGE}/{kind}/averaging.py")
-    source = (toy / f"{PACKAGE}/figures/averaging.py").read_text()
-    (toy / f"{PACKAGE}/figures/late.py").write_text(source.replace("figure()", 'figure("late")'))
+    late = text[begin:].replace('"averaging"', '"late", rules.toy_averaging')
+    (toy / f"{PACKAGE}/analysis").mkdir()
+    source = (toy / ANALYSIS).read_text()
+    (toy / ANALYSIS).rename(toy / f"{PACKAGE}/analysis/averaging.py")
+    (toy / f"{PACKAGE}/analysis/late.py").write_text(source.replace('("alignment")', '("late")'))
     (toy / "workflow/rules/late.smk").write_text(late)
     results = 'include: "workflow/rules/results.smk"\n'
     toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
@@ -93,14 +78,14 @@ use rule calculate as toy_other with:
     output:
         f"{RESULTS}/toy/other.parquet",
     params:
-        **{**by("toy.experiments:averaging", AVERAGING), "code": code("toy.data")},
+        **{**by("toy.experiments:averaging"), "code": code("toy.data")},
 
 
 use rule calculate as toy_word with:
     output:
         f"{RESULTS}/toy/word.parquet",
     params:
-        **by("toy.experiments:averaging", AVERAGING, contains="measurd"),
+        **by("toy.experiments:averaging", contains="measurd"),
 
 
 rule toy_own:
@@ -128,17 +113,17 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
 
 FAULTS_OF_CLAIMS = {
     "a file that no rule makes": (
-        'artefact="toy/measurements/averaging.parquet"',
-        'artefact="toy/measurements/avreaging.parquet"',
+        "    out_of_reach =",
+        '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
         "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
     ),
-    "one name twice": ("\nCLAIMS = (", "\nCLAIMS = 2 * (", "claim toy/closed-form: in "),
+    "one name twice": ("high=1.1)", "high=1.1, each=({}, {}))", "claim toy/closed-form: in "),
 }
 
 
 @pytest.mark.parametrize(("old", "new", "told"), FAULTS_OF_CLAIMS.values(), ids=FAULTS_OF_CLAIMS)
 def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, old, new, told):
-    toy.replace(f"{PACKAGE}/claims.py", old, new)
+    toy.replace(ANALYSIS, old, new)
     ended = toy.snakemake()
     assert ended.code != 0
     assert told in ended.text
@@ -147,7 +132,7 @@ def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, 
 
 
 def test_a_figure_alone_needs_no_claims(toy):
-    toy.replace(f"{PACKAGE}/claims.py", "\nCLAIMS = (", "\nMINE = (")
+    toy.replace(ANALYSIS, 'paper, kind, possible = "toy", ', "kind, possible = ")
     toy.snakemake(SHOWN).well()
     assert (toy / SHOWN).is_file()
 
@@ -155,12 +140,12 @@ def test_a_figure_alone_needs_no_claims(toy):
 # ------------------------------------------------------------------------------- jobs
 
 BEGINNING = '    noise, dimension = job.config["noise"]'
+SILENT = "ended without a word"
 ENDS = {
     "sys.exit(0)": ("import sys; sys.exit(0)", "ended itself (exit status 0)"),
-    "os._exit(3)": ("import os; os._exit(3)", "ended without a word (exit status 3)"),
-    "os._exit(0)": ("import os; os._exit(0)", "ended without a word (exit status 0)"),
-    "SIGABRT": ("import os; os.abort()", "ended without a word (SIGABRT)"),
-    "no rows": ("return {'alignment': pd.DataFrame()}", "alignment has no rows"),
+    "os._exit(0)": ("import os; os._exit(0)", SILENT),
+    "SIGABRT": ("import os; os.abort()", SILENT),
+    "no rows": ("return {'alignment': tidy({'views': []})}", "alignment has no rows"),
 }
 
 
@@ -174,7 +159,7 @@ def test_a_job_that_ends_without_its_files_is_told_with_rule_reason_and_log(toy,
     assert "toy_averaging" in page
     assert told in page
     assert not (toy / f"results/smoke/{MEASURED}").exists()
-    if told != ENDS["os._exit(0)"][1]:  # of which Snakemake does not name the log
+    if told != SILENT:
         log = "logs/toy/averaging.log"
         assert log in page
         assert told in (toy / f"results/smoke/{log}").read_text()

@@ -1,7 +1,5 @@
 """A finished run says so, wherever its folder lies now, and fast: without the heavy imports."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -35,7 +33,7 @@ def test_it_says_that_nothing_is_to_be_done(again):
 def test_building_the_dag_imports_nothing_heavy(again):
     _, told = again
     imported = set(IMPORTED.findall(told.text))
-    assert {"snakemake", "featlearn.core.run", "featlearn.mrp.config"} <= imported
+    assert {"snakemake", "featlearn.core.run", "featlearn.mrp.images.config"} <= imported
     packages = {name.partition(".")[0] for name in imported}
     # (Snakemake itself imports pandas)
     assert not packages & {"torch", "torchvision", "matplotlib", "seaborn", "safetensors"}

@@ -1,7 +1,5 @@
 """A user's own folder of images, from a config of a few lines to table and figure."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import time
@@ -32,7 +30,7 @@ SIZES = """
 STATEMENT = (
     "run: mine\nreal_images:\n  flowers:\n    data: {{kind: folder, path: '{path}'{more}}}\n"
 )
-MADE = "results/mine/own"
+MADE = "results/mine/own_images"
 
 
 def grow(root) -> None:
@@ -58,14 +56,14 @@ def mine(fresh):
 def test_only_what_belongs_to_the_own_images_is_made(mine):
     checkout, _, told = mine
     assert told.finished == {
-        "own_data": 1,
-        "own_pretrain": 1,
-        "own_downstream": 2,
-        "own_evaluations": 1,
-        "own_show_images": 1,
-        "own_maps": 1,
-        "own_pictures": 1,
-        "own_report": 1,
+        "own_images_data": 1,
+        "own_images_pretrain": 1,
+        "own_images_downstream": 2,
+        "own_images_evaluations": 1,
+        "own_images_show_images": 1,
+        "own_images_maps": 1,
+        "own_images_pictures": 1,
+        "own_images_report": 1,
         "real_images": 1,
     }
     for name in ("accuracy", "confusion", "learning", "maps", "pictures"):
@@ -115,13 +113,14 @@ def test_the_report_is_one_offline_page_that_tells_what_was_left_out_and_how_lit
     assert 'src="http' not in page
     assert "touch $(touch owned) `touch owned` &amp;&amp;" in page
     assert told.text.count("images cannot be used") == 1
+    assert not list(checkout.root.rglob("owned"))  # no name of a folder was run
 
 
 def test_the_scripts_of_the_page_run_on_what_was_made(mine, monkeypatch, capsys):
     checkout, text, _ = mine
     page = (Path(__file__).parents[2] / "docs/your-own-images.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    scripts = [block for block in blocks if "results/mine/own" in block]
+    scripts = [block for block in blocks if "results/mine/own_images" in block]
     assert len(scripts) == 4
     (checkout / "mine.yaml").write_text(text)
     shutil.copy(checkout / "my own flowers" / "daisy" / "0.png", checkout / "rose.jpg")
@@ -134,18 +133,13 @@ def test_the_scripts_of_the_page_run_on_what_was_made(mine, monkeypatch, capsys)
     assert "SimMIM" in told
 
 
-def test_a_name_of_a_folder_is_never_run(mine):
-    checkout, _, _ = mine
-    assert not list(checkout.root.rglob("owned"))
-
-
 def test_a_second_run_has_nothing_to_do_until_an_image_changes(mine, tmp_path):
     checkout, text, _ = mine
     options = {"configfile": None, "changes": text}
     assert checkout.plan("real_images", **options) == {}
     copy = checkout.copy(tmp_path)
     (copy / "my own flowers" / "daisy" / "0.png").unlink()
-    assert copy.plan("real_images", **options)["own_data"] == 1
+    assert copy.plan("real_images", **options)["own_images_data"] == 1
 
 
 def test_images_that_are_not_there_are_told_before_any_job(fresh):
@@ -165,8 +159,12 @@ def test_five_lines_are_a_plan(mine):
     text = STATEMENT.format(path="my own flowers", more="").replace("mine", "plain")
     assert len(text.splitlines()) <= 5
     planned = checkout.plan("real_images", configfile=None, changes=text)
-    assert planned["own_pretrain"] == 3
-    assert planned["own_downstream"] == 6
+    assert planned["own_images_pretrain"] == 3
+    assert planned["own_images_downstream"] == 6
+    alone = checkout.plan(configfile=None, changes=f"{text}papers: []\n")
+    assert alone == {("all" if rule == "real_images" else rule): n for rule, n in planned.items()}
+    told = checkout.snakemake("--dry-run", configfile=None, changes="run: none\npapers: []\n")
+    assert "papers: []; expected one or more, or data sets under the key real_images" in told.text
 
 
 @pytest.mark.long
@@ -196,5 +194,5 @@ def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh
         raise
     undisturbed.snakemake("real_images", **options).well()
     made = still.made("mine")
-    assert "own/weights/flowers/pretrained-0.safetensors" in made
+    assert "own_images/weights/flowers/pretrained-0.safetensors" in made
     assert made == undisturbed.made("mine")

@@ -1,7 +1,5 @@
 """Figures of chapters 5 and 9 of causal models in folders, from a config of a few lines."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,16 +1,12 @@
 """A paper of one's own: the template, copied into the repository, is one of its papers as it is."""
 
-from __future__ import annotations
-
 import shutil
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 
-from .checkout import REPOSITORY, environment
-from .toy import MEASURED, Toy
+from .checkout import REPOSITORY, python
+from .toy import MEASURED
 
 pytestmark = pytest.mark.workflow
 
@@ -22,14 +18,6 @@ ALONE = {"papers": ["toy"]}
 
 def lines(file) -> int:
     return len(file.read_text(encoding="utf-8").splitlines())
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A run of the paper alone, with its results."""
-    toy = Toy.of_template(tmp_path_factory.mktemp("toy"))
-    toy.snakemake().well()
-    return toy, toy / "results/smoke"
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +40,8 @@ def test_the_page_on_adding_a_paper_shows_every_file_of_the_template():
         assert file.read_text(encoding="utf-8").strip() in page, file
 
 
-def test_a_paper_alone_gets_ledger_catalogue_and_report(run):
-    _, results = run
+def test_a_paper_alone_gets_ledger_catalogue_and_report(template_finished):
+    results = template_finished / "results/smoke"
     claims = pd.read_parquet(results / "claims.parquet")
     assert list(claims["claim"]) == ["toy/closed-form"]
     assert list(claims["verdict"]) == ["holds"]
@@ -69,11 +57,13 @@ def test_a_paper_alone_gets_ledger_catalogue_and_report(run):
     assert f"  {MEASURED}\n" in (results / "checksums.txt").read_text()
 
 
-def test_it_comes_out_the_same_a_second_time_and_then_there_is_nothing_to_do(run):
-    toy, results = run
+def test_it_comes_out_the_same_a_second_time_and_then_there_is_nothing_to_do(
+    template_finished, tmp_path
+):
+    toy = template_finished.copy(tmp_path)
     before = toy.checksums()
     for folder in ("toy", "provenance"):
-        shutil.rmtree(results / folder)
+        shutil.rmtree(toy / "results/smoke" / folder)
     toy.snakemake(cores=1).well()
     assert toy.checksums() == before
     assert toy.snakemake("--dry-run").nothing_to_do
@@ -88,20 +78,12 @@ def test_a_target_or_the_config_chooses_it_among_the_papers(repository):
 
 
 def test_what_stands_in_the_repository_about_papers_finds_it(repository):
-    def python(*words: str) -> None:
-        done = subprocess.run(
-            [sys.executable, *words],
-            cwd=repository.root,
-            env=environment(PYTHONPATH="src"),
-            capture_output=True,
-            text=True,
-        )
+    def well(*words: str) -> None:
+        done = python(repository.root, *words, PYTHONPATH="src")
         assert done.returncode == 0, done.stdout + done.stderr
 
-    python("scripts/configuration_page.py")
+    well("scripts/configuration_page.py")
     assert "`toy.averaging.dimension`" in (repository / "docs/configuration.md").read_text()
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-    python(*tests, "tests/workflow/test_repository.py", "tests/unit/test_configuration_page.py")
-    python(
-        *tests, "tests/property/test_fuzzed_configs.py", "--collect-only", "-k", "section and toy"
-    )
+    well(*tests, "tests/workflow/test_repository.py", "tests/unit/test_configuration_page.py")
+    well(*tests, "tests/property/test_fuzzed_configs.py", "--collect-only", "-k", "section and toy")

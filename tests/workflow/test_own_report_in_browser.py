@@ -1,11 +1,5 @@
-"""The report on own images, from fabricated numbers, in a real (headless) browser.
+"""The report on own images, from fabricated numbers, in a real (headless) browser."""
 
-Set ``FEATLEARN_OWN_REPORT`` to a ``report.html`` to put that one before the browser as well.
-"""
-
-from __future__ import annotations
-
-import os
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -14,9 +8,8 @@ import pandas as pd
 import pytest
 
 from featlearn.core.files import write_markdown_table, write_parquet
-from featlearn.own.figures import images as figures
-from featlearn.own.report import FIGURES, TABLES, render
-from featlearn.own.tables import images as tables
+from featlearn.own_images import analysis
+from featlearn.own_images.report import FIGURES, TABLES, render
 
 from .test_report_in_browser import (
     CONTRAST,
@@ -35,7 +28,6 @@ from .test_report_in_browser import (
 
 __all__ = ["browser"]  # a fixture
 
-REAL = os.environ.get("FEATLEARN_OWN_REPORT")
 SET = "flowers"
 CLASSES = ["daisy", HOSTILE, "日本の花", "w" * 200]
 DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" width="800" height="300" viewBox="0 0 800 300">
@@ -80,18 +72,18 @@ def fabricate(folder: Path) -> dict:
          "images": [10] * 4 + [4, 4, 4, 0], "repeated": 1, "contradicted": 1}
     )  # fmt: skip
     drawn = {
-        "accuracy": figures.accuracy(evaluations, predictions),
-        "confusion": figures.confusion(predictions),
-        "learning": figures.learning(histories),
+        "accuracy": analysis.accuracy(evaluations, predictions),
+        "confusion": analysis.confusion(predictions),
+        "learning": analysis.learning(histories),
     }
     for name in FIGURES:
         file = own / "figures" / f"{name}.svg"
         drawn[name].savefig(file) if name in drawn else file.write_text(DRAWING, encoding="utf-8")
     made = {
-        "accuracy": tables.accuracy(evaluations, predictions),
-        "gains": tables.gains(evaluations, predictions),
-        "classes": tables.classes(predictions),
-        "pictures": tables.pictures(summaries),
+        "accuracy": analysis.accuracies(evaluations, predictions),
+        "gains": analysis.gains(evaluations, predictions),
+        "classes": analysis.classes(predictions),
+        "pictures": analysis.pictures(summaries),
     }
     for name, table in made.items():
         write_parquet(table.frame, own / "tables" / f"{name}.parquet")
@@ -116,6 +108,11 @@ def fabricate(folder: Path) -> dict:
     }
 
 
+@pytest.fixture
+def outline(fabricated):
+    return Outline(fabricated.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="module")
 def fabricated(tmp_path_factory):
     inputs = fabricate(tmp_path_factory.mktemp("own"))
@@ -127,8 +124,7 @@ def fabricated(tmp_path_factory):
 # --------------------------------------------------------------------------- as a file
 
 
-def test_what_a_file_says_is_escaped_and_nothing_is_loaded(fabricated):
-    outline = Outline(fabricated.read_text(encoding="utf-8"))
+def test_what_a_file_says_is_escaped_and_nothing_is_loaded(outline):
     assert outline.of("script", "iframe", "object", "embed", "form", "base") == []
     assert outline.text.count("alert(1)") >= 10
     pictures = outline.of("img")
@@ -137,8 +133,7 @@ def test_what_a_file_says_is_escaped_and_nothing_is_loaded(fabricated):
     assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
 
 
-def test_links_lead_to_the_page_itself_or_to_files_of_the_run(fabricated):
-    outline = Outline(fabricated.read_text(encoding="utf-8"))
+def test_links_lead_to_the_page_itself_or_to_files_of_the_run(outline):
     names = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
     assert len(set(names)) == len(names)
     links = {link["href"] for link in outline.of("a")}
@@ -148,16 +143,15 @@ def test_links_lead_to_the_page_itself_or_to_files_of_the_run(fabricated):
     assert all(link.split("/")[0] in ("figures", "tables") for link in files)
 
 
-def test_headings_go_down_one_level_at_a_time(fabricated):
-    tags = Outline(fabricated.read_text(encoding="utf-8")).tags
-    levels = [int(tag[1]) for tag, _ in tags if tag in ("h1", "h2", "h3", "h4")]
+def test_headings_go_down_one_level_at_a_time(outline):
+    levels = [int(tag[1]) for tag, _ in outline.tags if tag in ("h1", "h2", "h3", "h4")]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(below <= above + 1 for above, below in pairwise(levels))
 
 
-def test_what_must_not_be_overlooked_stands_in_front(fabricated):
-    text = Outline(fabricated.read_text(encoding="utf-8")).text
+def test_what_must_not_be_overlooked_stands_in_front(outline):
+    text = outline.text
     front = text[: text.index("Heat maps")]
     for words in ("Test images that were trained on.", "One picture, two classes.",
                   "Classes without images.", "Few test images."):  # fmt: skip
@@ -170,17 +164,16 @@ def test_what_must_not_be_overlooked_stands_in_front(fabricated):
 # --------------------------------------------------------------------------- in a browser
 
 
-@pytest.fixture(params=["fabricated", "real"] if REAL else ["fabricated"])
-def page(request, browser, fabricated):
-    """A report, freshly loaded in a window of 1280 px; its URL."""
-    file = fabricated if request.param == "fabricated" else Path(str(REAL)).resolve()
+@pytest.fixture
+def page(browser, fabricated):
+    """The report, freshly loaded in a window of 1280 px; its URL."""
     for log in ("browser", "performance"):
         browser.get_log(log)
     resize(browser, 1280)
     prefer(browser, "light")
     browser.get("about:blank")
-    browser.get(file.as_uri())
-    return file.as_uri()
+    browser.get(fabricated.as_uri())
+    return fabricated.as_uri()
 
 
 @browser_test
@@ -195,13 +188,16 @@ def test_no_hostile_script_runs_and_nothing_is_asked_for_elsewhere(browser, page
 
 
 @browser_test
-def test_every_picture_is_drawn(browser, page):
+def test_every_picture_is_drawn_and_says_what_it_is(browser, page):
     browser.execute_async_script(
         "Promise.all([...document.images].map((i) => i.decode())).then(arguments[0], arguments[0])"
     )
     widths = run(browser, "[...document.images].map((i) => [i.complete, i.naturalWidth, i.width])")
     assert len(widths) == len(FIGURES)
     assert all(complete and natural > 0 and width > 100 for complete, natural, width in widths)
+    assert len(shown(browser, "article h3")) >= len(FIGURES) + 3
+    assert all(shown(browser, "article h3"))
+    assert len(shown(browser, "table")) >= 4
 
 
 @browser_test
@@ -252,13 +248,6 @@ def test_numbers_stand_below_their_heads_where_there_is_room(browser, page):
     lefts = run(browser, "[...document.querySelectorAll('#table-accuracy tr')].map((row) =>"
                 " [...row.cells].map((cell) => Math.round(cell.offsetLeft)))")  # fmt: skip
     assert all(row == lefts[0] for row in lefts)
-
-
-@browser_test
-def test_figures_and_tables_say_what_they_are(browser, page):
-    assert len(shown(browser, "article h3")) >= len(FIGURES) + 3
-    assert all(shown(browser, "article h3"))
-    assert len(shown(browser, "table")) >= 4
 
 
 @browser_test

@@ -1,7 +1,5 @@
 """PASCAL VOC from files to tables: several classes an image, and boxes, from two given weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,7 +26,7 @@ real_images:
       detector: {head_width: 8, proposals: 8, sampled_anchors: 8, sampled_regions: 8}
       training: {steps: 2, batch_size: 4}
 """
-TABLES = [f"results/voc/own/tables/{name}.md" for name in ("accuracy", "detection")]
+TABLES = [f"results/voc/own_images/tables/{name}.md" for name in ("accuracy", "detection")]
 OBJECT = (
     "<object><name>{}</name><difficult>{}</difficult><bndbox><xmin>{}</xmin><ymin>{}</ymin>"
     "<xmax>{}</xmax><ymax>{}</ymax></bndbox></object>"
@@ -67,9 +65,9 @@ def test_a_tiny_voc_gives_precisions_of_classification_and_of_detection(fresh):
     draw(checkout / "data", 2007, "test", [f"00001{n}" for n in range(6)])
     draw(checkout / "data", 2012, "trainval", [f"2008_00000{n}" for n in range(6)])
     told = checkout.snakemake(*TABLES, **options).well()
-    assert told.finished["own_downstream"] == told.finished["own_detection"] == 2
-    assert "own_pretrain" not in told.finished
-    made = checkout / "results/voc/own"
+    assert told.finished["own_images_downstream"] == told.finished["own_images_detection"] == 2
+    assert "own_images_pretrain" not in told.finished
+    made = checkout / "results/voc/own_images"
     summary = pd.read_parquet(made / "measurements/voc/summary.parquet")
     assert set(summary["class"]) >= set(COLOURS)
     table = pd.read_parquet(made / "tables/accuracy.parquet")

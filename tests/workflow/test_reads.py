@@ -1,15 +1,11 @@
 """Whether the sections that a claim's second seed hangs on are all that its rules are given."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
 
-from .checkout import REPOSITORY, environment
+from .checkout import REPOSITORY, python
 
 #: Of each measuring rule, by paper and folder, the sections whose parts are among its params or
 #: those of the rules that it starts from. What wildcards choose is not looked at.
@@ -63,10 +59,7 @@ Path("told.json").write_text(json.dumps([told, config["papers"], {
 
 def test_sections_that_rules_are_given_are_those_that_a_second_seed_hangs_on(tmp_path):
     (tmp_path / "Snakefile").write_text(f'include: "{REPOSITORY}/Snakefile"\n{TRACED}')
-    listed = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--list-rules", "--config", "scale=desk"],
-        cwd=tmp_path, env=environment(), check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    listed = python(tmp_path, "-m", "snakemake", "--list-rules", "--config", "scale=desk")
     assert listed.returncode == 0, listed.stdout + listed.stderr
     told, _, sections = json.loads((tmp_path / "told.json").read_text())
     reads = yaml.safe_load(Path(REPOSITORY, "config/reads.yaml").read_text(encoding="utf-8"))

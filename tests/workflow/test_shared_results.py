@@ -1,7 +1,5 @@
 """Expensive results are shared between clones by content: re-used, never stale, never damaged."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Two runs in one folder at once: the second is refused, a dry run is not, the first goes on."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import psutil
@@ -51,11 +49,8 @@ def test_the_second_run_is_refused_and_says_how_to_go_on(seen):
     assert not seen.second.finished
 
 
-def test_a_dry_run_is_not_refused(seen):
+def test_a_dry_run_and_a_run_of_another_name_are_not_refused(seen):
     assert seen.dry.well().planned == {"toy_pretrain": 1}
-
-
-def test_a_run_of_another_name_is_not_refused(seen):
     assert seen.other.well().finished == {"toy_averaging": 1, "toy_show_averaging": 1}
 
 

@@ -1,11 +1,8 @@
 """``make verify``: what it says. That it really runs everything again: test_determinism."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +10,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from .checkout import REPOSITORY, Checkout, environment, wait_for
+from .checkout import REPOSITORY, Checkout, python, wait_for
 
 pytestmark = pytest.mark.workflow
 
@@ -47,22 +44,24 @@ def verify(checkout, monkeypatch):
 
 
 def test_without_results_it_says_how_to_make_them(toy_sources):
-    told = subprocess.run(
-        [sys.executable, "scripts/verify.py", "--scale", "smoke"],
-        cwd=toy_sources.root,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    told = python(toy_sources.root, "scripts/verify.py", "--scale", "smoke")
     assert told.returncode == 2
     assert "featlearn run --scale smoke" in told.stderr
     assert "Traceback" not in told.stderr
 
 
-def test_equal_bytes_are_said_to_be_equal(verify, checkout, capsys):
+def test_equal_bytes_are_said_to_be_equal_and_what_is_gone_is_named(verify, checkout, capsys):
     assert verify.main() == 0
     count = len(checkout.checksums())
     assert f"{count} files of results/smoke: every byte equal" in capsys.readouterr().out
+    gone = checkout / "results/smoke/toy/figures/alignment.svg"
+    kept = gone.read_bytes()
+    gone.unlink()
+    try:
+        assert verify.main() == 1
+    finally:
+        gone.write_bytes(kept)
+    assert capsys.readouterr().out.splitlines() == ["toy/figures/alignment.svg: missing on disk"]
 
 
 def test_what_differs_in_the_second_run_is_named(verify, capsys):
@@ -88,17 +87,6 @@ def test_a_second_run_that_fails_is_no_verdict(verify, capsys):
     verify.code = 3
     assert verify.main() == 3
     assert "nothing was compared" in capsys.readouterr().err
-
-
-def test_an_artefact_that_is_gone_is_named(verify, checkout, capsys):
-    gone = checkout / "results/smoke/toy/figures/alignment.svg"
-    kept = gone.read_bytes()
-    gone.unlink()
-    try:
-        assert verify.main() == 1
-    finally:
-        gone.write_bytes(kept)
-    assert capsys.readouterr().out.splitlines() == ["toy/figures/alignment.svg: missing on disk"]
 
 
 # ------------------------------------------------------------------------------- kills
@@ -172,9 +160,7 @@ def test_kills_that_a_run_was_too_short_for_are_not_counted(script, monkeypatch,
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(done_toy):
     """Instants between the first second and about when the run would be done, or after it."""
     toy = done_toy()
-    told = subprocess.run(
-        [sys.executable, "scripts/verify.py", "--scale", "smoke", "--kills", "4", "--within", "5"],
-        cwd=toy.root, env=environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    words = ("--scale", "smoke", "--kills", "4", "--within", "5")
+    told = python(toy.root, "scripts/verify.py", *words)
     assert told.returncode == 0, told.stdout + told.stderr
     assert re.search(r"every byte equal in a second run, killed [1-4] times\n$", told.stdout)

@@ -14,15 +14,19 @@ from .checkout import REPOSITORY, Checkout
 #: What the frame consists of, as patterns below the repository.
 FRAME = (
     "Snakefile", "environment.yml", "profiles/**/*", "scripts/*.py",
-    *(f"workflow/rules/{name}.smk" for name in ("common", "base", "exhibits", "results")),
-    "workflow/schemas/config.schema.yaml",
+    *(f"workflow/rules/{name}.smk" for name in ("begin", "common", "base", "exhibits", "results")),
+    *(f"workflow/rules/{name}.smk" for name in ("points", "sweep", "neighbours")),
+    "workflow/point.smk",
+    *(f"workflow/schemas/{name}.schema.yaml" for name in ("config", "shared", "sweep")),
+    "workflow/schemas/neighbours.schema.yaml",
     "config/config.yaml", "config/catalogue.yaml", "config/findings.yaml",
-    "src/featlearn/__init__.py", "src/featlearn/core/**/*",
+    "src/featlearn/__init__.py", "src/featlearn/command/*.py", "src/featlearn/core/**/*",
 )  # fmt: skip
 #: The scales, which say nothing of a paper whose sizes stand in its schema.
 SCALES = ("smoke", "tour", "desk")
 RULES = "workflow/rules/toy.smk"
 PACKAGE = "src/featlearn/toy"
+ANALYSIS = f"{PACKAGE}/analysis.py"
 MEASURED = "toy/measurements/averaging.parquet"
 
 

@@ -1,7 +1,5 @@
 """The toy paper with trainings: jobs long enough to be interrupted, and jobs that need them."""
 
-from __future__ import annotations
-
 from .toy import PACKAGE, RULES, Toy
 
 RESULTS = "results/smoke"
@@ -70,19 +68,14 @@ SAVED = """
 
 use rule compute as toy_pretrain with:
     output:
-        weights=f"{RESULTS}/toy/weights/pretrained.safetensors",
-        growth=f"{RESULTS}/toy/measurements/growth.parquet",
-    log:
-        f"{LOGS}/toy/pretrain.log",
+        **outputs("toy", "growth", weights="pretrained"),
     params:
         **by("toy.experiments:pretrain", {"rate": config["toy"]["rate"]}),
 
 
 use rule compute as toy_supervise with:
     output:
-        weights=f"{RESULTS}/toy/weights/supervised.safetensors",
-    log:
-        f"{LOGS}/toy/supervise.log",
+        **outputs("toy", weights="supervised"),
     params:
         **by("toy.experiments:supervise", {"rate": 0.1}),
 
@@ -91,29 +84,27 @@ use rule compute as toy_downstream with:
     input:
         pretrained=rules.toy_pretrain.output.weights,
     output:
-        values=f"{RESULTS}/toy/measurements/downstream.parquet",
-    log:
-        f"{LOGS}/toy/downstream.log",
+        **outputs("toy", values="downstream"),
     params:
         **by("toy.experiments:downstream"),
 
 
 use rule toy_downstream as toy_purity with:
     output:
-        values=f"{RESULTS}/toy/measurements/purity.parquet",
-    log:
-        f"{LOGS}/toy/purity.log",
+        **outputs("toy", values="purity"),
     params:
         **by("toy.experiments:downstream", {"what": "purity"}),
 """
-SIZE = "  rate: { type: number, default: 0.1, description: learning rate }\n"
+SIZE = "rate: { type: number, default: 0.1, means: learning rate }\n"
 
 
 def trained(toy: Toy) -> Toy:
     """Add two trainings, and two jobs that read the weights of one of them."""
     (toy / f"{PACKAGE}/training.py").write_text(TRAINING, encoding="utf-8")
     toy.replace(
-        f"{PACKAGE}/experiments.py", IMPORT, IMPORT + "from featlearn.toy.training import trained\n"
+        f"{PACKAGE}/experiments.py",
+        IMPORT,
+        IMPORT + "from featlearn.toy.training import trained\nimport pandas as pd\n",
     )
     toy.edit(f"{PACKAGE}/experiments.py", JOBS)
     toy.edit(RULES, SAVED)

@@ -1,32 +1,9 @@
-# Rules to inherit from: `use rule compute as <paper>_<what> with:` output, log and params; the rest
-# stays as it is here. Snakemake takes params over by name, of all else what the new rule says.
-
-
-# on the device of the config
-rule compute:
-    log:
-        f"{LOGS}/compute.log",
-    conda:
-        ENVIRONMENT
-    threads: config["threads"]
-    resources:
-        **request(mem_mb=3000, runtime=60, gpu=GPU),
-    params:
-        **PORTABLE,
-        code="of the rule that inherits",
-        seed=config["seed"],
-        device=config["device"],
-        threads=config["threads"],
-    script:
-        MEASURE
+# Rules to inherit from: `use rule compute as <paper>_<what> with:` output and params; the rest stays
+# as it is here. Snakemake takes params over by name, of all else what the new rule says.
 
 
 # closed forms, and all that is drawn or laid out without a training: on the processor, at once
 rule calculate:
-    log:
-        f"{LOGS}/calculate.log",
-    conda:
-        ENVIRONMENT
     threads: config["threads"]
     resources:
         **request(mem_mb=2000, runtime=30),
@@ -39,12 +16,16 @@ rule calculate:
         MEASURE
 
 
+# on the device of the config
+use rule calculate as compute with:
+    resources:
+        **request(mem_mb=3000, runtime=60, gpu=GPU),
+    params:
+        device=config["device"],
+
+
 # the frames of several jobs below each other: one file for a reader
 rule gather:
-    log:
-        f"{LOGS}/gather.log",
-    conda:
-        ENVIRONMENT
     resources:
         **SHORT,
     params:

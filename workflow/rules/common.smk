@@ -2,7 +2,9 @@
 
 import gc
 import os
+import re
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,45 +17,29 @@ sys.path.insert(0, str(SOURCES))
 from snakemake.caching.rule import RuleCache
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.scheduling.job_scheduler import JobScheduler
 
-from featlearn.core import commit, display, guard, lifeline, portable, run, warm
-from featlearn.core.asked import refuse_unknown_findings
-from featlearn.core.config import load, plain_run, refuse
+from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
+from featlearn.core.publishing.claim_ids import refuse_unknown_findings
+from featlearn.core.config import load, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
-from featlearn.core.findings import read_findings
+from featlearn.core.publishing.findings import read_findings
 from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
+from featlearn.core.points import Plan, Point, meaning, value_of
 from featlearn.core.provenance import fingerprint
+from featlearn.core.publish import caption_of, texts_of
 
-open_notes(Path(".snakemake/featlearn-notes.json"))
-run.announce(SOURCES, is_main=workflow.is_main_process)
-run.look_once(JobScheduler)
+# a point of a run, see points.smk, comes with its config when the run has begun
+POINT = config.get("point")
+if isinstance(POINT, Point):
+    del config["point"]
+else:
+    POINT = None
 
-# a plan keeps nearly all that it makes: to look for garbage costs a tenth of it, and finds none
-if workflow.is_main_process and workflow.modifier.is_main_snakefile():
-    gc.disable()
+    include: "begin.smk"
 
-# where another profile was chosen, Snakemake has run the template by now: no job shall
-if workflow.modifier.is_main_snakefile():
-    given = tuple(map(Path, workflow.configfiles))
-    fault = noted(
-        f"guard {of_sources()} {of_files(given, Path.cwd())}",
-        partial(guard.template_fault, ["--configfile", *map(str, given)]),
-    )
-    if fault:
-        raise WorkflowError(fault)
 
-try:
-    config = load(config, ROOT)
-except FeatlearnError as error:
-    raise WorkflowError(str(error))
-
-# before any job, and the warm process, starts; a plan loads none of the libraries
-if config["portable"]:
-    portable.pin()
-
-RESULTS = config["results"]
+RESULTS = POINT.folder if POINT else config["results"]
 LOGS = f"{RESULTS}/logs"
 # How a user makes one file of this run again: follows from the config alone, so that the same
 # config gives the same catalogue. A run with a name of its own is made from a config file of that
@@ -67,26 +53,82 @@ if config["portable"] and config["run"] == plain_run(config):
     COMMAND += " --config portable=True"
 COMMAND += " --cores 2"
 
-if workflow.is_main_process:
-    for line in run.mend(Path(RESULTS)):
-        logger.warning(line)
-elif lifeline.is_replaced(Path(RESULTS)):
-    # a job that waited at the scheduler while its run was killed and started anew
-    raise WorkflowError(lifeline.REPLACED)
-
 # what the papers make; see core/experiments.py
 PUBLISHED = Published(RESULTS)
 by_hand = PUBLISHED.by_hand
 
 
-def experiment(paper, name, section=None, judged=None, **more):
-    """Publish what ``<paper>/figures|tables|claims/<name>.py`` make of some frames.
+def filled(files, over):
+    """Files with wildcards, of every combination of a dict of lists or of each dict of a list."""
+    jobs = over if isinstance(over, list) else [over]
+    return [file for job in jobs for file in expand(files, **job)]
 
-    ``section`` is the part of the config that figures may ask for, ``judged`` the one that claims
-    get: the paper's, if none is given.
+
+def experiment(paper, name, *made, section=..., judged=None, over=None, paper_values="", **more):
+    """Publish what ``<paper>/analysis/<name>.py`` makes of some frames.
+
+    The frames are the Parquet files of the rules ``made``, by default of ``<paper>_<name>``, and
+    those given by name. Where these rules have wildcards, ``over`` lists all values of each. As
+    ``paper_values`` come the numbers in ``config/paper_values/<name>.yaml``. Figures get ``section``, by
+    default ``<paper>.<name>`` of the config, and claims get ``judged``: the paper's config.
     """
-    judged = config.get(paper) if judged is None else judged
-    PUBLISHED.experiment(paper, name, section, judged=judged, **more)
+    settings, word = config.get(paper, {}), name.replace("-", "_")
+    named = more.keys() - {"targets", "also", "apart", "without", "contains"}
+    if not made and not named and rules.has(f"{paper}_{word}"):
+        made = [getattr(rules, f"{paper}_{word}")]
+    for one in made if over else ():
+        values = {key: "|".join(re.escape(str(value)) for value in over[key]) for key in over}
+        one.rule.set_wildcard_constraints(**values)
+        one.rule.update_wildcard_constraints()
+    frames = {
+        key: filled(file, over) if over else file
+        for rule in made
+        for key, file in rule.output.items()
+        if file.endswith(".parquet")
+    }
+    if paper_values:
+        frames["paper_values"] = asset(f"config/paper_values/{paper_values}.yaml")
+    section = settings.get(word) if section is ... else section
+    judged = settings if judged is None else judged
+    PUBLISHED.experiment(paper, name, section, judged=judged, **frames | more)
+
+
+def outputs(folder, names="", at="*", weights="", **others):
+    """Files of a rule by their names; ``folder`` is ``<paper>/<experiment>``.
+
+    Each of ``names``, with spaces between them, is ``<paper>/measurements/<experiment>/<at>.parquet``
+    with the name for ``*`` (its underscores are dashes). Of ``others`` the value is what stands for
+    ``<at>``; ``weights`` are in ``<paper>/weights/<experiment>/<weights>.safetensors``.
+    """
+    paper, _, own = folder.partition("/")
+    places = {name: at.replace("*", name.replace("_", "-")) for name in names.split()} | others
+    frames = os.path.join(RESULTS, paper, "measurements", own)
+    tensors = os.path.join(RESULTS, paper, "weights", own, f"{weights}.safetensors")
+    files = {name: f"{frames.rstrip('/')}/{place}.parquet" for name, place in places.items()}
+    return files | ({"weights": tensors} if weights else {})
+
+
+GATHERED = {}
+
+
+def together(folder, name, **frames):
+    """Frames of ``folder`` by their names: the files of several jobs below each other.
+
+    One rule makes them all, see exhibits.smk; ``name`` is the experiment that they belong to.
+    """
+    paper, made = folder.partition("/")[0], outputs(folder, **{frame: frame for frame in frames})
+    for frame, files in frames.items():
+        inside = made[frame].removeprefix(f"{RESULTS}/").removesuffix(".parquet")
+        GATHERED[inside] = f"{paper}-{name}", files
+        PUBLISHED.add(paper, [], [*files, made[frame]], f"experiment {paper}/{name}")
+    return made
+
+
+def shown_by(one, *targets):
+    """Publish the figure or table that a rule without wildcards draws."""
+    paper, kind, name = Path(one.output[0]).with_suffix("").parts[-3:]
+    code = one.params.function.removeprefix("featlearn.")
+    PUBLISHED.by_hand(paper, kind.removesuffix("s"), name, code, targets=targets)
 
 
 def in_words(function, *given):
@@ -138,18 +180,57 @@ def code(*functions):
     return fingerprint(*(f"featlearn.{name}" for name in functions))
 
 
-def by(function, section=None, **more):
+def by(function, section=..., *, each=None, only=None, images=None, **more):
     """What a rule that computes says of itself among its params, and what its numbers depend on.
 
-    ``section`` is the part of the config that the function reads as ``job.config``.
+    The function reads ``section`` as ``job.config``: by default ``<paper>.<experiment>`` of the
+    config, by the name of its module. Of a section of cells a job gets the one that its wildcard
+    ``each`` names. ``only`` names the parts that the function reads, with spaces between them: an
+    edit of another part runs nothing again. ``images`` is the state of image files: of files that
+    changed since, what was decoded is decoded again.
     """
-    own = {} if section is None else {"config": section}
-    return {"function": f"featlearn.{function}", "code": code(function), **own, **more}
+    if section is ...:
+        paper, _, module = function.partition(":")[0].partition(".experiments.")
+        section = config.get(paper, {}).get(module)
+
+    def read(whole):
+        return parts(whole, *only.split()) if only else whole
+
+    if section is not None:
+        own = (lambda wildcards: read(section[wildcards[each]])) if each else read(section)
+        more["config"] = own
+    if images is not None:
+        more |= {"cache": ".cache/images", "state": images}
+    return {"function": f"featlearn.{function}", "code": code(function), **more}
 
 
 def parts(section, *names):
     """Those parts of a section of the config that a rule depends on."""
     return {name: section[name] for name in names}
+
+
+def complete(rules):
+    """Give each rule of ours its environment, a log of its name, and a message from a docstring."""
+    for one in rules:
+        if not str(one.snakefile).startswith(str(ROOT)):
+            continue
+        text = "all that this target asks for"
+        if one.script:
+            one.conda_env = one.conda_env or ENVIRONMENT
+            text = Path(one.script).read_text().split('"""')[1]
+        if one.script and not one.log:
+            paper = next(iter(one.output), "").removeprefix(f"{RESULTS}/").partition("/")[0]
+            _, found, rest = one.name.partition(f"{paper}_")
+            name = f"{paper}/{rest}" if paper and found else one.name
+            wildcards = "".join(f"-{{{name}}}" for name in sorted(one.wildcard_names))
+            one.log_modifier = workflow.modifier.path_modifier
+            one.set_log(f"{LOGS}/{name}{wildcards}.log")
+        if "function" in one.params.keys():
+            with suppress(FeatlearnError):  # one without a docstring
+                text = caption_of(one.params.function)
+        words = text.partition("\n")[0].rstrip(".").replace("{", "{{").replace("}", "}}")
+        if one.message is None:
+            one.message = f"{one.name}: {words}{' -> {output[0]}' if one.output else ''}"
 
 
 def share(rules):
@@ -164,7 +245,7 @@ def share(rules):
 
 
 def begin_run():
-    """Keep the results folder for this run (a second run in it is refused), and tell how it goes."""
+    """Keep the results folder for this run: a second run in it is refused."""
     gc.freeze()
     gc.enable()
     try:
@@ -174,19 +255,21 @@ def begin_run():
     os.environ[commit.VARIABLE] = commit.commit(ROOT)
     jobs = list(workflow.dag.needrun_jobs())
     in_words(run.check_claims, ROOT, PUBLISHED.claims_of({job.rule.name for job in jobs}))
-    display.install(logger, jobs, RESULTS, workflow.resource_settings.cores or 1)
+    run.one_line_a_job(logger, jobs)
     if workflow.local_exec:
+        # with a limit of starts per second the scheduler looks at open jobs hundreds of times a second
+        workflow.scheduler.job_rate_limiter = None
         warm.start(len(jobs), config["threads"])
 
 
-def tell_unfinished(logs):
-    """After a run that failed: what the logs do not tell, and if it was of everything, a report."""
+def report_unfinished():
+    """Of a run of everything that failed, a report."""
     warm.stop()
-    silent = run.note_silent_ends(Path(RESULTS), map(Path, logs))
     if workflow.dag_settings.targets:
         return
-    run.tell_unfinished(
+    run.write_unfinished(
         ROOT,
+        Path(RESULTS),
         {
             "results": RESULTS,
             "wanted": PUBLISHED.artefacts,
@@ -196,6 +279,5 @@ def tell_unfinished(logs):
             "entries": asset("config/catalogue.yaml"),
             "config": config,
             "command": COMMAND,
-            "killed": silent,
         },
     )

@@ -1,39 +1,24 @@
 # Wen & Li: why augmentation lets contrastive learning find sparse features.
 
 from featlearn.contrastive import config as contrastive_config
+from featlearn.contrastive.images import config as contrastive_images
 
-checked(contrastive_config.faults(config["contrastive"]))
-
-CONTRASTIVE = f"{RESULTS}/contrastive"
-
-
-# ------------------------------------------------------------------------------------- stages
-# the three stages: RandomMask or not, thresholds or not, from one start; and the theory's decay
-
-STAGES = config["contrastive"]["stages"]
-STAGE_ARMS = ["masked", "unmasked", "masked-zero", "unmasked-zero", "theory-decay"]
+CONTRASTIVE = config["contrastive"]
+SCALING = CONTRASTIVE["scaling"]
+STAGE_ARMS = [*expand("{mask}masked{how}", mask=["", "un"], how=["", "-zero", "-kept"])]
+STAGE_ARMS += ["sampled", "theory-decay"]
 
 
+# the three stages: RandomMask or not, thresholds or not, from one start; and variants
 use rule compute as contrastive_train with:
     output:
-        weights=f"{CONTRASTIVE}/weights/stages/{{arm}}.safetensors",
-        history=f"{CONTRASTIVE}/measurements/stages/{{arm}}-history.parquet",
-    log:
-        f"{LOGS}/contrastive/train-{{arm}}.log",
+        **outputs("contrastive/stages", weights="{arm}", history="{arm}-history"),
     wildcard_constraints:
         arm="|".join(STAGE_ARMS),
     params:
         **by(
             "contrastive.experiments.stages:train",
-            parts(
-                STAGES,
-                "replicates",
-                "data",
-                "network",
-                "training",
-                "thresholds",
-                "record_every",
-            ),
+            only="replicates data network training thresholds record_every probe",
         ),
 
 
@@ -41,93 +26,29 @@ use rule compute as contrastive_evaluate with:
     input:
         weights=expand(rules.contrastive_train.output.weights, arm=STAGE_ARMS),
     output:
-        moments=f"{CONTRASTIVE}/measurements/stages/moments.parquet",
-        alignment=f"{CONTRASTIVE}/measurements/stages/alignment.parquet",
-        evaluation=f"{CONTRASTIVE}/measurements/stages/evaluation.parquet",
-        labels=f"{CONTRASTIVE}/measurements/stages/labels.parquet",
-        decoupling=f"{CONTRASTIVE}/measurements/stages/decoupling.parquet",
-    log:
-        f"{LOGS}/contrastive/evaluate.log",
+        **outputs("contrastive/stages", "moments evaluation decoupling"),
     params:
-        **by("contrastive.experiments.stages:evaluate", STAGES),
+        **by("contrastive.experiments.stages:evaluate"),
 
 
-experiment(
-    "contrastive",
-    "stages",
-    also=expand(rules.contrastive_train.output.weights, arm=STAGE_ARMS),
-    histories=expand(rules.contrastive_train.output.history, arm=STAGE_ARMS),
-    moments=rules.contrastive_evaluate.output.moments,
-    alignment=rules.contrastive_evaluate.output.alignment,
-    evaluation=rules.contrastive_evaluate.output.evaluation,
-    labels=rules.contrastive_evaluate.output.labels,
-    decoupling=rules.contrastive_evaluate.output.decoupling,
-)
-
-
-# ------------------------------------------------------------------------- trained thresholds
 # footnote 4: thresholds by gradient descent rise with RandomMask and fall without
-
-
 use rule compute as contrastive_trained_thresholds with:
     output:
-        history=f"{CONTRASTIVE}/measurements/trained-thresholds/history.parquet",
-        evaluation=f"{CONTRASTIVE}/measurements/trained-thresholds/evaluation.parquet",
-    log:
-        f"{LOGS}/contrastive/trained-thresholds.log",
+        **outputs("contrastive/trained-thresholds", "history evaluation"),
     params:
-        **by(
-            "contrastive.experiments.trained_thresholds:measure",
-            config["contrastive"]["trained_thresholds"],
-        ),
-
-
-experiment(
-    "contrastive",
-    "trained-thresholds",
-    history=rules.contrastive_trained_thresholds.output.history,
-    evaluation=rules.contrastive_trained_thresholds.output.evaluation,
-)
-
-
-# ---------------------------------------------------------------------------------- ablations
-# one change at a time: masks, thresholds, decay, noise, width, dictionary, the printed gradient
-
-ABLATIONS = config["contrastive"]["ablations"]
+        **by("contrastive.experiments.trained_thresholds:measure"),
 
 
 use rule compute as contrastive_ablations with:
     output:
-        history=f"{CONTRASTIVE}/measurements/ablations/history.parquet",
-        evaluation=f"{CONTRASTIVE}/measurements/ablations/evaluation.parquet",
-    log:
-        f"{LOGS}/contrastive/ablations.log",
+        **outputs("contrastive/ablations", "evaluation"),
     params:
-        **by("contrastive.experiments.ablations:measure", ABLATIONS),
-
-
-experiment(
-    "contrastive",
-    "ablations",
-    ABLATIONS,
-    history=rules.contrastive_ablations.output.history,
-    evaluation=rules.contrastive_ablations.output.evaluation,
-)
-
-
-# ------------------------------------------------------------------------------------ scaling
-# more atoms: the probe's error against the Bayes floor, and the length of stage II
-
-SCALING = config["contrastive"]["scaling"]
+        **by("contrastive.experiments.ablations:measure"),
 
 
 use rule compute as contrastive_scaling with:
     output:
-        sizes=f"{CONTRASTIVE}/measurements/scaling/{{atoms}}.parquet",
-    log:
-        f"{LOGS}/contrastive/scaling-{{atoms}}.log",
-    wildcard_constraints:
-        atoms=r"\d+",
+        **outputs("contrastive/scaling", sizes="{atoms}", courses="{atoms}-course"),
     resources:
         **request(mem_mb=4000, runtime=120, gpu=GPU),
     params:
@@ -137,42 +58,170 @@ use rule compute as contrastive_scaling with:
         ),
 
 
+use rule calculate as contrastive_identities with:
+    output:
+        **outputs("contrastive/identities", "instances sampled"),
+    resources:
+        **request(mem_mb=3000, runtime=20),
+    params:
+        **by("contrastive.experiments.identities:measure", device="cpu"),
+
+
 experiment(
     "contrastive",
-    "scaling",
-    sizes=expand(
-        rules.contrastive_scaling.output.sizes, atoms=[size["atoms"] for size in SCALING["sizes"]]
-    ),
+    "stages",
+    rules.contrastive_evaluate,
+    histories=expand(rules.contrastive_train.output.history, arm=STAGE_ARMS),
+    also=rules.contrastive_evaluate.input.weights,
 )
+experiment("contrastive", "trained-thresholds")
+experiment("contrastive", "ablations")
+experiment("contrastive", "scaling", over={"atoms": [size["atoms"] for size in SCALING["sizes"]]})
+experiment("contrastive", "identities")
+
+# Figures 1 to 4: what each augmentation lets a network learn, on images (target contrastive_images).
+PICTURE_SETS = CONTRASTIVE["images"]
+# real images that are not there: a plan can be made, the job that opens them says what is missing
+PICTURE_STATES = {
+    name: contrastive_images.state(settings)
+    for name, settings in PICTURE_SETS.items()
+    if not contrastive_images.is_made(settings)
+}
+PICTURES_DECODED = {
+    name: outputs("contrastive/images", images=f"{name}/images")["images"]
+    for name in PICTURE_STATES
+}
+# wildcards of each training, and of each encoder with all its arms; figures show the first replicate
+PICTURE_TRAININGS = contrastive_images.trainings(PICTURE_SETS)
+PICTURE_ENCODERS = contrastive_images.measured(PICTURE_SETS)
+PICTURE_FIRSTS = [each for each in PICTURE_ENCODERS if each["replicate"] == 0]
 
 
-# --------------------------------------------------------------------------------- identities
-# closed forms against automatic differentiation, enumeration and sampling; the printed gradient
+wildcard_constraints:
+    image_data="|".join(PICTURE_SETS),
+    encoder="[A-Za-z0-9_-]+",
 
 
-use rule compute as contrastive_identities with:
+use rule calculate as contrastive_images_data with:
     output:
-        instances=f"{CONTRASTIVE}/measurements/identities/instances.parquet",
-        sampled=f"{CONTRASTIVE}/measurements/identities/sampled.parquet",
-    log:
-        f"{LOGS}/contrastive/identities.log",
-    # in float64 on the processor, wherever the others compute
+        **outputs("contrastive/images", images="{image_data}/images"),
     resources:
-        **request(mem_mb=2000, runtime=30),
+        **request(mem_mb=3000, runtime=120),
     params:
         **by(
-            "contrastive.experiments.identities:measure",
-            config["contrastive"]["identities"],
+            "contrastive.experiments.images:data",
+            each="image_data",
             device="cpu",
+            images=lambda wildcards: PICTURE_STATES[wildcards.image_data],
         ),
 
 
+use rule compute as contrastive_images_train with:
+    input:
+        images=lambda wildcards: PICTURES_DECODED.get(wildcards.image_data, []),
+    output:
+        **outputs(
+            "contrastive/images",
+            "history trace",
+            at="*/{image_data}/{encoder}/{arm}-{replicate}",
+            weights="{image_data}/{encoder}/{arm}-{replicate}",
+        ),
+    wildcard_constraints:
+        arm="|".join(contrastive_images.ARMS),
+    resources:
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
+    params:
+        **by(
+            "contrastive.experiments.images:train",
+            {name: contrastive_images.training_part(PICTURE_SETS[name]) for name in PICTURE_SETS},
+            each="image_data",
+            cache=".cache/images",
+        ),
+
+
+# this and the next begin with the last trainings, not after them: no core idles at the end
+use rule compute as contrastive_images_measure with:
+    input:
+        images=rules.contrastive_images_train.input.images,
+        weights=lambda wildcards: expand(
+            rules.contrastive_images_train.output.weights,
+            arm=contrastive_images.arms_of(PICTURE_SETS[wildcards.image_data], wildcards.encoder),
+            **wildcards,
+        ),
+    output:
+        **outputs(
+            "contrastive/images",
+            "evaluation patterns pictures",
+            at="*/{image_data}/{encoder}-{replicate}",
+        ),
+    priority: 1
+    resources:
+        **request(mem_mb=3000, runtime=240, gpu=GPU),
+    params:
+        **by("contrastive.experiments.images:responses", each="image_data", cache=".cache/images"),
+
+
+use rule contrastive_images_measure as contrastive_images_map with:
+    input:
+        images=rules.contrastive_images_train.input.images,
+        weights=lambda wildcards: expand(
+            rules.contrastive_images_train.output.weights,
+            arm=contrastive_images.mapped_arms(
+                PICTURE_SETS[wildcards.image_data], wildcards.encoder
+            ),
+            **wildcards,
+        ),
+    output:
+        **outputs("contrastive/images", "map separation", at="*/{image_data}/{encoder}-{replicate}"),
+    params:
+        **by("contrastive.experiments.images:maps", None),
+
+
+use rule calculate as contrastive_images_evaluations with:
+    input:
+        parts=[
+            *filled(rules.contrastive_images_measure.output.evaluation, PICTURE_ENCODERS),
+            *filled(rules.contrastive_images_map.output.separation, PICTURE_ENCODERS),
+        ],
+        traces=filled(rules.contrastive_images_train.output.trace, PICTURE_TRAININGS),
+    output:
+        **outputs("contrastive/images", "evaluations traces"),
+    params:
+        **by("contrastive.experiments.images:gather", None),
+
+
+use rule calculate as contrastive_images_figure_views with:
+    input:
+        *PICTURES_DECODED.values(),
+    output:
+        PUBLISHED.files("contrastive", "figure", "image-views"),
+    params:
+        **by(
+            "contrastive.experiments.image_views:image_views",
+            PICTURE_SETS,
+            cache=".cache/images",
+            device="cpu",
+            contains="drawn",
+        ),
+
+
+shown_by(rules.contrastive_images_figure_views, "contrastive_images")
+
 experiment(
     "contrastive",
-    "identities",
-    instances=rules.contrastive_identities.output.instances,
-    sampled=rules.contrastive_identities.output.sampled,
+    "images",
+    rules.contrastive_images_evaluations,
+    judged=PICTURE_SETS,
+    targets=["contrastive_images"],
+    # of what data the figures are made: stand-ins, unless real images are among them
+    contains="measured" if PICTURE_STATES else "stand-in",
+    also=[
+        *PICTURES_DECODED.values(),
+        *filled(rules.contrastive_images_train.output, PICTURE_TRAININGS),
+        *filled(rules.contrastive_images_measure.output, PICTURE_ENCODERS),
+        *filled(rules.contrastive_images_map.output, PICTURE_ENCODERS),
+    ],
+    pictures=filled(rules.contrastive_images_measure.output.pictures, PICTURE_FIRSTS),
+    maps=filled(rules.contrastive_images_map.output.map, PICTURE_FIRSTS),
+    patterns=filled(rules.contrastive_images_measure.output.patterns, PICTURE_FIRSTS),
 )
-
-
-include: "contrastive/images.smk"

@@ -1,11 +1,25 @@
 # Figures, tables and claims of every experiment: a rule each, made from what the package declares.
 # In a loop Snakemake needs values where elsewhere a function may stand.
 
+
+use rule gather as gathered with:
+    input:
+        parts=lambda wildcards: GATHERED[wildcards.frame][1],
+    output:
+        frame=f"{RESULTS}/{{frame}}.parquet",
+    log:
+        f"{LOGS}/{{frame}}.log",
+    wildcard_constraints:
+        frame="|".join(GATHERED) or "none",
+    group:
+        lambda wildcards: GATHERED[wildcards.frame][0]
+
+
 for shown in PUBLISHED.experiments:
     # the modules' name: profiles/slurm finds it by their files
     label = f"{shown.paper}-{shown.name.replace('-', '_')}"
 
-    for batch in shown.batches:
+    for batch in () if POINT else shown.batches:
 
         rule:
             name:
@@ -18,12 +32,8 @@ for shown in PUBLISHED.experiments:
                     for one in batch.exhibits
                     for file in PUBLISHED.files(one.paper, one.kind, one.name)
                 ],
-            log:
-                f"{LOGS}/{shown.paper}/show-{batch.label}.log",
             group:
                 label
-            conda:
-                ENVIRONMENT
             resources:
                 **SHORT,
             params:
@@ -53,23 +63,21 @@ for shown in PUBLISHED.experiments:
                 **shown.frames,
             output:
                 PUBLISHED.ledger(shown.paper, shown.name),
-            log:
-                f"{LOGS}/{shown.paper}/judge-{shown.name}.log",
             group:
                 label
-            conda:
-                ENVIRONMENT
             resources:
                 **SHORT,
             params:
-                code=fingerprint(shown.claims, "featlearn.core.claims"),
+                **({"point": True} if POINT else {}),
+                code=fingerprint(*shown.judges, "featlearn.core.claims"),
+                texts=texts_of(shown.judges),
                 module=shown.claims,
                 config=shown.judged,
             script:
                 str(ROOT / "scripts" / "judge.py")
 
 
-for target, files in PUBLISHED.targets.items():
+for target, files in () if POINT else PUBLISHED.targets.items():
 
     rule:
         name:

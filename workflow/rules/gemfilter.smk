@@ -1,44 +1,24 @@
 # Thesis, chapter 9: GemFilter, early layers select the tokens of a prompt.
 
-import re
-
 from featlearn.gemfilter import config as gemfilter_config
 
-checked(gemfilter_config.faults(config["gemfilter"]))
-
-GEMFILTER = f"{RESULTS}/gemfilter/measurements"
 GEMS = config["gemfilter"]
 # who reads needles, and tasks: language models where the config names some, or else stand-ins
 READERS = gemfilter_config.readers(GEMS, "haystack")
 TASKED = gemfilter_config.readers(GEMS, "longbench")
 MODELS = GEMS["language"]["models"]
 
-
-# -------------------------------------------------------------------------------------- training
-# The trained stand-in.
-
 if "trained" in READERS:
 
+    # the stand-in
     use rule compute as gemfilter_training with:
         output:
-            weights=f"{RESULTS}/gemfilter/weights/trained.safetensors",
-            curves=f"{GEMFILTER}/training/curves.parquet",
-        log:
-            f"{LOGS}/gemfilter/training.log",
+            **outputs("gemfilter/training", "curves"),
+            **outputs("gemfilter", weights="trained"),
         params:
             **by("gemfilter.experiments.training:measure", GEMS["trained"]),
 
-    experiment(
-        "gemfilter",
-        "training",
-        GEMS["trained"],
-        contains="stand-in",
-        curves=rules.gemfilter_training.output.curves,
-    )
-
-
-# ---------------------------------------------------------------------------------------- needle
-# Needles in haystacks, a job a reader.
+    experiment("gemfilter", "training", section=GEMS["trained"], contains="stand-in")
 
 
 use rule compute as gemfilter_needle with:
@@ -47,15 +27,7 @@ use rule compute as gemfilter_needle with:
             rules.gemfilter_training.output.weights if wildcards.network == "trained" else []
         ),
     output:
-        scores=f"{GEMFILTER}/needle/{{network}}-scores.parquet",
-        layers=f"{GEMFILTER}/needle/{{network}}-layers.parquet",
-        maps=f"{GEMFILTER}/needle/{{network}}-maps.parquet",
-        rows=f"{GEMFILTER}/needle/{{network}}-rows.parquet",
-        texts=f"{GEMFILTER}/needle/{{network}}-texts.parquet",
-    log:
-        f"{LOGS}/gemfilter/needle-{{network}}.log",
-    wildcard_constraints:
-        network="|".join(map(re.escape, READERS)),
+        **outputs("gemfilter/needle", "scores layers maps rows texts", at="{network}-*"),
     resources:
         **request(mem_mb=16000 if MODELS else 3000, runtime=1440 if MODELS else 60, gpu=GPU),
     params:
@@ -68,31 +40,11 @@ use rule compute as gemfilter_needle with:
         ),
 
 
-experiment(
-    "gemfilter",
-    "needle",
-    GEMS,
-    contains=gemfilter_config.contains(GEMS, READERS),
-    quoted=asset("config/paper_values/gemfilter.yaml"),
-    **{
-        name: expand(getattr(rules.gemfilter_needle.output, name), network=READERS)
-        for name in ("scores", "layers", "maps", "rows", "texts")
-    },
-)
-
-# ------------------------------------------------------------------------------------- longbench
-# Fourteen tasks with the metrics of LongBench.
-
-
-use rule compute as gemfilter_longbench with:
+use rule gemfilter_needle as gemfilter_longbench with:
+    input:
+        [],
     output:
-        tasks=f"{GEMFILTER}/longbench/{{network}}-tasks.parquet",
-    log:
-        f"{LOGS}/gemfilter/longbench-{{network}}.log",
-    wildcard_constraints:
-        network="|".join(map(re.escape, TASKED)),
-    resources:
-        **request(mem_mb=16000 if MODELS else 3000, runtime=1440 if MODELS else 60, gpu=GPU),
+        **outputs("gemfilter/longbench", "tasks", at="{network}-*"),
     params:
         **by(
             "gemfilter.experiments.longbench:measure",
@@ -104,36 +56,31 @@ use rule compute as gemfilter_longbench with:
         ),
 
 
-experiment(
-    "gemfilter",
-    "longbench",
-    GEMS["longbench"],
-    contains=gemfilter_config.contains(GEMS, TASKED),
-    tasks=expand(rules.gemfilter_longbench.output.tasks, network=TASKED),
-    quoted=asset("config/paper_values/gemfilter.yaml"),
-)
-
-# ----------------------------------------------------------------------------------------- costs
-# Operations and memory, counted: at the sizes of the thesis' models, or of those in folders.
-
+# operations and memory, counted: at the sizes of the thesis' models, or of those in folders
 COUNTED = {name: gemfilter_config.sizes(model) for name, model in MODELS.items()}
 COSTS = {**GEMS["costs"], "models": COUNTED or GEMS["costs"]["models"]}
 
 
 use rule calculate as gemfilter_costs with:
     output:
-        costs=f"{GEMFILTER}/costs/costs.parquet",
-    log:
-        f"{LOGS}/gemfilter/costs.log",
+        **outputs("gemfilter/costs", "costs"),
     params:
         **by("gemfilter.experiments.costs:measure", COSTS),
 
 
 experiment(
     "gemfilter",
-    "costs",
-    COSTS,
-    contains="stand-in",
-    costs=rules.gemfilter_costs.output.costs,
-    quoted=asset("config/paper_values/gemfilter.yaml"),
+    "needle",
+    section=GEMS,
+    over={"network": READERS},
+    contains=gemfilter_config.contains(GEMS, READERS),
+    paper_values="gemfilter",
 )
+experiment(
+    "gemfilter",
+    "longbench",
+    over={"network": TASKED},
+    contains=gemfilter_config.contains(GEMS, TASKED),
+    paper_values="gemfilter",
+)
+experiment("gemfilter", "costs", section=COSTS, contains="stand-in", paper_values="gemfilter")

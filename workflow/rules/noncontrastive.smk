@@ -1,114 +1,178 @@
 # Wen & Li: how the prediction head keeps non-contrastive learning from collapse.
 
-from featlearn.noncontrastive import config as noncontrastive_config
+from featlearn.noncontrastive.images import cells as head_cells
+from featlearn.noncontrastive.images import config as head_config
 
-checked(noncontrastive_config.faults(config["noncontrastive"]))
+# images: part-composed pictures always, real ones where the config names some
+HEAD_SETS = config["noncontrastive"]["images"]
+HEAD_STATES, HEAD_MISSING = head_config.states(HEAD_SETS)
+if workflow.is_main_process:
+    for line in HEAD_MISSING:
+        logger.warning(f"{line}; its jobs will fail until the images are there")
 
-NONCONTRASTIVE = f"{RESULTS}/noncontrastive"
+# of each data set the trainings that run side by side, by the job that runs them
+HEAD_GROUPS = {name: head_cells.groups(settings) for name, settings in HEAD_SETS.items()}
+HEAD_JOBS = [
+    {"head_set": name, "head_group": group, "replicate": replicate}
+    for name, settings in HEAD_SETS.items()
+    for group in HEAD_GROUPS[name]
+    for replicate in range(settings["replicates"])
+]
+# what a training side by side depends on, and what one of Figure 5 does
+HEAD_SETTINGS = {name: head_cells.head_settings(HEAD_SETS[name]) for name in HEAD_SETS}
+ROBUST_SETTINGS = {name: head_cells.robust_settings(HEAD_SETS[name]) for name in HEAD_SETS}
+# decoded images of real sets; files that changed since are decoded again
+HEAD_IMAGES = {
+    "each": "head_set",
+    "cache": ".cache/images",
+    "state": lambda wildcards: HEAD_STATES.get(wildcards.head_set),
+}
 
 
-include: "noncontrastive/images.smk"
+wildcard_constraints:
+    head_set="|".join(HEAD_SETS),
+    head_group="|".join(sorted({job["head_group"] for job in HEAD_JOBS})),
+    robust_arm="|".join(head_cells.ROBUST_TRAINED),
 
 
-# figures of the paper itself that are drawn, not measured
-experiment("noncontrastive", "paper_items")
+use rule compute as noncontrastive_image_heads with:
+    output:
+        **outputs(
+            "noncontrastive/images",
+            "history values histogram spectrum",
+            at="{head_set}/*-{head_group}-{replicate}",
+            weights="{head_set}/{head_group}-{replicate}",
+        ),
+    resources:
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
+    params:
+        **by(
+            "noncontrastive.experiments.images:train",
+            HEAD_SETTINGS,
+            runs=lambda wildcards: HEAD_GROUPS[wildcards.head_set][wildcards.head_group],
+            **HEAD_IMAGES,
+        ),
 
-# ------------------------------------------------------------------------------------ algorithm
-# Algorithm 1 by SGD, with the head, without, and ablated, beside the population flow.
 
-ALGORITHM = config["noncontrastive"]["algorithm"]
+use rule compute as noncontrastive_image_start with:
+    output:
+        **outputs("noncontrastive/images", values="{head_set}/values-untrained-{replicate}"),
+    params:
+        **by("noncontrastive.experiments.images:start", HEAD_SETTINGS, **HEAD_IMAGES),
+
+
+# of all jobs, and of the untrained networks
+HEADS = rules.noncontrastive_image_heads.output
+HEAD_FRAMES = {name: filled(file, HEAD_JOBS) for name, file in HEADS.items() if name != "weights"}
+HEAD_STARTS = filled(rules.noncontrastive_image_start.output.values, HEAD_JOBS)
+HEAD_FRAMES["values"] += dict.fromkeys(HEAD_STARTS)
+experiment(
+    "noncontrastive",
+    "images",
+    targets=["noncontrastive_images"],
+    also=filled(HEADS.weights, HEAD_JOBS),
+    # an item is the paper's once all data sets that it needs are among ours
+    contains={
+        name: "measured" if needed <= HEAD_SETS.keys() else "stand-in"
+        for name, needed in head_cells.PAPER_SETS.items()
+    },
+    **together("noncontrastive/images", "images", **HEAD_FRAMES),
+)
+
+# Figure 5: pictures that channels of adversarially trained networks respond to. Of the data
+# sets whose config has a group `robust`.
+ROBUST_SETS = {name: HEAD_SETS[name] for name in head_cells.robust_sets(HEAD_SETS)}
+ROBUST_JOBS = [
+    {"head_set": name, "replicate": replicate}
+    for name, settings in ROBUST_SETS.items()
+    for replicate in range(settings["replicates"])
+]
+ROBUST_TRAININGS = [
+    {**job, "robust_arm": arm} for job in ROBUST_JOBS for arm in head_cells.ROBUST_TRAINED
+]
+
+
+use rule compute as noncontrastive_robust_train with:
+    output:
+        **outputs(
+            "noncontrastive/robust",
+            weights="{head_set}/{robust_arm}-{replicate}",
+            history="{head_set}/history-{robust_arm}-{replicate}",
+        ),
+    resources:
+        **request(mem_mb=3000, runtime=1440, gpu=GPU),
+    params:
+        **by("noncontrastive.experiments.robust:train", ROBUST_SETTINGS, **HEAD_IMAGES),
+
+
+use rule compute as noncontrastive_robust_look with:
+    input:
+        weights=expand(
+            rules.noncontrastive_robust_train.output.weights,
+            robust_arm=head_cells.ROBUST_TRAINED,
+            allow_missing=True,
+        ),
+    output:
+        **outputs("noncontrastive/robust", "values pictures", at="{head_set}/*-{replicate}"),
+    params:
+        **by("noncontrastive.experiments.robust:look", ROBUST_SETTINGS, **HEAD_IMAGES),
+
+
+if ROBUST_SETS:
+
+    ROBUST_VALUES = filled(rules.noncontrastive_robust_look.output.values, ROBUST_JOBS)
+    experiment(
+        "noncontrastive",
+        "robust",
+        **together("noncontrastive/robust", "robust", values=ROBUST_VALUES),
+        section=ROBUST_SETS,
+        judged=ROBUST_SETS,
+        targets=["noncontrastive_robust"],
+        also=[
+            *filled(rules.noncontrastive_robust_train.output, ROBUST_TRAININGS),
+            *filled(rules.noncontrastive_robust_look.output, ROBUST_JOBS),
+        ],
+        contains="measured" if "cifar10" in ROBUST_SETS else "stand-in",
+        # replicate 0 is shown
+        pictures=filled(
+            rules.noncontrastive_robust_look.output.pictures,
+            {"head_set": ROBUST_SETS, "replicate": 0},
+        ),
+    )
 
 
 use rule compute as noncontrastive_algorithm with:
     output:
-        history=f"{NONCONTRASTIVE}/measurements/algorithm/history.parquet",
-        flow=f"{NONCONTRASTIVE}/measurements/algorithm/flow.parquet",
-    log:
-        f"{LOGS}/noncontrastive/algorithm.log",
+        **outputs("noncontrastive/algorithm", "history flow"),
     params:
-        **by("noncontrastive.experiments.algorithm:measure", ALGORITHM),
-
-
-experiment(
-    "noncontrastive",
-    "algorithm",
-    ALGORITHM,
-    history=rules.noncontrastive_algorithm.output.history,
-    flow=rules.noncontrastive_algorithm.output.flow,
-)
-
-# --------------------------------------------------------------------------------------- phases
-# The four phases along the population flow, over the dimension.
-
-PHASES = config["noncontrastive"]["phases"]
+        **by("noncontrastive.experiments.algorithm:measure"),
 
 
 use rule compute as noncontrastive_phases with:
     output:
-        times=f"{NONCONTRASTIVE}/measurements/phases/times.parquet",
-        curves=f"{NONCONTRASTIVE}/measurements/phases/curves.parquet",
-    log:
-        f"{LOGS}/noncontrastive/phases.log",
+        **outputs("noncontrastive/phases", "times curves"),
     params:
-        **by("noncontrastive.experiments.phases:measure", PHASES),
-
-
-experiment(
-    "noncontrastive",
-    "phases",
-    PHASES,
-    times=rules.noncontrastive_phases.output.times,
-    curves=rules.noncontrastive_phases.output.curves,
-)
-
-# --------------------------------------------------------------------------------------- starts
-# What the neurons take from many random starts; the phase diagram of collapse.
-
-STARTS = config["noncontrastive"]["starts"]
+        **by("noncontrastive.experiments.phases:measure"),
 
 
 use rule compute as noncontrastive_starts with:
     output:
-        outcomes=f"{NONCONTRASTIVE}/measurements/starts/outcomes.parquet",
-        diagram=f"{NONCONTRASTIVE}/measurements/starts/diagram.parquet",
-    log:
-        f"{LOGS}/noncontrastive/starts.log",
+        **outputs("noncontrastive/starts", "outcomes diagram"),
     params:
-        **by("noncontrastive.experiments.starts:measure", STARTS),
+        **by("noncontrastive.experiments.starts:measure"),
 
 
-experiment(
-    "noncontrastive",
-    "starts",
-    STARTS,
-    outcomes=rules.noncontrastive_starts.output.outcomes,
-    diagram=rules.noncontrastive_starts.output.diagram,
-)
-
-# -------------------------------------------------------------------------------------- oracles
-# The closed forms against brute force, as printed and corrected; the roles of section 5.3.
-
-
+# the closed forms against brute force, as printed and corrected; the roles of section 5.3
 use rule compute as noncontrastive_oracles with:
     output:
-        instances=f"{NONCONTRASTIVE}/measurements/oracles/instances.parquet",
-        roles=f"{NONCONTRASTIVE}/measurements/oracles/roles.parquet",
-    log:
-        f"{LOGS}/noncontrastive/oracles.log",
+        **outputs("noncontrastive/oracles", "instances roles"),
     resources:
         **request(mem_mb=4000, runtime=30),
     params:
         # exact formulas in float64: the same numbers on every machine
-        **by(
-            "noncontrastive.experiments.oracles:measure",
-            config["noncontrastive"]["oracles"],
-            device="cpu",
-        ),
+        **by("noncontrastive.experiments.oracles:measure", device="cpu"),
 
 
-experiment(
-    "noncontrastive",
-    "oracles",
-    instances=rules.noncontrastive_oracles.output.instances,
-    roles=rules.noncontrastive_oracles.output.roles,
-)
+# the first: figures of the paper itself that are drawn, not measured
+for name in ("paper_items", "algorithm", "phases", "starts", "oracles"):
+    experiment("noncontrastive", name)

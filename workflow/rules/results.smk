@@ -3,16 +3,14 @@
 RESULTS_FILES = [
     f"{RESULTS}/{name}"
     for name in ("claims.parquet", "catalogue.parquet", "report.html", "checksums.txt")
+    if config["papers"]
 ]
 FIGURES = PUBLISHED.first_files("figure")
 TABLES = PUBLISHED.first_files("table")
 # a wrong entry, or a claim that nobody declares, is refused now; one that only this run does not
 # have, the page names
-in_words(
-    refuse_unknown_findings,
-    in_words(read_findings, ROOT / "config/findings.yaml"),
-    config["papers"],
-)
+FINDINGS = in_words(read_findings, ROOT / "config/findings.yaml")
+in_words(refuse_unknown_findings, FINDINGS, config["papers"])
 
 
 use rule gather as claims with:
@@ -20,8 +18,6 @@ use rule gather as claims with:
         ledgers=PUBLISHED.ledgers,
     output:
         f"{RESULTS}/claims.parquet",
-    log:
-        f"{LOGS}/claims.log",
     group:
         "results"
 
@@ -36,12 +32,8 @@ rule catalogue:
         files=[*FIGURES, *TABLES],
     output:
         f"{RESULTS}/catalogue.parquet",
-    log:
-        f"{LOGS}/catalogue.log",
     group:
         "results"
-    conda:
-        ENVIRONMENT
     resources:
         **SHORT,
     params:
@@ -58,12 +50,8 @@ rule checksums:
         catalogue=rules.catalogue.output[0],
     output:
         f"{RESULTS}/checksums.txt",
-    log:
-        f"{LOGS}/checksums.log",
     group:
         "results"
-    conda:
-        ENVIRONMENT
     resources:
         **SHORT,
     params:
@@ -79,21 +67,29 @@ rule report:
         figures=FIGURES,
         tables=TABLES,
         templates=[
-            asset(file) for file in sorted((SOURCES / "featlearn/core/templates").rglob("*.j2"))
+            asset(file)
+            for file in sorted((SOURCES / "featlearn/core/publishing/templates").rglob("*.j2"))
         ],
         findings=asset("config/findings.yaml"),
+        # of each claim the published verdict is shown; there are none in an installed package
+        published=[
+            asset(file)
+            for pattern in (
+                "results/published/desk*/claims.parquet",
+                "results/published/desk*/provenance.json",
+                "results/published/desk*/neighbours/*/*.parquet",
+                "config/withdrawn.yaml",
+            )
+            for file in sorted(ROOT.glob(pattern))
+        ],
     output:
         f"{RESULTS}/report.html",
-    log:
-        f"{LOGS}/report.log",
     group:
         "results"
-    conda:
-        ENVIRONMENT
     resources:
         **SHORT,
     params:
-        code=code("core.report", "core.findings"),
+        code=code("core.publishing.report", "core.publishing.findings"),
         config=config,
         run=config["run"],
         command=COMMAND,

@@ -3,17 +3,93 @@
 from featlearn.universality import config as universality_config
 from featlearn.universality import encoders as universality_encoders
 
-UNIVERSALITY_QUOTED = asset("config/paper_values/universality.yaml")
+UNIVERSALITY = config["universality"]
+FOUNDATION = UNIVERSALITY["foundation"]
+# tables of probes are made of the encoders that a config names, or else of vectors
+UNIVERSALITY_NAMED = universality_config.from_files(FOUNDATION)
+UNIVERSALITY_IMAGES = {
+    name: universality_config.ladder_state(UNIVERSALITY[name]["sets"], f"universality.{name}.sets")
+    for name in ("pictures", "residual")
+}
 
-checked(universality_config.faults(config["universality"]))
 
-UNIVERSALITY_NAMED = universality_config.from_files(config["universality"]["foundation"])
+use rule calculate as universality_theory with:
+    output:
+        **outputs("universality/theory", "allocations thresholds square risks updates"),
+    params:
+        **by("universality.experiments.theory:measure"),
 
 
-include: "universality/theory.smk"
-include: "universality/ladders.smk"
-include: "universality/remedy.smk"
-include: "universality/foundation.smk"
-include: "universality/related.smk"
-include: "universality/pictures.smk"
-include: "universality/residual.smk"
+use rule compute as universality_ladders with:
+    output:
+        **outputs("universality/ladders", "accuracies similarities"),
+        encoders=f"{RESULTS}/universality/weights/ladders.safetensors",
+    params:
+        **by("universality.experiments.ladders:measure"),
+
+
+use rule compute as universality_remedy with:
+    input:
+        encoders=rules.universality_ladders.output.encoders,
+    output:
+        **outputs("universality/remedy", "tuned maps purities"),
+    params:
+        **by("universality.experiments.remedy:measure", ladders=UNIVERSALITY["ladders"]),
+
+
+use rule compute as universality_foundation with:
+    input:
+        encoders=[] if FOUNDATION["models"] else rules.universality_ladders.output.encoders,
+    output:
+        **outputs("universality/foundation", "adapters probed"),
+    params:
+        **by(
+            "universality.experiments.foundation:measure",
+            ladders=UNIVERSALITY["ladders"],
+            images=universality_config.foundation_state(FOUNDATION),
+        ),
+
+
+use rule compute as universality_related with:
+    output:
+        **outputs("universality/related", "pooled"),
+    params:
+        **by("universality.experiments.related:measure", ladders=UNIVERSALITY["ladders"]),
+
+
+use rule compute as universality_pictures with:
+    output:
+        **outputs("universality/pictures", "pictures"),
+    params:
+        **by("universality.experiments.pictures:measure", images=UNIVERSALITY_IMAGES["pictures"]),
+
+
+use rule compute as universality_residual with:
+    output:
+        **outputs("universality/residual", "pictures tuned"),
+    params:
+        **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
+
+
+experiment("universality", "theory")
+for name, tables in (
+    ("ladders", {"table-f-1", "table-f-4"}),
+    ("remedy", {"table-f-10", "table-f-11"}),
+):
+    named = sorted(UNIVERSALITY_NAMED & tables)
+    experiment("universality", name, without=named, paper_values="universality")
+experiment(
+    "universality",
+    "foundation",
+    without=[name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED],
+    contains=universality_config.contains(FOUNDATION),
+    paper_values="universality",
+)
+experiment(
+    "universality",
+    "related",
+    without=sorted(UNIVERSALITY_NAMED & {"table-f-2", "table-f-3"}),
+    paper_values="universality",
+)
+experiment("universality", "pictures")
+experiment("universality", "residual")

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from featlearn import images
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.classifier import Classifier
-from featlearn.images.door import BATCH, heat_maps
-from featlearn.images.others import Foreign, is_name
-from featlearn.images.overlay import overlay
-from featlearn.images.readers.common import shown
-from featlearn.images.readers.decode import BrokenImage
+from featlearn.images.api import BATCH, heat_maps
+from featlearn.images.cam.eigencam import overlay
+from featlearn.images.data.readers.common import shown
+from featlearn.images.data.readers.decode import BrokenImage
+from featlearn.images.pretrained import Foreign, is_name
 from featlearn.images.saved import Network
+from featlearn.images.train.classifier import Classifier
 
 #: Largest difference between a network and its export, of the largest output.
 SAME = 1e-4
@@ -35,7 +35,7 @@ def _network(source: str) -> Network | Foreign:
         what = "a folder; " if file.is_dir() else "" if file.is_file() else "no such file; "
         raise FeatlearnError(
             f"{source}: {what}expected a network that a run wrote, such as "
-            "results/flowers/own/weights/flowers/classifier-pretrained-0.safetensors"
+            "results/flowers/own_images/weights/flowers/classifier-pretrained-0.safetensors"
         )
     return images.network(source)
 
@@ -108,7 +108,8 @@ def predict(options: argparse.Namespace) -> int:
     for names, pixels in _decoded(network, files):
         for name, row in zip(names, network(pixels), strict=True):
             best = int(row.argmax())
-            print(f"{shown(name)}\t{network.classes[best]}\t{float(row[best]):.4f}", flush=True)
+            label = shown(network.classes[best])  # a stranger's file names the classes
+            print(f"{shown(name)}\t{label}\t{float(row[best]):.4f}", flush=True)
             done += 1
     return int(done < len(files))
 

@@ -3,76 +3,74 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from featlearn.contrastive.images.config import faults as image_faults
+from featlearn.core.checks import Checks
 from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
     "reference", "no-mask", "independent-masks", "zero-thresholds", "printed-schedule",
-    "no-growth", "strong-decay", "early-t1", "qr", "spiky", "more-noise", "more-noise-no-mask",
-    "few-neurons", "higher-thresholds", "masked-negatives",
+    "no-growth", "strong-decay", "early-t1", "qr", "spiky", "few-neurons",
+    "higher-thresholds", "masked-negatives", "wide", "wide-no-mask",
 )  # fmt: skip
 
+#: Trainings of a size of ``scaling`` that names none.
+SIZE_ARMS = ["masked", "unmasked"]
 
-def faults(contrastive: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
+
+def faults(contrastive: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other."""
+    check = Checks("contrastive", contrastive)
+    ablations, sizes = contrastive["ablations"], contrastive["scaling"]["sizes"]
+    data = {name: contrastive[name]["data"] for name in ("stages", "trained_thresholds")}
+    data = {f"{name}.data": own for name, own in data.items()}
+    data |= {"identities.stage_one": contrastive["identities"]["stage_one"]}
+    wide = contrastive["identities"]["wide"]
+    data |= {
+        f"identities.wide.dimensions.{number}": {"atoms": wide["atoms"], "dimension": dimension}
+        for number, dimension in enumerate(wide["dimensions"])
+    }
+    data |= {"ablations.data": ablations["data"]}
+    data |= {
+        f"ablations.arms.{name}.data": merge(ablations["data"], arm.get("data", {}))
+        for name, arm in ablations["arms"].items()
+    }
+    data |= {f"scaling.sizes.{number}": size for number, size in enumerate(sizes)}
+    for path, own in data.items():
+        check.faults += _data_faults(own, f"contrastive.{path}")
+    check.holds("ablations.arms", *JUDGED_ARMS, why="which claims are about")
+    counts = [size["atoms"] for size in sizes]
+    rising = counts == sorted(set(counts))
+    check("scaling.sizes", rising, "sizes from few to many atoms, each once", counts)
+    both = sum(sorted(size.get("arms", SIZE_ARMS)) == SIZE_ARMS for size in sizes)
+    check("scaling.sizes", both >= 2, "two or more that are trained with both arms", both)
+    dimensions = wide["dimensions"]
+    rising = len(dimensions) > 1 and dimensions == sorted({*dimensions})
+    check("identities.wide.dimensions", rising, "two or more that rise", dimensions)
     for name in ("stages", "trained_thresholds", "ablations"):
-        yield from _data_faults(contrastive[name]["data"], f"contrastive.{name}.data")
-    yield from _data_faults(
-        contrastive["identities"]["stage_one"], "contrastive.identities.stage_one"
-    )
-    yield from _arm_faults(contrastive["ablations"])
-    yield from _size_faults(contrastive["scaling"])
-    for name in ("stages", "trained_thresholds", "ablations", "scaling"):
-        yield from _probe_faults(contrastive[name]["probe"], f"contrastive.{name}.probe")
-    yield from image_faults(contrastive["images"], "contrastive.images")
+        check.holds(f"{name}.training", "steps")
+    return check.faults + image_faults(contrastive["images"], "contrastive.images")
 
 
-def _data_faults(data: Mapping[str, Any], key: str) -> Iterator[str]:
+def _data_faults(data: Mapping[str, Any], path: str) -> list[str]:
+    check = Checks(path, data)
     atoms, dimension = data["atoms"], data["dimension"]
-    if dimension < 2 * atoms:
-        yield (
-            f"{key}.dimension: {dimension}; expected at least {2 * atoms}: twice the atoms, so "
-            "that half of the directions are dense"
-        )
-    if data.get("dictionary", "hadamard") == "hadamard" and dimension & (dimension - 1):
-        yield f"{key}.dimension: {dimension}; expected a power of 2 for the Hadamard dictionary"
+    wanted = f"at least {2 * atoms}: twice the atoms, so that half of the directions are dense"
+    check("dimension", dimension >= 2 * atoms, wanted)
+    if data.get("dictionary", "hadamard") == "hadamard":
+        power = dimension & (dimension - 1) == 0
+        check("dimension", power, "a power of 2 for the Hadamard dictionary")
     most = atoms / math.log(math.log(atoms))
-    if data.get("activity", 1.0) > most:
-        yield (
-            f"{key}.activity: {data['activity']}; expected at most {most:.4g}: the probability "
-            "that an atom is active, activity x log log atoms / atoms, would exceed 1"
-        )
-
-
-def _arm_faults(ablations: Mapping[str, Any]) -> Iterator[str]:
-    for name in JUDGED_ARMS:
-        if name not in ablations["arms"]:
-            yield f"contrastive.ablations.arms.{name}: missing; a claim is about it"
-    for name, changes in ablations["arms"].items():
-        data = merge(ablations["data"], changes.get("data", {}))
-        yield from _data_faults(data, f"contrastive.ablations.arms.{name}.data")
-
-
-def _size_faults(scaling: Mapping[str, Any]) -> Iterator[str]:
-    counts = [size["atoms"] for size in scaling["sizes"]]
-    if counts != sorted(set(counts)):
-        yield f"contrastive.scaling.sizes: atoms {counts}; expected from few to many, each once"
-    for number, size in enumerate(scaling["sizes"]):
-        yield from _data_faults(size, f"contrastive.scaling.sizes.{number}")
-
-
-def _probe_faults(probe: Mapping[str, Any], key: str) -> Iterator[str]:
-    for count in probe.get("labels", []):
-        if count > probe["train_samples"]:
-            yield (
-                f"{key}.labels: {probe['labels']}; expected at most train_samples "
-                f"({probe['train_samples']})"
-            )
-            return
+    wanted = (
+        f"at most {most:.4g}: the probability that an atom is active, activity x log log atoms / "
+        "atoms, would exceed 1"
+    )
+    activity = data.get("activity", 1.0)
+    check("activity", activity <= most, wanted, activity)
+    return check.faults
 
 
 def size_config(scaling: Mapping[str, Any], atoms: int) -> dict[str, Any]:
@@ -84,4 +82,5 @@ def size_config(scaling: Mapping[str, Any], atoms: int) -> dict[str, Any]:
         "data": {"atoms": atoms, "dimension": size["dimension"]},
         "network": {"neurons": size["neurons"], "norm": scaling["norm"]},
         "training": {**scaling["training"], "steps": size["steps"]},
+        "arms": size.get("arms", SIZE_ARMS),
     }

@@ -33,27 +33,15 @@ SMALLEST_WORD = -(2**63)
 
 @dataclass(frozen=True)
 class SparseCoding:
-    """``x = M z + xi`` (Definition 2.1).
+    """``x = M z + xi`` (Definition 2.1)."""
 
-    Parameters
-    ----------
-    atoms
-        Number of atoms, the paper's ``d``; at least 3, since ``log log d`` must be positive.
-    dimension
-        Coordinates of a sample, the paper's ``d_1``; at least ``atoms``.
-    activity
-        ``C_z``: about ``C_z log log d`` atoms are active in a sample.
-    noise
-        ``c_xi``: scales the variance of the dense noise.
-    dictionary
-        ``hadamard`` (entries ``+-1/sqrt(d_1)``), ``qr`` (a random orthonormal frame) or ``spiky``
-        (columns of the identity, which violate the paper's bound on the entries of M).
-    """
-
+    #: Number of atoms, the paper's ``d``; at least 3, since ``log log d`` must be positive.
     atoms: int
-    dimension: int
-    activity: float = 1.0
-    noise: float = 1.0
+    dimension: int  #: Coordinates of a sample, the paper's ``d_1``; at least ``atoms``
+    activity: float = 1.0  #: ``C_z``: about ``C_z log log d`` atoms are active in a sample
+    noise: float = 1.0  #: ``c_xi``: scales the variance of the dense noise
+    #: ``hadamard`` (entries ``+-1/sqrt(d_1)``), ``qr`` (a random orthonormal frame) or ``spiky``
+    #: (columns of the identity, which violate the paper's bound on the entries of M).
     dictionary: DictionaryKind = "hadamard"
 
     def __post_init__(self) -> None:
@@ -93,18 +81,11 @@ class SparseCoding:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Orthonormal atoms and a basis of their complement.
+    """Orthonormal atoms and a basis of their complement."""
 
-    Attributes
-    ----------
-    atoms : (R, D, d)
-        ``M``, float64 as drawn.
-    dense : (R, D, D - d) or None
-        ``M^perp``, the dense directions; flat (all entries of size ``1/sqrt(D)``) for
-        ``hadamard``. None where it was not asked for.
-    """
-
-    atoms: Tensor
+    atoms: Tensor  #: (R, D, d): ``M``, float64 as drawn
+    #: (R, D, D - d) or None: ``M^perp``, the dense directions; flat (all entries of size
+    #: ``1/sqrt(D)``) for ``hadamard``. None where it was not asked for.
     dense: Tensor | None = None
 
     def to(self, device: torch.device | str, dtype: torch.dtype = torch.float32) -> Dictionary:
@@ -134,12 +115,8 @@ def draw_dictionary(
 ) -> Dictionary:
     """Draw ``M`` for every replicate.
 
-    Parameters
-    ----------
-    streams
-        One generator a replicate.
-    complement
-        Draw the dense directions too: D x (D - d) numbers.
+    ``streams``: one generator a replicate. ``complement``: draw the dense directions too: D x (D -
+    d) numbers.
     """
     atoms, dense = [], []
     for stream in streams:
@@ -184,12 +161,8 @@ def sample(
 ) -> Samples:
     """Draw ``count`` samples a replicate.
 
-    Parameters
-    ----------
-    atoms : (R, D, d)
-        ``M``; its type and device are those of the result.
-    streams
-        One generator a replicate, on the device of ``atoms``; each is advanced.
+    ``atoms`` (R, D, d): ``M``; its type and device are those of the result. ``streams``: one
+    generator a replicate, on the device of ``atoms``; each is advanced.
     """
     z, xi = [], []
     for stream in streams:

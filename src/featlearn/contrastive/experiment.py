@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -21,16 +22,18 @@ from featlearn.contrastive.data import (
     responses,
     sample,
 )
-from featlearn.contrastive.gradients import Batch
 from featlearn.contrastive.measure import (
     Alignment,
+    Probe,
+    Task,
     Watch,
     firing_precision,
-    tidy,
+    probe,
+    quantity_frame,
+    regression,
     weight_quantities,
 )
-from featlearn.contrastive.model import encode, initial_weights
-from featlearn.contrastive.probe import Probe, Task, probe
+from featlearn.contrastive.model import Batch, encode, initial_weights
 from featlearn.contrastive.train import (
     Learner,
     Report,
@@ -73,17 +76,10 @@ class Arm(NamedTuple):
 class Experiment:
     """One experiment of the config, on one device.
 
-    Parameters
-    ----------
-    name
-        Names the random streams, with the seed and the replicate. Trainings of the same name see
-        the same dictionaries, initial weights, samples and masks.
-    config
-        Holds ``replicates`` and the groups ``data`` and ``network``.
-    seed
-        Base seed of the run.
-    device
-        Where tensors are put.
+    ``name``: names the random streams, with the seed and the replicate. Trainings of the same name
+    see the same dictionaries, initial weights, samples and masks. ``config``: holds ``replicates``
+    and the groups ``data`` and ``network``. ``seed``: base seed of the run. ``device``: where
+    tensors are put.
     """
 
     def __init__(
@@ -123,8 +119,14 @@ class Experiment:
         own = Samples(drawn.x[:, :WATCHED], drawn.z[:, :WATCHED], drawn.xi[:, :WATCHED])
         return Watch(Batch(anchor, positive, drawn.x[:, WATCHED:]), own, tau)
 
-    def train(self, arm: Arm, record_every: int, report: Report | None = None) -> Trained:
-        """Train an arm, watching weights and behaviour."""
+    def train(
+        self,
+        arm: Arm,
+        record_every: int,
+        report: Report | None = None,
+        downstream: Downstream | None = None,
+    ) -> Trained:
+        """Train an arm, watching weights, behaviour and, with ``downstream``, the probe's error."""
         training, tau = arm.training, arm.training.tau
         streams = on_device(self.streams("training"), self.device)
         start = self.initial_weights(arm.norm)
@@ -135,6 +137,7 @@ class Experiment:
             weights = weight_quantities(w, b, self.atoms, tau, watch.alive(w, b))
             seen = {**weights, **watch.behaviour(w, b)}
             regulariser = training.shrinkage / 2 * weights["squared_norm"]
+            seen |= {} if downstream is None else {"nmse": downstream.error(w, b)}
             return {**seen, "objective": seen["loss"] + regulariser}
 
         extra = {} if report is None else {"report": report}
@@ -144,11 +147,8 @@ class Experiment:
 class Downstream:
     """The downstream tasks of an experiment (Definition 3.1): one labelled set for all models.
 
-    Parameters
-    ----------
-    experiment
-        Gives dictionary and streams, and in the group ``probe`` of its config ``train_samples``
-        and ``test_samples``: how many are labelled.
+    ``experiment``: gives dictionary and streams, and in the group ``probe`` of its config
+    ``train_samples`` and ``test_samples``: how many are labelled.
     """
 
     def __init__(self, experiment: Experiment):
@@ -163,10 +163,15 @@ class Downstream:
         self.y_train = responses(self.train.z, self.direction)
         self.y_test = responses(self.test.z, self.direction)
 
-    def encoder(self, w: Tensor, b: Tensor, labels: int | None = None) -> Probe:
-        """Linear probe on the features of an encoder, with the first ``labels`` samples."""
-        count = labels or self.train.x.shape[1]
-        return self._probe(encode(self.train.x[:, :count], w, b), encode(self.test.x, w, b))
+    def encoder(self, w: Tensor, b: Tensor) -> Probe:
+        """Linear probe on the features of an encoder."""
+        return self._probe(encode(self.train.x, w, b), encode(self.test.x, w, b))
+
+    def error(self, w: Tensor, b: Tensor) -> Tensor:
+        """(R,): NMSE of that probe, without the classification."""
+        fresh = encode(self.test.x, w, b)
+        line = regression(Task(encode(self.train.x, w, b), self.y_train, fresh, self.y_test))
+        return line.nmse(fresh, self.y_test)
 
     def raw(self) -> Probe:
         """Linear probe on the samples themselves."""
@@ -191,21 +196,18 @@ class Downstream:
         return {"nmse": nmse, "accuracy": right}
 
     def _probe(self, train: Tensor, test: Tensor) -> Probe:
-        count = train.shape[1]
-        return probe(Task(train, self.y_train[:, :count], test, self.y_test))
+        return probe(Task(train, self.y_train, test, self.y_test))
 
-    def baselines(self) -> Iterator[tuple[Any, ...]]:
+    def baselines(self) -> pd.DataFrame:
         """Probes on raw samples and on ``M^T x``, the Bayes estimate, and the exact values."""
-        for model, seen in (
-            ("raw", self.raw()._asdict()), ("atoms", self.atoms()._asdict()),
-            ("bayes", self.bayes()),
-        ):  # fmt: skip
-            yield from tidy(seen, model)
-        spec, replicates = self.experiment.spec, self.experiment.config["replicates"]
-        for model, error in (
-            ("linear-exact", forms.linear_error(spec)), ("bayes-exact", forms.bayes_error(spec))
-        ):  # fmt: skip
-            yield from tidy({"nmse": torch.full((replicates,), error)}, model)
+        spec, exact = self.experiment.spec, torch.ones(self.experiment.config["replicates"])
+        models = {
+            "raw": self.raw()._asdict(), "atoms": self.atoms()._asdict(), "bayes": self.bayes(),
+            "linear-exact": {"nmse": forms.linear_error(spec) * exact},
+            "bayes-exact": {"nmse": forms.bayes_error(spec) * exact},
+        }  # fmt: skip
+        frames = [quantity_frame(measured, model=model) for model, measured in models.items()]
+        return pd.concat(frames, ignore_index=True)
 
     def outcome(self, arm: Arm, done: Trained) -> dict[str, Tensor]:
         """How a training ended: probes, singletons, stages, the last record of its history."""

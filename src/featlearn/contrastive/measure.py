@@ -7,17 +7,18 @@ half of its squared norm along one atom; an atom is *covered* if some singleton 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import torch
 from torch import Tensor
 
 from featlearn.contrastive.data import Samples, SparseCoding
-from featlearn.contrastive.gradients import Batch, codes, contrastive_loss, similarities
-from featlearn.contrastive.model import encode
+from featlearn.contrastive.model import Batch, codes, contrastive_loss, encode, similarities
+from featlearn.core.frames import tidy
+from featlearn.core.heads import Regression, choose, regress
 
 if TYPE_CHECKING:
     from featlearn.contrastive.train import Trained
@@ -27,28 +28,21 @@ SINGLETON_SHARE = 0.5
 #: Constants of the sets of Lemma B.2 and of Theorem C.1 (the paper: small, gamma < 1/100).
 C0, GAMMA = 0.01, 0.01
 
-#: Columns of measurements: ``arm`` is the training, ``moment`` start, t1, t2 or end.
-MOMENT_COLUMNS = ("arm", "moment", "replicate", "quantity", "value")
-EVALUATION_COLUMNS = ("model", "replicate", "quantity", "value")
-HISTORY_COLUMNS = ("arm", "replicate", "step", "quantity", "value")
 
-
-def tidy(quantities: Mapping[str, Tensor], *key: object) -> Iterator[tuple[object, ...]]:
-    """Rows ``(*key, replicate, quantity, value)``."""
-    for quantity, values in quantities.items():
-        for replicate, value in enumerate(values.tolist()):
-            yield (*key, replicate, quantity, float(value))
+def quantity_frame(quantities: Mapping[str, Tensor], **key: object) -> pd.DataFrame:
+    """Columns of ``key``, then replicate, quantity, value; of quantities (R,)."""
+    values = torch.stack([each.double() for each in quantities.values()])
+    axes = {"quantity": [*quantities], "replicate": range(values.shape[1])}
+    frame = tidy({name: [each] for name, each in key.items()} | axes, value=values)
+    return frame[[*key, "replicate", "quantity", "value"]]
 
 
 def history_frame(arm: str, done: Trained) -> pd.DataFrame:
-    """What was observed during a training, with the columns of :data:`HISTORY_COLUMNS`."""
-    rows = [
-        (arm, replicate, step, quantity, float(value))
-        for step, seen in zip(done.steps, done.history, strict=True)
-        for quantity, values in seen.items()
-        for replicate, value in enumerate(values.tolist())
-    ]
-    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
+    """What was observed during a training: columns arm, replicate, step, quantity, value."""
+    steps = zip(done.steps, done.history, strict=True)
+    frame = pd.concat([quantity_frame(seen, arm=arm, step=step) for step, seen in steps],
+                      ignore_index=True)  # fmt: skip
+    return frame[["arm", "replicate", "step", "quantity", "value"]]
 
 
 # --------------------------------------------------------------------------- weights
@@ -56,20 +50,12 @@ def history_frame(arm: str, done: Trained) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Alignment:
-    """How neurons lie to the atoms.
+    """How neurons lie to the atoms."""
 
-    Attributes
-    ----------
-    alpha : (R, m, d)
-        ``<w_i, M_j>``.
-    norm : (R, m)
-        ``||w_i||``.
-    alive : (R, m) bool
-        Neurons that fire at all. What never fires encodes nothing and counts as no singleton.
-    """
-
-    alpha: Tensor
-    norm: Tensor
+    alpha: Tensor  #: (R, m, d): ``<w_i, M_j>``
+    norm: Tensor  #: (R, m): ``||w_i||``
+    #: (R, m) bool: Neurons that fire at all. What never fires encodes nothing and counts as no
+    #: singleton.
     alive: Tensor
 
     @classmethod
@@ -174,23 +160,17 @@ class Watch:
         batch = Batch(*(part[row] for part in self.batch))
         seen = codes(batch, w, b)
         positive, negative = similarities(seen.anchor, seen.positive, seen.negative)
-        weight = torch.softmax(torch.cat([positive, negative], -1) / self.tau, -1)[..., 0]
         x, z, xi = self.samples.x[row], self.samples.z[row], self.samples.xi[row]
         f, signal, noise = encode(x, w, b), encode(x - xi, w, b), encode(xi, w, b)
         fires = f != 0
         some = (z != 0).any(-1)
         return {
             "loss": contrastive_loss(seen, self.tau),
-            "positive_weight": weight.mean(-1),
-            "positive_similarity": positive.flatten(1).mean(1),
             "retrieval": (positive > negative.amax(-1, keepdim=True)).flatten(1).double().mean(1),
             "alive": fires.any(1).double().mean(1),
             "firing": fires.double().mean((1, 2)),
-            "masked_firing": (seen.anchor != 0).double().mean((1, 2)),
             "cosine_noise": torch.cosine_similarity(f, noise, dim=-1).mean(-1),
             "cosine_signal": mean_over(torch.cosine_similarity(f, signal, dim=-1), some),
-            "error_to_signal": mean_over((f - signal).norm(dim=-1), some),
-            "signal_response": mean_over(signal.norm(dim=-1), some),
         }
 
 
@@ -216,17 +196,11 @@ def firing_precision(seen: Alignment, w: Tensor, b: Tensor, samples: Samples) ->
 
 @dataclass(frozen=True)
 class Lottery:
-    """The sets of Lemma B.2, read off the initial weights.
+    """The sets of Lemma B.2, read off the initial weights."""
 
-    Attributes
-    ----------
-    member : (R, m, d) bool
-        ``i in M_j``: ``alpha_ij(0)^2 >= c2 log d / d ||P w_i(0)||^2``.
-    lucky : (R, m, d) bool
-        ``i in M*_j``: the same with ``c1``, and no other atom reaches ``c2``.
-    """
-
+    #: (R, m, d) bool: ``i in M_j``: ``alpha_ij(0)^2 >= c2 log d / d ||P w_i(0)||^2``.
     member: Tensor
+    #: (R, m, d) bool: ``i in M*_j``: the same with ``c1``, and no other atom reaches ``c2``.
     lucky: Tensor
 
     @classmethod
@@ -256,16 +230,9 @@ def moment_quantities(
 ) -> dict[str, Tensor]:
     """What Theorems C.1, D.5, 3.4 and Induction Hypotheses D.1 and E.2 bound, at one moment.
 
-    Parameters
-    ----------
-    w, b
-        Weights (R, m, D) and thresholds (R, m) at that moment.
-    start
-        Initial weights, from which the lottery sets follow.
-    dense : (R, D, D - d)
-        A basis of the dense directions.
-    alive : (R, m) bool, optional
-        Neurons that fire at all.
+    ``w``, ``b``: weights (R, m, D) and thresholds (R, m) at that moment. ``start``: initial
+    weights, from which the lottery sets follow. ``dense`` (R, D, D - d): a basis of the dense
+    directions. ``alive`` (R, m) bool, optional: neurons that fire at all.
     """
     d = spec.atoms
     seen = Alignment.of(w, atoms, alive)
@@ -284,7 +251,6 @@ def moment_quantities(
         "lucky_above_bias": mean_over(size >= (1 + C0) * threshold, lottery.lucky),
         "others_below_bias": every_pair(size <= (1 - C0) * threshold, ~lottery.member),
         "lucky_alignment": mean_over(size / norm, lottery.lucky),
-        "within_atom": within_atom(seen),
         "others_absolute": mean_over(others, singleton),
         "dense_absolute": mean_over(beta, singleton),
         "singleton_alignment": mean_over(size.amax(-1), singleton),
@@ -300,21 +266,6 @@ def every_pair(holds: Tensor, chosen: Tensor) -> Tensor:
     return (holds | ~chosen).all(-1).double().mean(1)
 
 
-def within_atom(seen: Alignment) -> Tensor:
-    """(R,): smallest over largest ``|alpha_ij|`` of an atom's singletons, mean over atoms.
-
-    Atoms with fewer than two singletons are left out.
-    """
-    d = seen.alpha.shape[-1]
-    own = torch.nn.functional.one_hot(seen.best, d).bool() & seen.singleton.unsqueeze(-1)
-    size = seen.alpha.abs()
-    largest = torch.where(own, size, 0.0).amax(1)
-    least = torch.where(own, size, math.inf).amin(1)
-    several = own.sum(1) >= 2
-    ratio = torch.where(several, least / largest.clamp_min(1e-30), 0.0)
-    return mean_over(ratio, several)
-
-
 def lottery_outcome(seen: Alignment, lottery: Lottery) -> dict[str, Tensor]:
     """Which pairs of the initial lottery came true.
 
@@ -328,3 +279,73 @@ def lottery_outcome(seen: Alignment, lottery: Lottery) -> dict[str, Tensor]:
         "singletons_foreseen": mean_over(lottery.lucky, own),
         "lucky_per_atom": lottery.lucky.double().sum((1, 2)) / d,
     }
+
+
+# --------------------------------------------------------------------------- linear probes
+
+
+#: Penalties that are tried, of both heads.
+PENALTIES = (1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+#: Share of the labels that chooses the penalty; the others train.
+VALIDATION_SHARE = 0.2
+#: Firings below which the scale of a neuron is not known: one that barely passes its threshold once
+#: in training may respond a thousand times as much to a fresh sample.
+RARE = 5
+
+
+class Probe(NamedTuple):
+    """``nmse`` (R,): mean squared error over mean square of y; ``accuracy`` (R,) where y != 0.
+
+    On fresh samples, and on those that trained the head.
+    """
+
+    nmse: Tensor
+    accuracy: Tensor
+    train_nmse: Tensor
+    train_accuracy: Tensor
+
+
+class Task(NamedTuple):
+    """Features (R, n, m) and responses (R, n) for training and for testing."""
+
+    train: Tensor
+    y_train: Tensor
+    test: Tensor
+    y_test: Tensor
+
+
+def probe(task: Task) -> Probe:
+    """Fit ridge regression of ``y`` and logistic regression of its sign, and test them.
+
+    Each is solved to its optimum on standardised features, its penalty chosen on the last labels;
+    where all features are zero they know the mean alone. The classification leaves out samples with
+    ``y = 0``, whose sign is undefined.
+    """
+    (x, y), rest = split(task)
+    line = regression(task)
+    chosen = choose((x, classes(y)), (rest[0], classes(rest[1])), 1, PENALTIES)
+    accuracy = chosen.heads.accuracy(task.test, classes(task.y_test))
+    return Probe(
+        line.nmse(task.test, task.y_test), accuracy, line.nmse(x, y), chosen.train_accuracy
+    )
+
+
+def split(task: Task) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Features and responses that train a head, and those of the last labels that choose it.
+
+    A neuron that fires on fewer than :data:`RARE` of the first counts as silent.
+    """
+    cut = round(task.train.shape[1] * (1 - VALIDATION_SHARE))
+    known = (task.train[:, :cut] != 0).sum(1, keepdim=True) >= RARE
+    x = task.train * known
+    return (x[:, :cut], task.y_train[:, :cut]), (x[:, cut:], task.y_train[:, cut:])
+
+
+def regression(task: Task) -> Regression:
+    """Ridge regression of ``y``, its penalty chosen on the last labels."""
+    return regress(*split(task), PENALTIES)
+
+
+def classes(y: Tensor) -> Tensor:
+    """Labels (R, n, 1): 1 where ``y > 0``, 0 where ``y < 0``, -1, not counted, where ``y = 0``."""
+    return ((y > 0).long() - (y == 0).long()).unsqueeze(-1)

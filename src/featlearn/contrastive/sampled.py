@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -20,20 +21,20 @@ from featlearn.contrastive.data import (
     random_masks,
     sample,
 )
-from featlearn.contrastive.gradients import (
+from featlearn.contrastive.measure import Alignment, Lottery, mean_over
+from featlearn.contrastive.model import (
     Batch,
     codes,
     contrastive_loss,
+    initial_weights,
     negative_weights,
+    symmetrised_relu,
     weight_descent,
 )
-from featlearn.contrastive.measure import Lottery, mean_over
-from featlearn.contrastive.model import initial_weights, symmetrised_relu
 from featlearn.contrastive.train import Learner, Thresholds, Training, train
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 
-Row = tuple[str, float, int, float, float]
-SAMPLED_COLUMNS = ("check", "setting", "replicate", "measured", "predicted")
 NAN = math.nan
 
 #: Setting of the growth rates at b = 0: data, neurons, negatives.
@@ -53,13 +54,12 @@ LARGE_SIZES = (2, 20, 50, 200)
 DENSE_NORMS = (1.0, 2.0, 4.0, 8.0)
 
 
-def rows(check: str, setting: float, measured: Tensor, predicted: Tensor | float) -> Iterator[Row]:
+def rows(
+    check: str, setting: float, measured: Tensor, predicted: Tensor | float
+) -> Iterator[pd.DataFrame]:
     """One row a replicate."""
-    wanted = torch.as_tensor(predicted, dtype=torch.float64).expand(measured.shape)
-    for replicate, (value, expected) in enumerate(
-        zip(measured.tolist(), wanted.tolist(), strict=True)
-    ):
-        yield check, setting, replicate, value, expected
+    axes: dict[str, Any] = {"check": [check], "setting": [float(setting)]}
+    yield tidy(axes | {"replicate": range(len(measured))}, measured=measured, predicted=predicted)
 
 
 def _zeros(w: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ def _along(down: Tensor, part: Tensor) -> Tensor:
 # --------------------------------------------------------------------------- stage I
 
 
-def growth_rates(streams: Streams, rounds: int) -> Iterator[Row]:
+def growth_rates(streams: Streams, rounds: int) -> Iterator[pd.DataFrame]:
     """Rates along ``span(M)`` and its complement at b = 0, against the next-order formula."""
     spec, negatives = RATE_SPEC, RATE_NEGATIVES
     atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
@@ -100,7 +100,7 @@ def _batch(
     return Batch(*views, drawn[:, training.anchors :])
 
 
-def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[Row]:
+def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
     """Induction Hypothesis C.4: growth of both parts over many sampled steps, against the map."""
     spec = SparseCoding.from_config(config)
     atoms = draw_dictionary(spec, streams("growth-dictionary")).to("cpu").atoms
@@ -123,13 +123,36 @@ def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[Ro
         yield from rows(name, training.steps, end / start, predicted)
 
 
+def no_augmentation(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
+    """Theorem 3.2 and Fact F.4 over d_1: without augmentation, thresholds at zero, at the end
+    ``1 - cos(f(x), f(xi))``, the mean share of ``||w_i||^2`` in ``span(M)``, and the loss.
+    """
+    for dimension in config["dimensions"]:
+        spec = SparseCoding(config["atoms"], dimension)
+        atoms = draw_dictionary(spec, streams(f"wide-{dimension}-dictionary")).to("cpu").atoms
+        w = initial_weights(config["neurons"], dimension, 0.01, streams(f"wide-{dimension}"))
+        training = Training(config["anchors"], config["negatives"], config["learning_rate"],
+                            config["steps"], masking="none")  # fmt: skip
+        own = Learner(spec, atoms, w, training, Thresholds("zero"), streams(f"wide-{dimension}-x"))
+        w = train(own, record_every=training.steps).w
+        seen = sample(spec, atoms, 1000, streams(f"wide-{dimension}-test"))
+        f, noise = (torch.bmm(x, w.mT) for x in (seen.x, seen.xi))
+        first = seen.x[:, :500]
+        loss = contrastive_loss(codes(Batch(first, first, seen.x[:, 500:]), w, _zeros(w)), 1.0)
+        cosine = torch.cosine_similarity(f, noise, dim=-1).mean(-1)
+        share = Alignment.of(w, atoms).signal_share.mean(1)
+        yield from rows("off_noise", dimension, 1 - cosine, NAN)
+        yield from rows("wide_signal_share", dimension, share, NAN)
+        yield from rows("wide_loss", dimension, loss, NAN)
+
+
 def _parts(w: Tensor, atoms: Tensor) -> tuple[Tensor, Tensor]:
     """(R,) norms of all weights within ``span(M)`` and outside it."""
     signal = torch.bmm(torch.bmm(w, atoms), atoms.mT)
     return signal.norm(dim=(1, 2)), (w - signal).norm(dim=(1, 2))
 
 
-def logit_deviation(streams: Streams) -> Iterator[Row]:
+def logit_deviation(streams: Streams) -> Iterator[pd.DataFrame]:
     """Lemma C.3: ``|B| max |l - 1/|B||`` over ``sum ||w||^2``, as weights grow."""
     spec = RATE_SPEC
     atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
@@ -144,7 +167,7 @@ def logit_deviation(streams: Streams) -> Iterator[Row]:
         yield from rows("logit_deviation", scale, worst, w.square().sum((1, 2)))
 
 
-def gradient_noise(streams: Streams) -> Iterator[Row]:
+def gradient_noise(streams: Streams) -> Iterator[pd.DataFrame]:
     """Fact A.1: relative error of a gradient from K anchors, against one from very many."""
     spec = RATE_SPEC
     atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
@@ -165,7 +188,7 @@ def gradient_noise(streams: Streams) -> Iterator[Row]:
 # --------------------------------------------------------------------------- one atom
 
 
-def one_atom(streams: Streams, count: int) -> Iterator[Row]:
+def one_atom(streams: Streams, count: int) -> Iterator[pd.DataFrame]:
     """Lemmas D.3 and D.4 in closed form: pull on an active atom, and on a dense direction."""
     spec = ATOM_SPEC
     drawn = draw_dictionary(spec, streams("atom-dictionary"), complement=True).to("cpu")
@@ -194,7 +217,7 @@ def one_atom(streams: Streams, count: int) -> Iterator[Row]:
             yield from rows("dense_pull", alpha, along, dense_wanted)
 
 
-def noise_alone(streams: Streams, count: int) -> Iterator[Row]:
+def noise_alone(streams: Streams, count: int) -> Iterator[pd.DataFrame]:
     """A sample of noise alone: its pull without masks (Lemma F.1 for b > 0), and with them."""
     spec = ATOM_SPEC
     own = streams("noise-alone")
@@ -225,7 +248,7 @@ def noise_alone(streams: Streams, count: int) -> Iterator[Row]:
 # --------------------------------------------------------------------------- section 2, lemma B
 
 
-def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iterator[Row]:
+def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iterator[pd.DataFrame]:
     """Sections 2 and 4 on data of growing d (D = 8 d): significance, individuality, decoding."""
     for atoms_count in sizes:
         spec = SparseCoding(atoms_count, 8 * atoms_count)
@@ -273,7 +296,7 @@ def _leak(spec: SparseCoding, atoms: Tensor, own: Sequence[torch.Generator]) -> 
     return leak.square().mean(1).sqrt() * math.sqrt(spec.dimension)
 
 
-def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[Row]:
+def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[pd.DataFrame]:
     """Lemma B.2 at m = 8 d and at the paper's m = d^1.01, D = 8 d: read off initial weights."""
     for d in sizes:
         spec = SparseCoding(d, 8 * d)
@@ -301,18 +324,18 @@ def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[Row]:
             yield from rows("norm_spread", d, norms.std(1) * math.sqrt(d / 2), 1.0)
 
 
-def large_coordinates(streams: Streams) -> Iterator[Row]:
+def large_coordinates(streams: Streams) -> Iterator[pd.DataFrame]:
     """Theorem C.1(4): the chance of a large coordinate over the printed order; d by its log10.
 
     A closed form, at sizes that no computer holds: the same in every replicate.
     """
     for digits in LARGE_SIZES:
-        found = forms.large_coordinate_chance(digits * math.log(10))
-        same = torch.full((len(streams.replicates),), found, dtype=torch.float64)
+        result = forms.large_coordinate_chance(digits * math.log(10))
+        same = torch.full((len(streams.replicates),), result, dtype=torch.float64)
         yield from rows("large_coordinates", digits, same, NAN)
 
 
-def dense_network(streams: Streams) -> Iterator[Row]:
+def dense_network(streams: Streams) -> Iterator[pd.DataFrame]:
     """Lemma F.2: weights that are orthogonal and dense; the loss without masks as they grow."""
     spec = RATE_SPEC
     drawn = draw_dictionary(spec, streams("rate-dictionary"), complement=True)
@@ -326,10 +349,11 @@ def dense_network(streams: Streams) -> Iterator[Row]:
         yield from rows("dense_network_loss", norm, loss, w.square().sum((1, 2)) / spec.atoms)
 
 
-def sampled_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
-    """All checks of this module, with the columns of :data:`SAMPLED_COLUMNS`."""
+def sampled_frames(config: Mapping[str, Any], streams: Streams) -> Iterator[pd.DataFrame]:
+    """All checks of this module: columns check, setting, replicate, measured, predicted."""
     yield from growth_rates(streams, config["rate_rounds"])
     yield from stage_one_growth(streams, config["stage_one"])
+    yield from no_augmentation(streams, config["wide"])
     yield from logit_deviation(streams)
     yield from gradient_noise(streams)
     yield from one_atom(streams, config["atom_samples"])

@@ -20,13 +20,7 @@ from torch import Tensor
 
 from featlearn.contrastive.closed_forms import apply_pair_operator, bias_at_t1
 from featlearn.contrastive.data import Masking, SparseCoding, positives, sample
-from featlearn.contrastive.gradients import (
-    Batch,
-    Descent,
-    descent,
-    descent_as_printed,
-    weight_descent,
-)
+from featlearn.contrastive.model import Batch, Descent, descent, descent_as_printed, weight_descent
 from featlearn.core.checkpoint import Checkpoint
 from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop, State
@@ -43,80 +37,47 @@ Observe = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How the thresholds ``b_i`` move (section 3 and appendix D).
+    """How the thresholds ``b_i`` move (section 3 and appendix D)."""
 
-    Parameters
-    ----------
-    rule
-        ``scheduled``: zero until T1, then raised with the norm; ``zero``: always zero;
-        ``trained``: by gradient descent from step 0.
-    growth
-        ``G``: T1 is the first step at which every ``||w_i||`` is ``G`` times its initial value.
-        The paper gives four incompatible definitions of T1; see :func:`printed_growth`.
-    scale
-        ``b0``: ``b_i(T1) = b0 sqrt(2 log d / d) ||w_i(T1)||``.
-    rate
-        ``kb``: a threshold grows by ``kb eta / d`` a step at least. The paper prints 1, which
-        kills every neuron at finite d.
-    cap
-        Thresholds are frozen beyond ``cap log d / sqrt d`` (the paper: polylog(d) / sqrt d).
-    learning_rate
-        ``eta_b`` of trained thresholds.
-    clamp
-        Keep trained thresholds at zero or above.
-    """
-
+    #: ``scheduled``: zero until T1, then raised with the norm; ``zero``: always zero; ``trained``:
+    #: by gradient descent from step 0.
     rule: Literal["scheduled", "zero", "trained"] = "scheduled"
+    #: ``G``: T1 is the first step at which every ``||w_i||`` is ``G`` times its initial value. The
+    #: paper gives four incompatible definitions of T1; see :func:`printed_growth`.
     growth: float = 4.0
-    scale: float = 1.0
+    scale: float = 1.0  #: ``b0``: ``b_i(T1) = b0 sqrt(2 log d / d) ||w_i(T1)||``
+    #: ``kb``: a threshold grows by ``kb eta / d`` a step at least. The paper prints 1, which kills
+    #: every neuron at finite d.
     rate: float = 0.05
+    #: Thresholds are frozen beyond ``cap log d / sqrt d`` (the paper: polylog(d) / sqrt d).
     cap: float = 1.0
-    learning_rate: float = 0.0
-    clamp: bool = False
+    learning_rate: float = 0.0  #: ``eta_b`` of trained thresholds
+    clamp: bool = False  #: Keep trained thresholds at zero or above
 
 
 @dataclass(frozen=True)
 class Training:
-    """How weights move.
+    """How weights move."""
 
-    Parameters
-    ----------
-    anchors, negatives
-        ``K`` and ``|N|`` of a step.
-    learning_rate
-        ``eta``.
-    steps
-        Number of steps, stage I included.
-    decay
-        ``lambda``.
-    decay_convention
-        ``proof``: weights shrink by ``1 - eta lambda``, as in every recursion of the proofs;
-        ``objective``: by ``1 - 2 eta lambda``, the gradient of ``lambda ||w||^2``.
-    tau
-        Temperature.
-    masking
-        ``complementary`` (RandomMask), ``independent`` or ``none``.
-    gradient
-        ``true``, or ``as_printed`` for the vector of A.1, which is not the gradient.
-    exact_stage_one
-        Replace the steps of stage I by the population map: exact for small weights, and free.
-    shared_negatives
-        All anchors of a step see the same negatives; else each draws its own, as printed.
-    augment_negatives
-        Mask the negatives too (Remark 2.4 says that it adds nothing).
-    """
-
+    #: ``anchors`` and ``negatives``: ``K`` and ``|N|`` of a step.
     anchors: int
     negatives: int
-    learning_rate: float
-    steps: int
-    decay: float = 0.001
+    learning_rate: float  #: ``eta``
+    steps: int  #: Number of steps, stage I included
+    decay: float = 0.001  #: ``lambda``
+    #: ``proof``: weights shrink by ``1 - eta lambda``, as in every recursion of the proofs;
+    #: ``objective``: by ``1 - 2 eta lambda``, the gradient of ``lambda ||w||^2``.
     decay_convention: Literal["proof", "objective"] = "proof"
-    tau: float = 1.0
+    tau: float = 1.0  #: Temperature
+    #: ``complementary`` (RandomMask), ``independent`` or ``none``.
     masking: Masking = "complementary"
+    #: ``true``, or ``as_printed`` for the vector of A.1, which is not the gradient.
     gradient: Literal["true", "as_printed"] = "true"
+    #: Replace the steps of stage I by the population map: exact for small weights, and free.
     exact_stage_one: bool = True
+    #: All anchors of a step see the same negatives; else each draws its own, as printed.
     shared_negatives: bool = True
+    #: Mask the negatives too (Remark 2.4 says that it adds nothing).
     augment_negatives: bool = False
 
     @property
@@ -138,26 +99,17 @@ def printed_growth(c0: float, gamma: float) -> dict[str, float]:
 
 @dataclass
 class Trained:
-    """What a training leaves.
+    """What a training leaves."""
 
-    Attributes
-    ----------
-    w : (R, m, D)
-    b : (R, m)
-    t1, t2 : (R,)
-        Steps at which the stages began, :data:`NOT_YET` where they did not.
-    moments
-        Weights and thresholds at ``start``, ``t1``, ``t2`` and ``end``; a moment that never came
-        holds what was there at the end.
-    steps, history
-        Recorded steps, and at each what was observed.
-    """
-
-    w: Tensor
-    b: Tensor
+    w: Tensor  #: (R, m, D)
+    b: Tensor  #: (R, m)
+    #: ``t1`` and ``t2``: (R,): Steps at which the stages began, :data:`NOT_YET` where they did not.
     t1: Tensor
     t2: Tensor
+    #: Weights and thresholds at ``start``, ``t1``, ``t2`` and ``end``; a moment that never came
+    #: holds what was there at the end.
     moments: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    #: ``steps`` and ``history``: recorded steps, and at each what was observed.
     steps: list[int] = field(default_factory=list)
     history: list[Mapping[str, Tensor]] = field(default_factory=list)
 
@@ -180,16 +132,9 @@ def draw_batch(
 class Learner:
     """The state of a training: one step at a time.
 
-    Parameters
-    ----------
-    spec, atoms
-        The data; ``atoms`` (R, D, d) on the device of the training.
-    w : (R, m, D)
-        Initial weights.
-    training, thresholds
-        How weights and thresholds move.
-    streams
-        One generator a replicate, on the device; advanced by training only.
+    ``spec``, ``atoms``: the data; ``atoms`` (R, D, d) on the device of the training. ``w`` (R, m,
+    D): initial weights. ``training``, ``thresholds``: how weights and thresholds move. ``streams``:
+    one generator a replicate, on the device; advanced by training only.
     """
 
     def __init__(
@@ -229,11 +174,7 @@ class Learner:
             self._move_thresholds(number, before)
 
     def _groups(self) -> list[list[int]]:
-        """Replicates that step together: all of a stage on a GPU, one by one on a CPU.
-
-        A CPU's cache holds what a step of one replicate needs; that of all of them would stream
-        through memory.
-        """
+        """Replicates that step together: one by one on a CPU, so that each fits its cache."""
         rows = list(range(len(self.w)))
         if self.w.device.type == "cpu":
             return [[row] for row in rows]
@@ -296,12 +237,12 @@ class Learner:
 
     def saved(self) -> dict[str, Tensor]:
         """All that the next step depends on, by name; :meth:`load` is the way back."""
-        found = {name: getattr(self, name) for name in SAVED}
+        result = {name: getattr(self, name) for name in SAVED}
         for name, (w, b) in self.moments.items():
-            found |= {f"moments/{name}/w": w, f"moments/{name}/b": b}
+            result |= {f"moments/{name}/w": w, f"moments/{name}/b": b}
         for row, stream in enumerate(self.streams):
-            found[f"streams/{row}"] = stream.get_state()
-        return found
+            result[f"streams/{row}"] = stream.get_state()
+        return result
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
         """Go on from what :meth:`saved` gave."""
@@ -331,21 +272,14 @@ def _silent(_: int, __: Callable[[], dict[str, str]]) -> None:
 
 
 def train(
-    learner: Learner,
-    *,
-    record_every: int,
-    observe: Observe | None = None,
-    report: Report = _silent,
+    learner: Learner, *, record_every: int, observe: Observe | None = None, report: Report = _silent
 ) -> Trained:
     """Train for ``learner.training.steps`` steps.
 
     Without a schedule there is neither T1 nor T2; the moments of these names are then a third and
     two thirds of the way.
 
-    Raises
-    ------
-    DivergedError
-        If weights or thresholds are not finite at a recorded step.
+    Raises ``DivergedError`` if weights or thresholds are not finite at a recorded step.
     """
     steps = learner.training.steps
     thirds = (
@@ -362,8 +296,8 @@ def train(
         def state() -> State:
             seen = {
                 f"history/{place}/{name}": value
-                for place, found in enumerate(done.history)
-                for name, value in found.items()
+                for place, result in enumerate(done.history)
+                for name, value in result.items()
             }
             return learner.saved() | seen, {"steps": done.steps}
 

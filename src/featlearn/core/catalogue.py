@@ -38,43 +38,27 @@ STATUS_OF = {
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
     """Entries of ``config/catalogue.yaml``, then those of papers with a file of their own.
 
-    That is ``config/catalogue/<paper>.yaml``, with ``items`` alone.
-
-    Raises
-    ------
-    ConfigError
-        Naming each wrong entry: a key that is missing, unknown or of another type, a paper or kind
-        that the file does not list, an item that stands there twice or repeats none before it.
+    That is ``config/catalogue/<paper>.yaml``, with ``items`` alone. Raises ConfigError naming each
+    wrong entry: a key that is missing, unknown or of another type, a paper or kind that the file
+    does not list, an item that stands there twice or repeats none before it.
     """
     catalogue = read_own_yaml(path)
-    items, papers = list(catalogue["items"]), list(catalogue["papers"])
-    for own in own_entries(path):
-        items += read_own_yaml(own)["items"]
-        papers.append(own.stem)
-    refuse(f"{path}: {line}" for line in _faults(items, {**catalogue, "papers": papers}))
-    return items
-
-
-def own_entries(path: Path) -> list[Path]:
-    """Files of papers that bring their own entries, beside the catalogue at ``path``."""
-    return sorted(path.with_suffix("").glob("*.yaml"))
-
-
-def _faults(items: Sequence[Any], known: Mapping[str, Any]) -> Iterator[str]:
+    others = sorted(path.with_suffix("").glob("*.yaml"))
+    items = [*catalogue["items"], *(item for one in others for item in read_own_yaml(one)["items"])]
     text = {"type": "string", "minLength": 1}
-    named: dict[str, Mapping[str, Any]] = {
-        "paper": {"enum": list(known["papers"])},
-        "kind": {"enum": known["kinds"]},
+    properties = dict.fromkeys(KEYS, text) | {
+        "paper": {"enum": [*catalogue["papers"], *(one.stem for one in others)]},
+        "kind": {"enum": catalogue["kinds"]},
         "needs": {"type": "array", "items": text, "uniqueItems": True},
         "same_as": {"type": ["string", "null"]},
     }
-    schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(KEYS),
-        "properties": {key: named.get(key, text) for key in KEYS},
-    }
-    seen: set[str] = set()
+    schema = {"type": "object", "additionalProperties": False, "required": list(KEYS)}
+    refuse(f"{path}: {line}" for line in _faults(items, {**schema, "properties": properties}))
+    return items
+
+
+def _faults(items: Sequence[Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    names: set[str] = set()
     for number, entry in enumerate(items, 1):
         item = entry.get("item") if isinstance(entry, Mapping) else None
         name = item if isinstance(item, str) else f"entry {number}"
@@ -84,11 +68,11 @@ def _faults(items: Sequence[Any], known: Mapping[str, Any]) -> Iterator[str]:
             continue
         if not name.startswith(f"{entry['paper']}/"):
             yield f"{name}: expected a name of the paper, {entry['paper']}/..."
-        if name in seen:
+        if name in names:
             yield f"{name}: stands there twice"
-        if entry["same_as"] is not None and entry["same_as"] not in seen:
+        if entry["same_as"] is not None and entry["same_as"] not in names:
             yield f"{name}: same_as: {entry['same_as']!r}; expected an earlier item"
-        seen.add(name)
+        names.add(name)
 
 
 def files_of(item: str) -> tuple[str, str]:

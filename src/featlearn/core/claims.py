@@ -3,9 +3,10 @@
 A verdict is formed from the interval of what was measured, and not from its mean alone: ``holds``
 where the whole interval lies in the band, ``fails`` where all of it lies outside, ``undecided``
 where it straddles an end. What a run cannot show because its declared sizes, lengths or replicates
-are below those that the band was derived for is ``not shown at this scale``. A verdict is always
-one on the sizes of the run: where a statement is of a limit that no computer comes near,
-``asymptotic`` tells so beside it.
+are below those that the band was derived for is ``not shown at this scale``. A theorem is refuted
+only where its premises are met: a claim that misses its band with a violated premise is
+``outside premises``. A verdict is always one on the sizes of the run: where a statement is of a
+limit that no computer comes near, ``asymptotic`` says so beside it.
 """
 
 from __future__ import annotations
@@ -13,27 +14,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.exponents import estimate_exponent
 from featlearn.core.stats import (
     SPREAD_KIND,
     Estimate,
     estimate,
     estimate_median,
     estimate_share,
-    per_replicate,
+    number,
     standard_error,
     t_quantile,
 )
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-NOT_SHOWN = "not shown at this scale"
-VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_SHOWN)
+OUTSIDE, NOT_SHOWN = "outside premises", "not shown at this scale"
+MET, VIOLATED = "met", "violated"
+#: At a point far from the run's config, where training diverged or a sample lacks a case.
+NOT_MEASURED = "not measured"
+VERDICTS = (HOLDS, FAILS, UNDECIDED, OUTSIDE, NOT_SHOWN)
 
 #: What a claim is: a statement that the paper proves or a number that it prints; what must be so if
 #: the experiment is to mean anything; a formula held against another way to compute it; and what
@@ -41,14 +49,21 @@ VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_SHOWN)
 THEOREM, CONTROL, IDENTITY, OBSERVATION = "theorem", "control", "identity", "observation"
 KINDS = (THEOREM, CONTROL, IDENTITY, OBSERVATION)
 
+#: What failed of a statement of a paper that does not hold, as somebody who read both says.
+FAILURES = (
+    "misprint", "one word too strong", "rate or constant", "printed number", "limit only", OUTSIDE,
+    "not reproduced",
+)  # fmt: skip
+
 #: Values that a quantity can take; an end of a band that lies there is none.
 SHARE, DIFFERENCE_OF_SHARES, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 
 #: Columns of ``claims.parquet``, one row a claim.
 COLUMNS = (
-    "claim", "paper", "kind", "source", "statement", "quantity", "low", "high", "reason",
-    "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread", "spread_kind",
-    "replicates", "effect", "would_decide", "verdict", "artefact",
+    "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",
+    "reason", "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread",
+    "spread_kind", "replicates", "effect", "would_decide", "verdict", "artefact",
+    "premises", "premises_met", "turns_with", "what_failed",
 )  # fmt: skip
 
 
@@ -65,6 +80,11 @@ STATISTICS: dict[str, tuple[Callable[[np.ndarray], Estimate], str]] = {
         estimate_median,
         "half-width of the 95 % interval of the median, from order statistics",
     ),
+    "exponent": (
+        estimate_exponent,
+        "half-width of the 95 % t-interval of the local exponent at the largest size, and its last "
+        "change",
+    ),
     "exact": (_computed, "none: the quantity is computed, not sampled"),
 }
 #: Power with which ``effect`` would be told, and the most replicates that are worth naming.
@@ -74,8 +94,49 @@ POWER, MOST_REPLICATES = 0.8, 10_000
 Measure = Callable[[Mapping[str, pd.DataFrame]], np.ndarray]
 #: Says of a paper's section of the config why that scale cannot show a claim, or None if it can.
 OutOfReach = Callable[[Mapping[str, Any]], str | None]
+#: Things whose shares several replicates may have in common; settings of a column of a frame.
+FEW = 100
+#: Most words that a claim quotes of its paper.
+MOST_WORDS = 20
+#: Of claims that :func:`original` was added to, for their ``changed``.
+REFUTES_NOTHING = "A miss on a stand-in refutes nothing since such claims had failed in a run."
 #: Replicates below which a band on a mean over replicates was not derived.
 LEAST_REPLICATES = 10
+
+
+@dataclass(frozen=True)
+class Premise:
+    """An assumption of a theorem, computed from the config or the frames of a run.
+
+    Parameters
+    ----------
+    text
+        The assumption as the paper writes it, e.g. ``m <= sqrt(k)``.
+    relation
+        ``<=`` or ``>=``: how the number of the run must lie to the one that the theorem needs.
+    measure
+        Gives both from the frames, the number of the run first.
+    """
+
+    text: str
+    relation: str
+    measure: Callable[[Mapping[str, pd.DataFrame]], tuple[float, float]]
+
+    def __post_init__(self) -> None:
+        if self.relation not in ("<=", ">="):
+            raise ValueError(
+                f"premise {self.text!r}: relation must be <= or >=, got {self.relation!r}"
+            )
+
+    def read(self, frames: Mapping[str, pd.DataFrame]) -> tuple[str, bool]:
+        """A line that says what is needed and used, and whether it is met."""
+        used, needed = map(float, self.measure(frames))
+        if math.isnan(used) or math.isnan(needed):
+            raise ValueError(f"premise {self.text!r}: must be numbers, got {used} and {needed}")
+        met = used <= needed if self.relation == "<=" else used >= needed
+        limit = "at most" if self.relation == "<=" else "at least"
+        line = f"{self.text}: {limit} {number(needed)} needed, {number(used)} used"
+        return f"{line}, {MET if met else VIOLATED}", met
 
 
 @dataclass(frozen=True)
@@ -85,7 +146,7 @@ class Claim:
     Parameters
     ----------
     claim
-        ``paper/name``, e.g. ``mrp/theorem-1a-mae``.
+        ``paper/name``, e.g. ``mrp/headline-captured``.
     kind
         One of :data:`KINDS`.
     source
@@ -101,7 +162,8 @@ class Claim:
     measure
         Reads the quantity off the frames of a run, one number a replicate.
     artefact
-        File with the raw numbers, below ``results/<scale>/``.
+        File with the raw numbers, below ``results/<scale>/``; empty for the file of the frame that
+        ``measure`` reads first.
     out_of_reach
         What is not inside its band is ``not shown at this scale`` if this gives a reason. It reads
         the config: a larger one closes it.
@@ -110,6 +172,7 @@ class Claim:
     statistic
         What the replicates say together, one of :data:`STATISTICS`: ``mean`` (t-interval),
         ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
+        ``exponent`` (local ones over sizes; :func:`~featlearn.core.exponents.estimate_exponent`),
         ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
     asymptotic
         Of a statement with o(1) or an unnamed constant: the calculation, from its formulas and
@@ -117,6 +180,12 @@ class Claim:
         is that of these sizes all the same.
     changed
         What of the claim was changed after a result had been seen, and which; empty if nothing.
+    paper_says
+        The statement in the paper's words, at most :data:`MOST_WORDS`; empty if it has none.
+    premises
+        What the theorem assumes, as far as a run can compute it.
+    failure
+        Of a theorem, what failed where it does not hold: one of :data:`FAILURES`.
     """
 
     claim: str
@@ -128,31 +197,39 @@ class Claim:
     high: float
     reason: str
     measure: Measure
-    artefact: str
+    artefact: str = ""
     out_of_reach: OutOfReach | None = None
     possible: tuple[float, float] = (-math.inf, math.inf)
     statistic: str = "mean"
     asymptotic: str = ""
     changed: str = ""
+    paper_says: str = ""
+    premises: tuple[Premise, ...] = ()
+    failure: str = ""
 
     def __post_init__(self) -> None:
-        if "/" not in self.claim:
-            raise ValueError(f"claim {self.claim!r}: expected paper/name")
-        if self.kind not in KINDS:
-            raise ValueError(
-                f"claim {self.claim}: kind {self.kind!r}, expected one of {', '.join(KINDS)}"
-            )
-        if self.statistic not in STATISTICS:
-            raise ValueError(
-                f"claim {self.claim}: statistic {self.statistic!r}, expected one of "
-                f"{', '.join(STATISTICS)}"
-            )
-        if not self.low <= self.high:
-            raise ValueError(f"claim {self.claim}: band [{self.low}, {self.high}] is empty")
-        if not self.ends:
-            raise ValueError(
-                f"claim {self.claim}: band [{self.low}, {self.high}] holds all possible values"
-            )
+        band = f"band [{self.low}, {self.high}]"
+        for wrong, fault in (
+            ("/" not in self.claim, "expected paper/name"),
+            (self.kind not in KINDS, f"kind {self.kind!r}, expected one of {', '.join(KINDS)}"),
+            (
+                self.statistic not in STATISTICS,
+                f"statistic {self.statistic!r}, expected one of {', '.join(STATISTICS)}",
+            ),
+            (
+                len(self.paper_says.split()) > MOST_WORDS,
+                f"quotes more than {MOST_WORDS} words of the paper",
+            ),
+            (
+                self.failure not in ("", *FAILURES),
+                f"failure must be one of {', '.join(FAILURES)}, got {self.failure!r}",
+            ),
+            (self.failure and self.kind != THEOREM, f"a {self.kind} must have no failure"),
+            (not self.low <= self.high, f"{band} is empty"),
+            (self.low <= self.high and not self.ends, f"{band} holds all possible values"),
+        ):
+            if wrong:
+                raise ValueError(f"claim {self.claim}: {fault}")
 
     @property
     def ends(self) -> tuple[float, ...]:
@@ -163,16 +240,6 @@ class Claim:
             for end, free in ((self.low, self.low > least), (self.high, self.high < most))
             if free
         )
-
-
-def read(frame: str, **where: Any) -> Measure:
-    """The numbers of one frame; see :func:`featlearn.core.stats.per_replicate`."""
-    return lambda frames: per_replicate(frames[frame], **where)
-
-
-def difference(first: Measure, second: Measure) -> Measure:
-    """First minus second, in pairs: what a replicate shares cancels."""
-    return lambda frames: first(frames) - second(frames)
 
 
 def needs(**least: float) -> OutOfReach:
@@ -192,18 +259,18 @@ def needs(**least: float) -> OutOfReach:
     """
 
     def reason(config: Mapping[str, Any]) -> str | None:
-        own: dict[str, Any] = {}
-        for place in least:
-            own[place] = config
-            for key in place.split("__"):
-                own[place] = own[place][key]
-            if isinstance(own[place], list):
-                own[place] = max(own[place])
+        own = {place: _at(config, place) for place in least}
+        own = {place: max(one) if isinstance(one, list) else one for place, one in own.items()}
         if all(own[place] >= least[place] for place in least):
             return None
         return f"{_sizes(own)}; the band was derived for at least {_sizes(least)}."
 
     return reason
+
+
+def _at(config: Any, place: str) -> Any:
+    """What a config has at a place, whose levels are divided by ``__``."""
+    return reduce(lambda part, key: part[key], place.split("__"), config)
 
 
 def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
@@ -214,6 +281,19 @@ def needs_replicates(section: str, least: int = LEAST_REPLICATES) -> OutOfReach:
 def _sizes(sizes: Mapping[str, Any]) -> str:
     return " and ".join(
         f"{size} {place.rpartition('__')[2].replace('_', ' ')}" for place, size in sizes.items()
+    )
+
+
+def original(place: str) -> OutOfReach:
+    """Out of reach on a stand-in for the paper's data: a miss there refutes no printed figure.
+
+    Parameters
+    ----------
+    place
+        Of a key that is true for the paper's data, as :func:`needs` takes it.
+    """
+    return lambda config: (
+        None if _at(config, place) else "a stand-in; the paper prints this of its data."
     )
 
 
@@ -237,6 +317,13 @@ class Frames(Mapping[str, pd.DataFrame]):
         That ``read`` knows.
     derived
         Frames that follow from the config.
+    files
+        Of a frame the file below ``results/<scale>/`` that holds it.
+
+    Attributes
+    ----------
+    asked
+        Names of the frames that were asked for, in this order.
     """
 
     def __init__(
@@ -244,10 +331,13 @@ class Frames(Mapping[str, pd.DataFrame]):
         read: Callable[[str], pd.DataFrame],
         names: Iterable[str],
         derived: Mapping[str, pd.DataFrame],
+        files: Mapping[str, str] = MappingProxyType({}),
     ):
         self._read, self._names, self._known = read, tuple(names), dict(derived)
+        self.files, self.asked = files, list[str]()
 
     def __getitem__(self, name: str) -> pd.DataFrame:
+        self.asked.append(name)
         if name not in self._known:
             if name not in self._names:
                 raise KeyError(f"no frame {name!r}; expected one of {', '.join(self)}")
@@ -262,17 +352,19 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 
 def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
-    """The claims of a module: ``CLAIMS``, or what ``claims(config)`` gives.
+    """The claims of a module: those of its classes that name a paper.
 
     Raises
     ------
     FeatlearnError
         If there are none.
     """
-    found = module.claims(config) if hasattr(module, "claims") else getattr(module, "CLAIMS", ())
+    from featlearn.core.claim_methods import of_module
+
+    found = of_module(module, config)
     if not found:
-        raise FeatlearnError(f"{module.__name__}: no claims; expected CLAIMS or claims(config)")
-    return tuple(found)
+        raise FeatlearnError(f"{module.__name__}: no claims; expected a class with a paper")
+    return found
 
 
 def check(experiments: Iterable[Mapping[str, Any]]) -> None:
@@ -301,11 +393,48 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
                 raise FeatlearnError(
                     f"claim {claim.claim} of {module}: expected {one['paper']}/..."
                 )
-            if claim.artefact not in known:
+            if claim.artefact and claim.artefact not in known:
                 raise FeatlearnError(
                     f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
                     f"experiment gives: {', '.join(known)}"
                 )
+
+
+def judged(
+    module: Any,
+    read: Callable[[str], pd.DataFrame],
+    files: Mapping[str, str],
+    config: Mapping[str, Any],
+    tolerant: bool = False,
+) -> pd.DataFrame:
+    """The ledger of an experiment.
+
+    Parameters
+    ----------
+    module
+        With its claims.
+    read, config
+        See :class:`Frames` and :func:`ledger`.
+    files
+        Of each frame the file below ``results/<scale>/``, empty where it is none of the run.
+    tolerant
+        A claim without a number to judge is :data:`NOT_MEASURED`, and its premises say why.
+    """
+    derived = getattr(module, "derived", None)
+    inside = {name: file for name, file in files.items() if file}
+    frames = Frames(read, files, derived(config) if derived else {}, inside)
+    claims = declared(module, config)
+    if not tolerant:
+        return ledger(claims, frames, config)
+    rows: list[dict[str, Any]] = []
+    for claim in claims:
+        try:
+            rows.append(dict(ledger([claim], frames, config).iloc[0]))
+        except (ValueError, LookupError, ArithmeticError) as error:
+            said = {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)}
+            none = {"verdict": NOT_MEASURED, "premises": str(error), "premises_met": ""}
+            rows.append({**said, "paper": claim.claim.partition("/")[0], **none})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def measured(claim: Claim, values: np.ndarray) -> Estimate:
@@ -313,15 +442,55 @@ def measured(claim: Claim, values: np.ndarray) -> Estimate:
     of, _ = STATISTICS[claim.statistic]
     seen = of(values)
     least, most = claim.possible
+    if claim.statistic == "exact" and len(set(values)) > 1:
+        raise ValueError(f"what is exact must be one number, got {len(set(values))} that differ")
     slack = 1e-12 * max(1.0, abs(seen.mean))
     if not least - slack <= seen.mean <= most + slack:
         raise ValueError(f"{seen.mean} is none of the possible values {least} to {most}")
     if math.isnan(seen.low):
         return seen
+    if alike(claim, values):
+        return Estimate(seen.mean, math.nan, math.nan, seen.replicates)
     return Estimate(seen.mean, max(seen.low, least), min(seen.high, most), seen.replicates)
 
 
-def judge(claim: Claim, seen: Estimate, config: Mapping[str, Any]) -> str:
+def alike(claim: Claim, values: np.ndarray) -> bool:
+    """Whether several replicates give one number to the last bit, and no share of a few things.
+
+    A stream that all replicates share is no sample; three of four may well be found in each.
+    """
+    if claim.statistic != "mean":
+        return False
+    value = float(values[0])
+    limit = math.isinf(value) or abs(value - Fraction(value).limit_denominator(FEW)) < 1e-12
+    return len(values) > 1 and len(set(values)) == 1 and not limit
+
+
+def check_count(values: np.ndarray, frames: Iterable[pd.DataFrame]) -> None:
+    """Refuse numbers that are not one a replicate.
+
+    A frame holds as many replicates as it has, or as it has at one setting in a column of a few.
+
+    Raises
+    ------
+    ValueError
+        With the counts that the frames allow.
+    """
+    counts: set[int] = set()
+    for frame in frames:
+        if "replicate" in getattr(frame, "columns", ()):
+            counts.add(frame["replicate"].nunique())
+            for name in frame.columns.drop("replicate"):
+                if frame[name].nunique() <= FEW:
+                    counts |= {*frame.groupby(name, observed=True)["replicate"].nunique()}
+    if counts and len(values) not in counts:
+        allowed = ", ".join(map(str, sorted(counts)))
+        raise ValueError(f"must be one number a replicate ({allowed} of them), got {len(values)}")
+
+
+def judge(
+    claim: Claim, seen: Estimate, config: Mapping[str, Any], premises_met: bool = True
+) -> str:
     """The verdict on what was measured.
 
     What equals an end of the band up to rounding lies in it. A mean without an interval (a single
@@ -333,7 +502,14 @@ def judge(claim: Claim, seen: Estimate, config: Mapping[str, Any]) -> str:
         return HOLDS
     if claim.out_of_reach is not None and claim.out_of_reach(config):
         return NOT_SHOWN
-    return FAILS if seen.high < low or seen.low > high else UNDECIDED
+    if (low <= seen.high and seen.low <= high) or math.isnan(seen.low):
+        return UNDECIDED
+    return FAILS if premises_met else OUTSIDE
+
+
+def _what_failed(claim: Claim, verdict: str) -> str:
+    """As it was said by hand; a violated premise speaks for itself."""
+    return claim.failure or (OUTSIDE if verdict == OUTSIDE and claim.kind == THEOREM else "")
 
 
 def smallest_effect(claim: Claim, values: np.ndarray) -> float:
@@ -395,13 +571,23 @@ def ledger(
         raise ValueError(f"claims: names appear twice in {names}")
     rows = []
     for claim in claims:
+        asked: list[str] = getattr(frames, "asked", [])
+        files: Mapping[str, str] = getattr(frames, "files", {})
+        asked.clear()
         try:
-            values = np.asarray(claim.measure(frames), dtype=np.float64).ravel()
+            values = np.asarray(claim.measure(frames), dtype=np.float64)
+            if claim.statistic not in ("exact", "exponent"):
+                check_count(values.ravel(), [frames[name] for name in dict.fromkeys(asked)])
+            values = values if claim.statistic == "exponent" else values.ravel()
             seen = measured(claim, values)
+            source = claim.artefact or next((files[name] for name in asked if name in files), "")
+            premises = [premise.read(frames) for premise in claim.premises]
         except (KeyError, ValueError) as error:
             raise ValueError(f"claim {claim.claim}: cannot be measured: {error}") from error
         beyond = claim.out_of_reach(config) if claim.out_of_reach else None
-        verdict = judge(claim, seen, config)
+        same = " All replicates give the same number: its interval is not known."
+        met = all(met for _, met in premises)
+        verdict = judge(claim, seen, config, met)
         rows.append(
             {
                 "claim": claim.claim,
@@ -409,10 +595,13 @@ def ledger(
                 "kind": claim.kind,
                 "source": claim.source,
                 "statement": claim.statement,
+                "paper_says": claim.paper_says,
                 "quantity": claim.quantity,
                 "low": claim.low,
                 "high": claim.high,
-                "reason": claim.reason + (f" Out of reach here: {beyond}" if beyond else ""),
+                "reason": claim.reason
+                + (f" Out of reach here: {beyond}" if beyond else "")
+                + (same if alike(claim, values) else ""),
                 "asymptotic": claim.asymptotic,
                 "changed": claim.changed,
                 "measured": seen.mean,
@@ -425,7 +614,11 @@ def ledger(
                 "effect": smallest_effect(claim, values),
                 "would_decide": would_decide(claim, values) if verdict == UNDECIDED else math.nan,
                 "verdict": verdict,
-                "artefact": claim.artefact,
+                "artefact": source,
+                "premises": "\n".join(line for line, _ in premises),
+                "premises_met": (MET if met else VIOLATED) if premises else "",
+                "turns_with": "",
+                "what_failed": "" if verdict == HOLDS else _what_failed(claim, verdict),
             }
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 #: Hands the commit of a run to its jobs, whose records hold it.
@@ -13,14 +14,13 @@ CHANGED = "+"
 APART = "results/published"
 #: Where a new file may be code or settings of a run; elsewhere it is a log, notes, somebody's data.
 READ = ("Snakefile", "workflow", "config", "profiles", "scripts", "src")
+#: Of these what the sizes of a run follow from, beside the file of its scale.
+SETTINGS = ("workflow/schemas", "config/config.yaml")
 
 
 def commit(root: Path) -> str:
-    """Commit of the checkout at ``root``, with a ``+`` behind it if a run may not be of it.
-
-    That is if files were changed, or are new where a run reads its code and settings.
-
-    Empty where there is no git, or ``root`` is no checkout of its own.
+    """Commit of the checkout at ``root``, with ``+`` if code or settings differ from it; empty if
+    there is none.
     """
     top = _git(root, "rev-parse", "--show-toplevel", "HEAD")
     if top is None or len(lines := top.splitlines()) != 2 or Path(lines[0]) != root.resolve():
@@ -38,6 +38,23 @@ def changes(root: Path) -> list[str]:
 def descends(root: Path, commit: str, older: str) -> bool:
     """Whether ``older`` is a commit, with no ``+`` behind it, in the history of ``commit``."""
     return _git(root, "merge-base", "--is-ancestor", older or "-", commit) is not None
+
+
+def same_code(root: Path, commit: str, other: str, files: Sequence[str] = READ) -> bool:
+    """Whether two commits agree in all that a run reads, or in some of it."""
+    both = (f"{commit or '-'}^0", f"{other or '-'}^0")
+    return commit == other or _git(root, "diff", "--quiet", *both, "--", *files) is not None
+
+
+def content(root: Path, commit: str, file: str) -> str:
+    """A file of the repository at a commit, empty where there is none."""
+    return _git(root, "show", f"{commit.removesuffix(CHANGED)}:{file}") or ""
+
+
+def versions(root: Path, file: str, *others: str) -> Iterator[tuple[str, ...]]:
+    """A file of the repository and others, at each commit that changed it, newest first."""
+    for one in (_git(root, "log", "--format=%H", "--", file) or "").split():
+        yield tuple(content(root, one, name) for name in (file, *others))
 
 
 def _git(root: Path, *words: str) -> str | None:

@@ -1,6 +1,5 @@
-"""What the papers of a run publish, as the rules files tell it: the plan's ledger of exhibits.
-
-Imports nothing heavy: it is used while the plan is made. A fault is told then, by name.
+"""What the papers of a run publish, as the rules files say: the plan's ledger of exhibits. Imports
+nothing heavy.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from featlearn.core import publish
-from featlearn.core.asked import refuse_unknown
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.publish import CONFIG, Exhibit
+from featlearn.core.publishing.claim_ids import refuse_missing_tables, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
@@ -33,18 +32,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What ``<paper>/figures|tables|claims/<name>.py`` make of the frames of some rules.
+    """What ``<paper>/analysis/<name>.py`` makes of the frames of some rules.
 
-    Attributes
-    ----------
-    name
-        Of its ledger. The modules are called the same, with underscores for dashes.
-    frames
-        Name to file, or to a list of files that are read as one frame.
-    section
-        What figures and tables get as ``config``.
-    judged
-        What the claims get as config.
+    ``name``: of its ledger. The module is called the same, with underscores for dashes. ``frames``:
+    name to file, or to a list of files that are read as one frame. ``section``: what figures and
+    tables get as ``config``. ``judged``: what the claims get as config. ``claims``: the module that
+    declares the claims, if there are any. ``judges``: what of it declares them, for a fingerprint.
     """
 
     paper: str
@@ -54,6 +47,7 @@ class Experiment:
     judged: Any
     batches: Sequence[Batch]
     claims: str | None
+    judges: Sequence[str]
 
     @property
     def modules(self) -> set[str | None]:
@@ -70,10 +64,7 @@ class Experiment:
 class Published:
     """What the rules files have published so far.
 
-    Parameters
-    ----------
-    results
-        ``results/<run>``.
+    ``results``: ``results/<run>``.
     """
 
     results: str
@@ -106,70 +97,59 @@ class Published:
     ) -> None:
         """Publish an experiment.
 
-        Parameters
-        ----------
-        section, judged
-            See :class:`Experiment`.
-        targets
-            Parts of the paper that a user can ask for and that it belongs to.
-        also
-            Files that rules with wildcards make and that are not shown: weights, parts of a frame.
-        apart
-            Exhibits with a job of their own, because they need less than the others.
-        without
-            Exhibits that this config does not have.
-        contains
-            Of what kind of data: one word for all, or for each name (``measured`` for the rest).
-        **frames
-            See :class:`Experiment`.
-
-        Raises
-        ------
-        FeatlearnError
-            Naming what is wrong: a frame that nobody gives, a name used twice, an experiment that
-            shows nothing, or comes after the results.
+        Raises FeatlearnError naming what is wrong: a frame that nobody gives, a name used twice, an
+        experiment that shows nothing, or comes after the results. ``section``, ``judged``: See
+        :class:`Experiment`. ``targets``: parts of the paper that a user can ask for and that it
+        belongs to. ``also``: files that rules with wildcards make and that are not shown: weights,
+        parts of a frame. ``apart``: exhibits with a job of their own, because they need less than
+        the others. ``without``: exhibits that this config does not have. ``contains``: of what kind
+        of data: one word for all, or for each name (``measured`` for the rest). ``**frames``: See
+        :class:`Experiment`.
         """
-        where = f"experiment {paper}/{name}"
+        where, module = f"experiment {paper}/{name}", name.replace("-", "_")
+
+        def refuse(fault: str) -> None:
+            raise FeatlearnError(f"{where}: {fault}")
+
         if paper not in self.stories:
-            raise FeatlearnError(f"{where}: {paper} is none of {', '.join(self.stories)}")
+            refuse(f"{paper} is none of {', '.join(self.stories)}")
         if any(one.paper == paper and one.name == name for one in self.experiments):
-            raise FeatlearnError(f"{where}: published twice")
-        module = name.replace("-", "_")
-        found = publish.exhibits(paper, module)
-        known = [one.name for one in found]
+            refuse("published twice")
+        declared = publish.exhibits(paper, module)
+        known = [one.name for one in declared]
         for word in (*apart, *without, *(contains if isinstance(contains, Mapping) else ())):
             if word not in known:
-                raise FeatlearnError(f"{where}: no exhibit {word!r}; it has {', '.join(known)}")
-        shown = [one for one in found if one.name not in without]
-        claims = publish.part(paper, "claims", module)
+                refuse(f"no exhibit {word!r}; it has {', '.join(known)}")
+        shown = [one for one in declared if one.name not in without]
+        judges = publish.claims_of(paper, module)
+        claims = judges[0].partition(":")[0] if judges else None
         if not shown and not claims:
-            raise FeatlearnError(f"{where}: no figure, table or claim; expected some in featlearn")
-        own = {key: _files(value) for key, value in frames.items()}
-        if empty := [key for key, files in own.items() if not files]:
-            raise FeatlearnError(f"{where}: frame {empty[0]!r} is a list of no files")
+            refuse("no figure, table or claim; expected some in featlearn")
+        given = {
+            key: str(value) if isinstance(value, str) else [str(file) for file in value]
+            for key, value in frames.items()
+        }
+        if empty := [key for key, files in given.items() if not files]:
+            refuse(f"frame {empty[0]!r} is a list of no files")
         for other in self.experiments:
-            shared = {one.module for one in found} | {claims}
-            if shared & {*other.modules} - {None}:
-                raise FeatlearnError(
-                    f"{where}: shares files with {other.name}; with several experiments a paper "
-                    f"has figures/{module}.py, tables/{module}.py and claims/{module}.py"
+            if ({one.module for one in declared} | {claims}) & {*other.modules} - {None}:
+                refuse(
+                    f"shares files with {other.name}; with several experiments a paper "
+                    f"has analysis/{module}.py"
                 )
         for one in shown:
-            if lost := [key for key in one.frames if key not in (*own, CONFIG)]:
+            if lost := [key for key in one.frames if key not in (*given, CONFIG)]:
                 raise FeatlearnError(f"{one.code}: {where} gives no frame {lost[0]!r}")
-        batches = [[one] for one in shown if one.name in apart]
+        jobs = [[one] for one in shown if one.name in apart]
         if rest := [one for one in shown if one.name not in apart]:
-            batches.insert(0, rest)
+            jobs.insert(0, rest)
+        batches = [_batch(name, job, job[0].name in apart, given, contains) for job in jobs]
         self.experiments.append(
-            Experiment(
-                paper, name, own, section, judged,
-                [_batch(name, batch, batch[0].name in apart, own, contains) for batch in batches],
-                claims,
-            )
-        )  # fmt: skip
+            Experiment(paper, name, given, section, judged, batches, claims, judges)
+        )
         # a frame of the repository (numbers that a paper prints) is no file of the run
-        given = (file for value in own.values() for file in _listed(value))
-        files = [*also, *(file for file in given if file.startswith(f"{self.results}/"))]
+        read = (file for value in given.values() for file in _listed(value))
+        files = [*also, *(file for file in read if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
         if claims:
@@ -187,14 +167,8 @@ class Published:
         targets: Sequence[str] = (),
         also: Iterable[str] = (),
     ) -> None:
-        """Publish an exhibit whose rule is written by hand.
-
-        Parameters
-        ----------
-        code
-            ``<module>:<function>`` below featlearn; its docstring is the caption.
-        targets, also
-            As of an experiment.
+        """Publish an exhibit whose rule is written by hand: ``code`` is ``<module>:<function>``,
+        with the caption.
         """
         one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
         self.add(paper, targets, [*self.show(one), *also], f"{kind} {paper}/{name}")
@@ -214,15 +188,12 @@ class Published:
         """Files that belong to a paper, and to parts of it."""
         if self.closed:
             raise FeatlearnError(f"{where}: comes after the results; include its rules before them")
-        told = [str(file) for file in files]
+        names = [str(file) for file in files]
         for target in (paper, *targets):
-            self.targets.setdefault(target, []).extend(told)
+            self.targets.setdefault(target, []).extend(names)
 
     def take(self, rules: Iterable[Any]) -> None:
-        """What rules make under names without wildcards belongs to the paper whose folder it is in.
-
-        What a rule makes for each of many names is published by who knows the names.
-        """
+        """Give what rules make under names without wildcards to the paper of its folder."""
         for rule in rules:
             for file in () if rule.has_wildcards() else map(str, rule.output):
                 paper = file.removeprefix(f"{self.results}/").partition("/")[0]
@@ -230,18 +201,18 @@ class Published:
                     self.add(paper, [], [file], f"rule {rule.name}")
 
     def close(self) -> None:
-        """Nothing is published from now on.
-
-        Refused is a paper that published nothing, and a text that asks for an unknown claim.
+        """End publishing; refuses a paper without exhibits, and a text with an unknown claim or
+        table.
         """
         if silent := [paper for paper in self.stories if not self.targets[paper]]:
             raise FeatlearnError(
                 f"{silent[0]}: its rules publish nothing; expected experiment(...)"
             )
-        refuse_unknown(
-            [(f"story of {paper}", text) for paper, text in self.stories.items()]
-            + [(f"{kind} {paper}/{name}", text) for kind, paper, name, text in self.pages]
-        )
+        texts = [(f"story of {paper}", paper, text) for paper, text in self.stories.items()]
+        texts += [(f"{kind} {paper}/{name}", paper, text) for kind, paper, name, text in self.pages]
+        refuse_unknown((place, text) for place, _, text in texts)
+        tables = {f"{paper}/{name}" for kind, paper, name, _ in self.pages if kind == "table"}
+        refuse_missing_tables(texts, tables)
         self.closed = True
 
     def nothing(self, target: str, _: object = None) -> list[str]:
@@ -308,10 +279,6 @@ class Published:
         ]
 
 
-def _files(value: Any) -> str | list[str]:
-    return str(value) if isinstance(value, str) else [str(file) for file in value]
-
-
 def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
@@ -326,12 +293,12 @@ def _batch(
     wanted = {key for one in shown for key in one.frames}
     words = contains if isinstance(contains, str) else ""
     table = {} if isinstance(contains, str) else contains
-    told = [one.contains or table.get(one.name) or words or "measured" for one in shown]
+    kinds = [one.contains or table.get(one.name) or words or "measured" for one in shown]
     return Batch(
         f"{name}-{shown[0].name}" if alone else name,
         shown,
         # both files of an exhibit
-        [word for word in told for _ in range(2)],
+        [kind for kind in kinds for _ in range(2)],
         {key: value for key, value in frames.items() if key in wanted},
         CONFIG in wanted,
     )
@@ -341,14 +308,8 @@ def rule_faults(rules: Iterable[Any], fingerprint: Any) -> Iterator[str]:
     """What is wrong with the rules of a plan, a line each.
 
     Every rule with a script says in its params what its results depend on: ``code``. One that
-    computes names a function of the library, and its ``code`` is that function's.
-
-    Parameters
-    ----------
-    rules
-        Of Snakemake.
-    fingerprint
-        :func:`featlearn.core.provenance.fingerprint`.
+    computes names a function of the library, and its ``code`` is that function's. ``rules``: of
+    Snakemake. ``fingerprint``: :func:`featlearn.core.provenance.fingerprint`.
     """
     for rule in rules:
         if not rule.script:

@@ -47,10 +47,8 @@ def write_atomically(path: PathLike, content: bytes) -> None:
 def write_parquet(frame: pd.DataFrame, path: PathLike) -> None:
     """Write a tidy frame; the index is dropped, text and numbers keep their types.
 
-    Raises
-    ------
-    FeatlearnError
-        If ``frame`` has a meaningful index (reset it first) or a column of mixed Python objects.
+    Raises FeatlearnError if ``frame`` has a meaningful index (reset it first) or a column of mixed
+    Python objects.
     """
     import pandas as pd
     import pyarrow as pa
@@ -79,10 +77,7 @@ def read_parquet(path: PathLike) -> pd.DataFrame:
 class Described(dict[str, Any]):
     """Named tensors that say what they are of.
 
-    Attributes
-    ----------
-    about
-        Plain values, of JSON; they stand in the header of the file.
+    ``about``: plain values, of JSON; they stand in the header of the file.
     """
 
     def __init__(self, tensors: Mapping[str, torch.Tensor], **about: Any):

@@ -1,10 +1,9 @@
-"""A config file is data: one that Snakemake would run as a program is refused.
+"""Rejects config files that Snakemake would run as a program, repeated keys, and YAML bombs.
 
-Snakemake hands config files to a template engine (YTE). A YAML file that says ``__use_yte__`` may
-hold Python, which runs while the file is read, before any line of the Snakefile. So the profile
-of this workflow, which Snakemake reads first, looks at the files on the command line with
-:func:`template_fault`. A key that stands twice is refused here as well: after reading nobody can
-tell. The profile runs this file by its path: it imports nothing of featlearn.
+Snakemake gives config files to a template engine (YTE): a file with ``__use_yte__`` may hold Python
+that runs before the Snakefile. So the profile of this workflow checks the files on the command line
+with :func:`template_fault`; it runs this file by its path, which therefore imports nothing of
+featlearn.
 """
 
 from __future__ import annotations
@@ -17,14 +16,19 @@ from typing import Any
 import yaml
 
 SWITCH = "__use_yte__"
-#: Letters of a key that a message repeats.
-LETTERS = 80
 #: Most values of a config, those counted often that an alias repeats.
 VALUES = 100_000
+#: Most bytes of a config file: to parse as many again takes seconds.
+BYTES = 2_000_000
 
 
 class Repeated(ValueError):
     """A key stands twice in one group, of which readers would take the last without a word."""
+
+    def __init__(self, key: str, before: str = "", after: str = ""):
+        super().__init__(
+            f"{before}the key {key[:80]!r} stands twice in one group; expected it once{after}"
+        )
 
 
 class _Loader(yaml.SafeLoader):
@@ -35,27 +39,22 @@ class _Loader(yaml.SafeLoader):
         node = super().compose_mapping_node(anchor)
         first: dict[Any, int] = {}
         for key, _ in node.value:
-            line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode) or key.tag.endswith(":merge"):
-                continue
-            name = (key.tag, key.value)
-            if name in first:
-                raise Repeated(f"line {line}: {_twice(key.value)} (it is in line {first[name]})")
-            first[name] = line
+            if isinstance(key, yaml.ScalarNode) and not key.tag.endswith(":merge"):
+                name, line = (key.tag, key.value), key.start_mark.line + 1
+                if name in first:
+                    raise Repeated(key.value, f"line {line}: ", f" (it is in line {first[name]})")
+                first[name] = line
         return node
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A group of JSON in which each key stands once."""
-    group = dict(pairs)
-    if len(group) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise Repeated(_twice(next(name for name in names if names.count(name) > 1)))
+    group: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in group:
+            raise Repeated(name)
+        group[name] = value
     return group
-
-
-def _twice(key: str) -> str:
-    return f"the key {key[:LETTERS]!r} stands twice in one group; expected it once"
 
 
 def template_fault(words: Iterable[str]) -> str | None:
@@ -67,65 +66,59 @@ def template_fault(words: Iterable[str]) -> str | None:
     after = False
     for word in words:
         name, _, value = word.partition("=")
-        option = name.startswith("-")
+        option, configs = name.startswith("-"), name.startswith("--configf")
         path = Path(value if option else word)
         if after and not option and not path.is_file():
             return (
                 f"{word}: no such config file. Every word behind --configfile is one; give targets "
                 "before it"
             )
-        wanted = after or name.startswith("--configf")
-        wanted = (wanted or path.suffix in (".yaml", ".yml", ".json")) and path.is_file()
-        if wanted and (fault := _fault(path)):
+        wanted = after or configs or path.suffix in (".yaml", ".yml", ".json")
+        if wanted and path.exists() and not path.is_file() and not path.is_dir():
+            return f"{path}: must be a regular file, got a pipe or a device"
+        if wanted and path.is_file() and (fault := _fault(path)):
             return f"{path}: {fault}"
-        after = name.startswith("--configf") and not value if option else after
+        after = configs and not value if option else after
     return None
 
 
 def _fault(path: Path) -> str | None:
     try:
+        if (size := path.stat().st_size) > BYTES:
+            return f"must have at most {BYTES:,} bytes, got {size:,}"
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return f"cannot be read: {error}"
-    try:
-        content = json.loads(text, object_pairs_hook=_pairs)
+        try:
+            content = json.loads(
+                text, object_pairs_hook=_pairs
+            )  # which Snakemake runs no Python of
+        except json.JSONDecodeError:
+            content = yaml.load(text, _Loader)
+            if isinstance(content, dict) and SWITCH in content:
+                return (
+                    f"{SWITCH}: a config that holds Python is not run; expected plain values "
+                    "(evaluate it with yte where you trust it, and give the result)"
+                )
     except Repeated as error:
         return str(error)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return size_fault(content)  # Snakemake takes JSON for what it is
-    try:
-        content = yaml.load(text, _Loader)
-    except Repeated as error:
-        return str(error)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         return f"is not plain YAML: {error}"
-    if fault := size_fault(content):
-        return fault
-    if isinstance(content, dict) and SWITCH in content:
-        return (
-            f"{SWITCH}: a config that holds Python is not run; expected plain values "
-            "(evaluate it with yte where you trust it, and give the result)"
-        )
-    return None
+    return size_fault(content)
 
 
 def size_fault(content: Any) -> str | None:
-    """Why a config is too large to be meant, or has no end; None if it is neither.
-
-    Aliases of YAML share what they stand for: ten lines can hold a billion values, or themselves.
+    """Why a config is too large to be meant (YAML aliases can hold billions of values), or endless;
+    None if neither.
     """
     counted: dict[int, int] = {}
 
     def count(value: Any) -> int:
         if not isinstance(value, (dict, list)):
             return 1
-        if (own := counted.get(id(value))) is None:
+        if id(value) not in counted:
             counted[id(value)] = VALUES + 1  # what it holds while it is counted is itself
             parts = value.values() if isinstance(value, dict) else value
-            own = counted[id(value)] = 1 + sum(map(count, parts))
-        return own
+            counted[id(value)] = 1 + sum(map(count, parts))
+        return counted[id(value)]
 
     try:
         total = count(content)

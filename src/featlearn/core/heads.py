@@ -1,21 +1,18 @@
 """Linear heads, solved to their optimum: penalised regressions, all replicates at once.
 
-The usual head or probe runs some steps of gradient descent and stops somewhere near the optimum, at
-a place that depends on the learning rate and on the scale of the features. Here the penalised
-problem is solved: its value is a property of the features. The objective of a replicate is that of
+Gradient descent stops near the optimum, at a place that depends on the rate and the scale of
+features; here the value is a property of the features. The objective of a replicate is
 scikit-learn's ``LogisticRegression``, divided by ``C * N``::
 
     mean_n loss(W x_n + b, y_n) + penalty / 2 * |W|^2,      penalty = 1 / (C * N)
 
-with the intercept ``b`` free. It is minimised by truncated Newton steps with conjugate gradients.
-Two exact changes of coordinates make that fast for a whole path of penalties: with fewer samples
-than features the problem lives in the span of the samples, and in the eigenbasis of the features'
-covariance the Hessian is close to diagonal, whatever the penalty. A head that has not arrived is
-never handed out: :class:`NotConvergedError` names its replicate. With squared errors for a loss
-(ridge regression) the optimum is known in these coordinates, at every penalty: :func:`regress`.
+with the intercept ``b`` free, minimised by truncated Newton steps with conjugate gradients. Two
+exact changes of coordinates make a path of penalties fast: the span of the samples, where these are
+fewer than features, and the eigenbasis of the covariance, where the Hessian is nearly diagonal.
+:class:`NotConvergedError` names a replicate that has not arrived. Ridge regression,
+:func:`regress`, has a closed form in these coordinates.
 
-Tensors carry a leading replicate axis R. Replicates share no number; one that has arrived leaves
-the batch.
+Tensors carry a leading replicate axis R; a replicate that has arrived leaves the batch.
 """
 
 from __future__ import annotations
@@ -60,16 +57,10 @@ class NotConvergedError(FeatlearnError, ArithmeticError):
 class Problem:
     """Penalised logistic regressions in coordinates that suit the solver, one a replicate.
 
-    Parameters
-    ----------
-    x : (R, N, d + 1)
-        Features, last column 1 for the intercept.
-    y : (R, N, K)
-        One-hot classes, or 0/1 labels if ``several``.
-    counted : (R, N, K) or None
-        Which labels count (only with ``several``); None for all.
-    several
-        K independent yes/no questions a sample (sigmoid) instead of one of K classes (softmax).
+    ``x`` (R, N, d + 1): Features, last column 1 for the intercept. ``y`` (R, N, K): One-hot
+    classes, or 0/1 labels if ``several``. ``counted`` (R, N, K) or None: which labels count (only
+    with ``several``); None for all. ``several``: K independent yes/no questions a sample (sigmoid)
+    instead of one of K classes (softmax).
     """
 
     x: Tensor
@@ -265,12 +256,8 @@ class Coordinates:
 def change_coordinates(features: Tensor, *, standardise: bool) -> tuple[Tensor, Coordinates]:
     """Centre, scale and turn features (R, N, width); the problem's optimum is the same.
 
-    Returns
-    -------
-    x : (R, N, d + 1)
-        Coordinates in the eigenbasis of the covariance, last column 1; d = min(N, width).
-    coordinates
-        The way back.
+    Returns ``x`` (R, N, d + 1): coordinates in the eigenbasis of the covariance, last column 1; d =
+    min(N, width). Returns ``coordinates``: the way back.
     """
     mean = features.mean(1, keepdim=True)
     centred = features - mean  # the features are the caller's; from here on in place
@@ -299,18 +286,9 @@ def change_coordinates(features: Tensor, *, standardise: bool) -> tuple[Tensor, 
 class Heads:
     """Trained heads, one a replicate: scores are ``features @ weight.mT + bias``.
 
-    Parameters
-    ----------
-    weight : (R, K, width)
-    bias : (R, K)
-    penalty : (R,)
-        Of the objective at the top of this file.
-    objective : (R,)
-        Its smallest value.
-    gradient : (R,)
-        Euclidean norm of its gradient there, in the solver's coordinates.
-    steps : (R,)
-        Newton steps in the final precision.
+    ``weight`` (R, K, width). ``bias`` (R, K). ``penalty`` (R,): of the objective at the top of this
+    file. ``objective`` (R,): its smallest value. ``gradient`` (R,): Euclidean norm of its gradient
+    there, in the solver's coordinates. ``steps`` (R,): Newton steps in the final precision.
     """
 
     weight: Tensor
@@ -363,31 +341,15 @@ def fit_path(
 ) -> list[Heads]:
     """Fit heads at each penalty, each from the optimum of the one before.
 
-    Parameters
-    ----------
-    features : (R, N, width)
-        Frozen features; the heads are solved on their device.
-    labels : int64 (R, N) or (R, N, classes)
-        Class of each sample; or, with several labels a sample, 1 yes, 0 no, -1 not counted.
-    classes
-        Number of classes K.
-    penalties
-        Positive; fastest from the largest to the smallest.
-    standardise
-        Divide each feature by its standard deviation over these samples.
-    precision
-        Floating-point type of the solver; ``float32`` for large problems on a GPU, and then with
-        a ``tolerance`` of no less than 1e-5.
-    tolerance
-        Estimated distance to the smallest objective, relative, at which to stop.
-
-    Raises
-    ------
-    ValueError
-        If a penalty is not positive (separable data have no optimum without), labels do not fit,
-        or features are not finite.
-    NotConvergedError
-        If the solver stops before it is at the optimum.
+    Raises ValueError if a penalty is not positive (separable data have no optimum without), labels
+    do not fit, or features are not finite. Raises NotConvergedError if the solver stops before it
+    is at the optimum. ``features`` (R, N, width): frozen features; the heads are solved on their
+    device. ``labels`` int64 (R, N) or (R, N, classes): Class of each sample; or, with several
+    labels a sample, 1 yes, 0 no, -1 not counted. ``classes``: number of classes K. ``penalties``:
+    Positive; fastest from the largest to the smallest. ``standardise``: divide each feature by its
+    standard deviation over these samples. ``precision``: Floating-point type of the solver;
+    ``float32`` for large problems on a GPU, and then with a ``tolerance`` of no less than 1e-5.
+    ``tolerance``: estimated distance to the smallest objective, relative, at which to stop.
     """
     _check(features, labels, classes, penalties)
     dtype = getattr(torch, precision)
@@ -481,12 +443,8 @@ def choose(
     """Fit the path of penalties; each replicate keeps the one that is best on its validation data.
 
     The best is that of the smallest cross-entropy, which is what the heads minimise. (Accuracies
-    tie: where many penalties get all validation data right, they would not choose.)
-
-    Parameters
-    ----------
-    training, validation
-        Features (R, N, width) and labels (R, N); standardised by the training set.
+    tie: where many penalties get all validation data right, they would not choose.) ``training``,
+    ``validation``: features (R, N, width) and labels (R, N); standardised by the training set.
     """
     path = fit_path(*training, classes, sorted(penalties, reverse=True), tolerance=tolerance)
     best = torch.stack([heads.loss(*validation) for heads in path]).argmin(0)  # of (penalties, R)
@@ -507,11 +465,8 @@ def choose(
 class Regression:
     """Fitted ridge regressions, one a replicate: ``features @ weight + bias``.
 
-    Parameters
-    ----------
-    weight : (R, width)
-    bias, penalty : (R,)
-        Minimisers of ``mean_n (y_n - y(x_n))^2 + penalty |W|^2``, ``W`` on standardised features.
+    ``weight`` (R, width). ``bias``, ``penalty`` (R,): minimisers of ``mean_n (y_n - y(x_n))^2 +
+    penalty |W|^2``, ``W`` on standardised features.
     """
 
     weight: Tensor
@@ -535,10 +490,8 @@ def regress(
 ) -> Regression:
     """Ridge regression; each replicate keeps the penalty of the least error on validation data.
 
-    Parameters
-    ----------
-    training, validation
-        Features (R, N, width), standardised by the training set, and responses (R, N).
+    ``training``, ``validation``: features (R, N, width), standardised by the training set, and
+    responses (R, N).
     """
     features, y = (tensor.double() for tensor in training)
     if not len(penalties) or min(penalties) <= 0:

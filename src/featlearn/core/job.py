@@ -7,9 +7,8 @@ A script reads::
         ...
         write(function(job), job.output)
 
-``job.output`` holds paths in a staging folder. When the block ends well, each file is flushed to
-disk, described in a provenance record and renamed to its real name. When it ends badly, or the
-process is killed, nothing stands under a real name and the log says why.
+``job.output`` holds paths in a staging folder. If the block ends well, each file is flushed,
+described in a provenance record and renamed; if not, nothing has a real name and the log says why.
 """
 
 from __future__ import annotations
@@ -26,43 +25,39 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from featlearn.core import interruption, lifeline, machine_faults, portable, provenance
+from featlearn.core import loops, portable, provenance
 from featlearn.core.commit import VARIABLE
-from featlearn.core.errors import DamagedFileError, FeatlearnError
+from featlearn.core.errors import DamagedFileError, DivergedError, FeatlearnError
 from featlearn.core.files import digest, read_parquet, read_tensors
-from featlearn.core.warm import delegate
+from featlearn.core.warm import THREAD_VARIABLES, delegate, follow
 
 if TYPE_CHECKING:
     import torch
 
 STAGING = ".staging"
 CHECKPOINTS = ".checkpoints"
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+#: Folder of the points of a run, see :mod:`featlearn.core.points`. There a training that diverges
+#: is a result: its files say so, as does what follows from them, and claims are not measured.
+POINTS = "points"
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
 
 
 class Paths:
     """Named paths of a job: ``paths.history``, ``paths[0]``, iteration in the rule's order.
 
-    Attributes
-    ----------
-    names
-        Which name stands for which of the paths.
-    groups
-        All names, those of lists of files too.
+    ``names``: of single files, each with its place among the paths. ``groups``: all names, those of
+    lists of files too.
     """
 
-    groups: tuple[str, ...] = ()
-
-    def __init__(self, paths: Iterable[Path], names: Mapping[str, int]):
+    def __init__(self, paths: Iterable[Path], names: Mapping[str, int], groups: Iterable[str] = ()):
         self._all = list(paths)
-        self.names = dict(names)
+        self.names, self.groups = dict(names), tuple(groups)
         for name, place in names.items():
             setattr(self, name, self._all[place])
 
@@ -79,14 +74,12 @@ class Paths:
         return len(self._all)
 
 
-def _names(files: Any) -> dict[str, int]:
-    """Which name of a rule's files stands for which of them; a name of a list stands for none."""
+def _paths(files: Any, staged: Iterable[Path] | None = None) -> Paths:
+    """Paths of a rule's files, or of where they are staged, with the rule's names."""
     places = {str(file): number for number, file in enumerate(files)}
-    return {name: places[str(value)] for name, value in files.items() if isinstance(value, str)}
-
-
-def _paths(files: Any) -> list[Path]:
-    return [Path(str(file)) for file in files]
+    names = {name: places[str(value)] for name, value in files.items() if isinstance(value, str)}
+    paths = map(Path, map(str, files)) if staged is None else staged
+    return Paths(paths, names, (name for name, _ in files.items()))
 
 
 def _short_hash(value: object) -> str:
@@ -115,28 +108,14 @@ class _Tee:
         return False
 
 
-def _umask() -> int:
-    """What this process masks out of the rights of new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 class Job:
     """Context of one rule's script; see the module's text.
 
-    Parameters
-    ----------
-    snakemake
-        The object that Snakemake hands to a script. Its params must hold ``code`` (the
-        fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
-        ``seed``, ``threads`` and ``contains``: one word for all outputs, or a list of one each.
-
-    Attributes
-    ----------
-    device
-        To compute on; of a rule that names none, the processor. Set by
-        :func:`featlearn.core.devices.prepare`.
+    ``snakemake``: the object that Snakemake hands to a script. Its params must hold ``code`` (the
+    fingerprint) and may hold ``config`` (the part of the config that the rule depends on),
+    ``seed``, ``threads`` and ``contains``: one word for all outputs, or a list of one each.
+    ``device``: to compute on; of a rule that names none, the processor. Set by
+    :func:`featlearn.core.devices.prepare`.
     """
 
     device: torch.device
@@ -151,25 +130,26 @@ class Job:
         self.results = Path(snakemake.config["results"])
         self.portable = bool(snakemake.config.get("portable", False))
         self._checkpoint_seconds = float(snakemake.config.get("checkpoint_seconds", 60))
-        self.input = Paths(_paths(snakemake.input), _names(snakemake.input))
-        self.input.groups = tuple(name for name, _ in snakemake.input.items())
+        self.input = _paths(snakemake.input)
         self._inputs = snakemake.input
-        self._final = _paths(snakemake.output)
+        self._final = list(_paths(snakemake.output))
         self._log = Path(str(snakemake.log[0])) if snakemake.log else None
         self._staging = self.results / STAGING / f"{self.rule}-{platform.node()}-{os.getpid()}"
         staged = [self._staging / f"{n}-{path.name}" for n, path in enumerate(self._final)]
-        self.output = Paths(staged, _names(snakemake.output))
+        self.output = _paths(snakemake.output, staged)
         outputs = _short_hash(sorted(str(path) for path in self._final))
         self._kept = self.results / CHECKPOINTS / f"{self.rule}-{outputs}"
         self.digests: dict[str, str] = {}
-        self._staged = False
+        self._at_point = any(one.is_relative_to(self.results / POINTS) for one in self._final)
+        #: What training said of input files that it did not make, for it diverged.
+        self._diverged: dict[str, str] = {}
+        self._says: dict[str, str] = {}
 
     @cached_property
     def checkpoints(self) -> Path:
-        """Folder for what this job can go on from, should it be interrupted.
+        """Folder of checkpoints, which outlives a job that fails; to be used inside of the block.
 
-        It outlives a job that fails and is removed once the outputs have their names. A job with
-        another config, code, seed or input gets another one. To be used inside of the block.
+        It goes once the outputs have their names. Another config, code, seed or input has another.
         """
         params = {name: self.params.get(name) for name in ("code", "seed", "device", "compile")}
         params |= {"portable": True} if self.portable else {}
@@ -183,19 +163,22 @@ class Job:
         print(f"{self.rule}: {words}", file=sys.stderr, flush=True)
 
     def files(self, name: str) -> list[Path]:
-        """The input files under ``name``: one, or those that the rule gives as a list.
-
-        None where a rule may do without; who reads frames or tensors is refused then.
-        """
+        """The input files under ``name``: one, or those that the rule gives as a list, if any."""
         files = self._inputs.get(name)
         if files is None:
             raise FeatlearnError(f"rule {self.rule}: no input {name!r}; expected one of it")
         return [Path(str(file)) for file in ([files] if isinstance(files, str) else files)]
 
+    def refuse_diverged(self, files: Iterable[Any] | None = None) -> None:
+        """Raise a DivergedError if the training behind some input files (all if none) diverged."""
+        for file in self.input if files is None else files:
+            if words := self._diverged.get(str(file)):
+                raise DivergedError(words)
+
     def _some_files(self, name: str) -> list[Path]:
-        if not (found := self.files(name)):
+        if not (files := self.files(name)):
             raise FeatlearnError(f"rule {self.rule}: input {name!r} is a list of no files")
-        return found
+        return files
 
     @property
     def seed(self) -> int:
@@ -203,21 +186,15 @@ class Job:
         return int(self.params.seed)
 
     def frame(self, name: str) -> Any:
-        """The tidy frame under ``name``; several files of it are put below each other.
+        """The tidy frame under ``name``; see :func:`read_frame`."""
+        self.refuse_diverged(files := self._some_files(name))
+        return read_frame(files)
 
-        Of a YAML file (numbers that a paper prints) what stands in it.
-        """
-        files = self._some_files(name)
-        if files[0].suffix == ".yaml":
-            from featlearn.core.config import read_yaml  # takes longer than most frames
-
-            return read_yaml(files[0])
-        frames = [read_parquet(file) for file in files]
-        if len(frames) == 1:
-            return frames[0]
-        import pandas as pd
-
-        return pd.concat(frames, ignore_index=True)
+    def below_results(self, name: str) -> str:
+        """The first file under ``name`` below the results; empty where it is none of the run."""
+        file = self._some_files(name)[0]
+        inside = file.is_relative_to(self.results)
+        return str(file.relative_to(self.results)) if inside else ""
 
     def tensors(self, name: str) -> dict[str, torch.Tensor]:
         """The named tensors of the one file under ``name``, on the job's device."""
@@ -236,22 +213,16 @@ class Job:
         try:
             self._open_log()
             self._staging.mkdir(parents=True, exist_ok=True)
-            self._staged = True
-        except OSError:
-            self.__exit__(*sys.exc_info())
-            raise
-        interruption.offer(lambda: self.checkpoints, self._checkpoint_seconds)
-        lifeline.follow(self.results, self._staging)
-        # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
-        signal.signal(signal.SIGTERM, self._terminated)
-        try:
+            loops.offer(lambda: self.checkpoints, self._checkpoint_seconds)
+            follow(self.results, self._staging)
+            # a SIGTERM (time limit, Ctrl-C of the run) unwinds like an error: nothing half-written
+            signal.signal(signal.SIGTERM, self._terminated)
             if self.portable:
                 portable.check()
-                # here and not where a device is prepared: closed forms ask for none, and compute
-                from featlearn.core import portable_functions
-
-                portable_functions.install()
+                # here and not where a device is prepared: closed forms need none, and compute
+                portable.install()
             self._check_inputs()
+            self._draws = _global_draws()
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
@@ -262,8 +233,13 @@ class Job:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:
-        interruption.withdraw()
+    ) -> bool:
+        loops.withdraw()
+        if diverged := self._at_point and isinstance(error, DivergedError):
+            self.tell(f"at this point {error}")
+            self._says, error = {"diverged": str(error)}, None
+            for path in self.output:
+                path.write_text(f"{self._says['diverged']}\n", encoding="utf-8")
         if error is None:
             try:
                 self._commit()
@@ -280,6 +256,7 @@ class Job:
             sys.exit(1)
         if kind is None and error is not None:
             raise error  # of the commit
+        return diverged and error is None
 
     # ------------------------------------------------------------------------------- parts
 
@@ -291,7 +268,7 @@ class Job:
             sys.stderr = _Tee(self._streams[1], self._log_file)
 
     def _terminated(self, *_: object) -> None:
-        raise interruption.Terminated
+        raise loops.Terminated
 
     def _check_inputs(self) -> None:
         for path in self.input:
@@ -314,43 +291,53 @@ class Job:
                     "run the same command again and it is rebuilt."
                 )
             self.digests[str(path)] = record["sha256"]
+            if "diverged" in record:
+                self._diverged[str(path)] = record["diverged"]
 
     def _explain(self, error: BaseException) -> bool:
         """Say what went wrong, in the log's last line too; True if words say it all."""
-        words = self._words(error)
-        interrupted = isinstance(error, (KeyboardInterrupt, SystemExit))
+        words = f"{type(error).__name__}: {error}"
+        if isinstance(error, FeatlearnError):
+            words = str(error)
+        elif isinstance(error, loops.Terminated):
+            words = "ended by SIGTERM; started again, it goes on from its last checkpoint"
+        elif isinstance(error, SystemExit):
+            words = f"ended itself (exit status {error.code}) before its files were complete"
+        foreseen = isinstance(error, (FeatlearnError, SystemExit))
+        line = f"error in rule {self.rule}: {words}"
         if self._log_file and not isinstance(error, FeatlearnError):
-            # Python itself prints the traceback to the terminal where there are no words
+            # Python itself prints the traceback of an unforeseen error to the terminal
             with contextlib.suppress(OSError):
                 traceback.print_exception(error, file=self._log_file)
-                if words is None and not interrupted:
-                    line = f"error in rule {self.rule}: {type(error).__name__}: {error}"
+                if not foreseen:
                     print(line, file=self._log_file)
-        if words is not None:
-            print(f"error in rule {self.rule}: {words}", file=sys.stderr)
-        return words is not None and not interrupted
+        if foreseen:
+            print(line, file=sys.stderr)
+        return isinstance(error, FeatlearnError)
 
-    def _words(self, error: BaseException) -> str | None:
-        """What an error means to a user; None for one that only its traceback explains."""
-        if isinstance(error, FeatlearnError):
-            return str(error)
-        if isinstance(error, interruption.Terminated):
-            return "ended by SIGTERM; started again, it goes on from its last checkpoint"
-        if isinstance(error, SystemExit):
-            return f"ended itself (exit status {error.code}) before its files were complete"
-        if isinstance(error, KeyboardInterrupt):
-            return None
-        written = ", ".join(map(str, self._final)) or str(self.results)
-        return machine_faults.explain(error, written, self._staging if self._staged else None)
+    def _check_draws(self) -> None:
+        """Refuse numbers that a generator of the whole process gave: no seed of ours is behind."""
+        now = _global_draws()
+        # seaborn moves that of NumPy by drawings without jitter
+        checked = self._draws if self.params.get("function") else ["torch"]
+        for name in self._draws.keys() & {*checked}:
+            (seed, state), (seed_now, state_now) = self._draws[name], now[name]
+            if seed == seed_now and state != state_now:
+                raise FeatlearnError(
+                    f"rule {self.rule}: random numbers must come from a stream of job.seed "
+                    f"(featlearn.core.seeds), got some of the global generator of {name}"
+                )
 
     def _commit(self) -> None:
+        self._check_draws()
         for staged, final in zip(self.output, self._final, strict=True):
             if not staged.is_file():
                 raise FeatlearnError(f"rule {self.rule} did not write {final}")
         contains = self.params.get("contains", "measured")
         each = [contains] * len(self._final) if isinstance(contains, str) else contains
+        os.umask(mask := os.umask(0))
         for staged, final, contains in zip(self.output, self._final, each, strict=True):
-            staged.chmod(0o666 & ~_umask())  # safetensors writes files that only the owner reads
+            staged.chmod(0o666 & ~mask)  # safetensors writes files that only the owner reads
             with open(staged, "rb+") as file:
                 os.fsync(file.fileno())
             final.parent.mkdir(parents=True, exist_ok=True)
@@ -368,8 +355,13 @@ class Job:
 
     def _record(self, staged: Path, final: Path, contains: str) -> dict[str, Any]:
         status = staged.stat()
-        on_cuda = getattr(getattr(self, "device", None), "type", "cpu") == "cuda"
+        device = "cpu"
+        if getattr(getattr(self, "device", None), "type", "cpu") == "cuda":
+            import torch
+
+            device = torch.cuda.get_device_name()
         return {
+            **self._says,
             "artefact": str(final.relative_to(self.results)),
             "bytes": status.st_size,
             "mtime_ns": status.st_mtime_ns,
@@ -389,37 +381,51 @@ class Job:
             "machine": {
                 "system": platform.platform(),
                 "processor": processor(),
-                "device": _card() if on_cuda else "cpu",
+                "device": device,
             },
         }
 
 
+def _global_draws() -> dict[str, tuple[int, bytes]]:
+    """Seed and state of the generators that a process shares, of libraries that are loaded."""
+    states = {}
+    if numpy := sys.modules.get("numpy"):
+        _, keys, place, *_ = numpy.random.get_state()
+        states["numpy"] = (0, keys.tobytes() + bytes([place % 256]))
+    if torch := sys.modules.get("torch"):
+        states["torch"] = (torch.initial_seed(), torch.get_rng_state().numpy().tobytes())
+    return states
+
+
+def read_frame(files: Sequence[Path]) -> Any:
+    """Tidy frames below each other; of a YAML file (numbers that a paper prints) its content."""
+    if files[0].suffix == ".yaml":
+        from featlearn.core.config import read_yaml  # takes longer than most frames
+
+        return read_yaml(files[0])
+    frames = [read_parquet(file) for file in files]
+    if len(frames) == 1:
+        return frames[0]
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)
+
+
 def versions() -> dict[str, str]:
     """Versions of Python, featlearn and the packages that results may depend on."""
-    found = {"python": platform.python_version()}
+    known = {"python": platform.python_version()}
     for package in ("featlearn", *REPORTED_PACKAGES):
-        loaded = getattr(sys.modules.get(package), "__version__", None)
-        try:  # what is loaded says more: torch tells CPU and CUDA builds apart
-            found[package] = str(loaded or importlib.metadata.version(package))
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _card() -> str:
-    """Name of the GPU that torch computes on."""
-    import torch
-
-    return torch.cuda.get_device_name()
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            # what is loaded says more: torch tells CPU and CUDA builds apart
+            loaded = getattr(sys.modules.get(package), "__version__", None)
+            known[package] = str(loaded or importlib.metadata.version(package))
+    return known
 
 
 def processor() -> str:
-    """Name of the processor, as far as the system tells."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    """Name of the processor, as far as the system says."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

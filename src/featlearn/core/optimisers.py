@@ -25,19 +25,10 @@ def build(
 ) -> torch.optim.Optimizer:
     """An optimiser over parameter groups; the learning rate is set before every step.
 
-    Parameters
-    ----------
-    kind
-        ``adamw`` (fused), ``adam`` (fused; weight decay is a part of the gradient), ``sgd``
-        (fused) or ``lars``.
-    groups
-        As :meth:`Objective.parameter_groups` gives them.
-    betas
-        Of AdamW and Adam.
-    momentum, nesterov
-        Of SGD; LARS uses the momentum.
-    trust
-        Of LARS: length of a step relative to the length of the weights, at rate 1.
+    ``kind``: ``adamw`` (fused), ``adam`` (fused; weight decay is a part of the gradient), ``sgd``
+    (fused) or ``lars``. ``groups``: as :meth:`Objective.parameter_groups` gives them. ``betas``: of
+    AdamW and Adam. ``momentum``, ``nesterov``: of SGD; LARS uses the momentum. ``trust``: of LARS:
+    length of a step relative to the length of the weights, at rate 1.
     """
     if kind == "adamw":
         return _AdamW(groups, lr=0.0, betas=betas, fused=True)
@@ -55,10 +46,8 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 
 def _bare(method: Any) -> Any:
-    """A method of PyTorch without the decorator that shields it from ``torch.compile``.
-
-    No step of an optimiser is compiled here, and the shield imports the whole compiler at its first
-    call: seconds of every job.
+    """A method of PyTorch without its shield from ``torch.compile``, which would import the whole
+    compiler.
     """
     return getattr(method, "__wrapped__", method)
 
@@ -149,10 +138,7 @@ def load_state_tensors(
 ) -> None:
     """Undo :func:`state_tensors`: the state then has the devices and strides of the parameters.
 
-    Raises
-    ------
-    FeatlearnError
-        If a tensor belongs to no parameter of ``module``.
+    Raises FeatlearnError if a tensor belongs to no parameter of ``module``.
     """
     parameters = dict(module.named_parameters())
     for key, value in tensors.items():

@@ -21,43 +21,30 @@ if TYPE_CHECKING:
 
 
 def write(
-    found: Any,
+    results: Any,
     output: Any,
     function: str = "",
     title: str = "",
     may_be_empty: Collection[str] = (),
 ) -> None:
-    """Write each part of ``found`` into the file of its name.
+    """Write each part of ``results`` into the file of its name.
 
-    Parameters
-    ----------
-    found
-        See ``Results``.
-    output
-        :class:`featlearn.core.job.Paths` of the rule; its files are Parquet or safetensors.
-    function
-        For words.
-    title
-        Of a table.
-    may_be_empty
-        Names of frames that have no rows where all is well, such as one of faults.
-
-    Raises
-    ------
-    FeatlearnError
-        If a name is missing or unknown, or a frame has no rows: a measurement that found nothing
-        to measure is a fault, not a success.
+    Raises FeatlearnError if a name is missing or unknown, or a frame has no rows: a measurement
+    that found nothing to measure is a fault, not a success. ``results``: see ``Results``.
+    ``output``: :class:`featlearn.core.job.Paths` of the rule; its files are Parquet or safetensors.
+    ``function``, ``title``: name of the function, for errors; title of a table. ``may_be_empty``:
+    names of frames that have no rows where all is well, such as one of faults.
     """
-    if not isinstance(found, Mapping):
+    if not isinstance(results, Mapping):
         first, second = output
-        write_exhibit(found, first, second, title)
+        write_exhibit(results, first, second, title)
         return
-    if set(found) != set(output.names):
+    if set(results) != set(output.names):
         raise FeatlearnError(
-            f"{function}: gave {', '.join(sorted(found)) or 'nothing'}; "
+            f"{function}: gave {', '.join(sorted(results)) or 'nothing'}; "
             f"expected {', '.join(sorted(output.names))}"
         )
-    for name, content in found.items():
+    for name, content in results.items():
         path = getattr(output, name)
         if isinstance(content, Mapping):
             write_tensors(content, path)
@@ -70,10 +57,7 @@ def write(
 def write_exhibit(made: Any, first: Path, second: Path, title: str = "") -> None:
     """Write a figure (SVG, PNG) or a :class:`Table` (Parquet, Markdown).
 
-    Raises
-    ------
-    FeatlearnError
-        If ``made`` is neither, or a table without rows.
+    Raises FeatlearnError if ``made`` is neither, or a table without rows.
     """
     if isinstance(made, Table):
         if made.frame.empty:
@@ -93,7 +77,6 @@ def _notes(made: Table) -> str:
         return made.notes
     from featlearn.core.stats import SPREAD_KIND
 
-    told = f"After the sign: {SPREAD_KIND}."
     if "replicates" in made.frame:
-        return f"{int(made.frame['replicates'].max())} replicates; a{told[1:]}"
-    return told
+        return f"{int(made.frame['replicates'].max())} replicates; after the sign: {SPREAD_KIND}."
+    return f"After the sign: {SPREAD_KIND}."

@@ -1,10 +1,8 @@
 """The colours of all figures: one for each concept, in every paper.
 
-A figure takes the colour of a *concept* (a method, an arm, a thing to compare with) from
-:data:`PALETTE`, so that supervised training or a closed form looks the same wherever it is shown.
-Two concepts share a colour only where no paper has both. What is no concept (sizes, replicates,
-quantities side by side) takes :data:`COLOURS` in turn. All of them have a contrast of at least 3:1
-on white, which a test holds; fills behind text and pictures are in :data:`FILLS`.
+A *concept* (a method, an arm, a baseline) has its colour in :data:`PALETTE`; two share one only
+where no paper has both. Sizes, replicates and quantities side by side take :data:`COLOURS` in turn.
+All have a contrast of at least 3:1 on white; fills behind text and pictures are in :data:`FILLS`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 from featlearn.core.palette import COLOURS, FILLS, PALETTE
 
@@ -79,9 +81,8 @@ def canvas(width: float, height: float, **kwargs: object) -> Figure:
 
 
 def _readable(axis: Axis) -> None:
-    """Plain numbers at 1, 2, 5 or 1, 3 of a log axis that is shorter than two decades.
-
-    Left alone, Matplotlib writes powers of ten at every tick of such an axis, one over the other.
+    """Plain numbers at 1, 2, 5 or 1, 3 of a log axis shorter than two decades, where Matplotlib's
+    would overlap.
     """
     formatter, locator = axis.get_major_formatter(), axis.get_major_locator()
     if not isinstance(formatter, LogFormatter) or not isinstance(locator, LogLocator):
@@ -95,11 +96,27 @@ def _readable(axis: Axis) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
+class _Layout(ConstrainedLayoutEngine):
+    """Constrained layout, rounded to 8 digits, as the solver's last ones differ by process."""
+
+    def execute(self, fig: Figure) -> Any:
+        grids = super().execute(fig)
+        for part in fig.subfigs:
+            part.bbox_relative.set_points(part.bbox_relative.get_points().round(8))
+        for ax in fig.axes:
+            placed = ax.get_in_layout()
+            ax.set_position(Bbox(ax.get_position(original=True).get_points().round(8)))
+            ax.set_in_layout(placed)  # set_position has taken it out
+        return grids
+
+
 def save(drawn: Figure, svg: Path, png: Path) -> None:
     """Write a figure as SVG and PNG without dates or versions, and close it."""
     for ax in drawn.axes:
         _readable(ax.xaxis)
         _readable(ax.yaxis)
+    if isinstance(engine := drawn.get_layout_engine(), ConstrainedLayoutEngine):
+        drawn.set_layout_engine(_Layout(**engine.get()))
     drawn.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     drawn.savefig(png, format="png", metadata={"Software": None})
     plt.close(drawn)

@@ -1,24 +1,29 @@
-"""The same bytes on every x86-64 processor with AVX2: what libraries must not choose by processor.
+"""The same bytes on every x86-64 processor with AVX2: no library may choose by processor.
 
-Libraries take other instructions, another order of a sum and other block sizes by the processor
-that they find. What is pinned here has to stand in the environment before they load: :func:`pin`
-sets it in the process of the run, from which every job and the warm process have it, and
-:func:`check` looks in the job. Compiled loops are left out (``compile: never``): a compiler is
-told ``-march=native``. No variable governs MKL's vector mathematics (square roots, logarithms):
-:mod:`featlearn.core.portable_functions` stands in for it.
+Instructions, orders of sums and block sizes depend on the processor. The environment pins them
+before libraries load: :func:`pin` in the process of the run, which jobs and the warm process
+inherit, and :func:`check` in the job. Compiled loops are off (``compile: never``), as compilers get
+``-march=native``.
 
-Not pinned, because every processor with AVX2 takes the same: the C library's functions (variants
-with FMA), Matplotlib's rasteriser and FreeType (no dispatch). Another version of the C library, of
-Python's packages, or another architecture may give other bytes all the same.
+MKL's vector maths, to which PyTorch hands ``sqrt``, ``log``, ``tan`` and others, starts from the
+processor's estimates (``rsqrtps``, ``rcpps``), which AMD and Intel tabulate differently, even with
+``MKL_CBWR=COMPATIBLE``: :func:`install` puts NumPy's functions in their place. The C library,
+Matplotlib's rasteriser and FreeType do not differ; other versions or architectures may give other
+bytes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import FeatlearnError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: Of each variable what it governs stands beside it.
 VARIABLES: Mapping[str, str] = {
@@ -29,14 +34,20 @@ VARIABLES: Mapping[str, str] = {
     # NumPy's loops: SVML with AVX-512 rounds otherwise. Names of NumPy 2.4; a processor without
     # them has nothing to disable
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    # ours: every job puts core.portable_functions in place of MKL's vector mathematics
+    # ours: every job calls install()
     "FEATLEARN_PORTABLE": "1",
 }
-#: What a portable run asks of the config, and why.
+#: What a portable run needs of the config, and why.
 FIXED: Mapping[str, tuple[Any, str]] = {
     "device": ("cpu", "a GPU rounds otherwise"),
     "threads": (1, "a sum that is divided follows the machine"),
 }
+#: PyTorch's functions that go to MKL's vector mathematics, and their names in NumPy.
+NUMPY = {
+    "sqrt": "sqrt", "exp": "exp", "log": "log", "log1p": "log1p", "log10": "log10",
+    "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+}  # fmt: skip
 
 
 def faults(config: Mapping[str, Any]) -> Iterator[str]:
@@ -55,15 +66,15 @@ def faults(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _compiled_trainings(value: Any, key: str = "") -> Iterator[str]:
-    if not isinstance(value, Mapping):
-        for place, item in enumerate(value if isinstance(value, list) else ()):
+    if isinstance(value, list):
+        for place, item in enumerate(value):
             yield from _compiled_trainings(item, f"{key}[{place}]")
-        return
-    for name, below in value.items():
-        own = f"{key}.{name}".removeprefix(".")
-        if name == "compile" and below is True:
-            yield f"{own}: True; expected false with portable: true"
-        yield from _compiled_trainings(below, own)
+    elif isinstance(value, Mapping):
+        for name, below in value.items():
+            path = f"{key}.{name}".removeprefix(".")
+            if name == "compile" and below is True:
+                yield f"{path}: True; expected false with portable: true"
+            yield from _compiled_trainings(below, path)
 
 
 def pin(environment: MutableMapping[str, str] | None = None) -> None:
@@ -79,15 +90,95 @@ def pinned() -> bool:
 def check(environment: Mapping[str, str] | None = None) -> None:
     """Refuse to compute where a variable is not what :func:`pin` set.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming the variable, its value and what was expected.
+    Raises FeatlearnError naming the variable, its value and what was expected.
     """
-    found = os.environ if environment is None else environment
+    actual = os.environ if environment is None else environment
     for name, value in VARIABLES.items():
-        if found.get(name) != value:
+        if actual.get(name) != value:
             raise FeatlearnError(
-                f"portable: true: {name} is {found.get(name)!r} in this job; expected {value!r}: "
+                f"portable: true: {name} is {actual.get(name)!r} in this job; expected {value!r}: "
                 "it must be set before a library loads"
             )
+
+
+# --------------------------------------------------------------------------- functions
+
+
+@cache
+def install() -> Any:
+    """Put NumPy's functions in place of PyTorch's, once for the life of the process."""
+    import numpy as np
+    import torch
+    from scipy import special
+
+    make: Any = torch.library.Library  # untyped
+    library = make("aten", "IMPL")
+    functions: dict[str, Callable[..., Tensor]] = {
+        **{name: _from_numpy(getattr(np, other)) for name, other in NUMPY.items()},
+        "erfc": _from_numpy(special.erfc),
+        "erfinv": _from_numpy(special.erfinv),
+        "logit": _logit,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a kernel is replaced
+        forms = [
+            (name, f"{name}.out", f"{name}_", function) for name, function in functions.items()
+        ]
+        power = ("pow.Tensor_Scalar", "pow.Tensor_Scalar_out", "pow_.Scalar", _power)
+        for plain, out, in_place, function in [*forms, power]:
+            library.impl(plain, function, "CPU")
+            library.impl(out, _into(function), "CPU")
+            library.impl(in_place, _in_place(function), "CPU")
+    return library
+
+
+def _from_numpy(function: Callable[..., Any]) -> Callable[[Tensor], Tensor]:
+    import numpy as np
+    import torch
+
+    def computed(x: Tensor) -> Tensor:
+        if not (x.is_floating_point() or x.is_complex()):
+            x = x.to(torch.get_default_dtype())
+        if x.dtype in (torch.float16, torch.bfloat16):
+            return computed(x.float()).to(x.dtype)
+        result = torch.empty_like(x)
+        with np.errstate(all="ignore"):
+            function(x.detach().resolve_conj().numpy(), out=result.numpy())
+        return result
+
+    return computed
+
+
+def _into(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def computed(*given: Any, out: Tensor) -> Tensor:
+        result = function(*given)
+        if out.shape != result.shape:
+            out.resize_(result.shape)
+        return out.copy_(result)
+
+    return computed
+
+
+def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda x, *more: x.copy_(function(x, *more))
+
+
+def _logit(x: Tensor, eps: float | None = None) -> Tensor:
+    p = x if eps is None else x.clamp(eps, 1 - eps)
+    return (p / (1 - p)).log()
+
+
+def _power(x: Tensor, exponent: Any) -> Tensor:
+    """``x ** exponent``; PyTorch's takes MKL's square root for 1/2."""
+    import torch
+
+    x = x.to(torch.result_type(x, exponent))
+    if exponent == 2:
+        return x * x
+    if exponent == 3:
+        return x * x * x
+    if exponent == 0.5:
+        return x.sqrt()
+    if exponent == 1 or x.numel() == 0:
+        return x.clone()
+    return torch.pow(x, torch.tensor(exponent, dtype=x.dtype))

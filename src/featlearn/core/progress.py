@@ -18,14 +18,8 @@ def clock(seconds: float) -> str:
 class Progress:
     """Prints at most one line every ``interval`` seconds to standard error.
 
-    Parameters
-    ----------
-    label
-        Who is speaking, e.g. the rule's name.
-    total
-        Number of steps; an upper bound when the run may stop early.
-    interval
-        Seconds between two lines.
+    ``label``: who is speaking, e.g. the rule's name. ``total``: number of steps; an upper bound
+    when the run may stop early. ``interval``: seconds between two lines.
     """
 
     def __init__(self, label: str, total: int, interval: float = 5.0):
@@ -34,9 +28,8 @@ class Progress:
         self.first: tuple[int, float] | None = None
 
     def report(self, step: int, see: Callable[[], Mapping[str, str]]) -> None:
-        """Say that ``step`` steps are done; ``see()`` gives further words, ``{"loss": "0.41"}``.
-
-        ``see`` is called only when a line is due: it may cost something.
+        """Say that ``step`` steps are done; ``see()`` gives further words, ``{"loss": "0.41"}``,
+        and is called only when a line is due.
         """
         now = time.monotonic()
         # the pace is that since the first call: a resumed run does not start at step 0

@@ -1,15 +1,13 @@
 """What an artefact was made from, and whether it still is what was made.
 
-Two halves:
+The **fingerprint** of a function is a hash of what it computes: its module as far as it uses it,
+and every featlearn module that these import. It is read from the source, without comments,
+docstrings and the frame around a job, and is a param of the rule, so that Snakemake re-runs exactly
+what an edit touches.
 
-* the **fingerprint** of a function: a hash of what it computes, of the module that holds it as far
-  as the function uses it, and of every featlearn module that these import, directly or through
-  others. It is found by reading the source (nothing is imported): comments, docstrings and the
-  frame around a job do not count. It stands among the ``params`` of a rule, so Snakemake re-runs
-  exactly what an edit touches;
-* the **record** of an artefact: a JSON file ``<results>/provenance/<artefact>.json`` with the
-  digest of its bytes and all that went into it. It lies beside the artefact, not inside, so that
-  identical results stay identical files.
+The **record** of an artefact, ``<results>/provenance/<artefact>.json``, has the digest of its bytes
+and all that went into it. It lies beside the artefact, so that identical results are identical
+files.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import digest, write_atomically
-from featlearn.core.notes import noted, of_sources
+from featlearn.core.notes import by_sources, noted
 
 PACKAGE = "featlearn"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -46,18 +45,12 @@ NOT_SHARED = "no run shared these bytes"
 FRAME = frozenset(
     f"featlearn.core.{name}"
     for name in (
-        "config", "display", "environment", "errors", "experiments", "gpus", "guard",
-        "commit", "interruption", "job", "lifeline", "machine_faults", "notes", "outputs",
-        "portable", "progress", "provenance", "publish", "run", "software", "unfinished", "warm",
+        "checks", "commit", "config", "errors", "experiments", "guard", "job", "notes", "outputs",
+        "portable", "progress", "provenance", "publish", "run", "warm",
     )
 )  # fmt: skip
 FRAME_VERSION = 1
-
-
-def _is_type_checking(test: ast.expr) -> bool:
-    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
-        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
-    )
+TYPING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
 def _blocks(node: ast.AST) -> Iterator[list[Any]]:
@@ -75,7 +68,7 @@ def _meaning(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             text = isinstance(one.value, ast.Constant) and isinstance(one.value.value, str)
             if not text:
                 yield one
-        elif isinstance(one, ast.If) and _is_type_checking(one.test):
+        elif isinstance(one, ast.If) and ast.unparse(one.test) in TYPING:
             yield from _meaning(one.orelse)
         else:
             for block in _blocks(one):
@@ -83,61 +76,46 @@ def _meaning(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield one
 
 
-@functools.cache
-def _statements(file: Path) -> tuple[ast.stmt, ...]:
-    """The statements of a module that compute something; comments are none to begin with."""
-    return tuple(_meaning(ast.parse(file.read_bytes(), filename=str(file)).body))
-
-
 class _Statement(NamedTuple):
-    """What a fingerprint asks of a statement of a module, once."""
+    """What a fingerprint needs of a statement of a module."""
 
-    dumped: bytes
+    dumped: str
     imports: frozenset[str]
+    #: Names that it binds at the module's level; none where that takes more than a look.
     bound: frozenset[str]
-    used: frozenset[str]
 
 
 @functools.cache
 def _read_statements(file: Path, package: str | None) -> tuple[_Statement, ...]:
-    return tuple(
-        _Statement(
-            ast.dump(one).encode(),
-            frozenset(_imports([one], package)),
-            frozenset(_bound(one)),
-            frozenset(_used(one)),
-        )
-        for one in _statements(file)
-    )
-
-
-class Facts(NamedTuple):
-    """What a fingerprint needs of a module, or of one of its names.
-
-    Attributes
-    ----------
-    meaning
-        SHA-256 of what it computes.
-    imports
-        Dotted names below featlearn that it may import.
-    """
-
-    meaning: str
-    imports: tuple[str, ...]
+    """The statements of a module that compute something; comments are none to begin with."""
+    statements = []
+    for one in _meaning(ast.parse(file.read_bytes(), filename=str(file)).body):
+        dumped, bound = ast.dump(one), list[str]()
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound = [one.name]
+        elif isinstance(one, (ast.Import, ast.ImportFrom)):
+            bound = [(alias.asname or alias.name).partition(".")[0] for alias in one.names]
+        elif isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            bound = re.findall(r"Name\(id='(\w+)', ctx=Store", dumped)
+        imports = frozenset(_imports([one], package))
+        statements.append(_Statement(dumped, imports, frozenset(bound)))
+    return tuple(statements)
 
 
 @functools.cache
-def _facts(file: Path, package: str | None, symbol: str = "") -> Facts:
+def _facts(file: Path, package: str | None, symbol: str = "") -> tuple[str, list[str]]:
+    """SHA-256 of what a module, or one of its names, computes, and our names that it imports."""
+
     def read() -> list[Any]:
         whole = _read_statements(file, package)
-        own = _closure(file, whole, symbol) if symbol else whole
-        meaning = hashlib.sha256(b"\0".join(one.dumped for one in own))
-        found = frozenset[str]().union(*(one.imports for one in own))
-        names = {name for name in found if name.partition(".")[0] == PACKAGE}
-        return [meaning.hexdigest(), sorted(names)]
+        used = _closure(file, whole, symbol) if symbol else whole
+        meaning = hashlib.sha256("\0".join(one.dumped for one in used).encode())
+        names = frozenset[str]().union(*(one.imports for one in used))
+        ours = sorted(name for name in names if name.partition(".")[0] == PACKAGE)
+        return [meaning.hexdigest(), ours]
 
     meaning, imports = noted(f"facts {digest(file)} {package} {symbol}", read)
-    return Facts(meaning, tuple(imports))
+    return meaning, imports
 
 
 @functools.cache
@@ -170,29 +148,33 @@ def _imports(statements: Iterable[ast.stmt], package: str | None) -> Iterator[st
 
 def _modules(names: Iterable[str], root: Path) -> dict[str, Path]:
     """Those of the names that are modules of featlearn, and their parent packages."""
-    found = {}
+    modules = {}
     for name in names:
         parts = name.split(".")
         for depth in range(1, len(parts) + 1) if parts[0] == PACKAGE else ():
             module = ".".join(parts[:depth])
             if module not in FRAME and (file := module_file(module, root)) is not None:
-                found[module] = file
-    return found
+                modules[module] = file
+    return modules
 
 
 @functools.cache
 def _imported(file: Path, package: str | None, root: Path) -> dict[str, Path]:
-    return _modules(_facts(file, package).imports, root)
+    return _modules(_facts(file, package)[1], root)
 
 
-def _below(found: Mapping[str, Path], root: Path) -> dict[str, Path]:
+def _package(module: str, file: Path) -> str:
+    """What relative imports of a module start from."""
+    return module if file.name == "__init__.py" else module.rpartition(".")[0]
+
+
+def _below(modules: Mapping[str, Path], root: Path) -> dict[str, Path]:
     """Modules and all that they use, transitively."""
-    known = dict(found)
-    waiting = list(found.items())
+    known = dict(modules)
+    waiting = list(modules.items())
     while waiting:
         module, file = waiting.pop()
-        own = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        for other, path in _imported(file, own, root).items():
+        for other, path in _imported(file, _package(module, file), root).items():
             if other not in known:
                 known[other] = path
                 waiting.append((other, path))
@@ -200,39 +182,15 @@ def _below(found: Mapping[str, Path], root: Path) -> dict[str, Path]:
 
 
 def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
-    """Every featlearn module that a file uses, transitively: dotted name to file.
-
-    Parent packages count, for Python runs their ``__init__.py`` too; the frame does not.
+    """Every featlearn module that a file uses, with parent packages and without the frame: dotted
+    name to file.
     """
     return _below(_imported(Path(script), None, root), root)
 
 
-def _bound(statement: ast.stmt) -> set[str]:
-    """Names that a statement of a module binds; none where that takes more than a look."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        return set()
-    return {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-
-
-def _used(statement: ast.stmt) -> set[str]:
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-
-
 def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[_Statement]:
-    """The statements of a module that one of its names depends on.
-
-    A statement that binds no name (a loop, a call) may change any, so it always counts.
-    """
-    wanted = {symbol}
-    taken: set[int] = set()
+    """The statements of a module that a name depends on; one that binds no name always counts."""
+    wanted, taken = {symbol}, set[int]()
     if not any(symbol in one.bound for one in statements):
         raise FeatlearnError(f"{file}: no {symbol!r} is defined there")
     while True:
@@ -244,44 +202,39 @@ def _closure(file: Path, statements: Sequence[_Statement], symbol: str) -> list[
         if not more:
             return [statements[number] for number in sorted(taken)]
         taken |= more
-        wanted |= set().union(*(statements[number].used for number in more))
+        for number in more:
+            wanted.update(re.findall(r"Name\(id='(\w+)'", statements[number].dumped))
 
 
 @functools.cache
 def fingerprint(*roots: str, root: Path = SOURCE_ROOT) -> str:
     """Hash (16 hexadecimal digits) of what functions compute.
 
-    Parameters
-    ----------
-    roots
-        ``featlearn.mrp.experiments.headline:pretrain``: of this module only what the function
-        uses, of the modules that it imports all. ``featlearn.core.report``: a whole module.
-
-    Raises
-    ------
-    FeatlearnError
-        If a module or a function is not there.
+    ``roots``: ``featlearn.mrp.experiments.headline:pretrain``: of this module only what the
+    function uses, of the modules that it imports all. ``featlearn.core.job``: a whole module.
+    Raises FeatlearnError if a module or a function is not there.
     """
-    if root != SOURCE_ROOT:
-        return _fingerprint(roots, root)
-    return str(noted(f"print {of_sources()} {roots}", lambda: _fingerprint(roots, root)))
+    return _fingerprint(roots, root) if root != SOURCE_ROOT else _known_fingerprint(roots)
+
+
+@by_sources
+def _known_fingerprint(roots: tuple[str, ...]) -> str:
+    return _fingerprint(roots, SOURCE_ROOT)
 
 
 def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
     total = hashlib.sha256(str(FRAME_VERSION).encode())
-    found: dict[str, Path] = {}
+    modules: dict[str, Path] = {}
     for name in roots:
         module, _, symbol = name.partition(":")
         file = module_file(module, root)
         if file is None:
             raise FeatlearnError(f"{module}: there is no such module below {root}")
-        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        own = _facts(file, package, symbol)
-        total.update(f"\0{name}\0{own.meaning}".encode())
-        found |= _modules([module.rpartition(".")[0], *own.imports], root)
-    for name, file in _below(found, root).items():
-        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        total.update(f"\0{name}\0{_facts(file, package).meaning}".encode())
+        meaning, imports = _facts(file, _package(module, file), symbol)
+        total.update(f"\0{name}\0{meaning}".encode())
+        modules |= _modules([module.rpartition(".")[0], *imports], root)
+    for name, file in _below(modules, root).items():
+        total.update(f"\0{name}\0{_facts(file, _package(name, file))[0]}".encode())
     return total.hexdigest()[:16]
 
 
@@ -295,13 +248,18 @@ def record_path(results: Path, artefact: Path) -> Path:
 
 def write_record(results: Path, artefact: Path, content: dict[str, Any]) -> None:
     """Write the record of one artefact, whole or not at all."""
-    text = json.dumps(content, indent=1, sort_keys=True, default=str)
-    write_atomically(record_path(results, artefact), (text + "\n").encode())
+    _written(content, record_path(results, artefact))
 
 
 def read_record(results: Path, artefact: Path) -> dict[str, Any] | None:
     """The record of ``artefact``, or None if there is none that can be read."""
     return _read(record_path(results, artefact))
+
+
+def _written(content: dict[str, Any], path: Path) -> None:
+    """Write a record, whole or not at all."""
+    text = json.dumps(content, indent=1, sort_keys=True, default=str)
+    write_atomically(path, (text + "\n").encode())
 
 
 def _read(record: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -316,9 +274,7 @@ def _read(record: str | os.PathLike[str]) -> dict[str, Any] | None:
 def share_record(content: dict[str, Any]) -> None:
     """Keep a record beside what runs share, if they do, by the digest of the bytes."""
     if folder := os.environ.get(SHARED):
-        text = json.dumps(content, indent=1, sort_keys=True, default=str)
-        path = Path(folder) / RECORDS / f"{content['sha256']}.json"
-        write_atomically(path, (text + "\n").encode())
+        _written(content, Path(folder) / RECORDS / f"{content['sha256']}.json")
 
 
 def is_shared(artefact: Path) -> bool:
@@ -327,15 +283,12 @@ def is_shared(artefact: Path) -> bool:
 
 
 def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
-    """The record of an artefact that another run made and shared; it becomes this run's.
-
-    None if no job wrote these bytes and shared them: then they are not what they should be.
+    """Take over the record of an artefact that another run made and shared; None if no job wrote
+    these bytes.
     """
     file = artefact.resolve()
-    try:
-        path = file.parent / RECORDS / f"{digest(file)}.json"
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    content = _read(file.parent / RECORDS / f"{digest(file)}.json")
+    if content is None:
         return None
     content |= {
         "artefact": str(artefact.relative_to(results)),
@@ -343,13 +296,6 @@ def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
     }
     write_record(results, artefact, content)
     return content
-
-
-def _unrecorded_links(results: Path) -> Iterator[Path]:
-    """Links to shared artefacts that this run has no record of yet."""
-    for path in map(Path, _files(results, links=True)):
-        if is_shared(path) and path.is_file() and not record_path(results, path).exists():
-            yield path
 
 
 def _files(folder: str | os.PathLike[str], *, links: bool = False) -> Iterator[str]:
@@ -363,10 +309,7 @@ def _files(folder: str | os.PathLike[str], *, links: bool = False) -> Iterator[s
 
 
 def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-    """Each artefact that has a record, with the record, in the order of their names.
-
-    None stands for a record that cannot be read.
-    """
+    """Each artefact with its record (None if unreadable), in the order of names."""
     folder = results / RECORDS
     for file in sorted(_files(folder)):
         if file.endswith(".json"):
@@ -377,46 +320,42 @@ def records(results: Path) -> Iterator[tuple[Path, dict[str, Any] | None]]:
 def damage(artefact: Path, record: dict[str, Any], *, thorough: bool) -> str | None:
     """What is wrong with the bytes of ``artefact``, or None.
 
-    Parameters
-    ----------
-    thorough
-        True hashes the file in any case. False trusts a file whose size and time of change are
-        those of the record, which costs one ``stat``.
+    ``thorough``: True hashes the file in any case. False trusts a file whose size and time of
+    change are those of the record, which costs one ``stat``.
     """
     status = artefact.stat()
     if status.st_size != record.get("bytes"):
         return f"{status.st_size} bytes, {record.get('bytes')} were written"
     if not thorough and status.st_mtime_ns == record.get("mtime_ns"):
         return None
-    found = digest(artefact)
-    if found != record.get("sha256"):
-        return f"its SHA-256 is {found[:12]}..., {str(record.get('sha256'))[:12]}... was written"
+    actual = digest(artefact)
+    if actual != record.get("sha256"):
+        return f"its SHA-256 is {actual[:12]}..., {str(record.get('sha256'))[:12]}... was written"
     return None
 
 
 def damaged_artefacts(results: Path, *, thorough: bool = False) -> dict[Path, str]:
-    """Artefacts whose bytes changed since they were written, each with what is wrong.
+    """Artefacts whose bytes changed since they were written, or without a readable record, each
+    with the fault.
 
-    So is one whose record cannot be read: nothing says what its bytes should be. A ``thorough``
-    look hashes every file; see :func:`damage`.
-
-    Snakemake touches what a job made, and copying changes times too: where the bytes are right and
-    only the time is new, the record takes it over, so that no file is hashed at every start.
+    A ``thorough`` look hashes every file; see :func:`damage`. Where only the time is new (a copy),
+    the record takes it over, so that no file is hashed at every start.
     """
-    found = {}
+    damaged = {}
     for artefact, record in records(results):
         if not artefact.is_file():
             continue
         if record is None:
-            found[artefact] = "its record cannot be read"
+            damaged[artefact] = "its record cannot be read"
         elif fault := damage(artefact, record, thorough=thorough):
-            found[artefact] = fault
+            damaged[artefact] = fault
         elif (changed := artefact.stat().st_mtime_ns) != record.get("mtime_ns"):
             write_record(results, artefact, {**record, "mtime_ns": changed})
-    for artefact in _unrecorded_links(results):
-        if adopt(results, artefact) is None:
-            found[artefact] = NOT_SHARED
-    return found
+    for artefact in map(Path, _files(results, links=True)):
+        new = is_shared(artefact) and not record_path(results, artefact).exists()
+        if new and artefact.is_file() and adopt(results, artefact) is None:
+            damaged[artefact] = NOT_SHARED
+    return damaged
 
 
 def set_aside(results: Path, artefact: Path) -> Path:

@@ -10,7 +10,8 @@ A figure is a function of tidy frames::
         '''
 
 Its **parameters** name the frames that the experiment gives (``config`` is the experiment's section
-of the config), its **docstring** is title and caption (Markdown, see :mod:`featlearn.core.prose`).
+of the config), its **docstring** is title and caption (Markdown, see
+:mod:`featlearn.core.publishing.captions`).
 A table returns a :class:`Table`. Marks stack: each further one is one more exhibit of the same
 function, told apart by further keywords, which the function gets::
 
@@ -27,20 +28,23 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.notes import noted, of_sources
+from featlearn.core.notes import by_sources
 from featlearn.core.provenance import module_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("figure", "table")
+#: Name of the modules that hold figures, tables and claims of an experiment.
+ANALYSIS = "analysis"
 #: Parameter of an exhibit that is no frame: the experiment's section of the config.
 CONFIG = "config"
 #: The package that holds the papers, and where it lies.
@@ -68,15 +72,10 @@ def figure(
 ) -> Callable[[Function], Function]:
     """Mark a function that draws.
 
-    Parameters
-    ----------
-    name
-        As in ``figures/<name>.svg``; left out, the name of the function with dashes.
-    contains
-        What the catalogue makes its status of: ``drawn``, ``stand-in``, ``quoted`` ...; left out,
-        what the rules say of the experiment.
-    **fixed
-        Literals that the function gets as keywords, and the caption as words.
+    ``name``: as in ``figures/<name>.svg``; left out, the name of the function with dashes.
+    ``contains``: what the catalogue makes its status of: ``drawn``, ``stand-in``, ``quoted`` ...;
+    left out, what the rules say of the experiment. ``**fixed``: literals that the function gets as
+    keywords, and the caption as words.
     """
     return lambda function: function
 
@@ -92,12 +91,8 @@ def table(
 class Exhibit:
     """One figure or table, as its mark declares it.
 
-    Attributes
-    ----------
-    frames
-        The parameters of the function that no keyword of the mark fills.
-    caption
-        Title, an empty line, Markdown.
+    ``frames``: the parameters of the function that no keyword of the mark fills. ``caption``:
+    title, an empty line, Markdown.
     """
 
     paper: str
@@ -112,10 +107,10 @@ class Exhibit:
 
     @property
     def title(self) -> str:
-        return self.told.partition("\n")[0]
+        return self.rendered_caption.partition("\n")[0]
 
     @property
-    def told(self) -> str:
+    def rendered_caption(self) -> str:
         """The caption with the literals of the mark for ``{{ name }}``."""
         text = self.caption
         for name, value in self.fixed.items():
@@ -125,54 +120,88 @@ class Exhibit:
     @property
     def page(self) -> str:
         """The caption as a Markdown page."""
-        title, _, body = self.told.partition("\n")
-        return f"# {title}\n{body}\n"
+        return _as_page(self.rendered_caption)
 
     @property
     def code(self) -> str:
         return f"{self.module}:{self.function}"
 
 
-def part(paper: str, kind: str, experiment: str) -> str | None:
-    """Module with an experiment's ``figures``, ``tables`` or ``claims``, if it has any.
-
-    That is ``<paper>/<kind>/<experiment>.py``; of a paper of one experiment ``<paper>/<kind>.py``.
+def part(paper: str, experiment: str) -> str | None:
+    """``<paper>/analysis/<experiment>.py`` as a module, or ``<paper>/analysis.py`` of a single
+    experiment; None without.
     """
-    module = f"{PACKAGE.name}.{paper}.{kind}"
+    module = f"{PACKAGE.name}.{paper}.{ANALYSIS}"
     if module_file(f"{module}.{experiment}") is not None:
         return f"{module}.{experiment}"
-    return module if (PACKAGE / paper / f"{kind}.py").is_file() else None
+    return module if (PACKAGE / paper / f"{ANALYSIS}.py").is_file() else None
+
+
+@by_sources
+def claims_of(paper: str, experiment: str) -> list[str]:
+    """What declares an experiment's claims: classes, as ``module:class``."""
+    module = part(paper, experiment)
+    return [
+        f"{module}:{node.name}"
+        for node in (_parsed(module).body if module else ())
+        if isinstance(node, ast.ClassDef) and any(map(_names_paper, node.body))
+    ]
+
+
+@by_sources
+def texts_of(claims: Sequence[str]) -> str:
+    """Digest of statements and reasons of claims, which are docstrings: no fingerprint has these.
+
+    ``claims``: as :func:`claims_of` gives them.
+    """
+    texts = [
+        ast.get_docstring(node) or ""
+        for module in sorted({one.partition(":")[0] for one in claims})
+        for group in _parsed(module).body
+        if isinstance(group, ast.ClassDef)
+        for node in group.body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _names_paper(statement: ast.stmt) -> bool:
+    """Whether a statement of a class is ``paper = ...`` or ``paper, kind = ...``."""
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(node, ast.Name) and node.id == "paper"
+        for target in statement.targets
+        for node in ast.walk(target)
+    )
 
 
 @functools.cache
-def _parsed(file: Path) -> ast.Module:
-    return ast.parse(file.read_bytes(), filename=str(file))
+def _parsed(module: str) -> ast.Module:
+    file = module_file(module)
+    return ast.parse(file.read_bytes() if file else b"", filename=str(file))
 
 
 def exhibits(paper: str, experiment: str) -> list[Exhibit]:
     """Figures and tables of an experiment; see :func:`part`.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming the function, if one has no docstring or a mark cannot be read.
+    Raises FeatlearnError naming the function, if one has no docstring or a mark cannot be read.
     """
-    found = noted(
-        f"exhibits {of_sources()} {paper} {experiment}",
-        lambda: [vars(one) | {"frames": [*one.frames]} for one in _exhibits(paper, experiment)],
-    )
-    return [Exhibit(**{**one, "frames": tuple(one["frames"])}) for one in found]
+    return [
+        Exhibit(**{**one, "frames": tuple(one["frames"])}) for one in _exhibits(paper, experiment)
+    ]
 
 
-def _exhibits(paper: str, experiment: str) -> list[Exhibit]:
-    found: list[Exhibit] = []
-    for kind in KINDS:
-        module = part(paper, f"{kind}s", experiment)
-        if module and (file := module_file(module)):
-            for node in _parsed(file).body:
-                if isinstance(node, ast.FunctionDef):
-                    found += _of(paper, kind, module, node)
-    return found
+@by_sources
+def _exhibits(paper: str, experiment: str) -> list[dict[str, Any]]:
+    module = part(paper, experiment)
+    if module is None:
+        return []
+    functions = [node for node in _parsed(module).body if isinstance(node, ast.FunctionDef)]
+    names = [one.name for one in functions]
+    # a figure and a table of one name would be one function: the later
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise FeatlearnError(f"{module}: {twice[0]} is defined twice")
+    shown = [one for kind in KINDS for node in functions for one in _of(paper, kind, module, node)]
+    return [vars(one) | {"frames": [*one.frames]} for one in shown]
 
 
 def exhibit(paper: str, kind: str, name: str, code: str, contains: str = "") -> Exhibit:
@@ -181,30 +210,29 @@ def exhibit(paper: str, kind: str, name: str, code: str, contains: str = "") -> 
     return Exhibit(paper, kind, name, module, function, (), caption_of(code), contains)
 
 
+@by_sources
 def caption_of(code: str) -> str:
     """The docstring of ``module:function``; an error names a function without one."""
-    return str(noted(f"caption {of_sources()} {code}", lambda: _caption_of(code)))
-
-
-def _caption_of(code: str) -> str:
     module, _, function = code.partition(":")
-    file = module_file(module)
-    for node in _parsed(file).body if file else ():
+    for node in _parsed(module).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == function:
             return _caption(module, node)
     raise FeatlearnError(f"{code}: there is no such function; expected featlearn.<module>:<name>")
 
 
+@by_sources
 def story(paper: str) -> str:
     """The story of a paper for the report: the docstring of its package, as a Markdown page."""
-    return str(noted(f"story {of_sources()} {paper}", lambda: _story(paper)))
-
-
-def _story(paper: str) -> str:
-    file = PACKAGE / paper / "__init__.py"
-    text = ast.get_docstring(_parsed(file)) if file.is_file() else None
+    text = ast.get_docstring(_parsed(f"{PACKAGE.name}.{paper}"))
     if not text:
-        raise FeatlearnError(f"{file}: expected a docstring: the paper's story for the report")
+        raise FeatlearnError(
+            f"{PACKAGE / paper / '__init__.py'}: expected a docstring: the paper's story for the "
+            "report"
+        )
+    return _as_page(text)
+
+
+def _as_page(text: str) -> str:
     title, _, body = text.partition("\n")
     return f"# {title}\n{body}\n"
 
@@ -220,11 +248,11 @@ def _of(paper: str, kind: str, module: str, node: ast.FunctionDef) -> Iterator[E
     # the mark next to the function is its first exhibit, as the decorators are applied
     for mark in reversed(node.decorator_list):
         named = mark.func if isinstance(mark, ast.Call) else mark
-        if not (isinstance(named, ast.Name) and named.id in KINDS):
+        if not (isinstance(named, ast.Name) and named.id == kind):
             continue
         where = f"{module}:{node.name}"
-        if named.id != kind or not isinstance(mark, ast.Call):
-            raise FeatlearnError(f"{where}: marked @{named.id}; expected @{kind}(...) in this file")
+        if not isinstance(mark, ast.Call):
+            raise FeatlearnError(f"{where}: marked @{kind}; expected @{kind}(...)")
         try:
             given = {str(word.arg): ast.literal_eval(word.value) for word in mark.keywords}
             names = [ast.literal_eval(value) for value in mark.args] or [given.pop("name", None)]

@@ -1,7 +1,4 @@
-"""The learning rate of every step, as a closed form of the step's number.
-
-Nothing has to be saved to go on after an interruption.
-"""
+"""The learning rate of every step, in closed form: nothing has to be saved to resume."""
 
 from __future__ import annotations
 
@@ -21,20 +18,11 @@ class Schedule:
     is lost at a rate of zero. Then ``u`` in [0, 1) is the share of the rest that is over, and the
     rate is
 
-    * cosine: ``end + (peak - end) (1 + cos(pi u)) / 2`` (Loshchilov and Hutter 2017, eq. 5);
-    * constant: ``peak``;
-    * step: ``peak * factor ** (number of milestones passed)``.
-
-    Parameters
-    ----------
-    steps
-        Length of the training.
-    peak, start, end
-        Rates: the largest one, that before the warm-up, and the limit of the cosine.
-    warmup
-        Steps of the warm-up.
-    milestones
-        Steps from which on the rate is ``factor`` times smaller.
+    * cosine: ``end + (peak - end) (1 + cos(pi u)) / 2`` (Loshchilov and Hutter 2017, eq. 5); *
+    constant: ``peak``; * step: ``peak * factor ** (number of milestones passed)``. ``steps``:
+    length of the training. ``peak``, ``start``, ``end``: Rates: the largest one, that before the
+    warm-up, and the limit of the cosine. ``warmup``: steps of the warm-up. ``milestones``: steps
+    from which on the rate is ``factor`` times smaller.
     """
 
     kind: Kind
@@ -74,11 +62,7 @@ class Part:
 def scaled(rate: float, batch_size: int, scale_from: int | None) -> float:
     """The linear scaling rule: ``rate * batch_size / scale_from`` (Goyal et al. 2017).
 
-    Parameters
-    ----------
-    batch_size
-        Images of an optimiser step, over all processes.
-    scale_from
-        The batch size that ``rate`` is meant for (MAE 256, SimMIM 512); None leaves the rate.
+    ``batch_size``: images of an optimiser step, over all processes. ``scale_from``: the batch size
+    that ``rate`` is meant for (MAE 256, SimMIM 512); None leaves the rate.
     """
     return rate if scale_from is None else rate * batch_size / scale_from

@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 def derive_seed(*name: object) -> int:
     """Seed of the stream called ``name``.
 
-    Parameters
-    ----------
-    *name
-        Parts of the name; each is turned into text. A part may not contain ``/``.
-
-    Returns
-    -------
-    int
-        In ``[0, 2**63)``: the first 63 bits of the SHA-256 digest of ``"part/part/..."``.
-
-    Raises
-    ------
-    ValueError
-        If no part is given, or one is empty or contains ``/`` (two names could then collide).
+    ``*name``: parts of the name; each is turned into text. A part may not contain ``/``. Returns
+    ``int``: in ``[0, 2**63)``: the first 63 bits of the SHA-256 digest of ``"part/part/..."``.
+    Raises ValueError if no part is given, or one is empty or contains ``/`` (two names could then
+    collide).
     """
     parts = [str(part) for part in name]
     if not parts or any(part == "" or "/" in part for part in parts):
@@ -42,9 +32,8 @@ def derive_seed(*name: object) -> int:
 
 
 def generator(*name: object) -> torch.Generator:
-    """A CPU ``torch.Generator`` for the stream ``name``.
-
-    Always on the CPU: a run on a GPU then starts from the very same draws.
+    """A ``torch.Generator`` for the stream ``name``, always on the CPU so that a GPU run has the
+    same draws.
     """
     import torch
 
@@ -53,9 +42,8 @@ def generator(*name: object) -> torch.Generator:
 
 @contextmanager
 def seeded(*name: object) -> Iterator[None]:
-    """Within the block, torch's global CPU generator follows the stream ``name``; then as before.
-
-    For code that takes no generator: ``torch.nn`` initialises its modules from the global one.
+    """Within the block, torch's global CPU generator (for initialising ``torch.nn``) follows the
+    stream ``name``.
     """
     import torch
 
@@ -67,14 +55,8 @@ def seeded(*name: object) -> Iterator[None]:
 class Streams:
     """The random streams of one experiment, one per replicate and purpose.
 
-    Parameters
-    ----------
-    seed
-        Base seed of the run.
-    paper, experiment
-        Where the numbers are used.
-    replicates
-        Which replicates: indices, not a count, so that any subset can be drawn alone.
+    ``seed``: base seed of the run. ``paper``, ``experiment``: where the numbers are used.
+    ``replicates``: which replicates: indices, not a count, so that any subset can be drawn alone.
     """
 
     def __init__(self, seed: int, paper: str, experiment: str, replicates: Sequence[int]):

@@ -1,16 +1,12 @@
 """Means with intervals over replicates, drawn by seaborn straight from a tidy frame.
 
-One rule for the figures of all papers:
-
-- A whisker or band is the 95 % t-interval over replicates (Wilson's for the share of random starts
-  in which something happens), and nothing else; it is drawn from :data:`LEAST` replicates on. That
-  of two is 12.7 times as long as they lie apart: it leaves the axes, covers what stands beside it
-  and says less than both values do. Tables and the ledger tell it all the same.
-- Where it ends beyond what is possible (an accuracy above 1, a distance below 0) it is drawn as far
-  as that (:func:`within`).
-- Up to :data:`FEW` replicates are shown as points, with a short line at their mean; a bar, from
-  zero, stands for more of them.
-- What is compared replicate by replicate is drawn as differences (:func:`differences`).
+- A whisker or band is the 95 % t-interval over replicates (Wilson's for shares of random starts),
+  from :data:`LEAST` replicates on: that of two is 12.7 times as long as their distance. Tables and
+  the ledger have it all the same.
+- Beyond the possible (an accuracy above 1) it is cut (:func:`within`).
+- Up to :data:`FEW` replicates are points, with a short line at their mean; more are a bar from
+  zero.
+- Paired comparisons are drawn as differences (:func:`differences`).
 """
 
 from __future__ import annotations
@@ -76,9 +72,8 @@ def column(
     label: str | None = None,
     errorbar: Any = interval,
 ) -> None:
-    """One group of replicates, at ``at``: dots and their mean with its interval.
-
-    The mean of many is a bar, that of a few a short line; see the top of this module.
+    """One group of replicates, at ``at``: dots, and their mean with its interval, as a bar of many
+    or a line of few.
     """
     seen = np.asarray(values, dtype=np.float64)
     few = seen.size <= FEW
@@ -106,10 +101,8 @@ def rows(
     first: int = 0,
     errorbar: Any = interval,
 ) -> None:
-    """A row a value of ``by``, named at the left: dots are replicates, a tick is their mean.
-
-    For many arms beside each other, of which bars would hide that they lie near a limit. The rows
-    begin at ``first``.
+    """A row for each value of ``by`` from ``first`` on, named at the left: dots are replicates,
+    ticks means.
     """
     shown = {key: look for key, look in looks.items() if (frame[by] == key).any()}
     for place, (key, look) in enumerate(shown.items(), first):
@@ -138,9 +131,8 @@ def whiskers(
     across: bool = False,
     label: str | None = None,
 ) -> None:
-    """Points with the intervals of a summary, joined by a ``line`` or not.
-
-    With ``across`` the intervals lie along x: ``x`` are the means, and ``mean`` the places along y.
+    """Points with intervals, joined by a ``line`` or not; ``across`` lays the intervals along x,
+    with the means in ``x``.
     """
     ends: dict[str, Any] = {
         "xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))
@@ -163,13 +155,9 @@ def differences(
 ) -> None:
     """Paired differences beside each other, a group a value of ``x``, with a line at zero.
 
-    Parameters
-    ----------
-    gains
-        Columns ``x``, ``hue``, difference, difference_half_width; see
-        :func:`featlearn.core.stats.paired`.
-    groups
-        Values of ``x`` from left to right; all of the frame, sorted, if left out.
+    ``gains``: columns ``x``, ``hue``, difference, difference_half_width; see
+    :func:`featlearn.core.stats.paired`. ``groups``: values of ``x`` from left to right; all of the
+    frame, sorted, if left out.
     """
     at = list(groups) if groups is not None else sorted(gains[x].unique())
     shown = [key for key in looks if key in set(gains[hue])]
@@ -199,14 +187,9 @@ def bars(
 ) -> None:
     """The mean ``value`` in groups, with 95 % intervals and a dot a replicate: bars, or points.
 
-    Parameters
-    ----------
-    x, hue
-        Columns that name the group and the bar in it; may be the same.
-    groups
-        Values of ``x`` from left to right, with the words below them; others are left out.
-    looks
-        Of each value of ``hue``, in the order of the bars.
+    ``x``, ``hue``: columns that name the group and the bar in it; may be the same. ``groups``:
+    values of ``x`` from left to right, with the words below them; others are left out. ``looks``:
+    of each value of ``hue``, in the order of the bars.
     """
     shown = frame[frame[x].isin(list(groups)) & frame[hue].isin(list(looks))]
     words = {key: look.words for key, look in looks.items()}
@@ -274,10 +257,8 @@ def lines(
     errorbar: Any = interval,
     apart: float = 1.0,
 ) -> None:
-    """A line of the mean ``value`` for each ``hue`` that has a look, with 95 % intervals.
-
-    ``apart`` is a factor between the places of neighbouring lines, so that their intervals stand
-    beside each other; for a logarithmic axis.
+    """Lines of the mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log
+    axis.
     """
     shown = frame[frame[hue].isin(list(looks))]
     if apart != 1:

@@ -33,15 +33,8 @@ class Estimate:
 def estimate(values: np.ndarray) -> Estimate:
     """Mean and 95 % t-interval of independent replicates.
 
-    Parameters
-    ----------
-    values
-        One number a replicate, shape ``(R,)``.
-
-    Raises
-    ------
-    ValueError
-        If ``values`` is empty or holds a non-finite number: a lost replicate must not vanish.
+    ``values``: one number a replicate, shape ``(R,)``. Raises ValueError if ``values`` is empty or
+    holds a non-finite number: a lost replicate must not vanish.
     """
     values = _replicates(values)
     mean = float(values.mean())
@@ -54,15 +47,8 @@ def estimate(values: np.ndarray) -> Estimate:
 def estimate_share(values: np.ndarray) -> Estimate:
     """Share of replicates in which something is so, with Wilson's 95 % interval.
 
-    Parameters
-    ----------
-    values
-        0 or 1 a replicate, shape ``(R,)``.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or other numbers.
+    ``values``: 0 or 1 a replicate, shape ``(R,)``. Raises ValueError if there are none, or other
+    numbers.
     """
     values = _replicates(values)
     if not np.isin(values, (0, 1)).all():
@@ -76,10 +62,8 @@ def estimate_share(values: np.ndarray) -> Estimate:
 
 
 def estimate_median(values: np.ndarray) -> Estimate:
-    """Median of independent replicates, with the 95 % interval of order statistics.
-
-    It asks nothing of the distribution, so serves heavy tails. With fewer than six replicates no
-    two order statistics enclose the median that surely, and the interval is not a number.
+    """Median of replicates with the distribution-free 95 % interval of order statistics, NaN below
+    six.
     """
     values = np.sort(_replicates(values))
     n = values.size
@@ -124,26 +108,10 @@ def _replicates(values: np.ndarray) -> np.ndarray:
 def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> np.ndarray:
     """The numbers of one row a replicate, in the order of the replicates.
 
-    Parameters
-    ----------
-    frame
-        With the columns ``replicate``, ``column`` and those of ``where``.
-    column
-        Which number.
-    **where
-        Columns and what they must be: a number up to rounding, None where there is none.
-
-    Returns
-    -------
-    ndarray
-        float64.
-
-    Raises
-    ------
-    KeyError
-        If no row is like that.
-    ValueError
-        If a replicate has several.
+    ``frame``: with the columns ``replicate``, ``column`` and those of ``where``. ``column``: which
+    number. ``**where``: columns and what they must be: a number up to rounding, None where there is
+    none. Returns float64. Raises KeyError if no row is like that. Raises ValueError if a replicate
+    has several.
     """
     for name, wanted in where.items():
         frame = frame[_like(frame[name], wanted)]
@@ -166,9 +134,8 @@ def _like(seen: pd.Series[Any], wanted: Any) -> Any:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, for people: powers of ten from a million on.
-
-    What is left of a zero after rounding errors is shown as zero.
+    """``value`` with so many significant digits, powers of ten from a million on, and rounding
+    errors as zero.
     """
     value = 0.0 if abs(value) < 1e-12 else value
     if math.isinf(value):
@@ -187,12 +154,36 @@ def in_powers(text: str) -> str:
     return number.replace("-", "−")
 
 
+def figure(value: float, digits: int = 3) -> str:
+    """A number with so many digits; below a millionth as a power, where :func:`number` shows 0."""
+    return in_powers(f"{value:.2g}") if 0 < abs(value) < 1e-6 else number(value, digits)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals, a real minus, and no minus before zero."""
+    text = f"{value:,.{decimals}f}"
+    zero = float(text.replace(",", "")) == 0
+    return text.removeprefix("-") if zero else text.replace("-", "−")
+
+
+def decimals(half: float) -> int:
+    """Decimals whose last step is between a fifth and a fiftieth of an interval's half-width."""
+    return max(0, 1 - math.floor(math.log10(2 * half))) if half > 1e-9 else 3
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share as an unbreakable percentage: 0.631 gives ``63 %``; 0.996 gives ``99.6 %``."""
+    text = f"{100 * value:.{digits}f}"
+    if digits < 3 and float(text) in (0, 100) and abs(100 * value - float(text)) > 1e-9:
+        return percent(value, digits + 1)
+    return f"{text}\N{NO-BREAK SPACE}%".replace("-", "−")
+
+
 def plus_minus(value: float, spread: float) -> str:
     """A mean and its spread with as many decimals as the spread deserves: ``0.634 ± 0.017``.
 
-    A spread that is not a number (a single replicate) is left out, and so is that of what is
-    computed or equal in all replicates, up to the rounding of their mean. One that six decimals do
-    not show is told by its bound, or with powers of ten where the mean is as small.
+    A spread that is NaN (one replicate) or zero up to rounding is left out; one below six decimals
+    is a bound or a power of ten.
     """
     if math.isnan(spread) or spread < max(1e-12, 1e-9 * abs(value)):
         return number(value, 4)
@@ -210,11 +201,8 @@ def plus_minus(value: float, spread: float) -> str:
 def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
     """Mean and 95 % interval of ``value`` over the rows of each group.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``by``, mean, low, high, half_width, largest, replicates; groups in the order of
-        their first row.
+    Returns DataFrame: columns ``by``, mean, low, high, half_width, largest, replicates; groups in
+    the order of their first row.
     """
     rows = []
     for key, values in frame.groupby(list(by), sort=False, observed=True)[value]:
@@ -231,27 +219,11 @@ def paired(
     """Mean and 95 % interval of differences, replicate by replicate.
 
     A replicate is one draw of data and initial weights that all share who are compared, so that
-    what is common to them cancels.
-
-    Parameters
-    ----------
-    frame
-        Columns ``by``, ``column``, replicate, value; one row a replicate in each group.
-    column
-        Tells apart what is compared.
-    references
-        Of each value of ``column`` the one that is taken off. A pair of which a group lacks either
-        is left out.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``by``, ``column``, difference, difference_half_width.
-
-    Raises
-    ------
-    ValueError
-        If a replicate of a pair is missing, or is there twice.
+    what is common to them cancels. ``frame``: columns ``by``, ``column``, replicate, value; one row
+    a replicate in each group. ``column``: tells apart what is compared. ``references``: of each
+    value of ``column`` the one that is taken off. A pair of which a group lacks either is left out.
+    Returns DataFrame: columns ``by``, ``column``, difference, difference_half_width. Raises
+    ValueError if a replicate of a pair is missing, or is there twice.
     """
     rows = []
     for key, group in frame.groupby(list(by), sort=False, observed=True):
@@ -270,14 +242,9 @@ def side_by_side(
 ) -> pd.DataFrame:
     """A summary for reading: ``mean ± half-width`` in the cells, ``-`` where there is none.
 
-    Parameters
-    ----------
-    index
-        Columns of ``table`` that name a row.
-    columns
-        Column whose values become columns.
-    heads
-        Which of these values are shown, in this order, and what their columns are called.
+    ``index``: columns of ``table`` that name a row. ``columns``: column whose values become
+    columns. ``heads``: which of these values are shown, in this order, and what their columns are
+    called.
     """
     shown = table[table[columns].isin(list(heads))]
     cells = [plus_minus(m, h) for m, h in zip(shown["mean"], shown["half_width"], strict=True)]

@@ -1,15 +1,13 @@
 """A warm process: it has imported torch and pandas once, and each job of a run is a fork of it.
 
-Importing them takes two to three seconds of each of some hundred jobs, more than many of them
-compute. So a run on this machine starts one process that imports what most jobs need and nothing of
-featlearn, and a job that begins asks it for a fork: :func:`delegate`. The fork runs the very script
-that Snakemake wrote, with the job's own environment, folder and streams, and imports featlearn
-anew. Threads are as many as the config says from the start, and none is running when a fork is
-made. Where there is no such process (a node of a cluster, another Python, ``FEATLEARN_WARM=no``)
-the job goes on as it is.
+The imports take two to three seconds of each of some hundred jobs. So a run starts one process that
+imports what most jobs need and nothing of featlearn; a job asks it for a fork (:func:`delegate`),
+which runs the script that Snakemake wrote, with the job's environment, folder and streams. Threads
+are set from the start, and none runs when a fork is made. Without such a process (a cluster's node,
+another Python, ``FEATLEARN_WARM=no``) the job runs as it is.
 
-The process that asked stays, as the face of the job for Snakemake: it hands on signals, ends as the
-fork ends, and when it is killed the fork is killed.
+The process that asked stays as a proxy: it hands on signals, ends as the fork ends, and takes it
+along when it is killed. Orphaned jobs end themselves (:func:`follow`), on a scheduler too.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import ctypes
 import gc
 import json
 import os
+import platform
 import runpy
 import selectors
 import shutil
@@ -27,9 +26,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import psutil
 
 #: Names the socket of the warm process and its Python; ``no`` forbids one.
 SOCKET, PYTHON = "FEATLEARN_WARM", "FEATLEARN_WARM_PYTHON"
@@ -38,10 +41,15 @@ IMPORTED = (
     "torch", "pandas", "pyarrow.parquet", "safetensors.torch", "matplotlib.pyplot", "seaborn",
     "snakemake.script",
 )  # fmt: skip
+#: ``host:pid`` of the process that runs the workflow, or its part on this machine.
+RUN_PROCESS = "FEATLEARN_RUN_PROCESS"
+#: The run that jobs belong to, on whichever machine they are.
+RUN = "FEATLEARN_RUN"
+#: Holds the name of the last run that was started in a results folder.
+LAST_RUN = ".run"
+REPLACED = "another run was started in this folder since: this job is no longer wanted"
 HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-FIRST_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-#: Bytes of a message: its length in so many digits, then JSON.
-DIGITS = 8
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 #: Fewer jobs than this are not worth it.
 LEAST_JOBS = 4
 
@@ -54,19 +62,14 @@ _started: subprocess.Popen[bytes] | None = None
 def start(jobs: int, threads: int) -> None:
     """Start the warm process of this run, which ends with this process.
 
-    Parameters
-    ----------
-    jobs
-        That the run is about to make.
-    threads
-        Of a job, from the config.
+    ``jobs``: that the run is about to make. ``threads``: of a job, from the config.
     """
     global _started
     if os.environ.get(SOCKET) == "no" or jobs < LEAST_JOBS or not hasattr(os, "fork"):
         return
     folder = tempfile.mkdtemp(prefix="featlearn-")  # only this user may look into it
     place = str(Path(folder) / "warm")
-    env = os.environ | dict.fromkeys(FIRST_THREADS, str(threads)) | {"MPLBACKEND": "Agg"}
+    env = os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads)) | {"MPLBACKEND": "Agg"}
     command = [sys.executable, "-P", "-m", __name__, place, str(os.getpid())]
     # a session of its own: Ctrl-C reaches a job through the process that asked for it, once
     _started = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
@@ -87,9 +90,8 @@ def stop() -> None:
 
 
 def delegate() -> None:
-    """Run this script in a fork of the warm process and end as it ends.
-
-    Returns, with nothing done, if this process is that fork, or there is no warm process for it.
+    """Run this script in a fork of the warm process and end as it ends; returns if there is none,
+    or in that fork.
     """
     place = os.environ.pop(SOCKET, "no")
     if place == "no" or os.environ.get(PYTHON) != sys.executable or not Path(place).exists():
@@ -104,20 +106,20 @@ def delegate() -> None:
             early.append(number)
 
     before = [(number, signal.signal(number, hand_on)) for number in HANDED_ON]
-    with socket.socket(socket.AF_UNIX) as line:
+    with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as replies:
         with contextlib.suppress(OSError):
             line.connect(place)
-            _send(line, {"script": sys.argv[0], "folder": str(Path.cwd()), "env": dict(os.environ)})
             socket.send_fds(line, [b"!"], [0, 1, 2])
-            fork += filter(None, [_receive(line)])
+            _send(line, {"script": sys.argv[0], "folder": str(Path.cwd()), "env": dict(os.environ)})
+            fork += filter(None, [_receive(replies)])
         if not fork:  # the job goes on as it is
             for number, handler in before:
                 signal.signal(number, handler)
-        for told in early:
-            _kill(fork[0] if fork else os.getpid(), told)
+        for caught in early:
+            _kill(fork[0] if fork else os.getpid(), caught)
         if not fork:
             return
-        status = _receive(line)
+        status = _receive(replies)
     if status is None:
         print("the process that ran this job is gone", file=sys.stderr)
         os._exit(1)
@@ -134,28 +136,50 @@ def _kill(pid: int, number: int) -> None:
 
 
 def _send(line: socket.socket, content: Any) -> None:
-    text = json.dumps(content).encode()
-    line.sendall(f"{len(text):0{DIGITS}d}".encode() + text)
+    line.sendall(json.dumps(content).encode() + b"\n")
 
 
-def _receive(line: socket.socket) -> Any:
+def _receive(lines: IO[bytes]) -> Any:
     """What the other side said; None if it is gone."""
-    if not (head := _exactly(line, DIGITS)):
-        return None
-    return json.loads(_exactly(line, int(head)) or b"null")
+    with contextlib.suppress(ConnectionError, ValueError):
+        return json.loads(lines.readline())
 
 
-def _exactly(line: socket.socket, count: int) -> bytes:
-    found = b""
-    while len(found) < count:
-        try:
-            part = line.recv(count - len(found))
-        except ConnectionError:
-            return b""
-        if not part:
-            return b""
-        found += part
-    return found
+# ------------------------------------------------------------------------- an orphaned job
+
+
+def is_replaced(results: Path) -> bool:
+    """Whether a later run than the one that this process belongs to has taken over ``results``."""
+    if RUN not in os.environ:
+        return False
+    try:
+        last = (results / LAST_RUN).read_text(encoding="utf-8").strip()
+    except OSError:
+        return False
+    return last not in ("", os.environ[RUN])
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def follow(results: Path, staging: Path) -> None:
+    """End this process, without what it staged, once its run is gone or was replaced."""
+    host, _, pid = os.environ.get(RUN_PROCESS, "").rpartition(":")
+    beside = int(pid) if host == platform.node() else None
+    if beside is None and RUN not in os.environ:
+        return
+
+    def watch() -> None:
+        while not (is_replaced(results) or (beside is not None and _is_gone(beside))):
+            time.sleep(0.5)
+        shutil.rmtree(staging, ignore_errors=True)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # ------------------------------------------------------------------------- the warm process
@@ -202,12 +226,7 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
 def serve(place: str, parent: int) -> None:
     """Import, then fork a job for each that asks, until the run is over.
 
-    Parameters
-    ----------
-    place
-        Of the socket.
-    parent
-        Process of the run; this one ends with it.
+    ``place``: of the socket. ``parent``: process of the run; this one ends with it.
     """
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(place)
@@ -231,7 +250,7 @@ def serve(place: str, parent: int) -> None:
                     continue
                 jobs[pid] = line
                 selector.register(line, selectors.EVENT_READ, pid)
-            else:  # a job's face says nothing: it is gone
+            else:  # a proxy says nothing: it is gone
                 _kill(key.data, signal.SIGKILL)
                 selector.unregister(key.fileobj)
         while jobs:
@@ -256,25 +275,27 @@ def _begin(
     jobs: dict[int, socket.socket],
 ) -> int | None:
     """Fork a job; its process, or None if who asked is gone."""
-    request = _receive(line)
-    if request is None:
-        return None
-    _, streams, _, _ = socket.recv_fds(line, 1, 3)
-    # a fork that is told to end before it can listen hears it afterwards
-    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
-    pid = os.fork()
-    if pid == 0:
-        _die_with_parent()
-        selector.close()
-        listening.close()
-        for other in (*jobs.values(), line):
-            other.close()
-        _run(request, list(streams))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
+    streams: list[int] = []
+    request = pid = None
+    with contextlib.suppress(ConnectionError), line.makefile("rb") as lines:
+        streams = socket.recv_fds(line, 1, 3)[1]
+        request = _receive(lines)
+    if request is not None:
+        # a fork that is told to end before it can listen hears it afterwards
+        signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
+        pid = os.fork()
+        if pid == 0:
+            _die_with_parent()
+            selector.close()
+            listening.close()
+            for other in (*jobs.values(), line):
+                other.close()
+            _run(request, streams)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
+        with contextlib.suppress(OSError):
+            _send(line, pid)
     for stream in streams:
         os.close(stream)
-    with contextlib.suppress(OSError):
-        _send(line, pid)
     return pid
 
 

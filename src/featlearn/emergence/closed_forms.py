@@ -18,10 +18,7 @@ def best_network(world: World) -> Network:
     stay below one, so that the truncation is never met. Of the two heights and shifts that the
     lemma allows the one is taken whose biases all are at least 1 / (32 k).
 
-    Returns
-    -------
-    Network
-        float64, in reduced coordinates.
+    Returns it in float64 and in reduced coordinates.
     """
     law, k = world.law, world.law.relevant
     mean = k * law.relevant_frequency

@@ -28,43 +28,26 @@ Kind = Literal["parity", "interval", "prototypes"]
 
 @dataclass(frozen=True)
 class Law:
-    """Law of the hidden vectors, of their labels, and its exact moments.
+    """Law of the hidden vectors, of their labels, and its exact moments."""
 
-    Parameters
-    ----------
-    kind
-        ``parity``: y = +1 if the count is odd. With probability ``background`` all bits are fair
-        coins; else the relevant bits are all equal and the others Bernoulli(p_o / (2 - 2 p_o))
-        (D_mix, main simulation). ``interval``: y = +1 if the count lies in ``interval``; bits are
-        independent. ``prototypes``: the relevant bits are one of ``prototypes`` vectors that are
-        drawn once, half of them of each label (hidden representation, A.7.3).
-    patterns, relevant
-        D and k; k is odd for parity.
-    background
-        p_o: frequency of an irrelevant pattern; at most 2/3 for parity.
-    frequency
-        Of a relevant pattern, for ``interval`` with structure.
-    interval
-        Smallest and largest count that is labelled +1 (t_1, t_2).
-    prototypes
-        How many; even.
-    structured
-        False takes the structure of the inputs away: all bits are fair coins, the labels stay.
-    negative_share
-        Share of the label -1, exact in every sample; only for parity.
-    noise
-        What noise adds to the summed variances: ``d sigma_zeta^2`` (general setting, A.8).
-    """
-
+    #: ``parity``: y = +1 if the count is odd. With probability ``background`` all bits are fair
+    #: coins; else the relevant bits are all equal and the others Bernoulli(p_o / (2 - 2 p_o))
+    #: (D_mix, main simulation). ``interval``: y = +1 if the count lies in ``interval``; bits are
+    #: independent. ``prototypes``: the relevant bits are one of ``prototypes`` vectors that are
+    #: drawn once, half of them of each label (hidden representation, A.7.3).
     kind: Kind
+    #: ``patterns`` and ``relevant``: D and k; k is odd for parity.
     patterns: int
     relevant: int
-    background: float = 0.5
-    frequency: float = 2 / 3
+    background: float = 0.5  #: p_o: frequency of an irrelevant pattern; at most 2/3 for parity
+    frequency: float = 2 / 3  #: Of a relevant pattern, for ``interval`` with structure
+    #: Smallest and largest count that is labelled +1 (t_1, t_2).
     interval: tuple[int, int] | None = None
-    prototypes: int = 100
+    prototypes: int = 100  #: How many; even
+    #: False takes the structure of the inputs away: all bits are fair coins, the labels stay.
     structured: bool = True
-    negative_share: float = 0.5
+    negative_share: float = 0.5  #: Share of the label -1, exact in every sample; only for parity
+    #: What noise adds to the summed variances: ``d sigma_zeta^2`` (general setting, A.8).
     noise: float = 0.0
 
     def __post_init__(self) -> None:
@@ -186,19 +169,11 @@ class Law:
 
 @dataclass(frozen=True)
 class World:
-    """What is drawn once a replicate: the relevant set, and prototypes where there are any.
-
-    Parameters
-    ----------
-    law
-    relevant : (R, k) int64
-        The sets A.
-    table : (R, P, k) uint8 or None
-        The prototypes; the first half is labelled +1.
-    """
+    """What is drawn once a replicate: the relevant set, and prototypes where there are any."""
 
     law: Law
-    relevant: Tensor
+    relevant: Tensor  #: (R, k) int64: The sets A
+    #: (R, P, k) uint8 or None: The prototypes; the first half is labelled +1.
     table: Tensor | None = None
 
     @classmethod
@@ -238,8 +213,8 @@ class World:
             first, second = self.table.double().chunk(2, 1)
             weight = first.mean(1) - second.mean(1)
         size = (len(self.relevant), self.law.patterns)
-        found = torch.zeros(size, dtype=torch.float64).scatter(1, self.relevant, weight)
-        return found / found.norm(dim=1, keepdim=True)
+        result = torch.zeros(size, dtype=torch.float64).scatter(1, self.relevant, weight)
+        return result / result.norm(dim=1, keepdim=True)
 
     def _table_mean(self) -> Tensor:
         assert self.table is not None
@@ -248,26 +223,16 @@ class World:
 
 @dataclass(frozen=True)
 class Samples:
-    """Hidden vectors with all that is latent.
+    """Hidden vectors with all that is latent."""
 
-    Parameters
-    ----------
-    hidden : (R, n, D) uint8
-        ``phit``.
-    y : (R, n) float32
-        Labels, +1 or -1.
-    count : (R, n) int64
-        Present relevant patterns.
-    component : (R, n) int64
-        Of parity: 0 fair coins, 1 all relevant patterns or none; of prototypes: which one; else -1.
-    phi : (R, n, D) float32
-        ``(phit - mean) / scale``, with the exact moments of the law: what a network gets.
-    """
-
-    hidden: Tensor
-    y: Tensor
-    count: Tensor
+    hidden: Tensor  #: (R, n, D) uint8: ``phit``
+    y: Tensor  #: (R, n) float32: Labels, +1 or -1
+    count: Tensor  #: (R, n) int64: Present relevant patterns
+    #: (R, n) int64: Of parity: 0 fair coins, 1 all relevant patterns or none; of prototypes: which
+    #: one; else -1.
     component: Tensor
+    #: (R, n, D) float32: ``(phit - mean) / scale``, with the exact moments of the law: what a
+    #: network gets.
     phi: Tensor
 
 
@@ -342,12 +307,8 @@ def incoherent(
 ) -> tuple[Tensor, float]:
     """Unit columns that are not orthogonal (appendix A.8), and how incoherent they are.
 
-    Returns
-    -------
-    columns : (d, D)
-        Those of :func:`dictionary` plus ``spread / sqrt(d)`` times Gaussians, normalised; float64.
-    mu
-        ``sqrt(d)`` times the largest inner product of two of them.
+    Returns columns (d, D), those of :func:`dictionary` plus ``spread / sqrt(d)`` times Gaussians,
+    normalised, in float64; and mu, ``sqrt(d)`` times the largest inner product of two of them.
     """
     columns = dictionary(patterns, dimension, stream)
     noise = torch.randn(columns.shape, generator=stream, dtype=torch.float64)
@@ -380,20 +341,9 @@ def alpha_mixture(
 ) -> tuple[Tensor, Tensor]:
     """Replace a share alpha of the labelled inputs by injected ones (A.7.5).
 
-    Parameters
-    ----------
-    labelled, injected : (n, d), (m, d)
-        The mixture has n rows, ``round(alpha n)`` of them injected.
-
-    Returns
-    -------
-    x : (n, d)
-    is_injected : (n,) bool
-
-    Raises
-    ------
-    ValueError
-        If ``share`` is not in [0, 1], or there are too few injected inputs.
+    Of ``labelled`` (n, d) and ``injected`` (m, d) the mixture x (n, d), ``round(alpha n)`` of its
+    rows injected, and which those are (n,). Raises ``ValueError`` if ``share`` is not in [0, 1], or
+    there are too few injected inputs.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share: {share}; expected a number from 0 to 1")
@@ -406,3 +356,43 @@ def alpha_mixture(
     order = torch.randperm(number, generator=stream)
     is_injected = torch.arange(number) >= number - new
     return torch.cat([labelled[kept], injected[taken]])[order], is_injected[order]
+
+
+# --------------------------------------------------------------------------- corners of a cube
+
+
+@dataclass(frozen=True)
+class Hypercube:
+    """Gaussians at the corners of a cube, labelled by the parity of the signs (eq. A.288)."""
+
+    #: ``dimension`` and ``relevant``: d and k: 2^k clusters.
+    dimension: int
+    relevant: int
+    noise: float  #: sigma_r; a coordinate has the standard deviation ``sigma_r sqrt(k / d)``
+
+    @property
+    def noise_std(self) -> float:
+        """Of a coordinate, and of the noise along each pattern."""
+        return self.noise * math.sqrt(self.relevant / self.dimension)
+
+    def signs(self) -> Tensor:
+        """(2^k, k) the corners, +1 and -1."""
+        bits = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * self.relevant)
+        return bits.reshape(-1, self.relevant)
+
+    def sample(
+        self, columns: Tensor, number: int, stream: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs (n, d), labels (n,), and which corner of :meth:`signs` (n,).
+
+        ``columns`` (d, k) are the patterns, of :func:`dictionary`.
+        """
+        corners = self.signs().to(columns.dtype)
+        cluster = torch.randint(len(corners), (number,), generator=stream)
+        noise = torch.randn(number, self.dimension, generator=stream, dtype=columns.dtype)
+        signs = corners[cluster]
+        return signs @ columns.T + self.noise_std * noise, signs.prod(1), cluster
+
+    def error_bound(self) -> float:
+        """Upper bound of the Bayes error: ``k`` times the chance that one sign is turned over."""
+        return self.relevant * 0.5 * math.erfc(1 / self.noise_std / math.sqrt(2))

@@ -50,10 +50,7 @@ def smoothed_and_slope(z: Tensor, noise: float) -> tuple[Tensor, Tensor]:
 
 
 def _mean_relu(u: Tensor, noise: float) -> tuple[Tensor, Tensor]:
-    """``F(u)`` and ``Phi(u / s)``.
-
-    In place where autograd allows it: passes over fresh memory cost more than what they compute.
-    """
+    """``F(u)`` and ``Phi(u / s)``; in place where autograd allows it, which is faster."""
     v = u / noise
     positive = (v * 0.5**0.5).erf_().add_(1).mul_(0.5)
     # what float32 has no normal number for is zero: denormal ones are several times slower
@@ -64,20 +61,11 @@ def _mean_relu(u: Tensor, noise: float) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Network:
-    """Weights of R networks of N neurons.
+    """Weights of R networks of N neurons."""
 
-    Parameters
-    ----------
-    rows : (R, N, D + 1)
-        ``q_i`` and, last, ``b_i``.
-    a : (R, N)
-        Output weights.
-    kept
-        Factor by which weight decay has multiplied the part of each weight outside the patterns.
-    """
-
-    rows: Tensor
-    a: Tensor
+    rows: Tensor  #: (R, N, D + 1): ``q_i`` and, last, ``b_i``
+    a: Tensor  #: (R, N): Output weights
+    #: Factor by which weight decay has multiplied the part of each weight outside the patterns.
     kept: float = 1.0
 
     @property
@@ -103,13 +91,8 @@ def symmetric_start(
 ) -> Network:
     """2m neurons in pairs with the same w and b and opposite a, so that the output is zero.
 
-    Parameters
-    ----------
-    pairs
-        m; neuron m + i is the partner of neuron i.
-    stds
-        Of the coordinates of w, of b and of a (sigma_w, sigma_b, sigma_a); see
-        :func:`featlearn.emergence.train.start_stds`.
+    ``pairs``: m; neuron m + i is the partner of neuron i. ``stds``: of the coordinates of w, of b
+    and of a (sigma_w, sigma_b, sigma_a); see :func:`featlearn.emergence.train.start_stds`.
     """
     rows, a = [], []
     for stream in streams:
@@ -151,11 +134,11 @@ def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
 def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
     """(R, n) outputs at inputs (R, n, D + 1), in blocks of samples."""
     # one replicate at a time: the activations of a block stay in the cache
-    found = []
+    result = []
     for own, rows, a in zip(x, network.rows, network.a, strict=True):
         blocks = [smoothed(part @ rows.T, noise) @ a for part in torch.split(own, BLOCK)]
-        found.append(torch.cat(blocks))
-    return torch.stack(found)
+        result.append(torch.cat(blocks))
+    return torch.stack(result)
 
 
 def hinge(network: Network, x: Tensor, y: Tensor, noise: float = 0.0) -> Tensor:
@@ -168,19 +151,9 @@ def full_gradients(
 ) -> tuple[Tensor, Tensor]:
     """Gradients of the weighted, smoothed hinge loss over all samples (A.19-A.21, A.317-A.319).
 
-    Parameters
-    ----------
-    x : (R, n, D + 1)
-    y : (R, n)
-    weight : (R, n)
-        alpha_y, of each sample; ones for the plain loss.
-    noise
-        Standard deviation sigma_xi of the noise in the pre-activations, averaged over.
-
-    Returns
-    -------
-    by rows : (R, N, D + 1)
-    by a : (R, N)
+    ``x`` (R, n, D + 1). ``y`` (R, n). ``weight`` (R, n): alpha_y, of each sample; ones for the
+    plain loss. ``noise``: standard deviation sigma_xi of the noise in the pre-activations, averaged
+    over. Returns gradients by rows (R, N, D + 1) and by a (R, N).
     """
     by_rows, by_a = torch.zeros_like(network.rows), torch.zeros_like(network.a)
     number = x.shape[1]

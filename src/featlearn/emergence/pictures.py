@@ -17,8 +17,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.heads import choose
 from featlearn.core.seeds import generator
-from featlearn.images.classified import open_classified
-from featlearn.images.datasets import Labelled
+from featlearn.images.data.datasets import Labelled, open_classified
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -31,22 +30,13 @@ PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4)
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures by part.
+    """Pictures by part."""
 
-    Parameters
-    ----------
-    x
-        Part to (R, n, C, S, S) float32: minus the mean of all training pixels of the replicate,
-        over their standard deviation. C is 1 for sets without colour.
-    y
-        Part to (R, n) int64.
-    classes
-        Names, in the order of the labels.
-    """
-
+    #: Part to (R, n, C, S, S) float32: minus the mean of all training pixels of the replicate, over
+    #: their standard deviation. C is 1 for sets without colour.
     x: Mapping[str, Tensor]
-    y: Mapping[str, Tensor]
-    classes: tuple[str, ...]
+    y: Mapping[str, Tensor]  #: Part to (R, n) int64
+    classes: tuple[str, ...]  #: Names, in the order of the labels
 
     def flat(self, part: str) -> Tensor:
         """(R, n, C S S)."""
@@ -68,23 +58,12 @@ def open_pictures(
 ) -> Pictures:
     """Open the pictures of ``settings``, a replicate each.
 
-    Parameters
-    ----------
-    settings
-        ``data``, as :func:`featlearn.images.classified.open_classified` takes it; ``samples`` by
-        part; ``classes``, names of those that are kept (all by default); ``inverted``, the share
-        of pictures whose light and dark are exchanged, at random.
-    cache
-        Folder of decoded pictures.
-    streams
-        Name of the random streams, to which the replicate is added.
-    key
-        Of ``settings`` in the config, for messages.
-
-    Raises
-    ------
-    FeatlearnError
-        If the set lacks a class, or has too few pictures.
+    ``settings``: ``data``, as :func:`featlearn.images.data.datasets.open_classified` takes it;
+    ``samples`` by part; ``classes``, names of those that are kept (all by default); ``inverted``,
+    the share of pictures whose light and dark are exchanged, at random. ``cache``: folder of
+    decoded pictures. ``streams``: name of the random streams, to which the replicate is added.
+    ``key``: of ``settings`` in the config, for messages. Raises ``FeatlearnError`` if the set lacks
+    a class, or has too few pictures.
     """
     drawn = [_replicate(settings, cache, (*streams, r), key) for r in replicates]
     x = {part: torch.stack([one[0][part] for one in drawn]) for part in PARTS}
@@ -157,8 +136,8 @@ def head_accuracies(
     Parts beyond train and validation may be called as one likes; features (R, n, d).
     """
     own = {part: (x.double(), labels[part]) for part, x in features.items()}
-    found = choose(own["train"], own["validation"], classes, PENALTIES)
+    result = choose(own["train"], own["validation"], classes, PENALTIES)
     return {
-        part: found.train_accuracy if part == "train" else found.heads.accuracy(*pair)
+        part: result.train_accuracy if part == "train" else result.heads.accuracy(*pair)
         for part, pair in own.items()
     }

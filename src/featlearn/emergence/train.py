@@ -23,21 +23,12 @@ from featlearn.emergence.model import BLOCK, Network, full_gradients
 
 @dataclass(frozen=True)
 class Schedule:
-    """The two full steps, ``theta <- (1 - 2 eta lambda) theta - eta gradient`` (eq. 2.4).
+    """The two full steps, ``theta <- (1 - 2 eta lambda) theta - eta gradient`` (eq. 2.4)."""
 
-    Parameters
-    ----------
-    first_rate
-        eta of step 1.
-    first_kept
-        Factor of w in step 1: 0 with lambda_w = 1 / (2 eta), "complete forgetting".
-    noise
-        sigma_xi, the noise of the smoothed activation in both.
-    """
-
-    first_rate: float
+    first_rate: float  #: eta of step 1
+    #: Factor of w in step 1: 0 with lambda_w = 1 / (2 eta), "complete forgetting".
     first_kept: float
-    noise: float
+    noise: float  #: sigma_xi, the noise of the smoothed activation in both
 
     @classmethod
     def of(cls, law: Law, pairs: int, preset: str) -> Schedule:
@@ -140,11 +131,11 @@ def live_neurons(network: Network, x: Tensor) -> list[Tensor]:
 
     The others give nothing on these samples and get no gradient from them: they never move.
     """
-    found = []
+    result = []
     for rows, own in zip(network.rows, x, strict=True):
         reached = [((part @ rows.T) > 0).any(0) for part in torch.split(own, BLOCK)]
-        found.append(torch.nonzero(torch.stack(reached).any(0))[:, 0])
-    return found
+        result.append(torch.nonzero(torch.stack(reached).any(0))[:, 0])
+    return result
 
 
 def batch_gradient(
@@ -198,16 +189,12 @@ class Taylor:
 
     ``f(x) = sum_i a_i sigma'(z_i) <change_i, [phi, 1]> + sum_i head_i sigma(z_i)``, over the first
     neurons of the pairs: the changes of partners are opposite, and only their difference counts.
-
-    Parameters
-    ----------
-    change : (R, m, D + 1)
-        Times a_i: the gates' factor is taken in. None for random features, whose w and b stay.
-    head : (R, m)
     """
 
+    #: (R, m, D + 1): Times a_i: the gates' factor is taken in. None for random features, whose w
+    #: and b stay.
     change: Tensor | None
-    head: Tensor
+    head: Tensor  #: (R, m)
     scale: Tensor  #: (R, m) a_i of the start
 
     @classmethod
@@ -223,13 +210,13 @@ class Taylor:
 
     def output(self, x: Tensor, act: Tensor) -> Tensor:
         """(R, n) at inputs (R, n, D + 1) with the activations (R, n, m) of the start."""
-        found = []
+        result = []
         for r in range(len(x)):
             f = act[r] @ self.head[r]
             if self.change is not None:
                 f = f + self._kernel(r, x[r], act[r])
-            found.append(f)
-        return torch.stack(found)
+            result.append(f)
+        return torch.stack(result)
 
     def _kernel(self, r: int, x: Tensor, act: Tensor) -> Tensor:
         assert self.change is not None
@@ -264,11 +251,11 @@ def batches(
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
-    found = values.new_empty((*index.shape, *values.shape[2:]))
-    for own, at, to in zip(values, index, found, strict=True):
+    result = values.new_empty((*index.shape, *values.shape[2:]))
+    for own, at, to in zip(values, index, result, strict=True):
         # copies whole rows, where indexing goes entry by entry
         torch.index_select(own, 0, at, out=to)
-    return found
+    return result
 
 
 def accuracy(outputs: Tensor, y: Tensor) -> Tensor:
@@ -292,26 +279,10 @@ def descend(
 ) -> dict[int, Tensor]:
     """Run an optimiser over the batches of ``order``; within a job it goes on where it was killed.
 
-    Parameters
-    ----------
-    label
-        What messages call it.
-    order
-        Indices of the batches, one a step; of a training that goes on the first are drawn again.
-    gradient
-        Gradients of the optimiser's tensors at a batch.
-    see
-        Called with the number of the step, from 1; what it returns is kept.
-
-    Returns
-    -------
-    dict
-        What ``see`` returned, by step.
-
-    Raises
-    ------
-    DivergedError
-        If a tensor overflows.
+    ``label``: what messages call it. ``order``: indices of the batches, one a step; of a training
+    that goes on the first are drawn again. ``gradient``: gradients of the optimiser's tensors at a
+    batch. ``see``: called with the number of the step, from 1; what it returns is kept. Returns
+    what ``see`` returned, by step. Raises ``DivergedError`` if a tensor overflows.
     """
     done, seen = 0, dict[int, Tensor]()
     parts = {
@@ -320,7 +291,7 @@ def descend(
     }
 
     def state() -> State:
-        kept = {f"seen/{step}": found for step, found in seen.items()}
+        kept = {f"seen/{step}": result for step, result in seen.items()}
         return {**parts, **kept}, {"seen": list(seen)}
 
     settings = {"rates": list(optimiser.rates), "momentum": optimiser.momentum}
@@ -334,8 +305,8 @@ def descend(
             if step <= done:
                 continue
             optimiser.step(gradient(index))
-            if (found := see(step)) is not None:
-                seen[step] = found
+            if (result := see(step)) is not None:
+                seen[step] = result
                 if not all(bool(tensor.isfinite().all()) for tensor in optimiser.tensors):
                     raise DivergedError(f"{label}, step {step}: overflow; lower the learning rate")
             loop.after(step, state)
@@ -353,21 +324,10 @@ def train_network(
 ) -> tuple[Network, dict[int, Tensor]]:
     """Stage 3: all parameters, mini-batches, from a network after two steps.
 
-    Parameters
-    ----------
-    order, see
-        As of :func:`descend`; ``see`` gets the network too.
-    stage
-        ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``.
-    gradient
-        Of the loss at a batch; of the hinge loss if not told otherwise.
-
-    Returns
-    -------
-    Network
-        The one that was trained, in place of a copy of ``network``.
-    dict
-        As of :func:`descend`.
+    ``order``, ``see``: as of :func:`descend`; ``see`` gets the network too. ``stage``:
+    ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``. ``gradient``: of the loss
+    at a batch; of the hinge loss if not told otherwise. Returns the network that was
+    trained, a copy of ``network``, and what :func:`descend` returns.
     """
     own = Network(network.rows.clone(), network.a.clone(), network.kept)
     rates = [stage["weight_rate"], stage["head_rate"]]
@@ -415,9 +375,9 @@ def early_gradients(
     kept = []
 
     def noted(*batch: Any) -> Gradient:
-        found = gradient(*batch)
-        kept.append(found.rows[..., :-1].clone())
-        return found
+        result = gradient(*batch)
+        kept.append(result.rows[..., :-1].clone())
+        return result
 
     stage = {"weight_rate": rate, "head_rate": rate, "momentum": 0.0}
     train_network(network, x, y, order, stage, lambda step, own: None, noted)

@@ -1,14 +1,10 @@
 """The transformer of Figure 4.4, which reads a_1 ... a_k and the sign = and then says the sum.
 
-What it makes of a place depends on what was read up to there, so that many inputs share much of it:
-
-- Before the first block a place holds one of p numbers or the sign. Queries, keys and values are
-  computed of these kp + 1 words, and scores and values are looked up by each input.
-- After it place i holds one of p^i prefixes. Where they are fewer than the inputs, the blocks
-  compute each of them once, and inputs look them up.
-
-Sums are those of :class:`featlearn.transformers.decoder.Decoder`, in another order. Attention over
-so few keys is sums over an axis in front: fused kernels and batches of tiny products take longer.
+Many inputs share what a place holds. Before the first block it is one of p numbers or the sign:
+queries, keys and values of these kp + 1 words are computed once. After it place i holds one of p^i
+prefixes; where they are fewer than the inputs, the blocks compute each once. Sums are those of
+:class:`featlearn.transformers.decoder.Decoder`, in another order; attention over so few keys is
+sums over an axis in front, faster than fused kernels and tiny products.
 """
 
 from __future__ import annotations

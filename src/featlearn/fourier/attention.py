@@ -73,9 +73,8 @@ def logits(weights: Weights, a: Tensor, head_width: int) -> Tensor:
 
 
 class _FewRows(torch.autograd.Function):
-    """A B^T of A (R, p, E) and B (R, n, E), p a few.
-
-    Products with few columns, which PyTorch makes of its gradient or of B A^T, are half as fast.
+    """A B^T of A (R, p, E) and B (R, n, E) with few p; PyTorch's products with few columns are half
+    as fast.
     """
 
     @staticmethod
@@ -115,11 +114,11 @@ class Waves(NamedTuple):
 
 
 def waves(scores: Tensor) -> Waves:
-    """Of maps with keys in rows and queries in columns, p odd.
+    """Waves of maps with keys in rows and queries in columns, p odd, less each query's mean over
+    keys (the softmax ignores it).
 
-    The mean over the keys of each query is taken off: the softmax does not see it. A wave and its
-    complex conjugate are one: cos(2 pi (z1 i + z2 j) / p). A product of two cosines,
-    cos(2 pi z1 i / p) cos(2 pi z2 j / p), is a wave and its mirror image of half the power each.
+    A wave and its conjugate are one: cos(2 pi (z1 i + z2 j) / p). A product of two cosines is a
+    wave and its mirror image, each with half of the power.
     """
     own = scores - scores.mean(-2, keepdim=True)
     power = torch.fft.rfft2(own).abs().square()

@@ -39,10 +39,7 @@ def random_features(start: Network) -> Features:
 def heads(start: Network, train: Tensor, test: Tensor) -> Iterator[Mapping[str, Any]]:
     """Accuracies of each method on the inputs of these numbers, which a random order shuffles.
 
-    Parameters
-    ----------
-    start
-        The network before training, R = 1.
+    ``start``: the network before training, R = 1.
     """
     k, p = start.k, start.p
     a, seen = tuples(train[:MOST], k, p), tuples(test, k, p)

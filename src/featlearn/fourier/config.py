@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import factorial
 from typing import Any
+
+from featlearn.core.checks import Checks
 
 #: Arms that a cell must have, by section and cell.
 ARMS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -39,87 +41,60 @@ LEAST_TESTED = 10
 LEAST_TRAINING = 5
 
 
-def faults(fourier: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
-    yield from _theory_faults(fourier["theory"])
-    for section, named in ARMS.items():
-        for name, arms in named.items():
-            key = f"fourier.{section}.{name}"
-            yield from _cell_faults(fourier[section][name], arms, key)
-    for name, inputs in INPUTS.items():
-        given = fourier["circuits"][name]["inputs"]
-        if given != inputs:
-            yield f"fourier.circuits.{name}.inputs: {given}; expected {inputs}, as the cell's name"
-    strengths = [arm["penalty"] for arm in fourier["margins"]["strengths"]["arms"].values()]
-    if len({*strengths}) < max(2, len(strengths)):
-        yield (
-            f"fourier.margins.strengths.arms: penalties {strengths}; expected at least two, all "
-            "different"
-        )
-    for section in ("attention", "grokking"):
-        for name, cell in fourier[section].items():
-            yield from _reading_faults(name, cell, f"fourier.{section}.{name}")
-
-
-def _theory_faults(theory: Mapping[str, Any]) -> Iterator[str]:
-    for key, sizes in (("sizes", theory["sizes"]), ("ascent.sizes", theory["ascent"]["sizes"])):
+def faults(fourier: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other."""
+    check = Checks("fourier", fourier)
+    for key in ("theory.sizes", "theory.ascent.sizes"):
+        sizes = [list(size) for size in check.value(key)]
         for k, p in sizes:
-            where = f"fourier.theory.{key}: {k} numbers mod {p}"
-            if k < 2 or p < 3:
-                yield f"{where}; expected at least 2 numbers and a modulus of 3"
-            elif p**k > MOST_INPUTS:
-                yield f"{where}, {p**k} inputs; expected at most {MOST_INPUTS}: all are summed"
-        if QUOTED not in [list(size) for size in sizes]:
-            yield f"fourier.theory.{key}: expected also {QUOTED}, which the report quotes"
+            if check(key, k >= 2 and p >= 3, "at least 2 numbers and a modulus of 3", [k, p]):
+                wanted = f"sizes of at most {MOST_INPUTS} inputs, as all are summed"
+                check(key, p**k <= MOST_INPUTS, wanted, f"{k} numbers mod {p}: {p**k}")
+        check(key, QUOTED in sizes, f"a list with {QUOTED}, which the report quotes")
+    for section, cells in ARMS.items():
+        for name, arms in cells.items():
+            _check_cell(check, f"{section}.{name}")
+            check.holds(f"{section}.{name}.arms", *arms)
+    for name, inputs in INPUTS.items():
+        key = f"circuits.{name}.inputs"
+        check(key, check.value(key) == inputs, f"{inputs}, as the cell's name says")
+    strengths = [arm["penalty"] for arm in fourier["margins"]["strengths"]["arms"].values()]
+    different = len({*strengths}) >= max(2, len(strengths))
+    wanted = "at least two, with penalties that differ"
+    check("margins.strengths.arms", different, wanted, strengths)
+    for section in ("attention", "grokking"):
+        for name in fourier[section]:
+            _check_reading(check, f"{section}.{name}", READ[name])
+    return check.faults
 
 
-def _cell_faults(cell: Mapping[str, Any], arms: Sequence[str], key: str) -> Iterator[str]:
+def _check_cell(check: Checks, key: str) -> None:
+    cell = check.value(key)
+    p, inputs, share = cell["modulus"], cell["modulus"] ** cell["inputs"], cell["train_share"]
+    check(f"{key}.modulus", p % 2, "an odd number, which the maximum margin is known for")
+    count = round(share * inputs)
+    wanted = f"a share with at least {LEAST_TRAINING} inputs for training"
+    check(f"{key}.train_share", count >= LEAST_TRAINING, wanted, f"{count} of {inputs}")
+    wanted = f"so small that at most {MOST_NUMBERS} inputs have a number"
+    check(f"{key}.modulus", inputs <= MOST_NUMBERS, wanted, f"{inputs} inputs")
+    if key.rpartition(".")[2] in TESTED:
+        left_out = min(cell["looked_at"], inputs) * (1 - share)
+        wanted = f"a share that leaves {LEAST_TESTED} of the inputs that are looked at for tests"
+        got = f"{share}, which leaves about {left_out:.0f}"
+        check(f"{key}.train_share", left_out >= LEAST_TESTED, wanted, got)
+
+
+def _check_reading(check: Checks, key: str, inputs: int) -> None:
+    cell = check.value(key)
     k, p, share = cell["inputs"], cell["modulus"], cell["train_share"]
-    if p % 2 == 0:
-        yield f"{key}.modulus: {p}; expected an odd number, which the maximum margin is known for"
-    count = round(share * p**k)
-    if count < LEAST_TRAINING:
-        yield (
-            f"{key}.train_share: {count} of {p**k} inputs; expected at least {LEAST_TRAINING} for "
-            "training"
-        )
-    if p**k > MOST_NUMBERS:
-        yield f"{key}.modulus: {p**k} inputs; expected at most {MOST_NUMBERS}, each has a number"
-    left_out = min(cell["looked_at"], p**k) * (1 - share)
-    if key.rpartition(".")[2] in TESTED and left_out < LEAST_TESTED:
-        yield (
-            f"{key}.train_share: {share} leaves about {left_out:.0f} of the inputs that are looked "
-            f"at out; expected at least {LEAST_TESTED}, which the network is tested on"
-        )
-    missing = [arm for arm in arms if arm not in cell["arms"]]
-    if missing:
-        yield f"{key}.arms: {', '.join(cell['arms'])}; expected also {', '.join(missing)}"
-
-
-def _reading_faults(name: str, cell: Mapping[str, Any], key: str) -> Iterator[str]:
-    k, p, share = cell["inputs"], cell["modulus"], cell["train_share"]
-    if k != READ[name]:
-        yield f"{key}.inputs: {k}; expected {READ[name]}, as the cell's name"
-    if p % 2 == 0:
-        yield f"{key}.modulus: {p}; expected an odd number, whose waves all have two phases"
-    count = round(share * p**k)
+    check(f"{key}.inputs", k == inputs, f"{inputs}, as the cell's name says")
+    check(f"{key}.modulus", p % 2, "an odd number, whose waves all have two phases")
     # an orbit has at most k! inputs, and with less than one for each nothing is taught
-    if not factorial(k) <= count <= p**k - factorial(k):
-        yield (
-            f"{key}.train_share: {count} of {p**k} inputs; expected at least {factorial(k)} for "
-            "training and for testing: as many as permutations"
-        )
-    for network, steps in _looked_at(cell):
-        every = cell[network]["look_every"]
-        if every > steps:
-            yield (
-                f"{key}.{network}.look_every: {every}; expected at most the {steps} steps, or no "
-                "first passage is seen"
-            )
-
-
-def _looked_at(cell: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Networks of a cell of which first passages are looked for, with their steps."""
+    count, least = round(share * p**k), factorial(k)
+    wanted = f"a share with {least} inputs for training and for testing: as many as permutations"
+    right = least <= count <= p**k - least
+    check(f"{key}.train_share", right, wanted, f"{count} of {p**k} inputs")
     if "transformer" in cell:
-        yield "transformer", cell["transformer"]["steps"]
-        yield "polynomial", cell["polynomial"]["training"]["steps"]
+        why = "no first passage is seen otherwise"
+        check.most(f"{key}.transformer.look_every", f"{key}.transformer.steps", why)
+        check.most(f"{key}.polynomial.look_every", f"{key}.polynomial.training.steps", why)

@@ -57,12 +57,8 @@ PHASES = {"thesis": thesis_phases, "grid": grid_phases}
 def construct(name: str, k: int, p: int) -> Network:
     """One network (R = 1) of norm 1 in double precision, all its neurons of the same norm.
 
-    Parameters
-    ----------
-    name
-        One of :data:`PHASES`.
-    p
-        Odd in the thesis; an even one leaves out the frequency p / 2, which has no phase.
+    ``name``: one of :data:`PHASES`. ``p``: odd in the thesis; an even one leaves out the frequency
+    p / 2, which has no phase.
     """
     phases = PHASES[name](k)
     turns = 2 * pi / p * torch.outer(torch.arange(1, frequencies(p) + 1), torch.arange(p)).double()

@@ -26,14 +26,9 @@ AT_ONCE = 2**28
 class Lesson:
     """A task, and what each of R networks is taught of it.
 
-    Attributes
-    ----------
-    taught : bool (R, p^k)
-        Which inputs are for training.
-    asked : int64 (N,)
-        Numbers of the inputs that accuracies are taken over.
-    parts : bool (R, 4, N)
-        Which of these belong to each of :data:`PARTS`.
+    ``taught`` bool (R, p^k): which inputs are for training. ``asked`` int64 (N,): numbers of the
+    inputs that accuracies are taken over. ``parts`` bool (R, 4, N): which of these belong to each
+    of :data:`PARTS`.
     """
 
     k: int
@@ -84,13 +79,9 @@ class Lesson:
     ) -> dict[str, Tensor]:
         """Over each part, (R,); not a number where a part is empty.
 
-        Parameters
-        ----------
-        answer
-            The logits (R, B, p) of inputs (B, k).
-        held
-            Numbers that it holds at once for an input and a network; inputs are given to it in
-            pieces that make :data:`AT_ONCE`. 256 p if left out.
+        ``answer``: the logits (R, B, p) of inputs (B, k). ``held``: numbers that it holds at once
+        for an input and a network; inputs are given to it in pieces that make :data:`AT_ONCE`. 256
+        p if left out.
         """
         right, block = [], max(1, AT_ONCE // ((held or 256 * self.p) * len(self.parts)))
         for index in torch.split(self.asked, block):

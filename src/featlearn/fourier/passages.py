@@ -21,12 +21,8 @@ OTHERS = (
 def passages(curves: pd.DataFrame, levels: Mapping[str, float] = LEVELS) -> pd.DataFrame:
     """First steps at which each network was seen to fit and to answer.
 
-    Parameters
-    ----------
-    curves
-        Columns model, split, replicate, step, part and value.
-    levels
-        Accuracies that make a network fit (``train``) and answer (``test``).
+    ``curves``: columns model, split, replicate, step, part and value. ``levels``: accuracies that
+    make a network fit (``train``) and answer (``test``).
     """
     keys, rows = ["model", "split", "replicate"], []
     for key, own in curves.groupby(keys, sort=False):

@@ -34,15 +34,10 @@ IN_CACHE = 2**18
 class Training:
     """How long and how fast.
 
-    Parameters
-    ----------
-    steps, rate
-        Number of steps, largest learning rate.
-    batch_size
-        Inputs of a step, drawn with replacement, or ``all``: every step sees the same ones.
-    schedule
-        After a linear ``warmup`` (steps) the rate stays ``constant`` or falls by ``cosine`` to 0;
-        the thesis does not say which.
+    ``steps``, ``rate``: number of steps, largest learning rate. ``batch_size``: inputs of a step,
+    drawn with replacement, or ``all``: every step sees the same ones. ``schedule``: after a linear
+    ``warmup`` (steps) the rate stays ``constant`` or falls by ``cosine`` to 0; the thesis does not
+    say which.
     """
 
     steps: int
@@ -117,10 +112,8 @@ def batches(
 ) -> Iterator[Tensor]:
     """Inputs of each step, (R, B, k) drawn with replacement, or all of them.
 
-    Parameters
-    ----------
-    index : int64 (S, n)
-        Numbers of the training inputs of each of S replicates, which have a stream each.
+    ``index`` int64 (S, n): numbers of the training inputs of each of S replicates, which have a
+    stream each.
     """
     size = training.batch_size
     if size == "all":
@@ -173,29 +166,13 @@ def train(
 ) -> tuple[Network, dict[int, Tensor]]:
     """Train R networks; within a job it goes on where it was killed.
 
-    Parameters
-    ----------
-    order
-        Inputs of each step, (S, B, k); R is a multiple of S, and networks r and r + S see the same.
-        Of a training that goes on the first are drawn again.
-    penalty, decay
-        Strength of the norm in the objective and of the weight decay, (R,).
-    see
-        Called before the first step (0) and after each; what it returns is kept.
-    enough
-        Asked of all that is kept after each step of which something is: whether to end there.
-
-    Returns
-    -------
-    networks
-        After the last step that was taken.
-    dict
-        What ``see`` returned, by step.
-
-    Raises
-    ------
-    DivergedError
-        If a weight overflows.
+    Returns ``networks``: after the last step that was taken. Returns dict: what ``see`` returned,
+    by step. Raises DivergedError if a weight overflows. ``order``: inputs of each step, (S, B, k);
+    R is a multiple of S, and networks r and r + S see the same. Of a training that goes on the
+    first are drawn again. ``penalty``, ``decay``: strength of the norm in the objective and of the
+    weight decay, (R,). ``see``: called before the first step (0) and after each; what it returns is
+    kept. ``enough``: asked of all that is kept after each step of which something is: whether to
+    end there.
     """
     adam = Adam(Network(start.u.clone(), start.w.clone()), decay, training.betas)
     network, done, seen = adam.network, 0, dict[int, Tensor]()

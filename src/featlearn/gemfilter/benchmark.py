@@ -20,10 +20,7 @@ class Sample(NamedTuple):
 def samples(folder: Path, task: str, most: int) -> Iterator[Sample]:
     """The first ``most`` of a task.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming the file and the line, if something is missing in it.
+    Raises FeatlearnError naming the file and the line, if something is missing in it.
     """
     try:
         template = json.loads((folder / TEMPLATES).read_text(encoding="utf-8"))[task]
@@ -49,10 +46,8 @@ def samples(folder: Path, task: str, most: int) -> Iterator[Sample]:
 def tokens_of(tokenizer: Any, text: str, longest: int, *, chat: bool = False) -> list[int]:
     """A prompt of at most about ``longest`` tokens: of a longer text the middle is cut out.
 
-    Parameters
-    ----------
-    chat
-        As the one message of a user after an empty one of the system, in the tokenizer's template.
+    ``chat``: as the one message of a user after an empty one of the system, in the tokenizer's
+    template.
     """
     found = list(tokenizer(text)["input_ids"])
     if len(found) > longest:

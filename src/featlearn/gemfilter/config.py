@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.checks import Checks
 from featlearn.gemfilter.words import TASKS
 
 #: Layers of the hand-wired network.
@@ -55,90 +56,59 @@ def sizes(model: Mapping[str, Any]) -> dict[str, int]:
     return {**found, "filter_layer": model["filter_layer"]}
 
 
-def faults(gemfilter: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
+def faults(gemfilter: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other, and files that are not there."""
+    check = Checks("gemfilter", gemfilter)
+    trained, costs = gemfilter["trained"], gemfilter["costs"]
+    for name in ("wired", "trained", "longbench", "language"):
+        check.more(f"{name}.kept", f"{name}.window")
     for name in ("wired", "trained"):
-        own = gemfilter[name]
-        layers = WIRED_LAYERS if name == "wired" else own["layers"]
-        yield from _filter(f"gemfilter.{name}", own["filter_layer"], layers)
-        if own["kept"] <= own["window"]:
-            yield (
-                f"gemfilter.{name}.kept: {own['kept']}; expected more than the window "
-                f"({own['window']})"
-            )
-        words = own["vocabulary"]
-        if words["keys"] < NEEDLES or words["values"] < NEEDLES * ANSWER:
-            yield (
-                f"gemfilter.{name}.vocabulary: {words['keys']} keys and {words['values']} values; "
-                f"expected at least {NEEDLES} and {NEEDLES * ANSWER}"
-            )
-    trained, longbench = gemfilter["trained"], gemfilter["longbench"]
-    if trained["width"] % (2 * trained["heads"]) or trained["heads"] % 2:
-        yield (
-            f"gemfilter.trained.width: {trained['width']}; expected an even number for each of "
-            f"the heads ({trained['heads']}), which are an even number"
-        )
-    if min(longbench["kept"]) <= longbench["window"]:
-        yield (
-            f"gemfilter.longbench.kept: {min(longbench['kept'])}; expected more than the window "
-            f"({longbench['window']})"
-        )
-    yield from _filter("gemfilter.longbench", longbench["filter_layer"], WIRED_LAYERS)
-    for name, model in gemfilter["costs"]["models"].items():
-        key = f"gemfilter.costs.models.{name}"
-        yield from _filter(key, model["filter_layer"], model["layers"])
-        if model["heads"] % model["key_value_heads"]:
-            yield (
-                f"{key}.key_value_heads: {model['key_value_heads']}; expected a divisor of the "
-                f"{model['heads']} heads"
-            )
-    if min(gemfilter["costs"]["lengths"]) <= gemfilter["costs"]["kept"]:
-        yield (
-            f"gemfilter.costs.lengths: {min(gemfilter['costs']['lengths'])}; expected more than "
-            f"the kept tokens ({gemfilter['costs']['kept']})"
-        )
-    yield from _language(gemfilter["language"])
+        words = gemfilter[name]["vocabulary"]
+        right = words["keys"] >= NEEDLES and words["values"] >= NEEDLES * ANSWER
+        wanted = f"at least {NEEDLES} keys and {NEEDLES * ANSWER} values"
+        check(f"{name}.vocabulary", right, wanted)
+    check("trained.heads", trained["heads"] % 2 == 0, "an even number")
+    right = trained["width"] % (2 * trained["heads"]) == 0
+    wanted = f"an even number for each of the heads ({trained['heads']})"
+    check("trained.width", right, wanted)
+    for name in ("wired", "longbench"):
+        right = gemfilter[name]["filter_layer"] < WIRED_LAYERS
+        check(f"{name}.filter_layer", right, f"less than the layers ({WIRED_LAYERS})")
+    check.less("trained.filter_layer", "trained.layers")
+    for name in costs["models"]:
+        key = f"costs.models.{name}"
+        check.less(f"{key}.filter_layer", f"{key}.layers")
+        check.multiple(f"{key}.heads", f"{key}.key_value_heads")
+    check.more("costs.lengths", "costs.kept")
+    for name, model in gemfilter["language"]["models"].items():
+        _check_model(check, f"language.models.{name}", model)
+    _check_texts(check, gemfilter["language"])
+    return check.faults
 
 
-def _language(language: Mapping[str, Any]) -> Iterator[str]:
-    """What is missing on this machine."""
-    for name, model in language["models"].items():
-        key = f"gemfilter.language.models.{name}"
-        folder = Path(model["folder"])
-        if name in ("wired", "trained"):
-            yield f"{key}: the name of a stand-in; expected another"
-        if not (folder / "config.json").is_file():
-            yield (
-                f"{key}.folder: no {folder / 'config.json'}; expected a folder with config.json, "
-                "*.safetensors and the files of a tokenizer"
-            )
-            continue
+def _check_model(check: Checks, key: str, model: Mapping[str, Any]) -> None:
+    name = key.rpartition(".")[2]
+    check(key, name not in ("wired", "trained"), "named unlike a stand-in", name)
+    file = Path(model["folder"]) / "config.json"
+    wanted = "a folder with config.json, *.safetensors and the files of a tokenizer"
+    if check(f"{key}.folder", file.is_file(), wanted):
         try:
-            yield from _filter(key, model["filter_layer"], sizes(model)["layers"])
+            layers = sizes(model)["layers"]
+            right = model["filter_layer"] < layers
+            check(f"{key}.filter_layer", right, f"less than the layers ({layers})")
         except (KeyError, TypeError, ValueError) as error:
-            yield (
-                f"{key}.folder: {folder / 'config.json'}: {error!r}; expected the sizes of a Llama,"
-                f" Mistral or Phi 3 ({', '.join(SIZES.values())})"
-            )
+            wanted = f"one with sizes of a Llama, Mistral or Phi 3 ({', '.join(SIZES.values())})"
+            check(f"{key}.folder", False, wanted, f"{file}: {error!r}")
+
+
+def _check_texts(check: Checks, language: Mapping[str, Any]) -> None:
     haystack, longbench = language["haystack"], language["longbench"]
-    if bool(language["models"]) != bool(haystack or longbench):
-        yield "gemfilter.language: expected models and haystack or longbench, or neither"
-    if haystack and not any(Path(haystack).glob("*.txt")):
-        yield f"gemfilter.language.haystack: no {haystack}/*.txt; expected a folder of essays"
-    files = [f"{task}.jsonl" for task in TASKS if task != "average"]
-    for name in [*files, TEMPLATES] if longbench else []:
-        if not (Path(longbench) / name).is_file():
-            yield (
-                f"gemfilter.language.longbench: no {Path(longbench) / name}; expected the 14 files "
-                f"of LongBench's English tasks and its {TEMPLATES}"
-            )
-    if language["kept"][0] <= language["window"]:
-        yield (
-            f"gemfilter.language.kept: {language['kept'][0]}; expected more than the window "
-            f"({language['window']})"
-        )
-
-
-def _filter(key: str, layer: int, layers: int) -> Iterator[str]:
-    if layer >= layers:
-        yield f"{key}.filter_layer: {layer}; expected less than the layers ({layers})"
+    both = bool(language["models"]) == bool(haystack or longbench)
+    check("language.models", both, "given with haystack or longbench, or none of them")
+    if haystack:
+        check("language.haystack", any(Path(haystack).glob("*.txt")), "a folder of essays (*.txt)")
+    if longbench:
+        files = [*(f"{task}.jsonl" for task in TASKS if task != "average"), TEMPLATES]
+        missing = [name for name in files if not (Path(longbench) / name).is_file()]
+        wanted = f"a folder with the 14 files of LongBench's English tasks and its {TEMPLATES}"
+        check("language.longbench", not missing, wanted, f"{longbench} without {missing}")

@@ -1,9 +1,9 @@
 """Greedy generation after a prompt that a method made shorter.
 
-A prompt is read layer by layer. SnapKV and H2O drop keys and values of a layer as soon as it has
-read the prompt, so that no two layers hold all of them; the first token of these methods, of a
-window and of the single run comes from the whole prompt. GemFilter's first run stores nothing but
-the tokens it selects, and its second is an ordinary generation.
+A prompt is read layer by layer; SnapKV and H2O drop keys and values of a layer as soon as it is
+read, so that no two layers hold all. The first token of these, of a window and of the single run
+comes from the whole prompt. GemFilter's first run stores only the selected tokens; its second is an
+ordinary generation.
 """
 
 from __future__ import annotations
@@ -134,14 +134,8 @@ def read(
 ) -> Reading:  # fmt: skip
     """Read prompts (S, n) through all layers and keep what any method asks for.
 
-    Parameters
-    ----------
-    window
-        Of the queries at the end.
-    rows, layer
-        Which others are looked up, and in which layer.
-    mass
-        Whether H2O needs the attention of all rows.
+    ``window``: of the queries at the end. ``rows``, ``layer``: which others are looked up, and in
+    which layer. ``mass``: whether H2O needs the attention of all rows.
     """
     cache = Cache(network.layers)
     seen: list[Seen] = []
@@ -158,10 +152,8 @@ def _prompt(
     network: Network, tokens: Tensor, cache: Cache,
     look: Callable[[int, Tensor, Tensor], None] | None = None, window: int | None = 1,
 ) -> Tensor:  # fmt: skip
-    """Read a prompt into an empty cache; logits of the next token.
-
-    ``look`` gets queries and keys of each layer that has read it, and may drop some of its keys and
-    values; of the last layer ``window`` queries are computed (None: all).
+    """Read a prompt into an empty cache; logits of the next token. ``look`` gets each layer's
+    queries and keys and may drop some.
     """
     x = network.embed(tokens)
     for layer in range(network.layers):
@@ -202,21 +194,10 @@ def answer(
 ) -> Answer:
     """Generate ``steps`` tokens after prompts (S, n), greedily.
 
-    Parameters
-    ----------
-    stop
-        Tokens after which a sequence is over: generation ends when all sequences are.
-    meter
-        Counts operations and memory; not with a ``reading``.
-    reading
-        Of these prompts: the methods then choose from what it holds.
-    evict
-        Layers beyond r are not resident in GemFilter's first run.
-
-    Raises
-    ------
-    ValueError
-        If the layer is none of the network's.
+    Raises ValueError if the layer is none of the network's. ``stop``: tokens after which a sequence
+    is over: generation ends when all sequences are. ``meter``: counts operations and memory; not
+    with a ``reading``. ``reading``: of these prompts: the methods then choose from what it holds.
+    ``evict``: layers beyond r are not resident in GemFilter's first run.
     """
     if not 0 <= method.layer < network.layers:
         raise ValueError(f"layer: {method.layer}; expected 0 to {network.layers - 1}")

@@ -56,22 +56,12 @@ def write(
 ) -> TextPrompt:
     """The prompt for a length and a depth.
 
-    Parameters
-    ----------
-    essays
-        At least ``length`` tokens, of which the first are the haystack.
-    length
-        Tokens; essays and needle take ``BUFFER`` less, so that a prompt has rather fewer.
-    depth
-        Share of the essays before the needle, which goes to the end of the sentence before.
-    leak_bos
-        Cut essays and needle as the released code does, with the tokens that the tokenizer puts
-        before a text: a BOS then stands right before the needle, where attention gathers.
-
-    Raises
-    ------
-    FeatlearnError
-        If the tokenizer does not give the needle back.
+    Raises FeatlearnError if the tokenizer does not give the needle back. ``essays``: at least
+    ``length`` tokens, of which the first are the haystack. ``length``: Tokens; essays and needle
+    take ``BUFFER`` less, so that a prompt has rather fewer. ``depth``: share of the essays before
+    the needle, which goes to the end of the sentence before. ``leak_bos``: cut essays and needle as
+    the released code does, with the tokens that the tokenizer puts before a text: a BOS then stands
+    right before the needle, where attention gathers.
     """
     context, needle = list(essays[:length]), _cut(tokenizer, NEEDLE, leak_bos)
     context = context[: max(length - BUFFER - len(needle), 0)]

@@ -71,9 +71,8 @@ def rouge(prediction: str, answer: str) -> float:
 
 
 def classification(prediction: str, answer: str, classes: Sequence[str]) -> float:
-    """One over the number of classes that are named, if the right one is among them.
-
-    A class whose name is part of the right one's is no mistake.
+    """One over the number of named classes, if the right one is among them; a part of its name is
+    no mistake.
     """
     named = [one for one in classes if one in prediction]
     named = [one for one in named if one == answer or one not in answer]
@@ -120,10 +119,7 @@ class Text(NamedTuple):
 def write(task: str, length: int, stream: Generator, *, template: bool = False) -> Text:
     """One prompt of ``length`` tokens and its answers.
 
-    Parameters
-    ----------
-    template
-        Frame the prompt as a chat does: some tokens before, and one behind the question.
+    ``template``: frame the prompt as a chat does: some tokens before, and one behind the question.
     """
     kind = TASKS[task]
     size = kind.answer

@@ -82,21 +82,9 @@ def draw(
 ) -> Prompts:
     """A prompt from each stream.
 
-    Parameters
-    ----------
-    length
-        n, with BOS and the question.
-    depth
-        Share of the body before the needle, 0 to 1.
-    answer
-        Values of a needle (L).
-    distractors
-        Further needles, of other keys, anywhere that is free.
-
-    Raises
-    ------
-    ValueError
-        If the needles do not fit.
+    Raises ValueError if the needles do not fit. ``length``: n, with BOS and the question.
+    ``depth``: share of the body before the needle, 0 to 1. ``answer``: values of a needle (L).
+    ``distractors``: further needles, of other keys, anywhere that is free.
     """
     size, needles = answer + 1, distractors + 1
     body = length - 1 - ASKED
@@ -139,14 +127,8 @@ def lesson(
     """Sequences for a training: a body with four needles, then ``queries`` questions and answers.
 
     The body is cut into slots of four tokens, four of them needles; each needle is asked for once,
-    then at random.
-
-    Returns
-    -------
-    tokens
-        (R, B, 1 + body + 5 queries).
-    targets
-        (24,) places whose next token is a value of an answer.
+    then at random. Returns ``tokens``: (R, B, 1 + body + 5 queries). Returns ``targets``: (24,)
+    places whose next token is a value of an answer.
     """
     size, needles = 4, 4
     slots = body // size

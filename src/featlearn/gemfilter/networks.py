@@ -21,12 +21,8 @@ from featlearn.transformers.decoder import Decoder
 class Network(ABC):
     """A decoder, layer by layer.
 
-    Attributes
-    ----------
-    layers, heads, shared, head_width
-        m, h, g and d.
-    scale
-        Of the products of queries and keys in attention.
+    ``layers``, ``heads``, ``shared``, ``head_width``: m, h, g and d. ``scale``: of the products of
+    queries and keys in attention.
     """
 
     layers: int
@@ -97,18 +93,9 @@ class Ours(Network):
 class OfTransformers(Network):
     """A causal model of `transformers` whose layers are laid out as those of Llama or Phi 3.
 
-    Parameters
-    ----------
-    model
-        Such as :func:`featlearn.transformers.folder.load` gives it: Llama, Mistral, Phi 3 and what
-        else names its parts as they do.
-    name
-        For words.
-
-    Raises
-    ------
-    FeatlearnError
-        If a part is missing or unknown, by name.
+    ``model``: such as :func:`featlearn.transformers.folder.load` gives it: Llama, Mistral, Phi 3
+    and what else names its parts as they do. ``name``: for words. Raises FeatlearnError if a part
+    is missing or unknown, by name.
     """
 
     def __init__(self, model: Any, name: str = "model"):

@@ -138,14 +138,7 @@ def scores_of(q: Tensor, k: Tensor, method: Method, scale: float) -> Tensor:
 def gemfilter(q: Tensor, k: Tensor, method: Method, scale: float, place: Tensor | int) -> Tensor:
     """J of Algorithm 2: (S, min(k, n)) places in increasing order.
 
-    Parameters
-    ----------
-    q
-        (S, h, 1, d), of the compared row.
-    k
-        (S, g, n, d).
-    place
-        Of that row.
+    ``q``: (S, h, 1, d), of the compared row. ``k``: (S, g, n, d). ``place``: of that row.
     """
     found, n = scores_of(q, k, method, scale), k.shape[2]
     if method.masked:

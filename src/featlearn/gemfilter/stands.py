@@ -33,18 +33,10 @@ class Asked(NamedTuple):
 class Stand:
     """A network, or several, and how it is asked.
 
-    Parameters
-    ----------
-    ask
-        Prompts for a length, a depth and a stream a prompt.
-    say
-        Tokens in words.
-    replicates
-        Networks, which read equal parts of the prompts; of one, prompts are the replicates.
-    steps, stop
-        Tokens of an answer, and those that end it.
-    thorough
-        Layers are swept at each depth, and not in the middle only.
+    ``ask``: prompts for a length, a depth and a stream a prompt. ``say``: tokens in words.
+    ``replicates``: Networks, which read equal parts of the prompts; of one, prompts are the
+    replicates. ``steps``, ``stop``: tokens of an answer, and those that end it. ``thorough``:
+    layers are swept at each depth, and not in the middle only.
     """
 
     network: Network

@@ -1,7 +1,7 @@
 """A network of hand-written weights that finds needles: eight layers, no training, no MLP.
 
-The residual stream holds a token's random unit vector, that of the token before it, and an answer;
-BOS and a constant 1 besides. Four heads a layer:
+The residual stream holds a token's random unit vector, that of the token before, an answer, BOS and
+a constant 1. Four heads a layer:
 
 ``find``     layer 0: reads the token before (rotary). Layers 3 to 5: without positions, looks for
              what followed the present token, and adds it to the answer.
@@ -9,9 +9,9 @@ BOS and a constant 1 besides. Four heads a layer:
 ``sink``     favours BOS.
 ``noise``    random products.
 
-The last three read nothing, so that they count for what is selected and not for what is answered.
-By construction an early layer points at the needle and a late one does not: it shows how a method
-works, and is no evidence that trained networks are so.
+The last three read nothing: they count for the selection and not for the answer. By construction an
+early layer points at the needle; it shows how a method works and is no evidence on trained
+networks.
 """
 
 from __future__ import annotations
@@ -42,14 +42,8 @@ class Strengths:
 
 
 class Wired(Network):
-    """Parameters
-    ----------
-    words
-        Of the vocabulary.
-    width
-        Of a token's vector and of a head.
-    seed
-        Name of the stream of random vectors.
+    """``words``: of the vocabulary. ``width``: of a token's vector and of a head. ``seed``: name of
+    the stream of random vectors.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import GaussianMixture, MultiIndex, Xor
+from featlearn.gradient_features.data import GaussianMixture, MultiIndex, Parity, UniformParity, Xor
 from featlearn.gradient_features.law import Law, Sample, normal_cdf, reduced_weights
 from featlearn.gradient_features.model import (
     Network,
@@ -20,7 +20,6 @@ from featlearn.gradient_features.model import (
     symmetric_start,
     uniform_parity_start,
 )
-from featlearn.gradient_features.parities import Parity, UniformParity
 
 
 def alignment(law: Law, vectors: Tensor) -> Tensor:
@@ -32,8 +31,8 @@ def alignment(law: Law, vectors: Tensor) -> Tensor:
     units = law.directions[:, : vectors.shape[-1]].to(vectors)
     along = vectors @ units.mT
     length = vectors.norm(dim=-1).clamp_min(torch.finfo(vectors.dtype).tiny)
-    found = along.norm(dim=-1) if isinstance(law, MultiIndex) else along.abs().amax(-1)
-    return found / length
+    result = along.norm(dim=-1) if isinstance(law, MultiIndex) else along.abs().amax(-1)
+    return result / length
 
 
 def start_of(
@@ -41,13 +40,8 @@ def start_of(
 ) -> tuple[Network, int]:
     """The start that the thesis gives a law, and how many of its first neurons are not copies.
 
-    Parameters
-    ----------
-    neurons
-        m.
-    ratio
-        Threshold in units of ``law.signal_std`` (sigma_w = 1); the starts of uniform parity and
-        multiple-index data have thresholds of their own.
+    ``neurons``: m. ``ratio``: threshold in units of ``law.signal_std`` (sigma_w = 1); the starts of
+    uniform parity and multiple-index data have thresholds of their own.
     """
     if isinstance(law, UniformParity):
         return uniform_parity_start(streams, neurons, law.dimension, law.block), neurons
@@ -57,18 +51,15 @@ def start_of(
     return symmetric_start(streams, neurons, law.dimension, threshold), 2 * neurons
 
 
-def sampling_noise(network: Network, inputs: Sample, found: Tensor) -> Tensor:
+def sampling_noise(network: Network, inputs: Sample, result: Tensor) -> Tensor:
     """Variance of the sampled gradients around G: E|G_n - G|^2, (R, M).
 
-    Parameters
-    ----------
-    found
-        The closed forms G(w_i, b_i), (R, M, d).
+    ``result``: the closed forms G(w_i, b_i), (R, M, d).
     """
     active = (inputs.x @ network.w.mT > network.b[:, None]).to(inputs.x.dtype)
     squares = inputs.weight * inputs.y.square() * inputs.x.square().sum(-1)
     second = (active.mT @ squares[..., None]).squeeze(-1)
-    return (second - found.square().sum(-1)).clamp_min(0) / inputs.x.shape[1]
+    return (second - result.square().sum(-1)).clamp_min(0) / inputs.x.shape[1]
 
 
 # --------------------------------------------------------------------------- sure starts
@@ -95,10 +86,7 @@ def sure_event(law: Law, ratio: float) -> Sure:
 
     The bounds on norms, which hold but for a vanishing share of the starts, are left out.
 
-    Raises
-    ------
-    ValueError
-        For laws whose proofs have no such event.
+    Raises ``ValueError`` for laws whose proofs have no such event.
     """
     if isinstance(law, Xor):  # B.37, with b = sqrt(tau d log log d) sigma_B and so C_2 b the last
         return Sure(1.2 * ratio, math.sqrt(2) * law.noise, True, 1)
@@ -136,10 +124,10 @@ def sure_weights(law: Law, ratio: float, count: int, random: torch.Generator) ->
 def cone_of_sure(law: Law, ratio: float, w: Tensor) -> tuple[Tensor, Tensor]:
     """1 - |cos(G, D_1)| and |G| of weights in reduced coordinates with the threshold of a ratio."""
     threshold = torch.full((len(w),), ratio * law.signal_std, dtype=w.dtype)
-    found = law.reduced().gradient(w, threshold)
-    unit = law.directions[0, : found.shape[1]].to(found)
-    size = found.norm(dim=1)
-    return 1 - (found @ unit).abs() / size, size
+    result = law.reduced().gradient(w, threshold)
+    unit = law.directions[0, : result.shape[1]].to(result)
+    size = result.norm(dim=1)
+    return 1 - (result @ unit).abs() / size, size
 
 
 def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
@@ -148,10 +136,7 @@ def activation(law: Law, w: Tensor, b: Tensor) -> Tensor:
     Clusters of a mixture; of a parity the uniform inputs, then each structured part. Background of
     a parity as Gaussian, as in :meth:`Parity.gradient`.
 
-    Raises
-    ------
-    ValueError
-        For laws without components.
+    Raises ``ValueError`` for laws without components.
     """
     if isinstance(law, GaussianMixture):
         return normal_cdf(law.activation(w, b))

@@ -99,19 +99,9 @@ def good_network(
 ) -> Network:
     """The network of Lemma B.6 from these ``neurons``: those that it leaves out have no weight.
 
-    Parameters
-    ----------
-    ratio, gamma
-        As the neurons were drawn; width of the cones.
-    hits
-        m p.
-    random
-        Of what the neurons have beside the centres, which :func:`draw` leaves open.
-
-    Returns
-    -------
-    Network
-        One replicate. No neuron of a cluster may fit: then g* has no counterpart there.
+    ``ratio``, ``gamma``: as the neurons were drawn; width of the cones. ``hits``: m p. ``random``:
+    of what the neurons have beside the centres, which :func:`draw` leaves open. Returns one
+    replicate. No neuron of a cluster may fit: then g* has no counterpart there.
     """
     threshold = ratio * law.signal_std
     sigma = threshold / (of.g * of.slack(hits))

@@ -41,15 +41,9 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Law(ABC):
-    """A law of inputs and labels.
+    """A law of inputs and labels."""
 
-    Parameters
-    ----------
-    dimension
-        Of an input (d).
-    """
-
-    dimension: int
+    dimension: int  #: Of an input (d)
     #: Whether ``gradient`` depends on the weights beyond the law's own coordinates by their norm
     #: alone, so that :meth:`reduced` serves.
     reducible: ClassVar[bool] = True
@@ -61,28 +55,28 @@ class Law(ABC):
 
     @property
     @abstractmethod
-    def directions(self) -> Tensor:
-        """Unit vectors D_j that neurons should find, float64 (r, d)."""
-
-    @property
-    @abstractmethod
-    def signal_std(self) -> float:
-        """Standard deviation of <w, signal> for w ~ N(0, I): the unit of thresholds."""
-
-    @property
-    @abstractmethod
     def size(self) -> float:
         """Leading term of |G| for a neuron that finds its direction (B_G)."""
 
     @property
-    @abstractmethod
-    def second_moment(self) -> float:
-        """E|x|^2 (B_x2); its root bounds E|x| (B_x1)."""
+    def directions(self) -> Tensor:
+        """Unit vectors D_j that neurons should find, float64 (r, d); the axes of the signal."""
+        return self._unit(*range(self.own))
 
     @property
-    @abstractmethod
+    def signal_std(self) -> float:
+        """Standard deviation of <w, signal> for w ~ N(0, I): the unit of thresholds."""
+        return math.sqrt(self.own)
+
+    @property
+    def second_moment(self) -> float:
+        """E|x|^2 (B_x2); its root bounds E|x| (B_x1)."""
+        return float(self.dimension)
+
+    @property
     def label_mean(self) -> Tensor:
         """E[y x], float64 (d,): zero where G(w, b) = -G(-w, -b)."""
+        return torch.zeros(self.dimension, dtype=torch.float64)
 
     @abstractmethod
     def draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
@@ -95,10 +89,7 @@ class Law(ABC):
     def support(self) -> Sample:
         """All inputs with their probabilities, one replicate.
 
-        Raises
-        ------
-        ValueError
-            If the law is continuous, or has more than :data:`MOST_INPUTS`.
+        Raises ``ValueError`` if the law is continuous, or has more than :data:`MOST_INPUTS`.
         """
         raise ValueError(f"{type(self).__name__}: inputs are continuous and cannot be enumerated")
 

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import GaussianMixture, Linear
+from featlearn.gradient_features.data import GaussianMixture, Linear, Parity, UniformParity
 from featlearn.gradient_features.law import Sample, random_signs
-from featlearn.gradient_features.parities import Parity, UniformParity
 
 
 class Network(NamedTuple):
@@ -114,10 +113,7 @@ def symmetric_start(
     Neurons 1..m are drawn, w ~ N(0, sigma_w^2 I), a ~ N(0, sigma_a^2), b = ``threshold``; m+1..2m
     have -a, -w, -b; the other half repeats both with -a.
 
-    Parameters
-    ----------
-    neurons
-        m, a quarter of the width.
+    ``neurons``: m, a quarter of the width.
     """
     drawn = [
         (
@@ -151,12 +147,9 @@ def uniform_parity_start(
 ) -> Network:
     """Start of Algorithm 6 (B.479), doubled: signs for a and w, thresholds from a grid; width 2 m.
 
-    Parameters
-    ----------
-    thresholds
-        Values of the grid from -1 + 1/k to 1 - 1/k, of which (B.479) shows the ends alone. Left
-        out, ``block``, a step of 2/k, which the number of neurons in Theorem B.56 counts with;
-        ``2 block - 1`` are a step of 1/k.
+    ``thresholds``: values of the grid from -1 + 1/k to 1 - 1/k, of which (B.479) shows the ends
+    alone. Left out, ``block``, a step of 2/k, which the number of neurons in Theorem B.56 counts
+    with; ``2 block - 1`` are a step of 1/k.
     """
     count = thresholds or block
     grid = torch.linspace(-1 + 1 / block, 1 - 1 / block, count, dtype=torch.float64)
@@ -198,10 +191,7 @@ def linear_truth(law: Linear) -> Network:
 def mixture_truth(law: GaussianMixture, margin: float) -> Network:
     """A neuron a cluster, with threshold 2 ``margin`` and output label / ``margin`` (B.34, B.41).
 
-    Parameters
-    ----------
-    margin
-        sqrt(tau log d) sigma, at most a quarter of the centres' norm.
+    ``margin``: sqrt(tau log d) sigma, at most a quarter of the centres' norm.
     """
     units = law.means / law.means.norm(dim=1, keepdim=True)
     b = torch.full_like(law.labels, 2 * margin)

@@ -104,19 +104,9 @@ def fit_output(
 ) -> Fitted:
     """Steps 2 to T of Algorithms 4, 6 and 7: a alone, on the same ``inputs``.
 
-    Parameters
-    ----------
-    looks
-        Numbers of steps after which a is kept.
-    rate
-        (R,); left out, 1 / L (Theorem B.2).
-    decay
-        Divide the rate by t, as the main text prints it (Theorem 3.4); t = 2 at the first.
-
-    Raises
-    ------
-    ValueError
-        If the loss has no second derivative, which 1 / L needs.
+    ``looks``: numbers of steps after which a is kept. ``rate``: (R,); left out, 1 / L (Theorem
+    B.2). ``decay``: divide the rate by t, as the main text prints it (Theorem 3.4); t = 2 at the
+    first. Raises ``ValueError`` if the loss has no second derivative, which 1 / L needs.
     """
     bound = smoothness(network, inputs, loss)
     if rate is None:
@@ -154,8 +144,8 @@ def fit_square(network: Network, inputs: Sample, looks: Iterable[int]) -> Fitted
     begun = (vectors.mT @ network.a[..., None]).squeeze(-1)
     tiny = torch.finfo(share.dtype).tiny
     pulled = torch.where(share[:, None] > 0, done / share.clamp_min(tiny)[:, None], steps)
-    found = (1 - done) * begun[:, None] + pulled * (toward / values[:, -1:])[:, None]
-    return Fitted(2 * values[:, -1], looks, found @ vectors.mT)
+    result = (1 - done) * begun[:, None] + pulled * (toward / values[:, -1:])[:, None]
+    return Fitted(2 * values[:, -1], looks, result @ vectors.mT)
 
 
 def nearest_optimum(network: Network, inputs: Sample, loss: Loss, pull: Tensor) -> Tensor:

@@ -23,12 +23,8 @@ def attention(tokens: Tensor, value: Tensor, key_query: Tensor) -> Tensor:
 def answers(prompts: Prompts, value: Tensor, key_query: Tensor) -> Tensor:
     """The bottom right entry (..., B) by matrices of prompts, not of tokens (5.2).
 
-    Parameters
-    ----------
-    value
-        Last row of W_PV, (..., d + 1).
-    key_query
-        First d columns of W_KQ, (..., d + 1, d).
+    ``value``: last row of W_PV, (..., d + 1). ``key_query``: first d columns of W_KQ, (..., d + 1,
+    d).
     """
     tokens = prompts.tokens
     gram = tokens @ tokens.mT / prompts.x.shape[-2]

@@ -170,10 +170,7 @@ def sample(
 ) -> Sample:
     """Prompts of M examples.
 
-    Parameters
-    ----------
-    flipped
-        Share of the labels that are inverted, at random.
+    ``flipped``: share of the labels that are inverted, at random.
     """
     size = (prompts, examples + 1)
     phi = (torch.rand(*size, dimension, generator=stream) < 0.5).to(DTYPE) * 2 - 1
@@ -208,20 +205,10 @@ def noise_terms(
     A read is the signal 2 gamma phi_q at the two features of the task, what the finite number of
     examples adds to it there, and the noise of all other features. The theorem takes ``fresh`` for
     the second, a mean of M signs, and its projection to the span of the heads, which by itself
-    changes nothing: v . P(Xi) = v . Xi.
-
-    Parameters
-    ----------
-    fresh
-        (B, 2), independent of the sample.
-
-    Returns
-    -------
-    dict
-        ``noise``: what all noise adds to the signal's answer; ``others``: that of other features
-        alone; ``task``: what the task's own features then add; ``projected``: what P(Xi) of the
-        theorem adds to the signal; ``remainder``: epsilon, what is left of g; ``energy``:
-        ||P(Xi)||^2.
+    changes nothing: v . P(Xi) = v . Xi. ``fresh``: (B, 2), independent of the sample. Returns dict:
+    ``noise``: what all noise adds to the signal's answer; ``others``: that of other features alone;
+    ``task``: what the task's own features then add; ``projected``: what P(Xi) of the theorem adds
+    to the signal; ``remainder``: epsilon, what is left of g; ``energy``: ||P(Xi)||^2.
     """
     places = list(task)
     signal, xi = torch.zeros_like(sample.read), sample.read.clone()
@@ -253,12 +240,8 @@ def trained(
 ) -> Heads:
     """Adam on an exact population objective, of each replicate the best of its restarts (R,).
 
-    Parameters
-    ----------
-    shape
-        Heads m and numbers of a head: d, or d^2 of full matrices.
-    objective
-        (R, restarts) of so many networks, the penalty among it.
+    ``shape``: heads m and numbers of a head: d, or d^2 of full matrices. ``objective``: (R,
+    restarts) of so many networks, the penalty among it.
     """
     m, size = shape
     start = [

@@ -63,14 +63,8 @@ def draw(
 ) -> Prompts:
     """``count`` prompts of each stream, (R, B, ...); w is N(0, I) a prompt where none is given.
 
-    Parameters
-    ----------
-    values, basis
-        Eigenvalues (d,) and Q (d, d).
-    w
-        (d,), the same for all prompts.
-    sigma
-        Deviation of the noise on labels of examples.
+    ``values``, ``basis``: eigenvalues (d,) and Q (d, d). ``w``: (d,), the same for all prompts.
+    ``sigma``: deviation of the noise on labels of examples.
     """
     root = (values.sqrt()[:, None] * basis.T).to(dtype)
     d = len(values)
@@ -149,12 +143,8 @@ def evaluation(
 ) -> Pieces:
     """Loss of the optimal rank-r model on one task (Theorem 5.4.2), without the factor 1/2.
 
-    Parameters
-    ----------
-    w
-        Q^T w = s + xi, (d,).
-    pretrained, examples
-        N of the pretraining and M of the evaluation.
+    ``w``: Q^T w = s + xi, (d,). ``pretrained``, ``examples``: N of the pretraining and M of the
+    evaluation.
     """
     kept = torch.arange(len(values)) < rank
     a = values * shares(values, pretrained) * kept

@@ -25,10 +25,7 @@ class Texts(NamedTuple):
 def read(file: Path) -> Texts:
     """JSONL (``.jsonl``, ``.json``) or Parquet with the columns ``text`` and ``label``.
 
-    Raises
-    ------
-    FeatlearnError
-        If it is missing, is of another kind, or lacks a column or a class.
+    Raises FeatlearnError if it is missing, is of another kind, or lacks a column or a class.
     """
     if not file.is_file():
         raise FeatlearnError(f"{file}: no such file; expected JSONL or Parquet with text, label")
@@ -56,10 +53,7 @@ class Choice(NamedTuple):
 def choose(texts: Texts, examples: int, random: np.random.Generator) -> Choice:
     """A query and ``examples`` other texts, drawn at random.
 
-    Raises
-    ------
-    FeatlearnError
-        If there are not so many.
+    Raises FeatlearnError if there are not so many.
     """
     if len(texts.text) <= examples:
         raise FeatlearnError(f"{len(texts.text)} texts; expected more than {examples} examples")

@@ -1,6 +1,6 @@
 """Augmentation of a batch on its device, each image by random numbers of its own.
 
-All randomness comes from :class:`featlearn.images.draws.Draws`: the same step gives the same
+All randomness comes from :class:`featlearn.images.rng.Draws`: the same step gives the same
 images, in one process or in several, on any device. Random numbers are drawn on the CPU, so what
 happens to which image is known without asking the device.
 
@@ -22,15 +22,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from featlearn.core.errors import ConfigError
-from featlearn.images import colour, randaugment
+from featlearn.images import pixel_operations as ops
 from featlearn.images.config_data import IMAGENET_MEAN, IMAGENET_STD, PRESETS
-from featlearn.images.draws import Draws
-from featlearn.images.resample import (
+from featlearn.images.pixel_operations import (
     Interpolation,
     gaussian_blur,
     resized_crop,
     shifted_windows,
 )
+from featlearn.images.rng import Draws
 
 ATTEMPTS = 10
 
@@ -88,24 +88,10 @@ class Augment:
     def __call__(self, images: Tensor, draws: Draws, view: int = 0) -> Tensor:
         """Augment and normalise.
 
-        Parameters
-        ----------
-        images : (B, 3, S, S) uint8
-            Left as they are.
-        draws
-            Random numbers of this step, for the same B images.
-        view
-            Number of the view; each has random numbers of its own.
-
-        Returns
-        -------
-        Tensor
-            ``(B, 3, size, size)`` float32, channels last.
-
-        Raises
-        ------
-        ValueError
-            If the images are not uint8, not square, or not as many as ``draws`` is for.
+        ``images`` (B, 3, S, S) uint8: left as they are. ``draws``: random numbers of this step, for
+        the same B images. ``view``: number of the view; each has random numbers of its own. Returns
+        ``(B, 3, size, size)`` float32, channels last. Raises ValueError if the images are not
+        uint8, not square, or not as many as ``draws`` is for.
         """
         if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[2] != images.shape[3]:
             raise ValueError(
@@ -160,11 +146,8 @@ def channel_statistics(images: Tensor, at_most: int = 10_000) -> dict[str, list[
 
     A channel that does not vary has the std of one level.
 
-    Parameters
-    ----------
-    images : (N, 3, S, S) uint8
-    at_most
-        So many images, evenly spaced, are looked at. Sums are of whole numbers, so exact.
+    ``images`` (N, 3, S, S) uint8. ``at_most``: so many images, evenly spaced, are looked at. Sums
+    are of whole numbers, so exact.
     """
     total, squares, pixels = torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), 0
     for part in images[:: max(1, -(-len(images) // at_most))].split(256):  # type: ignore[no-untyped-call]
@@ -195,12 +178,8 @@ class Flip:
 class PadCrop:
     """Pad every side, then cut out a window of the wanted size at a random place.
 
-    Parameters
-    ----------
-    padding
-        Pixels a side; None for an eighth of the image, 4 at 32 px as is usual for CIFAR.
-    mode
-        Padded with ``zeros`` (black) or by reflection (``reflect``).
+    ``padding``: pixels a side; None for an eighth of the image, 4 at 32 px as is usual for CIFAR.
+    ``mode``: padded with ``zeros`` (black) or by reflection (``reflect``).
     """
 
     padding: int | None = None
@@ -275,10 +254,10 @@ class ColourJitter:
         uniform = draws.uniform(purpose, 9)
         chosen, order = uniform[:, 0] < self.p, uniform[:, 1:5].argsort(dim=1, stable=True)
         changes = [
-            (colour.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
-            (colour.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
-            (colour.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
-            (colour.hue, _between(uniform[:, 8], -self.hue, self.hue)),
+            (ops.brightness, _between(uniform[:, 5], *_around_one(self.brightness))),
+            (ops.contrast, _between(uniform[:, 6], *_around_one(self.contrast))),
+            (ops.saturation, _between(uniform[:, 7], *_around_one(self.saturation))),
+            (ops.hue, _between(uniform[:, 8], -self.hue, self.hue)),
         ]
         strengths = (self.brightness, self.contrast, self.saturation, self.hue)
         images = _unit(images)
@@ -298,19 +277,15 @@ class Grey:
 
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         chosen = draws.uniform(purpose) < self.p
-        return _change_some(_unit(images), chosen, lambda part, _: colour.grey(part))
+        return _change_some(_unit(images), chosen, lambda part, _: ops.grey(part))
 
 
 @dataclass(frozen=True)
 class Blur:
     """Gaussian blur with probability ``p``.
 
-    Parameters
-    ----------
-    sigma
-        Standard deviation in pixels, uniform between the two.
-    kernel_share
-        Side of the kernel as a share of the image; made odd, at least 3 pixels.
+    ``sigma``: standard deviation in pixels, uniform between the two. ``kernel_share``: side of the
+    kernel as a share of the image; made odd, at least 3 pixels.
     """
 
     p: float = 0.5
@@ -337,7 +312,7 @@ class Solarise:
     def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor:
         chosen = draws.uniform(purpose) < self.p
         threshold = torch.full((len(chosen),), self.threshold)
-        return _change_some(_unit(images), chosen, _with(colour.solarise, threshold))
+        return _change_some(_unit(images), chosen, _with(ops.solarise, threshold))
 
 
 @dataclass(frozen=True)
@@ -347,12 +322,8 @@ class RandAugment:
     The fifteen operations and their ranges of the "increasing" set of the timm library, with which
     MAE and SimMIM are fine-tuned: ``rand-m9-mstd0.5-inc1`` is the default here.
 
-    Parameters
-    ----------
-    magnitude, magnitude_std
-        Strength from 0 to 10: mean and standard deviation, per image and layer.
-    fill
-        Value, in [0, 1], of what moves in from outside.
+    ``magnitude``, ``magnitude_std``: strength from 0 to 10: mean and standard deviation, per image
+    and layer. ``fill``: value, in [0, 1], of what moves in from outside.
     """
 
     layers: int = 2
@@ -366,13 +337,13 @@ class RandAugment:
         normal = draws.normal(f"{purpose}-level", self.layers)
         level = (self.magnitude + self.magnitude_std * normal).clamp_(0, 10)
         sign = torch.where(uniform[..., 2] < 0.5, -1.0, 1.0)
-        names = list(randaugment.OPERATIONS)
+        names = list(ops.OPERATIONS)
         picked = _whole(uniform[..., 1], len(names))
         images = _unit(images)
         for layer in range(self.layers):
             done = uniform[:, layer, 0] < self.p
             for index, name in enumerate(names):
-                change = randaugment.change(name, level[:, layer], sign[:, layer], self.fill)
+                change = ops.change(name, level[:, layer], sign[:, layer], self.fill)
                 images = _change_some(images, done & (picked[:, layer] == index), change)
         return images
 
@@ -381,12 +352,9 @@ class RandAugment:
 class RandomErasing:
     """A rectangle is replaced, with probability ``p``; in normalised images.
 
-    Parameters
-    ----------
-    scale, ratio
-        Area as a share of the image, and aspect ratio (log-uniform). Ten attempts, else nothing.
-    fill
-        ``pixel``: normal noise; ``colour``: one normal colour; ``mean``: the mean colour, 0.
+    ``scale``, ``ratio``: area as a share of the image, and aspect ratio (log-uniform). Ten
+    attempts, else nothing. ``fill``: ``pixel``: normal noise; ``colour``: one normal colour;
+    ``mean``: the mean colour, 0.
     """
 
     p: float = 0.25
@@ -479,17 +447,8 @@ def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:
     GPU. The numbers are a hash (the finaliser of MurmurHash3) of a counter that starts at another
     place for each image, by Box-Muller.
 
-    Parameters
-    ----------
-    seeds : (n,) int64
-        In ``[0, 2**24)``.
-    shape
-        Of each image.
-
-    Returns
-    -------
-    Tensor
-        ``(n, *shape)`` float32.
+    ``seeds`` (n,) int64: in ``[0, 2**24)``. ``shape``: of each image. Returns ``(n, *shape)``
+    float32.
     """
     count = math.prod(shape)
     counter = torch.arange(2 * count, device=seeds.device) * 0x9E3779B9

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from featlearn.core.checks import Checks, unknown
 from featlearn.core.errors import ConfigError
 
 #: Ways to give classes their parts, beside a list of part numbers for every class.
@@ -26,51 +26,10 @@ LEAST_PIXELS = 4
 
 @dataclass(frozen=True)
 class WorldDials:
-    """Settings of a world of part-composed images; the paper's symbols are in brackets.
+    """Settings of a world of part-composed images.
 
-    Parameters
-    ----------
-    image_size
-        Side of the images in pixels.
-    classes [k], parts_per_class
-        Sizes. The paper has two characteristic features a class.
-    class_parts
-        Which parts a class has. Part ``parts_per_class * i + l`` is view ``l`` of class ``i``.
-        ``own``: class ``i`` has the parts of number ``i``. ``mixed``: view ``l`` of class ``i`` is
-        that of class ``i + l``, so each class is made of parts of several old ones. ``half_new``:
-        view 0 is that of the old class, the others are new. ``new``: all are new. Or a list of
-        part numbers for every class. A part of one number is the same in every world that
-        differs in its classes only.
-    alphabet
-        Seed of the look of the parts: which shape, texture and colours part 0, 1, ... has.
-    part_size
-        Diameter of a part: below 1 a share of the image's side, else pixels.
-    part_kinds, part_scales, part_contrasts
-        One value for every view, or one for all. Kind: parts differ in colour and texture
-        (``both``), in colour only (``colour``), or are grey and differ in texture (``texture``);
-        all differ in shape. Scale: factor on the diameter. Contrast: factor on the strength.
-    single_view_share [mu]
-        Probability that an image is single-view: one part of its class strong, the others weak.
-    weak_strength [rho]
-        Strength of the weak parts of a single-view image, as a share of a main one; 0: absent.
-    main_strength, off_strength
-        Ranges ``(low, high)`` of the strength of the own class's parts and of the distractors,
-        uniform. A strength is an opacity: 1 hides the background, 0.1 lets 90 % of it through.
-    sparsity [s]
-        Each part of another class is a distractor of the image with probability ``s / k``.
-    most_distractors
-        More distractors than this are thinned out at random; None: as many as find room.
-    placement
-        ``random``: anywhere without overlap. ``cells``: in random cells of a grid. ``fixed``: view
-        ``l`` always in the same cell. ``group``: the class's parts side by side, in the order of
-        the views, as one group at a random place. Distractors go to other random cells.
-    rotation, scaling, variants
-        Jitter: rotation by up to ``rotation`` degrees, size by up to the share ``scaling``, in
-        ``variants`` combinations a part, which are drawn beforehand.
-    background, background_kinds
-        Contrast of the background's structure (0: plain grey), and what it consists of.
-    noise
-        Standard deviation of the Gaussian noise of a pixel's channel; black to white is 1.
+    Meanings, bounds and defaults are those of ``picture_world`` in
+    ``workflow/schemas/shared.schema.yaml``, which docs/configuration.md shows as ``images.world``.
     """
 
     section: ClassVar[str] = "world"
@@ -102,14 +61,10 @@ class WorldDials:
     def from_settings(cls, settings: Mapping[str, Any]) -> WorldDials:
         """The dials that ``settings`` sets; the others keep their defaults.
 
-        Raises
-        ------
-        ConfigError
-            Naming every key that is unknown, impossible or contradicts another.
+        Raises ConfigError naming every key that is unknown, impossible or contradicts another.
         """
-        found = list(world_faults(settings, cls.section))
-        if found:
-            raise ConfigError("\n".join(found))
+        if faults := world_faults(settings, cls.section):
+            raise ConfigError("\n".join(faults))
         return cls(**settings)
 
     @property
@@ -158,24 +113,8 @@ class WorldDials:
 class SceneDials:
     """Settings of scenes of several part-composed objects.
 
-    Classes, looks of parts, strengths, background and noise are those of a world.
-
-    Parameters
-    ----------
-    image_size
-        Side of the images in pixels.
-    objects
-        Fewest and most objects of an image; every number in between is as likely. An object that
-        finds no room beside the others is left out; the first one always does.
-    object_size
-        Length of the smallest and of the largest object: below 1 a share of the image's side,
-        else pixels.
-    single_view_share
-        Probability that an object shows one of its parts at full strength, the others weakly.
-    clutter
-        Loose parts an image, at the strength of distractors. Objects may hide them.
-    body
-        Opacity of the plain body that an object's parts sit on; 0: none.
+    Classes, looks of parts, strengths, background and noise are those of a world. Meanings, bounds
+    and defaults are those of ``picture_scenes`` in ``workflow/schemas/images.schema.yaml``.
     """
 
     image_size: int = 96
@@ -231,6 +170,12 @@ _LIMITS: dict[str, tuple[float, float]] = {
     "background": (0, 1),
     "noise": (0, 1),
 }
+_SCENE_LIMITS: dict[str, tuple[float, float]] = {
+    "image_size": (16, 4096),
+    "single_view_share": (0, 1),
+    "clutter": (0, 100),
+    "body": (0, 1),
+}
 _CHOICES = {
     "placement": PLACEMENTS,
     "part_kinds": PART_KINDS,
@@ -238,184 +183,109 @@ _CHOICES = {
 }
 
 
-def world_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+def world_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     """One line for each dial of a world that is impossible or contradicts another.
 
-    Parameters
-    ----------
-    settings
-        Dials as in :class:`WorldDials`; absent ones have their defaults.
-    key
-        Where they stand in the config, for the messages.
+    ``settings``: dials as in :class:`WorldDials`; absent ones have their defaults. ``path``: where
+    they stand in the config, for the messages.
     """
-    unknown = list(_unknown_faults(settings, WorldDials, key))
-    if unknown:
-        yield from unknown
-        return
+    if wrong := _unknown(settings, WorldDials, path):
+        return wrong
     dials = WorldDials(**settings)
-    single = [*_range_faults(dials, key), *_choice_faults(dials, key), *_view_faults(dials, key)]
-    if not single:
-        single = list(_class_part_faults(dials, key))
-    yield from single
-    if not single:
-        yield from _fit_faults(dials, key)
-
-
-def _unknown_faults(settings: Mapping[str, Any], dials: type, key: str) -> Iterator[str]:
-    known = [field.name for field in fields(dials)]
-    for name in settings:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
-            yield f"{key}.{name}: unknown key; {hint}"
-
-
-def _limit_faults(
-    dials: object, limits: Mapping[str, tuple[float, float]], key: str
-) -> Iterator[str]:
-    for name, (low, high) in limits.items():
-        value = getattr(dials, name)
-        if value is not None and not low <= value <= high:
-            yield f"{key}.{name}: {value}; expected {low:g} to {high:g}"
-
-
-def _range_faults(dials: WorldDials, key: str) -> Iterator[str]:
-    yield from _limit_faults(dials, _LIMITS, key)
+    check = Checks(path, vars(dials))
+    _check_limits(check, _LIMITS)
     for name in ("main_strength", "off_strength"):
         low, high = getattr(dials, name)
-        if not 0 <= low <= high <= 1:
-            yield f"{key}.{name}: [{low}, {high}]; expected the lower end first, within 0 to 1"
-    if dials.main_strength[0] <= 0:
-        yield f"{key}.main_strength: {list(dials.main_strength)}; expected a lower end above 0"
-    if dials.sparsity > dials.classes:
-        yield (
-            f"{key}.sparsity: {dials.sparsity}; expected at most classes ({dials.classes}): "
-            "a part of another class appears with probability sparsity / classes"
-        )
-
-
-def _choice_faults(dials: WorldDials, key: str) -> Iterator[str]:
+        check(name, 0 <= low <= high <= 1, "a range within 0 to 1, the lower end first")
+    check("main_strength", dials.main_strength[0] > 0, "a range with a lower end above 0")
+    why = "a part of another class appears with probability sparsity / classes"
+    check.most("sparsity", "classes", why)
     for name, allowed in _CHOICES.items():
         value = getattr(dials, name)
         for one in [value] if isinstance(value, str) else value:
-            if one not in allowed:
-                yield f"{key}.{name}: {one!r}; expected one of {', '.join(allowed)}"
-
-
-def _view_faults(dials: WorldDials, key: str) -> Iterator[str]:
+            check(name, one in allowed, f"one of {', '.join(allowed)}", one)
+    parts = dials.parts_per_class
     for name in ("part_kinds", "part_scales", "part_contrasts"):
-        values = getattr(dials, name)
-        if len(values) not in (1, dials.parts_per_class):
-            yield (
-                f"{key}.{name}: {list(values)}; expected one value, or one for each of the "
-                f"{dials.parts_per_class} parts of a class"
-            )
+        wanted = f"one value, or one for each of the {parts} parts of a class"
+        check(name, len(getattr(dials, name)) in (1, parts), wanted)
     for name in ("part_scales", "part_contrasts"):
         for value in getattr(dials, name):
-            if not 0 < value <= 1:
-                yield f"{key}.{name}: {value}; expected above 0 and at most 1"
+            check(name, 0 < value <= 1, "above 0 and at most 1", value)
+    if check.faults:
+        return check.faults
+    _check_class_parts(check, dials)
+    return check.faults or _fit_faults(check, dials)
 
 
-def _class_part_faults(dials: WorldDials, key: str) -> Iterator[str]:
-    chosen = dials.class_parts
+def _unknown(settings: Mapping[str, Any], dials: type, path: str) -> list[str]:
+    known = [field.name for field in fields(dials)]
+    return [f"{path}.{name}: {unknown(name, known)}" for name in settings if name not in known]
+
+
+def _check_limits(check: Checks, limits: Mapping[str, tuple[float, float]]) -> None:
+    for name, (low, high) in limits.items():
+        value = check.value(name)
+        check(name, value is None or low <= value <= high, f"from {low:g} to {high:g}")
+
+
+def _check_class_parts(check: Checks, dials: WorldDials) -> None:
+    chosen, size = dials.class_parts, dials.parts_per_class
     if isinstance(chosen, str):
-        if chosen not in CLASS_PARTS:
-            yield (
-                f"{key}.class_parts: {chosen!r}; expected one of {', '.join(CLASS_PARTS)}, "
-                "or a list of part numbers for every class"
-            )
-            return
-        if chosen == "mixed" and dials.parts_per_class > dials.classes:
-            yield (
-                f"{key}.class_parts: mixed; expected at least parts_per_class "
-                f"({dials.parts_per_class}) classes: each part comes from another class"
-            )
-    else:
-        yield from _listed_faults(dials, chosen, key)
+        known = f"one of {', '.join(CLASS_PARTS)}, or a list of part numbers for every class"
+        if check("class_parts", chosen in CLASS_PARTS, known):
+            wanted = f"with at least {size} classes for mixed: each part is from another class"
+            check("classes", chosen != "mixed" or size <= dials.classes, wanted)
+            wanted = f"so few that there are at most {MOST_PARTS} parts in all"
+            check("classes", dials.parts <= MOST_PARTS, wanted, f"{dials.parts} parts")
         return
-    if dials.parts > MOST_PARTS:
-        yield f"{key}.classes: {dials.parts} parts in all; expected at most {MOST_PARTS}"
-
-
-def _listed_faults(dials: WorldDials, chosen: Sequence[Sequence[int]], key: str) -> Iterator[str]:
-    if len(chosen) != dials.classes:
-        yield f"{key}.class_parts: {len(chosen)} lists; expected classes ({dials.classes})"
+    right = len(chosen) == dials.classes
+    check("class_parts", right, f"a list for each of the classes ({dials.classes})")
     for i, parts in enumerate(chosen):
-        at = f"{key}.class_parts.{i}: {list(parts)}"
-        if len(parts) != dials.parts_per_class or len(set(parts)) != len(parts):
-            yield f"{at}; expected {dials.parts_per_class} different part numbers"
-        if any(not 0 <= part < MOST_PARTS for part in parts):
-            yield f"{at}; expected part numbers from 0 to {MOST_PARTS - 1}"
-    for i, parts in enumerate(chosen):
+        shown = list(parts)
+        right = len(parts) == size and len(set(parts)) == size
+        check(f"class_parts.{i}", right, f"{size} different part numbers", shown)
+        right = all(0 <= part < MOST_PARTS for part in parts)
+        check(f"class_parts.{i}", right, f"part numbers from 0 to {MOST_PARTS - 1}", shown)
         twins = [j for j in range(i) if set(chosen[j]) == set(parts)]
-        if twins:
-            yield f"{key}.class_parts.{i}: {list(parts)}; expected unlike class {twins[0]}"
+        check(f"class_parts.{i}", not twins, f"unlike those of class {twins[:1]}", shown)
 
 
-def _fit_faults(dials: WorldDials, key: str) -> Iterator[str]:
+def _fit_faults(check: Checks, dials: WorldDials) -> list[str]:
     smallest = dials.pixels * min(dials.part_scales) * (1 - dials.scaling)
-    if smallest < LEAST_PIXELS:
-        yield (
-            f"{key}.part_size: {dials.part_size}; expected parts of at least {LEAST_PIXELS} pixels "
-            f"at the smallest scale and jitter; they have {smallest:.1f}"
-        )
+    wanted = f"so large that parts have {LEAST_PIXELS} pixels at the smallest scale and jitter"
+    check("part_size", smallest >= LEAST_PIXELS, wanted, f"{dials.part_size}: {smallest:.1f}")
     views, grid = dials.parts_per_class, dials.grid
-    if grid**2 < views:
-        yield (
-            f"{key}.part_size: {dials.part_size}; expected room for {views} parts a class: an "
-            f"image of {dials.image_size} pixels has {grid} x {grid} cells of {dials.stamp} pixels"
-        )
+    wanted = (
+        f"so small that {views} parts find room: an image of {dials.image_size} pixels has "
+        f"{grid} x {grid} cells of {dials.stamp} pixels"
+    )
+    check("part_size", grid**2 >= views, wanted)
+    return check.faults
 
 
-_SCENE_LIMITS: dict[str, tuple[float, float]] = {
-    "image_size": (16, 4096),
-    "single_view_share": (0, 1),
-    "clutter": (0, 100),
-    "body": (0, 1),
-}
-
-
-def scene_faults(settings: Mapping[str, Any], key: str, parts_per_class: int) -> Iterator[str]:
+def scene_faults(settings: Mapping[str, Any], path: str, parts_per_class: int) -> list[str]:
     """One line for each dial of scenes that is impossible or contradicts another.
 
-    Parameters
-    ----------
-    settings
-        Dials as in :class:`SceneDials`; absent ones have their defaults.
-    key
-        Where they stand in the config, for the messages.
-    parts_per_class
-        Of the world that the objects are from.
+    ``settings``: dials as in :class:`SceneDials`; absent ones have their defaults. ``path``: where
+    they stand in the config, for the messages. ``parts_per_class``: of the world that the objects
+    are from.
     """
-    unknown = list(_unknown_faults(settings, SceneDials, key))
-    if unknown:
-        yield from unknown
-        return
+    if wrong := _unknown(settings, SceneDials, path):
+        return wrong
     dials = SceneDials(**settings)
-    wrong = [*_limit_faults(dials, _SCENE_LIMITS, key), *_object_faults(dials, key)]
-    yield from wrong or _scene_fit_faults(dials, key, parts_per_class)
-
-
-def _object_faults(dials: SceneDials, key: str) -> Iterator[str]:
+    check = Checks(path, vars(dials))
+    _check_limits(check, _SCENE_LIMITS)
     fewest, most = dials.objects
-    if not 1 <= fewest <= most:
-        yield f"{key}.objects: [{fewest}, {most}]; expected at least 1, the lower end first"
+    check("objects", 1 <= fewest <= most, "at least 1, the lower end first")
     small, large = dials.object_size
-    if not 0 < small <= large:
-        yield f"{key}.object_size: [{small}, {large}]; expected above 0, the lower end first"
-
-
-def _scene_fit_faults(dials: SceneDials, key: str, parts_per_class: int) -> Iterator[str]:
-    columns = group_shape(parts_per_class)[1]
-    pixels = PART_SHARE * dials.lengths[0] / columns
-    if pixels < LEAST_PIXELS:
-        yield (
-            f"{key}.object_size: {list(dials.object_size)}; expected parts of at least "
-            f"{LEAST_PIXELS} pixels on the smallest object; they have {pixels:.1f}"
-        )
-    if dials.stamp(parts_per_class) > dials.image_size:
-        yield (
-            f"{key}.object_size: {list(dials.object_size)}; expected the largest object to fit at "
-            f"any angle: its diagonal is {dials.stamp(parts_per_class)} pixels, the image's side "
-            f"{dials.image_size}"
-        )
+    check("object_size", 0 < small <= large, "above 0, the lower end first")
+    if check.faults:
+        return check.faults
+    pixels = PART_SHARE * dials.lengths[0] / group_shape(parts_per_class)[1]
+    wanted = f"so large that parts of the smallest object have {LEAST_PIXELS} pixels"
+    check("object_size", pixels >= LEAST_PIXELS, wanted, f"{small}: {pixels:.1f}")
+    diagonal = dials.stamp(parts_per_class)
+    wanted = f"so small that the largest object fits in {dials.image_size} pixels at any angle"
+    right = diagonal <= dials.image_size
+    check("object_size", right, wanted, f"{large}, whose diagonal has {diagonal}")
+    return check.faults

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from featlearn.core.checks import Checks
 
 # kind -> the splits that the set has by itself, role -> name
 GIVEN: dict[str, dict[str, str]] = {
@@ -60,41 +62,34 @@ def _has_split(kind: str, root: Path, name: str) -> bool:
     return root.is_dir() and any(next(root.glob(pattern), None) for pattern in patterns)
 
 
-def data_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Values of a ``data`` group that contradict each other: one line each."""
-    kind = settings.get("kind")
-    if kind not in GIVEN:
-        said = "missing" if kind is None else repr(kind)
-        yield f"{key}.kind: {said}; expected one of {', '.join(GIVEN)}"
-        return
-    if kind != "digits" and not settings.get("path"):
-        yield f"{key}.path: missing; expected the folder (or file) that holds the {kind} images"
-    yield from _split_faults(settings, key)
-    classes = settings.get("classes")
-    if classes and len(set(classes)) < len(classes):
-        yield f"{key}.classes: {classes}; expected each name once"
-    for name in ("image_column", "label_column", "files"):
-        if settings.get(name) and kind != "parquet":
-            yield f"{key}.{name}: {settings[name]!r}; expected only with kind: parquet"
-    for name in ("extensions", "follow_links"):
-        if settings.get(name) and kind not in ("folder", "imagenet"):
-            yield f"{key}.{name}: {settings[name]!r}; expected only with kind: folder or imagenet"
-    for ending in settings.get("extensions") or ():
-        if not ending.startswith("."):
-            yield f"{key}.extensions: {ending!r}; expected a point first, as in '.jpg'"
-
-
-def _split_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    splits, shares = settings.get("splits"), settings.get("shares") or {}
-    if splits and "train" not in splits:
-        yield f"{key}.splits: {dict(splits)}; expected train among them"
-    for name, group in (("splits", splits or {}), ("shares", shares)):
+def data_faults(settings: Mapping[str, Any], path: str) -> list[str]:
+    """Values of a ``data`` group that contradict each other."""
+    check = Checks(path, settings)
+    kind, splits = settings.get("kind"), settings.get("splits")
+    if not check("kind", kind in GIVEN, f"one of {', '.join(GIVEN)}", kind):
+        return check.faults
+    right = kind == "digits" or bool(settings.get("path"))
+    check("path", right, f"the folder (or file) that holds the {kind} images", settings.get("path"))
+    check("splits", not splits or "train" in splits, "a group with train")
+    shares = settings.get("shares") or {}
+    roles = list(USUAL_NAMES)
+    for name, group, known in (("splits", splits or {}, roles), ("shares", shares, roles[1:])):
         for role in group:
-            if role not in USUAL_NAMES or (name, role) == ("shares", "train"):
-                known = [role for role in USUAL_NAMES if (name, role) != ("shares", "train")]
-                yield f"{key}.{name}.{role}: unknown key; expected one of {', '.join(known)}"
-    if sum(shares.values()) >= 1 or any(share < 0 for share in shares.values()):
-        yield f"{key}.shares: {dict(shares)}; expected shares from 0, less than 1 together"
+            check(f"{name}.{role}", role in known, f"one of {', '.join(known)}", role)
+    right = sum(shares.values()) < 1 and all(share >= 0 for share in shares.values())
+    check("shares", right, "shares from 0, less than 1 together")
+    classes = settings.get("classes") or []
+    check("classes", len(set(classes)) == len(classes), "a list with each name once")
+    for kinds, names in (
+        (("parquet",), ("image_column", "label_column", "files")),
+        (("folder", "imagenet"), ("extensions", "follow_links")),
+    ):
+        for name in names:
+            right = not settings.get(name) or kind in kinds
+            check(name, right, f"given only with kind: {' or '.join(kinds)}")
+    for ending in settings.get("extensions") or ():
+        check("extensions", ending.startswith("."), "a list of endings as '.jpg'", ending)
+    return check.faults
 
 
 # --------------------------------------------------------------------------- augmentation
@@ -128,25 +123,23 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-def augmentation_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Values of an ``augmentation`` group that contradict each other: one line each."""
-    if settings.get("preset") is not None and settings.get("steps") is not None:
-        yield f"{key}.steps: beside preset {settings['preset']!r}; expected one of the two"
+def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
+    """Values of an ``augmentation`` group that contradict each other."""
+    check = Checks(path, settings)
+    steps, preset, std = (settings.get(name) for name in ("steps", "preset", "std"))
+    check("steps", steps is None or preset is None, f"absent beside the preset {preset!r}")
     for name in ("mean", "std"):
         values = settings.get(name)
-        if values is not None and len(values) != 3:
-            yield f"{key}.{name}: {list(values)}; expected three numbers: red, green, blue"
-    if any(value <= 0 for value in settings.get("std") or ()):
-        yield f"{key}.std: {list(settings['std'])}; expected numbers above 0"
-    for index, step in enumerate(settings.get("steps") or ()):
+        right = values is None or len(values) == 3
+        check(name, right, "three numbers: red, green, blue")
+    check("std", all(value > 0 for value in std or ()), "numbers above 0")
+    for index, step in enumerate(steps or ()):
         for name in ("scale", "ratio", "sigma"):
-            if name in step and not _is_range(step[name]):
-                yield (
-                    f"{key}.steps.{index}.{name}: {step[name]!r}; expected two numbers above "
-                    "0, the lower one first"
-                )
-        if "p" in step and not 0 <= step["p"] <= 1:
-            yield f"{key}.steps.{index}.p: {step['p']}; expected a probability, 0 to 1"
+            right = name not in step or _is_range(step[name])
+            check(f"steps.{index}.{name}", right, "two numbers above 0, the lower one first")
+        p = step.get("p", 0)
+        check(f"steps.{index}.p", 0 <= p <= 1, "a probability, 0 to 1", p)
+    return check.faults
 
 
 def _is_range(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 The region proposal network and the heads are torchvision's. What is around them is ours: images of
 one size in one batch, already normalised, and random numbers by name, so that
-:func:`featlearn.images.loop.fit` trains a detector as any other objective, and resumes it exactly.
+:func:`featlearn.images.train.loop.fit` trains and resumes a detector as any other objective.
 
 On CUDA with deterministic algorithms torchvision pools regions with a slower operation in place of
 its kernel, whose gradient sums in no fixed order.
@@ -10,10 +10,11 @@ its kernel, whose gradient sums in no fixed order.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -23,18 +24,19 @@ from torchvision.models.detection import FasterRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
-from torchvision.ops import FeaturePyramidNetwork
+from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
 from featlearn.core.errors import ConfigError
-from featlearn.core.seeds import derive_seed
-from featlearn.images.cache import BOX_COLUMNS
-from featlearn.images.datasets import ImageSet
-from featlearn.images.draws import Draws
+from featlearn.core.seeds import derive_seed, seeded
+from featlearn.images.augment import Augment
+from featlearn.images.data.cache import BOX_COLUMNS
+from featlearn.images.data.datasets import ImageSet
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import ResidualNet
-from featlearn.images.features import Preprocess, evaluating
-from featlearn.images.objective import Objective
-from featlearn.images.region_pooling import RegionPooling
+from featlearn.images.rng import Draws
+from featlearn.images.train.features import Preprocess, evaluating
+from featlearn.images.train.loop import Report, fit
+from featlearn.images.train.objective import Objective
 
 #: Anchors of a single map: sides as shares of the image's side.
 ANCHOR_SHARES = (0.15, 0.3, 0.5)
@@ -43,26 +45,13 @@ ANCHOR_CELLS = 8
 
 
 def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None) -> Tensor:
-    """Boxes and classes as one tensor, the ``labels`` of :func:`featlearn.images.loop.fit`.
+    """Boxes and classes as one tensor, the ``labels`` of :func:`featlearn.images.train.loop.fit`.
 
-    Parameters
-    ----------
-    boxes : (N, M, 4)
-        ``x0, y0, x1, y1`` in pixels, half-open; anything where there is no object.
-    labels : int64 (N, M)
-        Class; -1 for no object.
-    difficult : bool (N, M) or None
-        Objects that VOC calls difficult: trained on, but neither wanted nor wrong in evaluation.
-
-    Returns
-    -------
-    Tensor
-        float32 (N, M, 6): box, class, 1 if difficult.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or the box of an object is empty.
+    ``boxes`` (N, M, 4): ``x0, y0, x1, y1`` in pixels, half-open; anything where there is no object.
+    ``labels`` int64 (N, M): class; -1 for no object. ``difficult`` bool (N, M) or None: objects
+    that VOC calls difficult: trained on, but neither wanted nor wrong in evaluation. Returns
+    float32 (N, M, 6): box, class, 1 if difficult. Raises ValueError if shapes do not fit, or the
+    box of an object is empty.
     """
     if boxes.shape != (*labels.shape, 4):
         raise ValueError(
@@ -80,10 +69,7 @@ def pack_targets(boxes: Tensor, labels: Tensor, difficult: Tensor | None = None)
 def targets_of(images: ImageSet) -> Tensor:
     """The targets of all images of a set with boxes, as :func:`pack_targets` gives them.
 
-    Raises
-    ------
-    FeatlearnError
-        If the set has no boxes.
+    Raises FeatlearnError if the set has no boxes.
     """
     images.boxes(0)  # says so if there are none
     objects = cast(pd.DataFrame, images.objects)
@@ -201,12 +187,8 @@ class Detector(Objective):
     def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
         """The sum of the four losses of Faster R-CNN, and each of them.
 
-        Parameters
-        ----------
-        images : (B, 3, S, S)
-            Normalised.
-        labels : (B, M, 6)
-            As :func:`pack_targets` gives them.
+        ``images`` (B, 3, S, S): normalised. ``labels`` (B, M, 6): as :func:`pack_targets` gives
+        them.
         """
         if labels is None:
             raise ValueError("labels: expected boxes and classes, got none")
@@ -224,10 +206,8 @@ class Detector(Objective):
     def detect(self, images: Tensor) -> list[dict[str, Tensor]]:
         """Detections in normalised images (B, 3, S, S), in evaluation mode.
 
-        Returns
-        -------
-        list of dict
-            ``boxes`` (m, 4), ``scores`` (m,) from the highest, ``labels`` (m,) from 0.
+        Returns a list of dicts: ``boxes`` (m, 4), ``scores`` (m,) from the highest, ``labels`` (m,)
+        from 0.
         """
         found = self._run(images, None)[0]
         return [{**one, "labels": one["labels"] - 1} for one in found]
@@ -359,19 +339,10 @@ def detect(
 def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> dict[str, float]:
     """Average precision, mean over classes, with COCO's 101 levels of recall.
 
-    Parameters
-    ----------
-    found
-        Detections of each image, as :func:`detect` gives them.
-    targets : (N, M, 6)
-        As :func:`pack_targets` gives them.
-
-    Returns
-    -------
-    dict
-        ``ap50`` and ``ap75``: a detection is right if its intersection over union with an object of
-        its class that no better one has taken is at least 0.5, or 0.75. ``ap``: mean over the
-        thresholds 0.5, 0.55, ..., 0.95.
+    ``found``: detections of each image, as :func:`detect` gives them. ``targets`` (N, M, 6): as
+    :func:`pack_targets` gives them. Returns a dict: ``ap50`` and ``ap75``: a detection is right if
+    its intersection over union with an object of its class that no better one has taken is at least
+    0.5, or 0.75. ``ap``: mean over the thresholds 0.5, 0.55, ..., 0.95.
     """
     from torchmetrics.detection import MeanAveragePrecision  # slow to import
 
@@ -389,3 +360,99 @@ def detection_precision(found: Sequence[dict[str, Tensor]], targets: Tensor) -> 
     values = metric.compute()
     names = {"ap": "map", "ap50": "map_50", "ap75": "map_75"}
     return {ours: float(values[theirs]) for ours, theirs in names.items()}
+
+
+def precision(
+    encoder: Encoder,
+    train: tuple[Tensor, Tensor],
+    test: tuple[Tensor, Tensor],
+    classes: int,
+    settings: Mapping[str, Any],
+    plain: Augment,
+    name: tuple[object, ...],
+    device: torch.device,
+    report: Report | None = None,
+) -> dict[str, float]:
+    """Average precisions (``ap``, ``ap50``, ``ap75``) after training a detector on an encoder.
+
+    ``encoder``: is trained with the rest of the detector. ``train``, ``test``: images uint8 (N, 3,
+    S, S) and their targets (N, M, 6). ``classes``: number of classes. ``settings``: ``detector``
+    (options of :class:`Detector`) and ``training``. ``plain``: normalisation; the detector mirrors
+    images itself, with their boxes. ``name``: names the random streams: the same for all encoders,
+    which then differ in nothing else.
+    """
+    with seeded(*name, "detector"):
+        detector = Detector(encoder, classes, train[0].shape[-1], **settings["detector"])
+    training = settings["training"]
+    fit(detector, *train, plain, training, (*name, "detection"), device, report=report)
+    return detection_precision(detect(detector, test[0], plain, device=device), test[1])
+
+
+# --------------------------------------------------------------------------- region_pooling
+# RoIAlign (He et al. 2017) reads each cell of a pooled region off the map by bilinear interpolation
+# at some points and takes their mean. That is linear in the map and separable: a matrix for the
+# rows and one for the columns of each region. On a small map two products are several times faster
+# than torchvision's kernel, whose backward pass on a processor goes point by point; and on CUDA
+# their gradient sums in a fixed order, for which torchvision has to leave its kernel.
+
+#: Maps of more cells are left to torchvision: products read all of a map for each region.
+MOST_CELLS = 256
+
+
+def interpolation(low: Tensor, high: Tensor, cells: int, count: int, points: int) -> Tensor:
+    """Share of each row of a map in each cell of the pooled regions.
+
+    ``low``, ``high`` (R,): edges of the regions along one axis, in cells of the map. ``cells``:
+    cells of the map along this axis. ``count``: cells that a region is pooled to along this axis.
+    ``points``: points of a pooled cell along this axis. Returns (R, count, cells). Points up to a
+    cell outside the map read its edge, others nothing.
+    """
+    step = (high - low).clamp(min=1) / count
+    place = (torch.arange(count * points, device=low.device, dtype=low.dtype) + 0.5) / points
+    at = low[:, None] + place * step[:, None]
+    inside = (at >= -1) & (at <= cells)
+    rows = torch.arange(cells, device=low.device, dtype=low.dtype)
+    near = 1 - (at.clamp(0, cells - 1)[..., None] - rows).abs()
+    share = near.clamp(min=0) * inside[..., None]
+    return share.view(len(low), count, points, cells).mean(2)
+
+
+def pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
+    """RoIAlign of boxes on maps, as ``torchvision.ops.roi_align`` with ``aligned=False`` gives it.
+
+    ``maps`` (B, C, H, W). ``boxes``: for each map (R, 4): ``x0, y0, x1, y1`` in pixels. ``size``: A
+    region is pooled to ``size x size`` cells. ``scale``: cells of a map for each pixel. ``points``:
+    points of a pooled cell along each axis. Returns (sum of R, C, size, size).
+    """
+    # as torchvision's kernel: places of points need float32, whatever the network computes in
+    exact = torch.promote_types(maps.dtype, torch.float32)
+    with torch.autocast(maps.device.type, enabled=False):
+        return _pool(maps.to(exact), boxes, size, scale, points).to(maps.dtype)
+
+
+def _pool(maps: Tensor, boxes: Sequence[Tensor], size: int, scale: float, points: int) -> Tensor:
+    channels, height, width = maps.shape[1:]
+    counts = [len(own) for own in boxes]
+    x0, y0, x1, y1 = (torch.cat(list(boxes)).to(maps.dtype) * scale).unbind(1)
+    rows = torch.split(interpolation(y0, y1, height, size, points), counts)
+    columns = interpolation(x0, x1, width, size, points)
+    # (H, C * W) of each map: all its regions in one product
+    flat = maps.permute(0, 2, 1, 3).flatten(2)
+    read = torch.cat([one.flatten(0, 1) @ own for one, own in zip(rows, flat, strict=True)])
+    pooled = read.view(len(columns), size * channels, width) @ columns.mT
+    return pooled.view(len(columns), size, channels, size).transpose(1, 2)
+
+
+class RegionPooling(MultiScaleRoIAlign):  # type: ignore[misc]
+    """torchvision's pooling of regions, by products on a single map that is small."""
+
+    def forward(
+        self, x: dict[str, Tensor], boxes: list[Tensor], image_shapes: list[tuple[int, int]]
+    ) -> Tensor:
+        """As in torchvision: maps by name, boxes of each image, and sizes of the images."""
+        named = [x[name] for name in self.featmap_names if name in x]
+        if len(named) > 1 or named[0].shape[-2:].numel() > MOST_CELLS:
+            return super().forward(x, boxes, image_shapes)
+        pixels = max(height for height, _ in image_shapes)
+        scale = 2.0 ** round(math.log2(named[0].shape[-2] / pixels))
+        return pool(named[0], boxes, self.output_size[0], scale, self.sampling_ratio)

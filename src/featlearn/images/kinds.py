@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from featlearn.core.checks import unknown
 from featlearn.core.errors import ConfigError
 
 Made = TypeVar("Made")
@@ -23,19 +23,9 @@ def construct(
     The options stand beside ``kind``, or in a group named after the kind's family: a config that
     has its defaults filled in holds the groups of all families, and only the own one is read.
 
-    Parameters
-    ----------
-    key
-        Name of the settings in the config, for messages.
-    kinds
-        For each kind its family and a function whose keyword arguments are the options.
-    *given
-        First arguments of the function.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown kind or an option that the kind does not have.
+    ``key``: name of the settings in the config, for messages. ``kinds``: for each kind its family
+    and a function whose keyword arguments are the options. ``*given``: first arguments of the
+    function. Raises ConfigError for an unknown kind or an option that the kind does not have.
     """
     kind = settings.get("kind", "")
     if kind not in kinds:
@@ -45,8 +35,7 @@ def construct(
     known = _options(make, len(given))
     for name in options:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+            hint = unknown(name, known).partition("; ")[2]
             raise ConfigError(f"{key}.{name}: unknown option of {kind}; {hint}")
     return make(*given, **options)
 

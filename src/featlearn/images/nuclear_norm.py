@@ -66,11 +66,8 @@ def nuclear_norm(features: Tensor) -> Tensor:
 def stable_ranks(features: Tensor) -> dict[str, float]:
     """Stable rank of ``features`` (n, p) as chapter 6 of Shi 2024 prints it, and as it is defined.
 
-    Returns
-    -------
-    dict
-        ``printed``, ||M||_F^2 / ||M||_2, which has the unit of a feature; ``standard``,
-        ||M||_F^2 / ||M||_2^2; ``centred``, the same of features without their mean.
+    Returns a dict: ``printed``, ||M||_F^2 / ||M||_2, which has the unit of a feature; ``standard``,
+    ||M||_F^2 / ||M||_2^2; ``centred``, the same of features without their mean.
     """
     own = features.double()
     found = {}

@@ -22,11 +22,11 @@ from featlearn import __version__
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import Described, PathLike, read_tensors
 from featlearn.images.augment import Augment
-from featlearn.images.classifier import Classifier
-from featlearn.images.draws import Draws
+from featlearn.images.data.readers.decode import decode
 from featlearn.images.encoders import Encoder, build_encoder
-from featlearn.images.features import evaluating
-from featlearn.images.readers.decode import decode
+from featlearn.images.rng import Draws
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import evaluating
 
 #: Largest picture that a file may hold, in pixels.
 MOST_PIXELS = 50_000_000
@@ -41,18 +41,10 @@ def described(
 ) -> Described:
     """Weights of ``network`` with all that :func:`load` needs to make it again.
 
-    Parameters
-    ----------
-    network
-        An encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.
-    augment
-        Of its training: says how its images are normalised.
-    method
-        How it was trained.
-    config
-        Part of the config that it follows from.
-    classes
-        Names of a classifier's classes.
+    ``network``: an encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.
+    ``augment``: of its training: says how its images are normalised. ``method``: how it was
+    trained. ``config``: part of the config that it follows from. ``classes``: names of a
+    classifier's classes.
     """
     encoder = network.encoder if isinstance(network, Classifier) else network
     assert isinstance(encoder, Encoder)
@@ -70,18 +62,23 @@ def described(
     )
 
 
-class Network(nn.Module):
+class Viewer(nn.Module):
+    """A network that knows the ``size`` of its images and their normalisation, ``plain``."""
+
+    size: int
+    plain: Augment
+
+    def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
+        """Files at the network's size: uint8 (N, 3, S, S)."""
+        found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in files]  # type: ignore[arg-type]
+        return torch.from_numpy(np.stack(found))
+
+
+class Network(Viewer):
     """A trained network and all that it takes to look at a picture with it.
 
-    Attributes
-    ----------
-    encoder : Encoder
-    classes : tuple of str
-        Empty for one that was trained without labels.
-    size : int
-        Side of its images.
-    about : dict
-        What the file says of it.
+    ``encoder`` Encoder. ``classes`` tuple of str: empty for one that was trained without labels.
+    ``size`` int: side of its images. ``about`` dict: what the file says of it.
     """
 
     def __init__(self, network: nn.Module, about: Mapping[str, Any]):
@@ -95,20 +92,12 @@ class Network(nn.Module):
         """The encoder, without the head."""
         return self.network.encoder if isinstance(self.network, Classifier) else self.network  # type: ignore[return-value]
 
-    def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
-        """Files at the network's size: uint8 (N, 3, S, S)."""
-        found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in files]  # type: ignore[arg-type]
-        return torch.from_numpy(np.stack(found))
-
     def images(self, pictures: Tensor | Iterable[PathLike], resize: str = "crop") -> Tensor:
         """Files, or uint8 pixels (N, 3, S, S), as inputs of the network: float32 (N, 3, S, S).
 
         Files are brought to the network's size; ``resize`` as in a config's ``data``.
 
-        Raises
-        ------
-        FeatlearnError
-            If a file is no picture, or pixels have another type or size.
+        Raises FeatlearnError if a file is no picture, or pixels have another type or size.
         """
         if not isinstance(pictures, Tensor):
             pictures = self.pixels(pictures, resize)
@@ -130,10 +119,7 @@ class Network(nn.Module):
 
         With several labels an image each class has a probability of its own.
 
-        Raises
-        ------
-        FeatlearnError
-            If the network has no classes.
+        Raises FeatlearnError if the network has no classes.
         """
         if not isinstance(self.network, Classifier):
             raise FeatlearnError(
@@ -154,7 +140,7 @@ def load(path: PathLike) -> Network:
 
     Examples
     --------
-    >>> network = featlearn.load("results/own/.../classifier-pretrained-0.safetensors")
+    >>> network = featlearn.load("results/mine/.../classifier-pretrained-0.safetensors")
     >>> network(["cat.jpg"]).argmax(1), network.classes
     """
     weights = read_tensors(path)

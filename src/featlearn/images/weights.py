@@ -42,16 +42,10 @@ LISTED = 8
 class Loaded:
     """What came of a file.
 
-    Attributes
-    ----------
-    file
-        That was read.
-    head
-        ``weight`` and ``bias`` of its classification head, if it has one; not loaded.
-    ignored
-        Names in the file that are no part of the encoder: a decoder, or those allowed to differ.
-    kept
-        Names of the encoder that keep the values they had, because they may.
+    ``file``: that was read. ``head``: ``weight`` and ``bias`` of its classification head, if it has
+    one; not loaded. ``ignored``: names in the file that are no part of the encoder: a decoder, or
+    those allowed to differ. ``kept``: names of the encoder that keep the values they had, because
+    they may.
     """
 
     file: Path
@@ -70,26 +64,15 @@ def load_weights(
 
     Positions of a vision transformer for another image size are interpolated. Checkpoints of
     torchvision, timm, DeiT, MAE, MoCo and of our pre-training are understood; for networks of
-    timm (:class:`featlearn.images.others.Borrowed`) what timm itself converts, such as CLIP's.
+    timm (:class:`featlearn.images.pretrained.Borrowed`) what timm itself converts, such as CLIP's.
 
-    Parameters
-    ----------
-    encoder
-        Is changed.
-    source
-        A file (``.safetensors``, or a state dict of torch), or a name: ``torchvision:`` and a
-        weights enum such as ``ResNet50_Weights.IMAGENET1K_V1``, or ``timm:`` and a model such as
-        ``deit_base_patch16_224``.
-    folder
-        Where files of named weights lie, before torch's own cache is looked at.
-    may_differ
-        Names, with ``*``, that the file may lack or have too many, such as ``fc_norm.*``.
-
-    Raises
-    ------
-    FeatlearnError
-        If there is no such file (it says which file belongs where), the file is damaged or more
-        than tensors, or its weights do not fit: every missing, unexpected or misshapen name.
+    ``encoder``: is changed. ``source``: a file (``.safetensors``, or a state dict of torch), or a
+    name: ``torchvision:`` and a weights enum such as ``ResNet50_Weights.IMAGENET1K_V1``, or
+    ``timm:`` and a model such as ``deit_base_patch16_224``. ``folder``: where files of named
+    weights lie, before torch's own cache is looked at. ``may_differ``: names, with ``*``, that the
+    file may lack or have too many, such as ``fc_norm.*``. Raises FeatlearnError if there is no such
+    file (it says which file belongs where), the file is damaged or more than tensors, or its
+    weights do not fit: every missing, unexpected or misshapen name.
     """
     file = find_weights(source, folder)
     read = read_weights(file)
@@ -112,10 +95,7 @@ def refuse_others(weights: Mapping[str, Tensor], encoder: Encoder, file: str) ->
 
     Tensors of equal shapes do not say it: a stride changes none of them.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming each option that differs.
+    Raises FeatlearnError, naming each option that differs.
     """
     theirs = weights.about.get("encoder", {}) if isinstance(weights, Described) else {}
     own = encoder.built.get("encoder", {})
@@ -141,10 +121,7 @@ def _may(name: str, patterns: Sequence[str]) -> bool:
 def find_weights(source: str | Path, folder: str | Path | None = None) -> Path:
     """The file of a source; see :func:`load_weights`.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming the file and the folders that it may be put into.
+    Raises FeatlearnError, naming the file and the folders that it may be put into.
     """
     library, separator, name = str(source).partition(":")
     if not separator or library not in ("torchvision", "timm"):
@@ -187,10 +164,7 @@ def _timm_files(name: str) -> tuple[list[str], str]:
 def read_weights(file: Path) -> Weights:
     """The tensors of a safetensors file or of a state dict saved by torch, by name.
 
-    Raises
-    ------
-    FeatlearnError
-        If the file is damaged, or holds anything but tensors.
+    Raises FeatlearnError if the file is damaged, or holds anything but tensors.
     """
     if file.suffix == ".safetensors":
         return read_tensors(file)
@@ -334,10 +308,7 @@ def _fit_positions(found: Weights, encoder: VisionTransformer) -> None:
 def interpolate_positions(positions: Tensor, grid: tuple[int, int]) -> Tensor:
     """Positions of a square grid (1, N, D) for another grid: (1, h * w, D), bicubic.
 
-    Raises
-    ------
-    FeatlearnError
-        If N is no square.
+    Raises FeatlearnError if N is no square.
     """
     side = round(positions.shape[1] ** 0.5)
     if side * side != positions.shape[1]:

@@ -94,12 +94,7 @@ def best_fixed(w: Tensor, steps: int, loss: str) -> Fixed:
     theta* uniform on the sphere both losses are quadratic in p:
 
     ``parameter``: E sum_i p(w_i)^2 / d; ``prediction``: E [(sum_i p(w_i))^2 + 2 sum_i p(w_i)^2] /
-    (d (d + 2)).
-
-    Parameters
-    ----------
-    w
-        Eigenvalues (B, d) of prompts that stand for the law.
+    (d (d + 2)). ``w``: eigenvalues (B, d) of prompts that stand for the law.
     """
     dimension = w.shape[-1]
     low, high = w.min().item(), w.max().item()

@@ -198,16 +198,8 @@ def fit(arm: Arm, start: Looped, training: Seen, iterations: int, progress: Prog
     """Levenberg and Marquardt's method through the loops, on fixed prompts, all fits at once.
 
     Gradient descent takes thousands of steps here, because the entries of Q and P differ in scale
-    by orders of magnitude where it ends.
-
-    Parameters
-    ----------
-    start
-        (starts, R, ...).
-    training
-        (R, B), shared by the starts of a replicate.
-    iterations
-        At most; fewer if all fits have converged.
+    by orders of magnitude where it ends. ``start``: (starts, R, ...). ``training``: (R, B), shared
+    by the starts of a replicate. ``iterations``: at most; fewer if all fits have converged.
     """
     flat, width = packed(start), start.q.shape[-1]
     free = slice(0 if arm.weights else 2 * width**2, None)

@@ -8,7 +8,7 @@ products; done block by block, in buffers that are used again, they cost little.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,32 +19,20 @@ from featlearn.mrp.model import Activation
 CACHE_BYTES = 1 << 21
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Some replicates and consecutive samples of them, with the responses of all their kernels.
 
-    ``r`` and ``B`` below are the numbers of replicates and of samples in the block.
-
-    Attributes
-    ----------
-    replicates, samples
-        Which ones.
-    x : (r, B * P, d)
-        Their patches.
-    u, s, slope : (r, B * P, K)
-        ``<w_r, x_p>``, smoothed ReLU of it and its derivative. Buffers: free to be overwritten,
-        and overwritten by the next block.
-    spare : (r, B * P, K)
-        One more buffer, of no defined content.
+    ``r`` and ``B`` are the numbers of replicates and of samples in the block. All from ``u`` on are
+    buffers: free to be overwritten, and overwritten by the next block.
     """
 
     replicates: slice
     samples: slice
-    x: Tensor
-    u: Tensor
-    s: Tensor
-    slope: Tensor
-    spare: Tensor
+    x: Tensor  #: (r, B * P, d), the patches
+    u: Tensor  #: (r, B * P, K), ``<w_r, x_p>``
+    s: Tensor  #: (r, B * P, K), smoothed ReLU of it
+    slope: Tensor  #: (r, B * P, K), the derivative of that
+    spare: Tensor  #: (r, B * P, K), of no defined content
 
     def per_sample(self, tensor: Tensor, patches: int) -> Tensor:
         """(r, B * P, K) seen as (r, B, P, K)."""
@@ -54,10 +42,7 @@ class Block:
 def responses(x: Tensor, w: Tensor, activation: Activation) -> Iterator[Block]:
     """Run kernels over all samples, block by block; one block on a GPU.
 
-    Parameters
-    ----------
-    x : (R, N, P, d)
-    w : (R, K, d)
+    ``x`` (R, N, P, d). ``w`` (R, K, d).
     """
     replicates, samples, patches, dimension = x.shape
     kernels = w.shape[1]

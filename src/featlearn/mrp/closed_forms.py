@@ -42,12 +42,8 @@ def teacher_student_growth(
     """Growth constant ``Gamma`` of each feature under a teacher of constant factor ``tau``.
 
     ``E[ sum_p z_p^q ( (tau^q - 1) sum_p' z_p'^q - (1/theta - 1) z_p^q ) ]`` over the samples that
-    hold the feature; ``theta`` and ``tau`` are numbers or (R,).
-
-    Returns
-    -------
-    Tensor
-        (R, features). Positive: the feature grows.
+    hold the feature; ``theta`` and ``tau`` are numbers or (R,). Returns a Tensor (R, features).
+    Positive: the feature grows.
     """
     gain = torch.as_tensor(tau, dtype=torch.float64) ** q - 1
     pull = 1 / torch.as_tensor(theta, dtype=torch.float64) - 1
@@ -71,18 +67,11 @@ def hitting_time(
 ) -> Tensor:
     """Steps from correlation ``initial`` to ``target`` while both are in the polynomial regime.
 
-    ``T = (initial^-p - target^-p) q varrho^p / (p eta Gamma)``, the solution of
-    ``da/dt = eta Gamma a^(p+1) / (q varrho^p)``, and ``(p+1)/2 ln(target / initial)`` steps more:
-    the first correction for steps of finite size, a few among hundreds.
-
-    Parameters
-    ----------
-    initial, growth
-        Correlation at the start and ``Gamma``, of one shape.
-    target
-        With ``tau * target * max z <= varrho`` (MAE: ``tau = 1``).
-    power
-        ``p``, see :func:`growth_power`.
+    ``T = (initial^-p - target^-p) q varrho^p / (p eta Gamma)``, the solution of ``da/dt = eta Gamma
+    a^(p+1) / (q varrho^p)``, and ``(p+1)/2 ln(target / initial)`` steps more: the first correction
+    for steps of finite size, a few among hundreds. ``initial``, ``growth``: correlation at the
+    start and ``Gamma``, of one shape. ``target``: with ``tau * target * max z <= varrho`` (MAE:
+    ``tau = 1``). ``power``: ``p``, see :func:`growth_power`.
     """
     initial = initial.double()
     span = initial**-power - target**-power
@@ -156,18 +145,9 @@ def mae_fixed_point_on(
     """The same for data whose strengths vary: root of the gradient averaged over the patches.
 
     ``mean_p [ (R(a z_p) + a R'(a z_p) z_p) (z_p - a R(a z_p) / theta) ] = 0``, by bisection.
-
-    Parameters
-    ----------
-    strengths : (..., n)
-        ``z_p`` of the n patches that may hold the feature; 0 where one does not.
-    theta
-        A number, or broadcastable to the leading axes.
-
-    Returns
-    -------
-    Tensor
-        (...), float64: the largest root.
+    ``strengths`` (..., n): ``z_p`` of the n patches that may hold the feature; 0 where one does
+    not. ``theta``: a number, or broadcastable to the leading axes. Returns a Tensor (...), float64:
+    the largest root.
     """
     z = strengths.double()
     theta = torch.as_tensor(theta, dtype=torch.float64).unsqueeze(-1)

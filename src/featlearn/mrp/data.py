@@ -15,12 +15,16 @@ k, L     classes, features of a class (the paper has L = 2); flat feature index 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
+
+from featlearn.core.seeds import Streams
+from featlearn.mrp.model import Activation, fixed_block_head, initial_kernels
 
 
 @dataclass(frozen=True)
@@ -90,59 +94,37 @@ class MultiView:
         return self.feature_noise * self.classes / self.dimension**0.5
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Samples with all that they were made from.
+class Samples(NamedTuple):
+    """Samples with all that they were made from."""
 
-    Attributes
-    ----------
-    x : (R, N, P, d)
-        Patches.
-    y : (R, N) int64
-        Class.
-    strong : (R, N) int64
-        Which feature of the class is strong in a single-view sample; -1 in a multi-view one.
-    active : (R, N, k, L) bool
-        Which features are present.
-    total : (R, N, k, L)
-        Total strength of each feature, ``Z_v``; 0 where absent.
-    strength : (R, N, P)
-        Strength of the feature on each patch, ``z_p``; 0 on a patch without one.
-    owner : (R, N, P) int64
-        Flat index of the feature on each patch; -1 for none.
-    """
-
-    x: Tensor
-    y: Tensor
-    strong: Tensor
-    active: Tensor
-    total: Tensor
-    strength: Tensor
-    owner: Tensor
+    x: Tensor  #: (R, N, P, d), patches
+    y: Tensor  #: (R, N) int64, class
+    strong: Tensor  #: (R, N) int64, which feature is strong in a single-view sample; -1: multi-view
+    active: Tensor  #: (R, N, k, L) bool, which features are present
+    total: Tensor  #: (R, N, k, L), total strength ``Z_v``; 0 where absent
+    strength: Tensor  #: (R, N, P), strength ``z_p`` of the feature on each patch; 0 without one
+    owner: Tensor  #: (R, N, P) int64, flat index of the feature on each patch; -1 for none
 
     @property
     def is_single(self) -> Tensor:
         """(R, N) bool: single-view samples."""
         return self.strong >= 0
 
-    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Samples:
-        """The same samples elsewhere; ``dtype`` changes the floating-point tensors."""
-        moved = {}
-        for field in fields(self):
-            tensor = getattr(self, field.name)
-            kind = dtype if tensor.is_floating_point() else None
-            moved[field.name] = tensor.to(device=device, dtype=kind)
-        return Samples(**moved)
+    def to(self, device: torch.device | str) -> Samples:
+        """The same samples elsewhere."""
+        return Samples(*(part.to(device) for part in self))
+
+    @classmethod
+    def joined(cls, parts: Iterable[Samples]) -> Samples:
+        """Samples of several replicates or points as one."""
+        return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
 
 def orthonormal_features(spec: MultiView, streams: Sequence[torch.Generator]) -> Tensor:
     """Feature directions, one orthonormal set a replicate.
 
-    Returns
-    -------
-    Tensor
-        ``(R, k, L, d)`` float64: the Q factor of a Gaussian matrix, signs fixed so that it does
-        not depend on the linear-algebra library.
+    Returns a Tensor: ``(R, k, L, d)`` float64: the Q factor of a Gaussian matrix, signs fixed so
+    that it does not depend on the linear-algebra library.
     """
     sets = []
     for stream in streams:
@@ -165,27 +147,12 @@ def sample(
 ) -> Samples:
     """Draw ``count`` samples a replicate.
 
-    Parameters
-    ----------
-    spec
-        The distribution.
-    features : (R, k, L, d)
-        Feature directions, one set a replicate.
-    count
-        N.
-    streams
-        One generator a replicate.
-    single_view
-        True or False makes all samples single-view or multi-view; None draws with probability
-        ``spec.single_view_share``.
-    noiseless
-        The same samples without their Gaussian noise ``xi_p``. What the two draws differ by is the
-        noise.
-
-    Raises
-    ------
-    ValueError
-        If a sample holds more features than its patches have room for.
+    ``spec``: the distribution. ``features`` (R, k, L, d): feature directions, one set a replicate.
+    ``count``: n. ``streams``: one generator a replicate. ``single_view``: true or False makes all
+    samples single-view or multi-view; None draws with probability ``spec.single_view_share``.
+    ``noiseless``: the same samples without their Gaussian noise ``xi_p``. What the two draws differ
+    by is the noise. Raises ValueError if a sample holds more features than its patches have room
+    for.
     """
     if len(streams) != features.shape[0]:
         raise ValueError(f"streams: {len(streams)}; expected one a replicate ({features.shape[0]})")
@@ -193,12 +160,7 @@ def sample(
         _sample_one(spec, features[r].double(), count, stream, single_view, noiseless, dtype)
         for r, stream in enumerate(streams)
     ]
-    return Samples(
-        **{
-            field.name: torch.stack([getattr(one, field.name) for one in drawn])
-            for field in fields(Samples)
-        }
-    )
+    return Samples(*(torch.stack(tensors) for tensors in zip(*drawn, strict=True)))
 
 
 def packed(samples: Samples, parts: int = 1) -> list[Samples]:
@@ -211,24 +173,16 @@ def packed(samples: Samples, parts: int = 1) -> list[Samples]:
     filled up with patches of zeros, which contribute exactly nothing, as ``R(0) = 0``. Samples are
     sorted by their number of features, so that little is filled up.
 
-    Parameters
-    ----------
-    samples
-        R replicates of N samples.
-    parts
-        Number of parts, each of about ``N / parts`` samples of every replicate.
-
-    Returns
-    -------
-    list of Samples
-        Shortest samples first; P differs from part to part.
+    ``samples``: r replicates of N samples. ``parts``: number of parts, each of about ``N / parts``
+    samples of every replicate. Returns list of Samples: shortest samples first; P differs from part
+    to part.
     """
-    own = torch.arange(samples.y.shape[0], device=samples.y.device)[:, None]
+    replicate = torch.arange(samples.y.shape[0], device=samples.y.device)[:, None]
     filled = (samples.owner >= 0).sum(-1)
     order = torch.argsort(filled, dim=1, stable=True)
     packs = []
     for chosen in order.tensor_split(parts, dim=1):
-        part = {field.name: getattr(samples, field.name)[own, chosen] for field in fields(Samples)}
+        part = {name: tensor[replicate, chosen] for name, tensor in samples._asdict().items()}
         empty = part["owner"] < 0
         room = int((~empty).sum(-1).max())
         first = torch.argsort(empty.to(torch.int8), dim=-1, stable=True)[..., :room]
@@ -311,10 +265,7 @@ def _total_strength(
 def _place(
     spec: MultiView, active: Tensor, total: Tensor, stream: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Give each present feature ``C_p`` patches of its own, at uniformly random places.
-
-    Returns ``owner`` and ``strength``, both (N, P).
-    """
+    """Give present features ``C_p`` patches at uniform random places: owner, strength (N, P)."""
     n, patches, room = active.shape[0], spec.patches, spec.patches_per_feature
     present = active.reshape(n, -1)
     count = present.sum(1)
@@ -346,3 +297,93 @@ def _shares(spec: MultiView, n: int, stream: torch.Generator) -> Tensor:
     if spec.split == "equal":
         return torch.full(shape, 1 / spec.patches_per_feature, dtype=torch.float64)
     return exponential / exponential.sum(-1, keepdim=True)
+
+
+class Problem:
+    """Data, features and initial kernels that a section of the config describes, on one device.
+
+    Samples are drawn when they are first needed: a pure function of config and seed, a second's
+    work, and at ``paper`` size larger than a disk would like. Draws are made on the CPU.
+
+    ``name``: names the random streams, with the seed and the replicate. ``config``: the section,
+    e.g. ``config["mrp"]["headline"]``. ``shares``: shares of single-view data to train at in one
+    batch, in place of that of the section: R is then shares x replicates. All have the same
+    features and draws, so they are paired. ``features`` (R, k, L, d): feature directions that are
+    given and not drawn.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        seed: int,
+        device: torch.device | str = "cpu",
+        *,
+        shares: Sequence[float] = (),
+        features: Tensor | None = None,
+    ):
+        self.config, self.device = config, torch.device(device)
+        self.replicates: int = config["replicates"]
+        self.streams = Streams(seed, "mrp", name, range(self.replicates))
+        network = config["network"]
+        self.activation = Activation(network["q"], network["varrho"])
+        self.spec = MultiView.from_config(config["data"], network["q"])
+        self.specs = [replace(self.spec, single_view_share=share) for share in shares]
+        self.specs = self.specs or [self.spec]
+        self._features = features
+
+    @cached_property
+    def features(self) -> Tensor:
+        """Feature directions (R, k, L, d), float32."""
+        if self._features is not None:
+            return self._features
+        exact = orthonormal_features(self.spec, self.streams("features"))
+        single = exact.to(device=self.device, dtype=torch.float32)
+        return single.repeat(len(self.specs), 1, 1, 1)
+
+    @cached_property
+    def train(self) -> Samples:
+        """The training set: unlabelled in pre-training, the same one labelled downstream."""
+        return self.draw("train-data", self.config["data"]["train_samples"])
+
+    @cached_property
+    def validation(self) -> Samples:
+        """Fresh samples as the training set's, on which the penalty of a head is chosen."""
+        return self.draw("validation-data", self.config["data"]["train_samples"])
+
+    @cached_property
+    def tests(self) -> dict[str, Samples]:
+        """Fresh samples, ``multi_view`` and ``single_view``."""
+        count = self.config["data"]["test_samples"]
+        return {
+            "multi_view": self.draw("test-multi-view", count, single_view=False),
+            "single_view": self.draw("test-single-view", count, single_view=True),
+        }
+
+    def draw(
+        self, purpose: str, count: int, *, single_view: bool | None = None, noiseless: bool = False
+    ) -> Samples:
+        """``count`` samples; see :func:`sample`."""
+        # features are drawn in float64 and rounded once: the same rounding wherever they are used
+        features = self.features[: self.replicates].cpu()
+        options = {"single_view": single_view, "noiseless": noiseless}
+        return Samples.joined(
+            sample(spec, features, count, self.streams(purpose), **options)  # type: ignore[arg-type]
+            for spec in self.specs
+        ).to(self.device)
+
+    def kernels(self, **network: Any) -> Tensor:
+        """Kernels (R, K, d) at the start: the same ones for supervised and for pre-training.
+
+        ``network`` overrides ``kernels_per_class`` or ``sigma_0`` of the section; what another
+        ``sigma_0`` gives is the same draw, scaled.
+        """
+        network = {**self.config["network"], **network}
+        count = self.spec.classes * network["kernels_per_class"]
+        streams = self.streams("initial-kernels")
+        drawn = initial_kernels(count, self.spec.dimension, network["sigma_0"], streams)
+        return drawn.to(self.device).repeat(len(self.specs), 1, 1)
+
+    def blocks(self, w: Tensor) -> Tensor:
+        """(R, k, K): the fixed head of the supervised network with kernels ``w``."""
+        return fixed_block_head(self.spec.classes, w.shape[1], w.shape[0]).to(w.device)

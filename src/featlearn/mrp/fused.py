@@ -12,42 +12,35 @@ these strides is what makes :mod:`featlearn.mrp.gradients` take the compiled pas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from featlearn.core import compiling
+from featlearn.core import devices
 from featlearn.mrp.model import Activation
 
 #: Responses of a block, in bytes: a part of the processor's last cache, and few enough calls.
 BLOCK_BYTES = 1 << 23
 
 
-def prepared(x: Tensor, kernels: int, steps: int, activation: Activation | None) -> Tensor:
+def prepared(x: Tensor, kernels: int, steps: int, activation: Activation) -> Tensor:
     """``x`` (R, N, P, d) laid out for compiled passes, if compiling is worth it; else as it is.
 
-    Parameters
-    ----------
-    kernels, steps
-        The work is counted for one replicate, so that a replicate alone gives what it gives in a
-        batch.
-    activation
-        None if the training has no compiled passes.
+    ``kernels``, ``steps``: the work is counted for one replicate, so that a replicate alone gives
+    what it gives in a batch.
     """
-    if activation is None:
-        return x
     work = x.shape[1] * x.shape[2] * kernels * steps
-    if x.device.type != "cpu" or not compiling.wanted(work):
+    if x.device.type != "cpu" or not devices.worth_compiling(work):
         return x
     trial = x.new_zeros((2, 3, 32))
 
     def attempt() -> None:
         summed(trial, activation.q)
 
-    return patch_major(x) if compiling.works(attempt) else x
+    return patch_major(x) if devices.compiler_works(attempt) else x
 
 
 def patch_major(x: Tensor) -> Tensor:
@@ -66,24 +59,13 @@ def select(x: Tensor, chosen: Tensor) -> Tensor:
     return x[chosen]
 
 
-@dataclass(frozen=True)
-class FusedBlock:
-    """Some replicates and consecutive samples, and what their kernels see.
-
-    Attributes
-    ----------
-    replicates, samples
-        Which ones: r and B of them.
-    x : (r, P * B, d)
-        Patches, patch after patch.
-    t : (r, P, B * K)
-        Responses in units of ``varrho``. A buffer: passes write into it.
-    """
+class FusedBlock(NamedTuple):
+    """Some replicates and consecutive samples, r and B of them, and what their kernels give."""
 
     replicates: slice
     samples: slice
-    x: Tensor
-    t: Tensor
+    x: Tensor  #: (r, P * B, d), patch after patch
+    t: Tensor  #: (r, P, B * K), responses in units of ``varrho``; a buffer that passes write into
 
     def add_to(self, total: Tensor) -> None:
         """Add ``sum_p t_rp x_p`` to ``total`` (r, K, d), with what a pass left in ``t``."""
@@ -111,15 +93,18 @@ def responses(x: Tensor, w: Tensor, varrho: float) -> Iterator[FusedBlock]:
 
 
 # --------------------------------------------------------------------------- the passes
-# All in units of varrho; t (R, P, B * K).
+# All in units of varrho; t (R, P, B * K). Compiled at their first call.
+
+_compiled = cache(devices.compiled)
+Pass = TypeVar("Pass", bound=Callable[..., Any])
+
+
+def _fused(function: Pass) -> Pass:
+    return cast(Pass, wraps(function)(lambda *given: _compiled(function)(*given)))
 
 
 def _activated(t: Tensor, q: int) -> tuple[Tensor, Tensor]:
-    """Smoothed ReLU and its derivative.
-
-    ``a = clamp(t, 0, 1)`` is written as ``relu(t) - relu(t - 1)``: two instructions, where a clamp
-    takes six to pass NaN on.
-    """
+    """Smoothed ReLU and its derivative, by ``relu(t) - relu(t - 1)``, cheaper than a clamp."""
     over = torch.relu(t - 1)
     a = torch.relu(t) - over
     slope = a
@@ -128,35 +113,52 @@ def _activated(t: Tensor, q: int) -> tuple[Tensor, Tensor]:
     return over + slope * a * (1 / q), slope
 
 
-def _sum(t: Tensor, q: int) -> Tensor:
+@_fused
+def summed(t: Tensor, q: int) -> Tensor:
+    """The responses after the activation, summed over the patches (R, B * K)."""
     return _activated(t, q)[0].sum(1)
 
 
-def _weigh(t: Tensor, push: Tensor, q: int) -> None:
+@_fused
+def weigh(t: Tensor, push: Tensor, q: int) -> None:
+    """``t`` becomes the activation's derivative times ``push`` (R, B * K)."""
     t.copy_(_activated(t, q)[1] * push.unsqueeze(1))
 
 
-def _teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
+@_fused
+def teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
+    """``t`` becomes ``(Phi - pull S) R'``; ``tau`` and ``pull`` (R, 1, 1)."""
     s, slope = _activated(t, q)
     phi = (_activated(t * tau, q)[0] - s).sum(1, keepdim=True)
     t.copy_((phi - pull * s) * slope)
 
 
-def _student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
+@_fused
+def student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
+    """The same for given outputs of a teacher, (R, B * K)."""
     s, slope = _activated(t, q)
     t.copy_((target.unsqueeze(1) - s.sum(1, keepdim=True) - pull * s) * slope)
 
 
-def _activate(t: Tensor, s: Tensor, q: int) -> None:
+@_fused
+def activate(t: Tensor, s: Tensor, q: int) -> None:
+    """``s`` becomes the responses after the activation; shapes as ``t``."""
     s.copy_(_activated(t, q)[0])
 
 
-def _mae(t: Tensor, pulled: Tensor, q: int) -> None:
+@_fused
+def mae(t: Tensor, pulled: Tensor, q: int) -> None:
+    """``t`` becomes ``S + R' (t + pulled)``; shapes as ``t``."""
     s, slope = _activated(t, q)
     t.copy_(s + slope * (t + pulled))
 
 
-def _judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
+@_fused
+def judge(scores: Tensor, y: Tensor, sums: Tensor) -> None:
+    """``scores`` (R, k, B) become ``1{i=y} - softmax_i``; ``y`` (R, B) are the labels.
+
+    Adds to ``sums`` (3, R) the loss, the correct predictions and the mass on wrong classes.
+    """
     own = torch.arange(scores.shape[1]).view(1, -1, 1) == y.unsqueeze(1)
     top = scores.amax(1, keepdim=True)
     shares = torch.exp(scores - top)
@@ -164,49 +166,7 @@ def _judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
     shares = shares / mass.unsqueeze(1)
     loss = torch.log(mass) - torch.where(own, scores - top, 0.0).sum(1)
     first = scores.argmax(1)
-    seen[0] += loss.sum(1)
-    seen[1] += (first == y).to(seen.dtype).sum(1)
-    seen[2] += torch.where(own, 0.0, shares).sum((1, 2))
+    sums[0] += loss.sum(1)
+    sums[1] += (first == y).to(sums.dtype).sum(1)
+    sums[2] += torch.where(own, 0.0, shares).sum((1, 2))
     scores.copy_(own.to(scores.dtype) - shares)
-
-
-_compiled = cache(compiling.compiled)
-
-
-def summed(t: Tensor, q: int) -> Tensor:
-    """The responses after the activation, summed over the patches (R, B * K)."""
-    h: Tensor = _compiled(_sum)(t, q)
-    return h
-
-
-def weigh(t: Tensor, push: Tensor, q: int) -> None:
-    """``t`` becomes the activation's derivative times ``push`` (R, B * K)."""
-    _compiled(_weigh)(t, push, q)
-
-
-def teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
-    """``t`` becomes ``(Phi - pull S) R'``; ``tau`` and ``pull`` (R, 1, 1)."""
-    _compiled(_teacher_student)(t, tau, pull, q)
-
-
-def student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
-    """The same for given outputs of a teacher, (R, B * K)."""
-    _compiled(_student)(t, target, pull, q)
-
-
-def activate(t: Tensor, s: Tensor, q: int) -> None:
-    """``s`` becomes the responses after the activation; shapes as ``t``."""
-    _compiled(_activate)(t, s, q)
-
-
-def mae(t: Tensor, pulled: Tensor, q: int) -> None:
-    """``t`` becomes ``S + R' (t + pulled)``; shapes as ``t``."""
-    _compiled(_mae)(t, pulled, q)
-
-
-def judge(scores: Tensor, y: Tensor, seen: Tensor) -> None:
-    """``scores`` (R, k, B) become ``1{i=y} - softmax_i``; ``y`` (R, B) are the labels.
-
-    Adds to ``seen`` (3, R) the summed loss, the correct predictions and the mass on wrong classes.
-    """
-    _compiled(_judge)(scores, y, seen)

@@ -10,7 +10,7 @@ Shapes: patches ``x`` (R, N, P, d), kernels ``w`` (R, K, d), heads ``u`` (R, k, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,16 +36,11 @@ def _part(value: float | Tensor, chosen: slice) -> float | Tensor:
 
 
 def mae_loss(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
-    """Expected MAE-style masked loss a sample (appendix H), averaged over the samples.
+    """Expected MAE-style masked loss a sample (appendix H), averaged over the samples: (R,).
 
     With ``g_p = sum_r w_r R(<w_r, x_p>)`` and decoder scale ``1/theta`` it is
     ``1/2 sum_p [|x_p|^2 - 2 <x_p, g_p> + |g_p|^2 / theta]``: all patches count, masked ones by a
     constant only.
-
-    Returns
-    -------
-    Tensor
-        (R,).
     """
     replicates, samples, patches, dimension = x.shape
     rows = x.reshape(replicates, samples * patches, dimension)
@@ -56,17 +51,12 @@ def mae_loss(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation
 
 
 def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation) -> Tensor:
-    """Negative gradient of :func:`mae_loss` with respect to ``w``.
+    """Negative gradient of :func:`mae_loss` with respect to ``w``: (R, K, d).
 
     With ``Delta_p = x_p - g_p / theta`` it is, for kernel r,
     ``mean_n sum_p [ S_rp Delta_p + R'_rp <w_r, Delta_p> x_p ]``. The products are arranged so that
     neither ``g`` nor ``Delta`` is formed: with ``Q = U - S (W W^T) / theta`` it equals
     ``(S + R' Q)^T X - (S^T S) W / theta``.
-
-    Returns
-    -------
-    Tensor
-        (R, K, d).
     """
     shrink = -1 / per_replicate(theta, w)
     coupling = torch.bmm(w, w.transpose(1, 2)) * shrink
@@ -76,11 +66,11 @@ def mae_descent(x: Tensor, w: Tensor, theta: float | Tensor, activation: Activat
         _mae_fused(x, w, coupling, direct, overlap, activation)
         return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
     for block in responses(x, w, activation):
-        own = block.replicates
-        overlap[own].baddbmm_(block.s.transpose(1, 2), block.s)
-        block.u.baddbmm_(block.s, coupling[own])
+        chosen = block.replicates
+        overlap[chosen].baddbmm_(block.s.transpose(1, 2), block.s)
+        block.u.baddbmm_(block.s, coupling[chosen])
         block.u.mul_(block.slope).add_(block.s)
-        direct[own].baddbmm_(block.u.transpose(1, 2), block.x)
+        direct[chosen].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
 
 
@@ -91,16 +81,16 @@ def _mae_fused(
     q, varrho = activation.q, activation.varrho
     spare = None
     for block in fused.responses(x, w, varrho):
-        own, t = block.replicates, block.t
+        chosen, t = block.replicates, block.t
         if spare is None:
             spare = x.new_empty((2, t.numel()))
         s, pulled = (part[: t.numel()].view(t.shape) for part in spare)
         fused.activate(t, s, q)
         rows = s.view(s.shape[0], -1, w.shape[1])
-        torch.bmm(rows, coupling[own], out=pulled.view(rows.shape))
-        overlap[own].baddbmm_(rows.transpose(1, 2), rows)
+        torch.bmm(rows, coupling[chosen], out=pulled.view(rows.shape))
+        overlap[chosen].baddbmm_(rows.transpose(1, 2), rows)
         fused.mae(t, pulled, q)
-        block.add_to(direct[own])
+        block.add_to(direct[chosen])
     direct.mul_(varrho)
     overlap.mul_(varrho**2)
 
@@ -118,9 +108,9 @@ def mae_descent_as_printed(
     overlap = w.new_zeros((w.shape[0], w.shape[1], w.shape[1]))
     for block in responses(x, w, activation):
         block.u.clamp_min_(0).mul_(block.slope).add_(block.s)
-        own = block.replicates
-        overlap[own].baddbmm_(block.u.transpose(1, 2), block.s)
-        direct[own].baddbmm_(block.u.transpose(1, 2), block.x)
+        chosen = block.replicates
+        overlap[chosen].baddbmm_(block.u.transpose(1, 2), block.s)
+        direct[chosen].baddbmm_(block.u.transpose(1, 2), block.x)
     return (direct + torch.bmm(overlap, w) * shrink) / x.shape[1]
 
 
@@ -128,26 +118,13 @@ def mae_descent_as_printed(
 
 
 def teacher_student_loss(
-    x: Tensor,
-    w: Tensor,
-    target: Tensor,
-    theta: float | Tensor,
-    activation: Activation,
+    x: Tensor, w: Tensor, target: Tensor, theta: float | Tensor, activation: Activation
 ) -> Tensor:
-    """Expected teacher-student masked loss a sample (equation (3)), averaged over the samples.
+    """Expected teacher-student masked loss a sample (equation (3)), mean over the samples: (R,).
 
-    ``1/2 sum_r Phi_r^2 + 1/2 (1/theta - 1) sum_r sum_p S_rp^2`` with
-    ``Phi_r = target_r - sum_p S_rp`` and decoder scale ``1/theta``.
-
-    Parameters
-    ----------
-    target : (R, N, K)
-        The teacher's output on the unmasked samples; no gradient flows through it.
-
-    Returns
-    -------
-    Tensor
-        (R,).
+    ``1/2 sum_r Phi_r^2 + 1/2 (1/theta - 1) sum_r sum_p S_rp^2`` with ``Phi_r = target_r - sum_p
+    S_rp`` and decoder scale ``1/theta``. ``target`` (R, N, K): the teacher's output on the unmasked
+    samples; no gradient flows through it.
     """
     replicates, samples, patches, dimension = x.shape
     rows = x.reshape(replicates, samples * patches, dimension)
@@ -168,19 +145,10 @@ def teacher_student_descent(
 ) -> Tensor:
     """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
 
-    ``mean_n sum_p (Phi_r - (1/theta - 1) S_rp) R'_rp x_p``. Kernels do not interact.
-
-    Parameters
-    ----------
-    tau
-        Teacher factor: the teacher's kernels are ``tau * w`` (the paper's framework).
-    target : (R, N, K)
-        Or the output of another, fixed teacher (the BEiT discussion). Exactly one is given.
-
-    Returns
-    -------
-    Tensor
-        (R, K, d).
+    ``mean_n sum_p (Phi_r - (1/theta - 1) S_rp) R'_rp x_p``. Kernels do not interact. ``tau``:
+    teacher factor: the teacher's kernels are ``tau * w`` (the paper's framework). ``target`` (R, N,
+    K): or the output of another, fixed teacher (the BEiT discussion). Exactly one is given. Returns
+    a Tensor (R, K, d).
     """
     if (tau is None) == (target is None):
         raise ValueError("expected exactly one of tau and target")
@@ -191,17 +159,17 @@ def teacher_student_descent(
     total = torch.zeros_like(w)
     for block in responses(x, w, activation):
         chosen = block.replicates
-        own = block.per_sample(block.s, patches)
+        student = block.per_sample(block.s, patches)
         if tau is not None:
             block.u.mul_(_part(per_replicate(tau, w), chosen))
-            seen = torch.empty_like(block.u)
-            activate(block.u, seen, torch.empty_like(seen), block.spare, activation)
-            phi = (block.per_sample(seen, patches) - own).sum(2)
+            teacher = torch.empty_like(block.u)
+            activate(block.u, teacher, torch.empty_like(teacher), block.spare, activation)
+            phi = (block.per_sample(teacher, patches) - student).sum(2)
         else:
             assert target is not None
-            phi = target[chosen, block.samples] - own.sum(2)
+            phi = target[chosen, block.samples] - student.sum(2)
         block.s.mul_(-_part(pull, chosen))
-        own.add_(phi.unsqueeze(2))
+        student.add_(phi.unsqueeze(2))
         block.s.mul_(block.slope)
         total[chosen].baddbmm_(block.s.transpose(1, 2), block.x)
     return total / x.shape[1]
@@ -222,13 +190,13 @@ def _teacher_student_fused(
     factor = each if tau is None else each * per_replicate(tau, w)
     total = torch.zeros_like(w)
     for block in fused.responses(x, w, varrho):
-        own = block.replicates
+        chosen = block.replicates
         if target is None:
-            fused.teacher_student(block.t, factor[own], pull[own], q)
+            fused.teacher_student(block.t, factor[chosen], pull[chosen], q)
         else:
-            seen = target[own, block.samples] / varrho
-            fused.student(block.t, seen.flatten(1), pull[own], q)
-        block.add_to(total[own])
+            wanted = target[chosen, block.samples] / varrho
+            fused.student(block.t, wanted.flatten(1), pull[chosen], q)
+        block.add_to(total[chosen])
     return total * (varrho / x.shape[1])
 
 
@@ -265,91 +233,60 @@ def teacher_student_descent_sampled(
     return torch.bmm(push.transpose(1, 2), rows) / samples
 
 
-@dataclass(frozen=True)
-class TeacherFactor:
+def teacher_factor(
+    schedule: str, step: int, theta: float | Tensor, patches_per_feature: int, q: int
+) -> float | Tensor:
     """The teacher factor ``tau_t = 1 + (1-theta)/(C_p theta) + delta_t`` (not a moving average).
 
-    Parameters
-    ----------
-    theta
-        Probability that a patch is kept.
-    patches_per_feature
-        ``C_p``: the factor presumes knowledge of the data.
-    schedule
-        ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs' one),
-        ``constant`` (delta = 0), or ``one`` (tau = 1: an ordinary copy, with which kernels shrink).
-    q
-        Exponent of the activation.
+    ``schedule``: ``main`` (delta = 1/(t+1), main text), ``appendix`` (1/(t^(1/q)+1), the proofs'
+    one), ``constant`` (delta = 0), or ``one`` (tau = 1: an ordinary copy, with which kernels
+    shrink). ``patches_per_feature``: ``C_p``: the factor presumes knowledge of the data.
     """
-
-    theta: float | Tensor
-    patches_per_feature: int
-    schedule: str
-    q: int
-
-    def __call__(self, step: int) -> float | Tensor:
-        if self.schedule == "one":
-            return 1.0
-        base = 1 + (1 - self.theta) / (self.patches_per_feature * self.theta)
-        match self.schedule:
-            case "main":
-                return base + 1 / (step + 1)
-            case "appendix":
-                return base + 1 / (step ** (1 / self.q) + 1)
-            case "constant":
-                return base
-        raise ValueError(f"schedule: {self.schedule!r}; expected main, appendix, constant or one")
+    if schedule == "one":
+        return 1.0
+    base = 1 + (1 - theta) / (patches_per_feature * theta)
+    match schedule:
+        case "main":
+            return base + 1 / (step + 1)
+        case "appendix":
+            return base + 1 / (step ** (1 / q) + 1)
+        case "constant":
+            return base
+    raise ValueError(f"schedule: {schedule!r}; expected main, appendix, constant or one")
 
 
 # --------------------------------------------------------------------------- classification
 
 
-@dataclass
-class Descent:
-    """Result of one pass: negative gradients, and what was seen of the samples before the step.
+class Descent(NamedTuple):
+    """Result of one pass: negative gradients, and what the samples gave before the step."""
 
-    Attributes
-    ----------
-    w : (R, K, d) or None
-    u : (R, k, K)
-    loss, accuracy : (R,)
-        Mean cross-entropy, share of correct predictions.
-    wrong_mass : (R,)
-        Mean probability given to wrong classes, the paper's ``1 - logit_y``.
-    """
-
-    w: Tensor | None
-    u: Tensor
-    loss: Tensor
-    accuracy: Tensor
-    wrong_mass: Tensor
+    w: Tensor  #: (R, K, d)
+    u: Tensor  #: (R, k, K)
+    loss: Tensor  #: (R,), mean cross-entropy
+    accuracy: Tensor  #: (R,), share of correct predictions
+    wrong_mass: Tensor  #: (R,), mean probability of wrong classes, the paper's ``1 - logit_y``
 
 
 def classification_descent(
     x: Tensor, y: Tensor, w: Tensor, u: Tensor, activation: Activation
 ) -> Descent:
-    """Negative gradients of the mean cross-entropy of ``softmax(u h(X))`` (equations (14), (15)).
-
-    Returns
-    -------
-    Descent
-        All of it before the step.
-    """
+    """Negative gradients of the mean cross-entropy of ``softmax(u h(X))``: (14), (15)."""
     if fused.is_patch_major(x):
         return _classification_fused(x, y, w, u, activation)
     samples, patches = x.shape[1], x.shape[2]
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
-    seen = x.new_zeros((3, x.shape[0]))
+    sums = x.new_zeros((3, x.shape[0]))
     for block in responses(x, w, activation):
-        own = block.replicates
+        chosen = block.replicates
         h = block.per_sample(block.s, patches).sum(2)
-        residual, block_seen = _residual(h, y[own, block.samples], u[own])
-        down_u[own].baddbmm_(residual.transpose(1, 2), h)
-        push = torch.bmm(residual, u[own])
+        residual, block_sums = _residual(h, y[chosen, block.samples], u[chosen])
+        down_u[chosen].baddbmm_(residual.transpose(1, 2), h)
+        push = torch.bmm(residual, u[chosen])
         block.per_sample(block.slope, patches).mul_(push.unsqueeze(2))
-        down_w[own].baddbmm_(block.slope.transpose(1, 2), block.x)
-        seen[:, own] += block_seen
-    return Descent(down_w / samples, down_u / samples, *(seen / samples))
+        down_w[chosen].baddbmm_(block.slope.transpose(1, 2), block.x)
+        sums[:, chosen] += block_sums
+    return Descent(down_w / samples, down_u / samples, *(sums / samples))
 
 
 def _classification_fused(
@@ -358,26 +295,18 @@ def _classification_fused(
     """The same with compiled passes."""
     samples, kernels, varrho = x.shape[1], w.shape[1], activation.varrho
     down_w, down_u = torch.zeros_like(w), torch.zeros_like(u)
-    seen = x.new_zeros((3, x.shape[0]))
+    sums = x.new_zeros((3, x.shape[0]))
     scaled = u * varrho  # the blocks count in units of varrho
     for block in fused.responses(x, w, varrho):
-        own = block.replicates
-        h = fused.summed(block.t, activation.q).view(own.stop - own.start, -1, kernels)
-        residual = torch.bmm(scaled[own], h.transpose(1, 2))
-        fused.judge(residual, y[own, block.samples], seen[:, own])
-        down_u[own].baddbmm_(residual, h)
-        push = torch.bmm(residual.transpose(1, 2), u[own])
+        chosen = block.replicates
+        h = fused.summed(block.t, activation.q).view(chosen.stop - chosen.start, -1, kernels)
+        residual = torch.bmm(scaled[chosen], h.transpose(1, 2))
+        fused.judge(residual, y[chosen, block.samples], sums[:, chosen])
+        down_u[chosen].baddbmm_(residual, h)
+        push = torch.bmm(residual.transpose(1, 2), u[chosen])
         fused.weigh(block.t, push.flatten(1), activation.q)
-        block.add_to(down_w[own])
-    return Descent(down_w / samples, down_u * (varrho / samples), *(seen / samples))
-
-
-def head_descent(h: Tensor, y: Tensor, u: Tensor) -> Descent:
-    """The same for a frozen encoder whose outputs ``h`` (R, N, K) are already known."""
-    residual, seen = _residual(h, y, u)
-    samples = h.shape[1]
-    down = torch.bmm(residual.transpose(1, 2), h) / samples
-    return Descent(None, down, *(seen / samples))
+        block.add_to(down_w[chosen])
+    return Descent(down_w / samples, down_u * (varrho / samples), *(sums / samples))
 
 
 def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
@@ -385,10 +314,10 @@ def _residual(h: Tensor, y: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
     log_share = torch.log_softmax(torch.bmm(h, u.transpose(1, 2)), dim=-1)
     picked = log_share.gather(-1, y.unsqueeze(-1)).squeeze(-1)
     hits = (log_share.argmax(-1) == y).to(h.dtype).sum(-1)
-    seen = torch.stack([-picked.sum(-1), hits, -torch.expm1(picked).sum(-1)])
+    sums = torch.stack([-picked.sum(-1), hits, -torch.expm1(picked).sum(-1)])
     residual = log_share.exp().neg_()
     residual.scatter_add_(-1, y.unsqueeze(-1), torch.ones_like(picked).unsqueeze(-1))
-    return residual, seen
+    return residual, sums
 
 
 def encode_in_blocks(x: Tensor, w: Tensor, activation: Activation) -> Tensor:

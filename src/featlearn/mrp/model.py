@@ -46,17 +46,9 @@ def initial_kernels(
 
 
 def encode(x: Tensor, w: Tensor, q: int, varrho: float) -> Tensor:
-    """Encoder output ``h_r(X)``: smoothed ReLU of every kernel, summed over the patches.
+    """Encoder output ``h_r(X)``: smoothed ReLU of every kernel, summed over the patches: (R, N, K).
 
-    Parameters
-    ----------
-    x : (R, N, P, d)
-    w : (R, K, d)
-
-    Returns
-    -------
-    Tensor
-        (R, N, K).
+    ``x`` (R, N, P, d). ``w`` (R, K, d).
     """
     replicates, samples, patches, dimension = x.shape
     u = torch.bmm(x.reshape(replicates, samples * patches, dimension), w.transpose(1, 2))
@@ -66,15 +58,8 @@ def encode(x: Tensor, w: Tensor, q: int, varrho: float) -> Tensor:
 def fixed_block_head(classes: int, kernels: int, replicates: int) -> Tensor:
     """Head of the supervised network of Lemma 1 (Allen-Zhu & Li): class i sums its own kernels.
 
-    Returns
-    -------
-    Tensor
-        (R, k, K) of ones and zeros.
-
-    Raises
-    ------
-    ValueError
-        If the kernels cannot be divided evenly among the classes.
+    Returns a Tensor (R, k, K) of ones and zeros. Raises ValueError if the kernels cannot be divided
+    evenly among the classes.
     """
     if kernels % classes:
         raise ValueError(f"kernels: {kernels}; expected a multiple of classes ({classes})")
@@ -85,3 +70,15 @@ def fixed_block_head(classes: int, kernels: int, replicates: int) -> Tensor:
 def class_scores(h: Tensor, u: Tensor) -> Tensor:
     """``F_i = sum_r u_{i,r} h_r``: (R, N, K) and (R, k, K) to (R, N, k)."""
     return torch.bmm(h, u.transpose(1, 2))
+
+
+def correlations(w: Tensor, features: Tensor) -> Tensor:
+    """``<w_r, v_{i,l}>``: (R, K, d) and (R, k, L, d) to (R, K, k, L)."""
+    replicates, classes, views, dimension = features.shape
+    flat = features.reshape(replicates, classes * views, dimension)
+    return torch.bmm(w, flat.transpose(1, 2)).view(replicates, -1, classes, views)
+
+
+def capture_strength(w: Tensor, features: Tensor) -> Tensor:
+    """``Lambda_{i,l} = max_r [<w_r, v_{i,l}>]^+`` (R, k, L)."""
+    return correlations(w, features).amax(1).clamp_min(0)

@@ -6,19 +6,14 @@ Random instances in float64, one a replicate; every function returns one number 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from featlearn.core.seeds import Streams
-from featlearn.mrp.closed_forms import (
-    captured_slope,
-    critical_teacher_factor,
-    polynomial_slope,
-)
+from featlearn.mrp.closed_forms import captured_slope, critical_teacher_factor, polynomial_slope
 from featlearn.mrp.gradients import (
     mae_descent,
     mae_descent_as_printed,
@@ -29,8 +24,7 @@ from featlearn.mrp.gradients import (
 from featlearn.mrp.model import Activation, encode, smoothed_relu
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(NamedTuple):
     """Random inputs: ``x`` (R, N, P, d), ``w`` (R, K, d), ``theta`` and ``tau`` (R,), float64."""
 
     x: Tensor
@@ -77,10 +71,10 @@ def random_instance(
     )
 
 
-def relative_error(found: Tensor, wanted: Tensor) -> Tensor:
-    """``|found - wanted| / |wanted|`` over all axes but the first: (R,)."""
-    found, wanted = found.flatten(1), wanted.flatten(1)
-    return (found - wanted).norm(dim=1) / wanted.norm(dim=1)
+def relative_error(value: Tensor, wanted: Tensor) -> Tensor:
+    """``|value - wanted| / |wanted|`` over all axes but the first: (R,)."""
+    value, wanted = value.flatten(1), wanted.flatten(1)
+    return (value - wanted).norm(dim=1) / wanted.norm(dim=1)
 
 
 def cosine(first: Tensor, second: Tensor) -> Tensor:
@@ -154,10 +148,7 @@ def identity_errors(given: Instance) -> dict[str, Tensor]:
 
 
 def _best_scale(given: Instance) -> Tensor:
-    """``theta b*``: the decoder scale that minimises the loss against an ordinary copy (tau = 1).
-
-    The loss is a parabola in b, so three enumerated values give its lowest point.
-    """
+    """``theta b*``, the scale of least loss against a copy: three values fix the parabola."""
     plain = Instance(given.x, given.w, given.theta, torch.ones_like(given.tau), given.activation)
     low, middle, high = (
         enumerated_teacher_student_loss(plain, plain.w, factor / plain.theta)
@@ -208,8 +199,8 @@ def teacher_factor_errors(
         down = teacher_student_descent(x, w, theta, activation, tau=factor)
         return (down.squeeze(1) * v).sum(1)
 
-    def error(found: Tensor, wanted: Tensor) -> Tensor:
-        return relative_error(found.unsqueeze(1), wanted.unsqueeze(1))
+    def error(value: Tensor, wanted: Tensor) -> Tensor:
+        return relative_error(value.unsqueeze(1), wanted.unsqueeze(1))
 
     small = near * varrho / (tau * z)
     polynomial = polynomial_slope(small, z, patches, theta, tau, activation)
@@ -226,35 +217,59 @@ def teacher_factor_errors(
     }
 
 
-# --------------------------------------------------------------------------- rows
+# --------------------------------------------------------------------------- races
 
-#: Sizes of the random instances: small enough for all ``2**P`` masks.
-SIZES = {"samples": 2, "patches": 6, "dimension": 5, "kernels": 6}
-#: Standard deviation of the kernels in the instances on which the identities are checked: the
-#: products fall on all three branches of the activation.
-IDENTITY_STD = 0.3
-VARRHO = 0.3
-
-#: Columns of ``instances.parquet``: one row a check, exponent, size of the kernels and replicate.
-INSTANCE_COLUMNS = ("quantity", "q", "kernel_std", "replicate", "value")
-InstanceRow = tuple[str, int, float, int, float]
+#: Draws of ``C_t`` taken from a generator at a time.
+BLOCK = 1000
 
 
-def instance_rows(q: int, config: Mapping[str, Any], streams: Streams) -> Iterator[InstanceRow]:
-    """All checks on random instances of one exponent: rows of :data:`INSTANCE_COLUMNS`."""
-    activation = Activation(q, VARRHO)
-    for std in config["kernel_std"]:
-        given = random_instance(streams(f"instance-{q}-{std}"), activation, kernel_std=std, **SIZES)
-        printed = printed_against_true(given.x, given.w, given.theta, activation)
-        yield from _rows(q, std, {f"printed_{name}": value for name, value in printed.items()})
-    given = random_instance(streams(f"identity-{q}"), activation, kernel_std=IDENTITY_STD, **SIZES)
-    yield from _rows(q, IDENTITY_STD, identity_errors(given))
-    parallel = printed_against_true(*parallel_instance(given), given.theta, activation)
-    yield from _rows(q, IDENTITY_STD, {f"parallel_{key}": v for key, v in parallel.items()})
-    yield from _rows(q, 0.0, teacher_factor_errors(streams(f"teacher-factor-{q}"), activation))
+def race(
+    q: int,
+    ratio: np.ndarray,
+    head_start: np.ndarray,
+    noises: Sequence[np.random.Generator],
+    *,
+    goal: float = 1.0,
+    step: float = 0.02,
+    max_steps: int = 100_000,
+    length: float = 10_000,
+) -> np.ndarray:
+    """Iterate two racing sequences, with equality, until x reaches ``goal``.
+
+    The lemma (F.4 in the later version; Allen-Zhu & Li, C.19): ``x`` grows at least by
+    ``eta C_t x**(q-1)`` a step, ``y`` at most by ``eta S C_t y**(q-1)``. If x starts ahead by more
+    than the factor ``S**(1/(q-2))``, then y is still near its start when x has arrived: the kernel
+    that starts ahead wins the feature, the others stay where they were. Teacher and student use it
+    with ``2q`` in place of ``q``, MAE with ``q + 1``.
+
+    ``q``: exponent; at least 3. ``ratio``: ``S``, one an instance. ``head_start``: ``x_0 / (y_0
+    S**(1/(q-2))) - 1``; the lemma wants it above 1 / polylog. ``noises``: draw ``C_t``, uniform in
+    [0.5, 1.5], the same for x and y; one generator an instance. ``step``: relative growth of x in
+    its last step; sets ``eta``. ``length``: number of steps that x shall take, about; sets ``x_0``.
+    Returns an array: ``y_T / y_0`` when x has arrived, one an instance; infinite if y overtook x.
+    """
+    power = q - 2
+    rate = step / goal**power
+    x = np.full(ratio.shape, (length * rate * power + goal**-power) ** (-1 / power))
+    y = x / ((1 + head_start) * ratio ** (1 / power))
+    start = y.copy()
+    rates = np.empty((0, ratio.size))
+    for count in range(max_steps):
+        if count % BLOCK == 0:
+            rates = rate * np.stack([noise.uniform(0.5, 1.5, BLOCK) for noise in noises], axis=1)
+        running = (x < goal) & (y < goal)
+        if not running.any():
+            break
+        drawn = rates[count % BLOCK]
+        x = np.where(running, x + drawn * x ** (q - 1), x)
+        y = np.where(running, y + drawn * ratio * y ** (q - 1), y)
+    return np.where(x >= goal, y / start, np.inf)
 
 
-def _rows(q: int, std: float, quantities: Mapping[str, Tensor]) -> Iterator[InstanceRow]:
-    for quantity, values in quantities.items():
-        for replicate, value in enumerate(values.tolist()):
-            yield quantity, q, std, replicate, value
+def bound(q: int, head_start: np.ndarray) -> np.ndarray:
+    """``y_T / y_0`` in continuous time for a distant goal: ``(1 - (1+h)^-(q-2))^(-1/(q-2))``.
+
+    About ``((q-2) h)^(-1/(q-2))``: polylog k for a head start of 1 / polylog k, as the lemma says.
+    """
+    power = q - 2
+    return (1 - (1 + head_start) ** -float(power)) ** (-1 / power)

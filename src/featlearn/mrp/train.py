@@ -6,10 +6,10 @@ equation (2)), in closed form; see :mod:`featlearn.mrp.gradients`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,33 +17,20 @@ from torch import Tensor
 from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop, State
 from featlearn.mrp import fused
+from featlearn.mrp.data import Problem, Samples
 from featlearn.mrp.gradients import (
-    TeacherFactor,
+    Descent,
     classification_descent,
-    encode_in_blocks,
-    head_descent,
     mae_descent,
     mae_descent_as_printed,
+    per_replicate,
+    teacher_factor,
     teacher_student_descent,
 )
-from featlearn.mrp.model import Activation
+from featlearn.mrp.model import Activation, capture_strength
 
 #: A kernel entry this large has left every regime that the paper describes.
 OVERFLOW = 1e3
-
-# --------------------------------------------------------------------------- what is watched
-
-
-def correlations(w: Tensor, features: Tensor) -> Tensor:
-    """``<w_r, v_{i,l}>``: (R, K, d) and (R, k, L, d) to (R, K, k, L)."""
-    replicates, classes, views, dimension = features.shape
-    flat = features.reshape(replicates, classes * views, dimension)
-    return torch.bmm(w, flat.transpose(1, 2)).view(replicates, -1, classes, views)
-
-
-def capture_strength(w: Tensor, features: Tensor) -> Tensor:
-    """``Lambda_{i,l} = max_r [<w_r, v_{i,l}>]^+`` (R, k, L)."""
-    return correlations(w, features).amax(1).clamp_min(0)
 
 
 @dataclass
@@ -53,18 +40,18 @@ class Trace:
     steps: list[int] = field(default_factory=list)
     values: dict[str, list[Tensor]] = field(default_factory=dict)
 
-    def add(self, step: int, **seen: Tensor) -> None:
+    def add(self, step: int, **values: Tensor) -> None:
         self.steps.append(step)
-        for name, tensor in seen.items():
+        for name, tensor in values.items():
             self.values.setdefault(name, []).append(tensor.detach().cpu().clone())
 
-    def stacked(self, name: str) -> Tensor:
+    def __getitem__(self, name: str) -> Tensor:
         """(steps, ...) of one name."""
         return torch.stack(self.values[name])
 
     def state(self) -> dict[str, Tensor]:
         """All of it as tensors by name; :meth:`of` is the way back."""
-        return {f"trace/{name}": self.stacked(name) for name in self.values}
+        return {f"trace/{name}": self[name] for name in self.values}
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor], steps: list[int]) -> Trace:
@@ -89,118 +76,19 @@ def silent(_: int, __: Callable[[], dict[str, str]]) -> None:
 # --------------------------------------------------------------------------- pre-training
 
 
-def _pick(value: float | Tensor, chosen: Tensor) -> float | Tensor:
-    """One number for all, or the numbers of the chosen replicates."""
-    return value[chosen] if isinstance(value, Tensor) else value
-
-
-class Pretraining(Protocol):
-    """A way to pre-train: gives the negative gradient of its masked loss."""
-
-    @property
-    def fusible(self) -> Activation | None:
-        """Its activation, if it has compiled passes (see :mod:`featlearn.mrp.fused`)."""
-        ...
-
-    def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
-        """For the ``chosen`` replicates, with their samples ``x`` and kernels ``w``."""
-        ...
-
-
-@dataclass(frozen=True)
-class MaskedAutoencoder:
-    """MAE-style pre-training (appendix H).
-
-    Parameters
-    ----------
-    theta
-        Probability that a patch is kept; a number, or (R,).
-    gradient
-        ``true``, or ``as_printed`` for the vector of Fact 2.2, which is not the gradient.
-    """
-
-    activation: Activation
-    theta: float | Tensor
-    gradient: Literal["true", "as_printed"] = "true"
-
-    @property
-    def fusible(self) -> Activation | None:
-        return self.activation if self.gradient == "true" else None
-
-    def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
-        formula = mae_descent if self.gradient == "true" else mae_descent_as_printed
-        return formula(x, w, _pick(self.theta, chosen), self.activation)
-
-
-@dataclass(frozen=True)
-class TeacherStudent:
-    """Teacher-student pre-training (section 3.2): the teacher's kernels are ``tau_t * w``."""
-
-    activation: Activation
-    factor: TeacherFactor
-
-    @property
-    def fusible(self) -> Activation:
-        return self.activation
-
-    def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
-        return teacher_student_descent(
-            x,
-            w,
-            _pick(self.factor.theta, chosen),
-            self.activation,
-            tau=_pick(self.factor(step), chosen),
-        )
-
-
-class FixedTeacher:
-    """A teacher that never changes: the discussion of BEiT (appendix H.3), not run in the paper.
-
-    Parameters
-    ----------
-    x : (R, N, P, d)
-        The training samples, whose outputs under the teacher are computed once.
-    teacher : (R, K, d)
-        Its kernels, e.g. ``tau`` times those of a finished pre-training.
-    """
-
-    def __init__(self, activation: Activation, theta: float, x: Tensor, teacher: Tensor):
-        self.activation, self.theta = activation, theta
-        self.target = encode_in_blocks(x, teacher, activation)
-        self.fusible = activation
-
-    def descent(self, x: Tensor, w: Tensor, step: int, chosen: Tensor) -> Tensor:
-        return teacher_student_descent(
-            x, w, self.theta, self.activation, target=self.target[chosen]
-        )
-
-
-@dataclass
-class Pretrained:
+class Pretrained(NamedTuple):
     """Outcome of a pre-training.
 
-    Attributes
-    ----------
-    w : (R, K, d)
-        Kernels at each replicate's own end.
-    at_capture : (R, K, d)
-        Kernels right after the step that captured a replicate's last feature; where some feature
-        was never captured, those of the end.
-    hit : (R, k, L) int64
-        First step at which a feature was captured (``Lambda >= varrho``); -1 for never.
-    stopped : (R,) int64
-        Number of steps each replicate made.
-    diverged : (R,) bool
-        Left the finite numbers or passed ``OVERFLOW``; ``w`` is from the step before.
-    trace
-        ``strength`` (steps, R, k, L): ``Lambda`` over time; a finished replicate keeps its value.
+    ``at_capture`` are the kernels right after the step that captured a replicate's last feature;
+    where some feature was never captured, those of the end. ``trace`` has ``strength``
+    (steps, R, k, L), ``Lambda`` over time; a finished replicate keeps its value.
     """
 
-    w: Tensor
-    at_capture: Tensor
-    hit: Tensor
-    stopped: Tensor
-    diverged: Tensor
+    w: Tensor  #: (R, K, d), kernels at each replicate's own end
+    at_capture: Tensor  #: (R, K, d)
+    hit: Tensor  #: (R, k, L) int64, first step with ``Lambda >= varrho``; -1 for never
+    stopped: Tensor  #: (R,) int64, number of steps
+    diverged: Tensor  #: (R,) bool, passed ``OVERFLOW``; ``w`` is from the step before
     trace: Trace
 
 
@@ -208,11 +96,16 @@ def pretrain(
     x: Tensor,
     features: Tensor,
     w: Tensor,
-    method: Pretraining,
+    activation: Activation,
     *,
-    varrho: float,
+    theta: float | Tensor,
     learning_rate: float | Tensor,
     max_steps: int,
+    schedule: str | None = None,
+    patches_per_feature: int = 1,
+    target: Tensor | None = None,
+    as_printed: bool = False,
+    captured_at: float | None = None,
     hit_factor: float = 1.0,
     min_steps: int = 0,
     record_every: int = 20,
@@ -221,6 +114,9 @@ def pretrain(
     report: Report = silent,
 ) -> Pretrained:
     """Pre-train by gradient descent. Labels are not used.
+
+    MAE-style (appendix H), unless there is a teacher: with ``schedule`` its kernels are
+    ``tau_t * w`` (section 3.2), with ``target`` it never changes (the discussion of BEiT, H.3).
 
     A replicate ends ``hit_factor`` times later than the step at which all features were captured,
     or at ``max_steps``, or when it diverges. Finished replicates leave the batch.
@@ -232,10 +128,16 @@ def pretrain(
         Only to see what was captured, and to stop.
     w : (R, K, d)
         Kernels at the start; not changed.
-    varrho
-        Correlation at which a feature counts as captured.
-    learning_rate
-        A number, or (R,).
+    theta, learning_rate
+        Probability that a patch is kept, and rate; each a number, or (R,).
+    schedule, patches_per_feature
+        Of the teacher: see :func:`featlearn.mrp.gradients.teacher_factor`.
+    target : (R, N, K)
+        Outputs of a fixed teacher on the unmasked samples.
+    as_printed
+        Follow the vector of Fact 2.2, which is not the gradient of the MAE loss.
+    captured_at
+        Correlation at which a feature counts as captured; left out, ``varrho``.
     min_steps
         No replicate ends earlier, even if its kernels hold all features from the start.
     may_diverge
@@ -243,91 +145,92 @@ def pretrain(
     observe
         What else to write into the trace; a finished replicate keeps its values.
     report
-        Called after every step with its number and a function that says what is seen.
+        Called after every step with its number and a function that gives words for a reader.
 
     Raises
     ------
     DivergedError
         If a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
     """
+    threshold = activation.varrho if captured_at is None else captured_at
     w = w.clone()
     replicates = w.shape[0]
     strength = capture_strength(w, features)
-    hit = torch.where(strength >= varrho, 0, -1)
+    hit = torch.where(strength >= threshold, 0, -1)
     stopped = torch.zeros(replicates, dtype=torch.int64, device=w.device)
     diverged = torch.zeros(replicates, dtype=torch.bool, device=w.device)
     trace = Trace()
-    seen = dict(observe(w, features)) if observe else {}
-    trace.add(0, strength=strength, **seen)
+    observed = dict(observe(w, features)) if observe else {}
+    trace.add(0, strength=strength, **observed)
     running = torch.arange(replicates, device=w.device)
-    batch = fused.prepared(x, w.shape[1], max_steps, method.fusible)
-    live, own, rate = w, features, _rate(learning_rate, running)
-    at_capture = w.clone()
-    step = 0
+    batch = x if as_printed else fused.prepared(x, w.shape[1], max_steps, activation)
+    live, at_capture, step = w, w.clone(), 0
+
+    def of_running(value: float | Tensor) -> float | Tensor:
+        return value[running] if isinstance(value, Tensor) else value
+
+    def descent() -> Tensor:
+        kept = of_running(theta)
+        if schedule is not None:
+            tau = teacher_factor(schedule, step - 1, kept, patches_per_feature, activation.q)
+            return teacher_student_descent(batch, live, kept, activation, tau=tau)
+        if target is not None:
+            return teacher_student_descent(batch, live, kept, activation, target=target[running])
+        formula = mae_descent_as_printed if as_printed else mae_descent
+        return formula(batch, live, kept, activation)
+
+    def look() -> None:
+        for name, values in (observe(live, features[running]) if observe else {}).items():
+            observed[name][running] = values
+
     with Loop("pre-training", {"w": w}, max_steps=max_steps) as loop:
         if saved := loop.latest():
             step, trace = saved.step, Trace.of(saved.tensors, saved.plain["steps"])
-            found = {name: tensor.to(w.device) for name, tensor in saved.tensors.items()}
-            w, live, at_capture = found["w"], found["live"], found["at_capture"]
-            hit, stopped, diverged = found["hit"], found["stopped"], found["diverged"]
-            strength, running = found["strength"], found["running"]
-            seen = {name: found[f"seen/{name}"] for name in seen}
+            kept = {name: tensor.to(w.device) for name, tensor in saved.tensors.items()}
+            w, live, at_capture = kept["w"], kept["live"], kept["at_capture"]
+            hit, stopped, diverged = kept["hit"], kept["stopped"], kept["diverged"]
+            strength, running = kept["strength"], kept["running"]
+            observed = {name: kept[f"seen/{name}"] for name in observed}
             batch = fused.select(batch, running)
-            own, rate = features[running], _rate(learning_rate, running)
 
         def state() -> State:
             tensors = {"w": w, "live": live, "at_capture": at_capture, "hit": hit}
             tensors |= {"stopped": stopped, "diverged": diverged, "strength": strength}
-            tensors |= {"running": running, **{f"seen/{name}": seen[name] for name in seen}}
+            tensors |= {"running": running, **{f"seen/{n}": observed[n] for n in observed}}
             return tensors | trace.state(), {"steps": trace.steps}
 
         while step < max_steps and running.numel():
             step += 1
-            following = live + rate * method.descent(batch, live, step - 1, running)
+            following = live + per_replicate(of_running(learning_rate), live) * descent()
             lost = ~(following.abs().amax((1, 2)) < OVERFLOW)
             if lost.any():
                 if not may_diverge:
-                    _raise_diverged(following, step)
+                    _refuse_diverged(following, step)
                 following[lost] = live[lost]
                 diverged[running[lost]] = True
             live = following
-            now = capture_strength(live, own)
+            now = capture_strength(live, features[running])
             strength[running] = now
-            fresh = (hit[running] < 0) & (now >= varrho)
+            fresh = (hit[running] < 0) & (now >= threshold)
             hit[running] = torch.where(fresh, step, hit[running])
             last = fresh.flatten(1).any(1) & (hit[running] >= 0).flatten(1).all(1)
             at_capture[running[last]] = live[last]
             if step % record_every == 0:
-                _look(observe, live, own, running, seen)
-                trace.add(step, strength=strength, **seen)
+                look()
+                trace.add(step, strength=strength, **observed)
             report(step, partial(_captured_words, hit))
             done = _finished(hit[running], step, hit_factor) & (step >= min_steps) | lost
             if done.any() or step == max_steps:
-                _look(observe, live, own, running, seen)
+                look()
                 w[running], stopped[running] = live, step
                 running, live = running[~done], live[~done]
                 batch = fused.select(batch, ~done)
-                own, rate = features[running], _rate(learning_rate, running)
             loop.after(step, state)
     if trace.steps[-1] != step:
-        trace.add(step, strength=strength, **seen)
+        trace.add(step, strength=strength, **observed)
     never = (hit < 0).flatten(1).any(1)
     at_capture[never] = w[never]
     return Pretrained(w, at_capture, hit, stopped, diverged, trace)
-
-
-def _look(
-    observe: Observe | None, w: Tensor, features: Tensor, running: Tensor, seen: dict[str, Tensor]
-) -> None:
-    """Bring ``seen`` up to date for the replicates that are ``running``."""
-    if observe is not None:
-        for name, values in observe(w, features).items():
-            seen[name][running] = values
-
-
-def _rate(learning_rate: float | Tensor, chosen: Tensor) -> float | Tensor:
-    rate = _pick(learning_rate, chosen)
-    return rate.view(-1, 1, 1) if isinstance(rate, Tensor) else rate
 
 
 def _finished(hit: Tensor, step: int, factor: float) -> Tensor:
@@ -341,18 +244,19 @@ def _captured_words(hit: Tensor) -> dict[str, str]:
     return {"captured": f"{int(captured.sum())}/{captured.numel()} features"}
 
 
-def _raise_diverged(w: Tensor, step: int) -> None:
-    raise DivergedError(
-        f"step {step}: a kernel entry reached {float(w.abs().max()):.3g} (limit {OVERFLOW:g}); "
-        "lower the learning rate or stop earlier"
-    )
+def _refuse_diverged(w: Tensor, step: int) -> None:
+    largest = float(w.abs().max())
+    if not largest < OVERFLOW:
+        raise DivergedError(
+            f"step {step}: a kernel entry reached {largest:.3g} (limit {OVERFLOW:g}); lower the "
+            "learning rate or stop earlier"
+        )
 
 
 # --------------------------------------------------------------------------- classification
 
 
-@dataclass
-class Classifier:
+class Classifier(NamedTuple):
     """A trained classifier: kernels (R, K, d), head (R, k, K), and the trace of its training."""
 
     w: Tensor
@@ -377,28 +281,17 @@ def train_classifier(
 ) -> Classifier:
     """Full-batch gradient descent on the cross-entropy, head and encoder at once.
 
-    One loop for all of them: supervised training from scratch is ``head_rate=0`` with a
-    fixed-block head, a linear probe is ``encoder_rate=0`` (the encoder then runs once), and
-    fine-tuning moves both (equations (14), (15)).
+    Supervised training from scratch is ``head_rate=0`` with a fixed-block head; fine-tuning moves
+    both (equations (14), (15)).
 
-    Parameters
-    ----------
-    x : (R, N, P, d)
-    y : (R, N) int64
-    w : (R, K, d), u : (R, k, K)
-        Start; not changed.
-    encoder_rate, head_rate
-        The paper's ``eta_1`` and ``eta_2``.
-    features : (R, k, L, d)
-        Only to write down ``Lambda`` over time.
-    order
-        ``simultaneous`` as equations (14), (15) say; ``u_then_w`` as their proof uses at its first
-        step: the encoder's gradient then sees the new head. (With a zero head a simultaneous first
-        step leaves the encoder as it is.)
+    ``x`` (R, N, P, d). ``y`` (R, N) int64. ``w`` (R, K, d), u : (R, k, K): start; not changed.
+    ``encoder_rate``, ``head_rate``: the paper's ``eta_1`` and ``eta_2``. ``features`` (R, k, L, d):
+    only to write down ``Lambda`` over time. ``order``: ``simultaneous`` as equations (14), (15)
+    say; ``u_then_w`` as their proof uses at its first step: the encoder's gradient then sees the
+    new head. (With a zero head a simultaneous first step leaves the encoder as it is.).
     """
     w, u = w.clone(), u.clone()
-    frozen = encode_in_blocks(x, w, activation) if encoder_rate == 0 else None
-    batch = x if frozen is not None else fused.prepared(x, w.shape[1], steps, activation)
+    batch = fused.prepared(x, w.shape[1], steps, activation)
     trace, step = Trace(), 0
     with Loop("classification", {"w": w, "u": u}, steps=steps) as loop:
         if saved := loop.latest():
@@ -409,13 +302,9 @@ def train_classifier(
             return {"w": w, "u": u, **trace.state()}, {"steps": trace.steps}
 
         while True:
-            if frozen is not None:
-                down = head_descent(frozen, y, u)
-            else:
-                down = classification_descent(batch, y, w, u, activation)
+            down = classification_descent(batch, y, w, u, activation)
             if step % record_every == 0 or step == steps:
-                if not float(w.abs().max()) < OVERFLOW:
-                    _raise_diverged(w, step)
+                _refuse_diverged(w, step)
                 trace.add(
                     step,
                     loss=down.loss,
@@ -428,10 +317,9 @@ def train_classifier(
                 break
             if head_rate:
                 u = u + head_rate * down.u
-                if order == "u_then_w" and frozen is None:
+                if order == "u_then_w":
                     down = classification_descent(batch, y, w, u, activation)
-            if down.w is not None:
-                w = w + encoder_rate * down.w
+            w = w + encoder_rate * down.w
             step += 1
             loop.after(step, state)
     return Classifier(w, u, trace)
@@ -439,3 +327,167 @@ def train_classifier(
 
 def _loss_words(loss: Tensor) -> dict[str, str]:
     return {"loss": f"{float(loss.mean()):.4f}"}
+
+
+def supervise(
+    problem: Problem,
+    w: Tensor,
+    *,
+    learning_rate: float,
+    steps: int,
+    record_every: int = 20,
+    head_too: bool = False,
+    report: Report = silent,
+) -> Classifier:
+    """The network of Lemma 1, kernels trained from their start ``w`` under fixed blocks.
+
+    With ``head_too`` the head starts at the blocks and is trained as well, at the same rate.
+    (From zero it would not leave the start: neither has a gradient without the other.)
+    """
+    return train_classifier(
+        problem.train.x, problem.train.y, w, problem.blocks(w), problem.activation,
+        encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0, steps=steps,
+        features=problem.features, record_every=record_every, report=report,
+    )  # fmt: skip
+
+
+def finetune(
+    problem: Problem,
+    w: Tensor,
+    *,
+    encoder_rate: float,
+    head_rate: float,
+    steps: int,
+    order: Literal["simultaneous", "u_then_w"] = "simultaneous",
+    record_every: int = 20,
+    report: Report = silent,
+) -> Classifier:
+    """A new linear head from zero and the encoder ``w`` (R, K, d), trained together."""
+    head = w.new_zeros((w.shape[0], problem.spec.classes, w.shape[1]))
+    return train_classifier(
+        problem.train.x, problem.train.y, w, head, problem.activation,
+        encoder_rate=encoder_rate, head_rate=head_rate, steps=steps, features=problem.features,
+        order=order, record_every=record_every, report=report,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- until the labels fit
+
+
+class Fitted(NamedTuple):
+    """Outcome of a supervised training, at each replicate's own end."""
+
+    w: Tensor  #: (R, K, d)
+    loss: Tensor  #: (R,), on the training data
+    accuracy: Tensor  #: (R,), likewise
+    steps: Tensor  #: (R,) int64
+    converged: Tensor  #: (R,) bool: all training labels are right, the loss is below the tolerance
+
+
+#: Called with a step and the kernels (R, K, d) of all replicates before it.
+Watch = Callable[[int, Tensor], None]
+
+
+def fit(
+    parts: Sequence[Samples],
+    w: Tensor,
+    u: Tensor,
+    activation: Activation,
+    *,
+    learning_rate: float,
+    tolerance: float,
+    max_steps: int,
+    report: Report,
+    check_every: int = 20,
+    watch: Watch | None = None,
+    watched: Sequence[int] = (),
+) -> Fitted:
+    """Supervised training of the encoder alone (Lemma 1) until the labels are fitted.
+
+    A replicate stopped too early has lost features only because it had no time. Replicates that
+    have fitted their data leave the batch; ``converged`` marks those that did.
+
+    ``parts``: the training set, in one part or several (see :func:`featlearn.mrp.data.packed`).
+    ``w`` (R, K, d), u : (R, k, K): kernels at the start, and the head, which stays as it is.
+    ``tolerance``: mean cross-entropy below which a replicate that has all its labels right ends; 0
+    trains all replicates for ``max_steps``. ``report``: called after every step with its number and
+    a function that gives words for a reader. ``check_every``: steps between two checks of who has
+    finished. ``watch``, ``watched``: ``watch`` is called at the steps in ``watched``. Raises
+    DivergedError if a kernel leaves the finite numbers or grows beyond ``OVERFLOW``.
+    """
+    w = w.clone()
+    batch = [(fused.prepared(part.x, w.shape[1], max_steps, activation), part.y) for part in parts]
+    replicates = w.shape[0]
+    loss, accuracy = w.new_zeros(replicates), w.new_zeros(replicates)
+    steps = torch.zeros(replicates, dtype=torch.int64, device=w.device)
+    running = torch.arange(replicates, device=w.device)
+    live, head, step = w.clone(), u, 0
+    looked: dict[int, Tensor] = {}
+    with Loop("supervised training", {"w": w, "u": u}, max_steps=max_steps) as loop:
+        if saved := loop.latest():
+            kept = {name: tensor.to(w.device) for name, tensor in saved.tensors.items()}
+            step, w, live, running = saved.step, kept["w"], kept["live"], kept["running"]
+            loss, accuracy, steps = kept["loss"], kept["accuracy"], kept["steps"]
+            head = u[running]
+            batch = [(fused.select(x, running), y[running]) for x, y in batch]
+            looked = {at: kept[f"looked/{at}"] for at in saved.plain["looked"]}
+            for at, kernels in looked.items():
+                assert watch is not None
+                watch(at, kernels)
+
+        def state() -> State:
+            tensors = {"w": w, "live": live, "running": running, "loss": loss}
+            tensors |= {"accuracy": accuracy, "steps": steps}
+            tensors |= {f"looked/{at}": kernels for at, kernels in looked.items()}
+            return tensors, {"looked": list(looked)}
+
+        while True:
+            down = _descent(batch, live, head, activation)
+            if watch is not None and step in watched:
+                w[running] = live
+                looked[step] = w.clone()
+                watch(step, w)
+            report(step, partial(_words, down.loss, replicates))
+            due = step % check_every == 0 or step == max_steps
+            going = torch.ones_like(running, dtype=torch.bool)
+            if due:
+                _refuse_diverged(live, step)
+                w[running], steps[running] = live, step
+                loss[running], accuracy[running] = down.loss, down.accuracy
+                going = ~_fitted(down.loss, down.accuracy, tolerance)
+                if step == max_steps or not going.any():
+                    break
+            live = live + learning_rate * down.w
+            if due and not going.all():
+                running, live, head = running[going], live[going], head[going]
+                batch = [(fused.select(x, going), y[going]) for x, y in batch]
+            step += 1
+            loop.after(step, state)
+    return Fitted(w, loss, accuracy, steps, _fitted(loss, accuracy, tolerance))
+
+
+def _fitted(loss: Tensor, accuracy: Tensor, tolerance: float) -> Tensor:
+    # half a sample of a million: an accuracy of 1 up to the rounding of its mean
+    return (loss < tolerance) & (accuracy > 1 - 5e-7)
+
+
+def _descent(
+    batch: Sequence[tuple[Tensor, Tensor]], w: Tensor, u: Tensor, activation: Activation
+) -> Descent:
+    """The mean over the training set from the means over its parts."""
+    samples = sum(y.shape[1] for _, y in batch)
+    total = Descent(
+        torch.zeros_like(w), torch.zeros_like(u), *(w.new_zeros(w.shape[0]) for _ in range(3))
+    )
+    for x, y in batch:
+        part = classification_descent(x, y, w, u, activation)
+        for summed, one in zip(total, part, strict=True):
+            summed.add_(one, alpha=y.shape[1] / samples)
+    return total
+
+
+def _words(loss: Tensor, replicates: int) -> dict[str, str]:
+    return {
+        "training": f"{loss.shape[0]}/{replicates} replicates",
+        "loss": f"{float(loss.max()):.4f}",
+    }

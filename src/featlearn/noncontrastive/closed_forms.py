@@ -19,41 +19,30 @@ from featlearn.noncontrastive.population import Law, State, noise_moments
 
 @dataclass(frozen=True)
 class Terms:
-    """Section A of the appendix; tensors (..., 2) by neuron or (..., 2, 2) by neuron and feature.
+    """Section A of the appendix: tensors (..., 2) by neuron, (..., 2, 2) by neuron and feature."""
 
-    Attributes
-    ----------
-    u, q, phi
-        ``U_j`` (variance of the online output), ``Q_j``, ``Phi_j = Q_j / U_j**1.5``.
-    noise, mixed_noise, cross_noise
-        ``E_j``, ``E_{j,k}`` (both without ``C_2``) and ``M_33`` (...).
-    h, cross
-        ``H_jl`` and ``K_jl``.
-    gain, borrowed, loss
-        ``Lambda_jl``, ``Gamma_jl``, ``Upsilon_jl``: push of neuron j along feature l by its own
-        output, by the other output through the head, and what normalisation takes back.
-    sigma
-        ``Sigma_jl``, how fast noise is unlearned.
-    delta
-        ``Delta_jl``, what drives the head.
-    xi
-        ``Xi_j``, what pulls the head back.
-    """
-
+    #: ``u``, ``q`` and ``phi``: ``U_j`` (variance of the online output), ``Q_j``, ``Phi_j = Q_j
+    #: / U_j**1.5``.
     u: Tensor
     q: Tensor
     phi: Tensor
+    #: ``noise``, ``mixed_noise`` and ``cross_noise``: ``E_j``, ``E_{j,k}`` (both without
+    #: ``C_2``) and ``M_33`` (...).
     noise: Tensor
     mixed_noise: Tensor
     cross_noise: Tensor
+    #: ``h`` and ``cross``: ``H_jl`` and ``K_jl``.
     h: Tensor
     cross: Tensor
+    #: ``gain``, ``borrowed`` and ``loss``: ``Lambda_jl``, ``Gamma_jl``, ``Upsilon_jl``: push of
+    #: neuron j along feature l by its own output, by the other output through the head, and what
+    #: normalisation takes back.
     gain: Tensor
     borrowed: Tensor
     loss: Tensor
-    sigma: Tensor
-    delta: Tensor
-    xi: Tensor
+    sigma: Tensor  #: ``Sigma_jl``, how fast noise is unlearned
+    delta: Tensor  #: ``Delta_jl``, what drives the head
+    xi: Tensor  #: ``Xi_j``, what pulls the head back
 
 
 def _swap(x: Tensor, axis: int) -> Tensor:
@@ -69,16 +58,9 @@ def head_entries(e: Tensor) -> Tensor:
 def terms(state: State, law: Law, view_noise: float, *, xi_as_printed: bool = False) -> Terms:
     """All terms at once.
 
-    Parameters
-    ----------
-    state
-        Two neurons.
-    law
-        Its constants: ``C_0 alpha_l**6``, ``C_1 alpha_l**6``, ``C_2 s**6``.
-    view_noise
-        ``C_2`` alone: the named noise moments do not contain it.
-    xi_as_printed
-        Fact D.2 as printed, without the cross term of the squared determinant.
+    ``state``: two neurons. ``law``: its constants: ``C_0 alpha_l**6``, ``C_1 alpha_l**6``, ``C_2
+    s**6``. ``view_noise``: ``C_2`` alone: the named noise moments do not contain it.
+    ``xi_as_printed``: Fact D.2 as printed, without the cross term of the squared determinant.
     """
     cubes = state.b**3
     other = _swap(cubes, -2)
@@ -115,17 +97,10 @@ def terms(state: State, law: Law, view_noise: float, *, xi_as_printed: bool = Fa
 
 @dataclass(frozen=True)
 class Printed:
-    """Which factors of (A.2) are used. The corrected ones; as printed they are 1, 1, 1.
+    """Which factors of (A.2) are used. The corrected ones; as printed they are 1, 1, 1."""
 
-    Attributes
-    ----------
-    signal
-        Of the signal part of the weights' gradient.
-    noise, head_noise
-        Of the noise parts of the gradients of weights and head.
-    """
-
-    signal: float = 3.0
+    signal: float = 3.0  #: Of the signal part of the weights' gradient
+    #: ``noise`` and ``head_noise``: of the noise parts of the gradients of weights and head.
     noise: float = 0.5
     head_noise: float = 0.5
 
@@ -149,10 +124,7 @@ def head_descent(named: Terms, state: State, factors: Printed = CORRECTED) -> Te
 def noise_mixing(named: Terms, state: State, power: Tensor, factors: Printed = CORRECTED) -> Tensor:
     """``C`` (..., 2, 2) with ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r`` (Claim A.1, Gaussian form).
 
-    Parameters
-    ----------
-    power
-        ``s**6``, (...).
+    ``power``: ``s**6``, (...).
     """
     entry = head_entries(state.e)
     r, angle = state.residual, state.g[..., 0, 1].unsqueeze(-1)
@@ -201,12 +173,8 @@ def lone_neuron_end(b: Tensor, square_norm: Tensor, law: Law) -> Tensor:
 
     Solves ``alpha_2**6 x**-4 - alpha_1**6 y**-4 = c`` with ``x**2 + y**2 = |w_j|**2`` by bisection.
 
-    Parameters
-    ----------
-    b
-        (..., 2) products with the features at the start, none of them zero.
-    square_norm
-        (...) ``|w_j|**2``.
+    ``b``: (..., 2) products with the features at the start, none of them zero. ``square_norm``:
+    (...) ``|w_j|**2``.
     """
     strong, weak = law.both[..., 0], law.both[..., 1]
     held = weak / b[..., 0] ** 4 - strong / b[..., 1] ** 4
@@ -244,16 +212,8 @@ def largest_head(start: State, kappa: Tensor) -> Tensor:
 def late_residual(b: Tensor, feature: Tensor, time: Tensor, law: Law) -> Tensor:
     """``R_j`` long after a neuron took its feature.
 
-    ``sqrt(C_1**2 alpha**6 B**6 / (180 s**6 C_0 C_2 t))``.
-
-    Parameters
-    ----------
-    b
-        (...) the neuron's product with its feature.
-    feature
-        (...) 0 or 1.
-    time
-        (...) since the start.
+    ``sqrt(C_1**2 alpha**6 B**6 / (180 s**6 C_0 C_2 t))``. ``b``: (...) the neuron's product with
+    its feature. ``feature``: (...) 0 or 1. ``time``: (...) since the start.
     """
     both = torch.where(feature == 0, law.both[..., 0], law.both[..., 1])
     square = torch.where(feature == 0, law.square[..., 0], law.square[..., 1])

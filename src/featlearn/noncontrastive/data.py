@@ -21,39 +21,23 @@ FEATURES = 2
 
 @dataclass(frozen=True)
 class PatchData:
-    """The law of a sample.
+    """The law of a sample."""
 
-    Parameters
-    ----------
-    dimension
-        ``d`` of a patch, features included.
-    patches
-        ``P``, even.
-    feature_patches
-        ``P_0 = |S(X)|``, patches of a present feature.
-    strengths
-        ``(alpha_1, alpha_2)``.
-    noise_std
-        ``s``: the noise has covariance ``s**2`` times the projection ``Pi`` orthogonal to the
-        features.
-    noise
-        ``gaussian``, or ``sphere``: uniform on the sphere of radius ``s * sqrt(d - 2)``. Both meet
-        Assumption 3.3 with ``rho = 0``: they are isotropic and symmetric.
-    presence
-        ``one``: a sample shows one feature. ``both``: it shows both, each on ``P_0`` patches of its
-        own and with a sign of its own (Remark 3.2).
-    strong_share
-        Probability that the one feature is the strong one: 1/2 in Definition 3.1, more for
-        imbalance by frequency (Remark 3.2). Not used where both are present.
-    """
-
-    dimension: int
-    patches: int
-    feature_patches: int
-    strengths: tuple[float, float]
+    dimension: int  #: ``d`` of a patch, features included
+    patches: int  #: ``P``, even
+    feature_patches: int  #: ``P_0 = |S(X)|``, patches of a present feature
+    strengths: tuple[float, float]  #: ``(alpha_1, alpha_2)``
+    #: ``s``: the noise has covariance ``s**2`` times the projection ``Pi`` orthogonal to the
+    #: features.
     noise_std: float = 1.0
+    #: ``gaussian``, or ``sphere``: uniform on the sphere of radius ``s * sqrt(d - 2)``. Both meet
+    #: Assumption 3.3 with ``rho = 0``: they are isotropic and symmetric.
     noise: Noise = "gaussian"
+    #: ``one``: a sample shows one feature. ``both``: it shows both, each on ``P_0`` patches of its
+    #: own and with a sign of its own (Remark 3.2).
     presence: Presence = "one"
+    #: Probability that the one feature is the strong one: 1/2 in Definition 3.1, more for imbalance
+    #: by frequency (Remark 3.2). Not used where both are present.
     strong_share: float = 0.5
 
     def __post_init__(self) -> None:
@@ -99,24 +83,12 @@ class PatchData:
 
 @dataclass(frozen=True)
 class Samples:
-    """A batch for each of R replicates.
+    """A batch for each of R replicates."""
 
-    Attributes
-    ----------
-    x
-        (R, N, P, d) patches.
-    present
-        (R, N, 2) bool: which features a sample shows.
-    sign
-        (R, N, 2): +-1, the sign of each feature.
-    owner
-        (R, N, P): index of the feature on a patch, -1 for noise.
-    """
-
-    x: Tensor
-    present: Tensor
-    sign: Tensor
-    owner: Tensor
+    x: Tensor  #: (R, N, P, d) patches
+    present: Tensor  #: (R, N, 2) bool: which features a sample shows
+    sign: Tensor  #: (R, N, 2): +-1, the sign of each feature
+    owner: Tensor  #: (R, N, P): index of the feature on a patch, -1 for noise
 
 
 def _owners(spec: PatchData, present: Tensor, rank: Tensor) -> Tensor:
@@ -179,21 +151,11 @@ def views(
 
 @dataclass(frozen=True)
 class ViewMoments:
-    """Moments of ``h``, the number of a feature's patches in the first view (hypergeometric).
+    """Moments of ``h``, the number of a feature's patches in the first view (hypergeometric)."""
 
-    Attributes
-    ----------
-    both
-        ``E[h (P_0 - h)]``.
-    square
-        ``E[h**2]``.
-    noise
-        Expected number of noise patches in one view; the paper's ``C_2``.
-    """
-
-    both: float
-    square: float
-    noise: float
+    both: float  #: ``E[h (P_0 - h)]``
+    square: float  #: ``E[h**2]``
+    noise: float  #: Expected number of noise patches in one view; the paper's ``C_2``
 
 
 def view_moments(spec: PatchData) -> ViewMoments:

@@ -21,18 +21,10 @@ from featlearn.noncontrastive.population import Law, Objective, State, descent
 
 @dataclass(frozen=True)
 class Layout:
-    """How a state lies in a vector: B, the upper triangle of G, the off-diagonals of E.
+    """How a state lies in a vector: B, the upper triangle of G, the off-diagonals of E."""
 
-    Parameters
-    ----------
-    neurons
-        ``m``.
-    head
-        Whether E is among the variables; without, it is zero.
-    """
-
-    neurons: int
-    head: bool = True
+    neurons: int  #: ``m``
+    head: bool = True  #: Whether E is among the variables; without, it is zero
 
     @property
     def size(self) -> int:
@@ -88,22 +80,13 @@ def velocity(
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What :func:`trajectory` returns; see :class:`featlearn.noncontrastive.integrate.Path`.
+    """What :func:`trajectory` returns; see :class:`featlearn.noncontrastive.integrate.Path`."""
 
-    Attributes
-    ----------
-    states
-        With axes (S, T) in front.
-    hits, at_hits
-        (S, K) times of the watched levels, and the states there.
-    stopped
-        (S,).
-    """
-
-    states: State
+    states: State  #: With axes (S, T) in front
+    #: ``hits`` and ``at_hits``: (S, K) times of the watched levels, and the states there.
     hits: Tensor
     at_hits: State
-    stopped: Tensor
+    stopped: Tensor  #: (S,)
 
 
 def trajectory(
@@ -121,23 +104,12 @@ def trajectory(
 ) -> Trajectory:
     """The flow from many starts.
 
-    Parameters
-    ----------
-    start
-        (S, ...) states, float64.
-    law
-        (S, ...) or a single law.
-    kappa
-        (S,) speed of the head over that of the encoder.
-    times
-        (S, T) or (T,), rising, in units of ``eta * steps``.
-    head
-        False freezes the head at the identity: the paper's "no prediction head".
-    watch, until
-        Levels (S, K) whose rise to zero is timed, and a condition (S,) that ends a trajectory, of
-        a state and of which starts it belongs to.
-    options
-        For :func:`featlearn.noncontrastive.integrate.integrate`.
+    ``start``: (S, ...) states, float64. ``law``: (S, ...) or a single law. ``kappa``: (S,) speed of
+    the head over that of the encoder. ``times``: (S, T) or (T,), rising, in units of ``eta *
+    steps``. ``head``: false freezes the head at the identity: the paper's "no prediction head".
+    ``watch``, ``until``: levels (S, K) whose rise to zero is timed, and a condition (S,) that ends
+    a trajectory, of a state and of which starts it belongs to. ``options``: for
+    :func:`featlearn.noncontrastive.integrate.integrate`.
     """
     layout = Layout(start.neurons, head)
     count = start.b.shape[0]

@@ -86,27 +86,15 @@ def _hermite(share: Tensor, h: Tensor, y: Tensor, v: Tensor, z: Tensor, u: Tenso
 
 @dataclass(frozen=True)
 class Path:
-    """What :func:`integrate` returns, for S systems of n variables.
+    """What :func:`integrate` returns, for S systems of n variables."""
 
-    Attributes
-    ----------
-    states
-        (S, T, n) at the wanted times; a system that stopped early stays where it stopped.
-    hits
-        (S, K): first time at which each watched level rose to zero, infinite if it never did.
-    at_hits
-        (S, K, n): the state at that time, not a number if there was none.
-    stopped
-        (S,): time at which a system stopped, its last wanted time if it did not.
-    steps
-        Attempts made, all systems in lock-step.
-    """
-
+    #: (S, T, n) at the wanted times; a system that stopped early stays where it stopped.
     states: Tensor
+    #: (S, K): first time at which each watched level rose to zero, infinite if it never did.
     hits: Tensor
-    at_hits: Tensor
-    stopped: Tensor
-    steps: int
+    at_hits: Tensor  #: (S, K, n): the state at that time, not a number if there was none
+    stopped: Tensor  #: (S,): time at which a system stopped, its last wanted time if it did not
+    steps: int  #: Attempts made, all systems in lock-step
 
 
 @dataclass
@@ -156,29 +144,13 @@ def integrate(
 ) -> Path:
     """States of every system at given times.
 
-    Parameters
-    ----------
-    field
-        Velocities; must act on each row alone.
-    y
-        (S, n) states at time 0, float64.
-    times
-        (S, T), rising along the second axis, not negative.
-    watch
-        Gives levels (S, K) of states; the first time at which each rises to zero is noted.
-    until
-        Gives (S,) bool: a system for which it is true stops.
-    rtol, atol
-        Tolerated error of a step, relative to a component and absolute.
-    first_step
-        Length of the first attempt, in units of the last time of a system.
-    max_steps
-        Attempts, over all systems together in lock-step.
-
-    Raises
-    ------
-    ArithmeticError
-        If a system needs more steps, or its step shrinks to nothing.
+    ``field``: velocities; must act on each row alone. ``y``: (S, n) states at time 0, float64.
+    ``times``: (S, T), rising along the second axis, not negative. ``watch``: gives levels (S, K) of
+    states; the first time at which each rises to zero is noted. ``until``: gives (S,) bool: a
+    system for which it is true stops. ``rtol``, ``atol``: tolerated error of a step, relative to a
+    component and absolute. ``first_step``: length of the first attempt, in units of the last time
+    of a system. ``max_steps``: attempts, over all systems together in lock-step. Raises
+    ``ArithmeticError`` if a system needs more steps, or its step shrinks to nothing.
     """
     count = y.shape[0]
     which = torch.arange(count, device=y.device)

@@ -23,17 +23,7 @@ def _cubes(x: Tensor, w: Tensor) -> Tensor:
 def encode(x: Tensor, w: Tensor) -> Tensor:
     """``f_j(X) = sum_p <w_j, X_p>**3``.
 
-    Parameters
-    ----------
-    x
-        (..., N, P, d) patches.
-    w
-        (..., m, d) neurons.
-
-    Returns
-    -------
-    Tensor
-        (..., N, m).
+    ``x``: (..., N, P, d) patches. ``w``: (..., m, d) neurons. Returns (..., N, m).
     """
     return _cubes(x, w).sum(-2)
 
@@ -51,12 +41,7 @@ def encode_views(x: Tensor, first: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
 def with_head(f: Tensor, e: Tensor) -> Tensor:
     """``F_j = f_j + sum_{r != j} E_jr f_r``: the identity plus the trained off-diagonals.
 
-    Parameters
-    ----------
-    f
-        (..., N, m) outputs of the encoder.
-    e
-        (..., m, m); its diagonal is not read.
+    ``f``: (..., N, m) outputs of the encoder. ``e``: (..., m, m); its diagonal is not read.
     """
     off = e - torch.diag_embed(e.diagonal(dim1=-2, dim2=-1))
     return f + f @ off.transpose(-1, -2)
@@ -89,17 +74,8 @@ def loss(
     second is half of the first (for two neurons). All of the paper's appendix belongs to the half,
     and so does a learning rate here.
 
-    Parameters
-    ----------
-    f, g
-        (..., N, m): the encoder on the first and on the second view.
-    e
-        (..., m, m) off-diagonals of the head.
-
-    Returns
-    -------
-    Tensor
-        (...): with batch normalisation ``m - mean <F, G>``.
+    ``f``, ``g``: (..., N, m): the encoder on the first and on the second view. ``e``: (..., m, m)
+    off-diagonals of the head. Returns (...), with batch normalisation ``m - mean <F, G>``.
     """
     online = normalise(with_head(f, e), normalisation)
     target = normalise(g, normalisation)

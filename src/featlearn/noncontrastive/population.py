@@ -28,21 +28,11 @@ Objective = Literal["batch", "inner-product", "squared"]
 
 @dataclass(frozen=True)
 class Law:
-    """What the population objective knows of the data; leading axes are batch axes.
+    """What the population objective knows of the data; leading axes are batch axes."""
 
-    Attributes
-    ----------
-    both
-        (..., 2): ``C_0 alpha_l**6``, by feature.
-    square
-        (..., 2): ``C_1 alpha_l**6``.
-    noise
-        (...): ``C_2 E<u, xi>**6 / 15``, that is ``C_2 s**6`` for Gaussian noise.
-    """
-
-    both: Tensor
-    square: Tensor
-    noise: Tensor
+    both: Tensor  #: (..., 2): ``C_0 alpha_l**6``, by feature
+    square: Tensor  #: (..., 2): ``C_1 alpha_l**6``
+    noise: Tensor  #: (...): ``C_2 E<u, xi>**6 / 15``, that is ``C_2 s**6`` for Gaussian noise
 
     @classmethod
     def of(cls, spec: PatchData, device: Any = "cpu") -> Law:
@@ -74,21 +64,11 @@ class Law:
 
 @dataclass(frozen=True)
 class State:
-    """Where training stands; leading axes are batch axes.
+    """Where training stands; leading axes are batch axes."""
 
-    Attributes
-    ----------
-    b
-        (..., m, 2): ``<w_j, v_l>``.
-    g
-        (..., m, m): Gram matrix of ``Pi w_j``; the paper's ``R_j`` and ``R_12``.
-    e
-        (..., m, m): off-diagonals of the head, zero on the diagonal.
-    """
-
-    b: Tensor
-    g: Tensor
-    e: Tensor
+    b: Tensor  #: (..., m, 2): ``<w_j, v_l>``
+    g: Tensor  #: (..., m, m): Gram matrix of ``Pi w_j``; the paper's ``R_j`` and ``R_12``
+    e: Tensor  #: (..., m, m): off-diagonals of the head, zero on the diagonal
 
     @property
     def neurons(self) -> int:
@@ -142,11 +122,8 @@ def _second_moments(state: State, law: Law) -> tuple[Tensor, Tensor]:
 def loss(state: State, law: Law, target: State | None = None) -> Tensor:
     """The objective (A.1) for any m: ``m - sum_j Q_j num_j / sqrt(U_j)``, (...).
 
-    Parameters
-    ----------
-    target
-        State of the target branch, of which no gradient is taken; by default ``state`` itself,
-        detached. Give ``state`` for the objective without StopGrad.
+    ``target``: state of the target branch, of which no gradient is taken; by default ``state``
+    itself, detached. Give ``state`` for the objective without StopGrad.
     """
     if target is None:
         target = State(state.b.detach(), state.g.detach(), state.e.detach())
@@ -161,21 +138,11 @@ def loss(state: State, law: Law, target: State | None = None) -> Tensor:
 
 @dataclass(frozen=True)
 class Descent:
-    """Negative gradients.
+    """Negative gradients."""
 
-    Attributes
-    ----------
-    b
-        (..., m, 2): ``-<grad_{w_j} L, v_l>``.
-    mixing
-        (..., m, m) symmetric ``C``: ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r``.
-    e
-        (..., m, m): ``-dL/dE``, zero on the diagonal.
-    """
-
-    b: Tensor
-    mixing: Tensor
-    e: Tensor
+    b: Tensor  #: (..., m, 2): ``-<grad_{w_j} L, v_l>``
+    mixing: Tensor  #: (..., m, m) symmetric ``C``: ``-Pi grad_{w_j} L = sum_r C_jr Pi w_r``
+    e: Tensor  #: (..., m, m): ``-dL/dE``, zero on the diagonal
 
 
 def descent(

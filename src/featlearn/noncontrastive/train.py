@@ -22,26 +22,13 @@ from featlearn.noncontrastive.population import State, state_of
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of training.
+    """One way of training."""
 
-    Parameters
-    ----------
-    learning_rate
-        ``eta``, for the loss as in :func:`featlearn.noncontrastive.model.loss`.
-    head_rate
-        ``eta_E``; 0 leaves the head at the identity (``TrainPredHead = False``).
-    normalisation
-        Of the outputs: ``batch``, ``l2`` or ``none``.
-    stop_gradient
-        Whether the target is a constant, its statistics included.
-    symmetric
-        Average of the loss over both orders of the views; the paper uses one order.
-    """
-
-    learning_rate: float
-    head_rate: float
-    normalisation: Normalisation = "batch"
-    stop_gradient: bool = True
+    learning_rate: float  #: ``eta``, for the loss as in :func:`featlearn.noncontrastive.model.loss`
+    head_rate: float  #: ``eta_E``; 0 leaves the head at the identity (``TrainPredHead = False``)
+    normalisation: Normalisation = "batch"  #: Of the outputs: ``batch``, ``l2`` or ``none``
+    stop_gradient: bool = True  #: Whether the target is a constant, its statistics included
+    #: Average of the loss over both orders of the views; the paper uses one order.
     symmetric: bool = False
 
     def objective(self, f: Tensor, g: Tensor, e: Tensor) -> Tensor:
@@ -119,19 +106,9 @@ def train(
 ) -> Iterator[Snapshot]:
     """Run Algorithm 1; yields the state every ``record_every`` steps, the start included.
 
-    Parameters
-    ----------
-    start
-        (R, m, d) neurons, the same for every variant.
-    streams
-        Gives a generator a replicate, by purpose; samples and views have their own.
-    samples
-        ``N`` fresh samples a step and replicate.
-
-    Raises
-    ------
-    DivergedError
-        If a variant overflows.
+    ``start``: (R, m, d) neurons, the same for every variant. ``streams``: gives a generator a
+    replicate, by purpose; samples and views have their own. ``samples``: ``N`` fresh samples a step
+    and replicate. Raises ``DivergedError`` if a variant overflows.
     """
     chosen = list(variants.values())
     count, neurons = len(chosen), start.shape[1]
@@ -141,22 +118,22 @@ def train(
     head_rate = torch.tensor([v.head_rate for v in chosen], dtype=w.dtype, device=device)
     off = 1 - torch.eye(neurons, dtype=w.dtype, device=device)
     data, masks = streams("samples"), streams("views")
-    step, told = 0, list[Snapshot]()
+    step, snapshots = 0, list[Snapshot]()
     with Loop("training", {"w": w}, variants=repr(variants), samples=samples) as loop:
         if saved := loop.latest():
             step, w, e = saved.step, saved.tensors["w"].to(device), saved.tensors["e"].to(device)
             for place, stream in enumerate((*data, *masks)):
                 stream.set_state(saved.tensors[f"streams/{place}"])
-            told = [_snapshot(saved.tensors, at, device) for at in saved.plain["told"]]
-            yield from told
+            snapshots = [_snapshot(saved.tensors, at, device) for at in saved.plain["told"]]
+            yield from snapshots
 
         def state() -> Kept:
             tensors = {"w": w, "e": e}
             for place, stream in enumerate((*data, *masks)):
                 tensors[f"streams/{place}"] = stream.get_state()
-            for snapshot in told:
+            for snapshot in snapshots:
                 tensors |= _named(snapshot)
-            return tensors, {"told": [snapshot.step for snapshot in told]}
+            return tensors, {"told": [snapshot.step for snapshot in snapshots]}
 
         while True:
             x = sample(spec, samples, data, w.dtype).x.to(device)
@@ -167,8 +144,8 @@ def train(
                     raise DivergedError(
                         f"step {step}: a variant overflowed; lower its learning rate"
                     )
-                told.append(Snapshot(step, state_of(w.double(), e.double()), losses))
-                yield told[-1]
+                snapshots.append(Snapshot(step, state_of(w.double(), e.double()), losses))
+                yield snapshots[-1]
             if step == steps:
                 return
             w = w - rate.view(-1, 1, 1, 1) * by_w

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.checks import Checks, must
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
 
@@ -28,55 +29,41 @@ def contains(domains: Mapping[str, Any]) -> dict[str, str]:
     return {name: "measured" if name == own else "stand-in" for name in SHOWN}
 
 
-def faults(nuclear: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
-    theory, domains = nuclear["theory"], nuclear["domains"]
+def faults(nuclear: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other."""
+    check = Checks("nuclear", nuclear)
+    domains = nuclear["domains"]
     for name in ("rank", "featuriser"):
-        own = theory[name]
-        if own["r"] >= own["d"]:
-            yield f"nuclear.theory.{name}.r: {own['r']}; expected fewer than d ({own['d']})"
-    own = domains["domains"]
-    data = {"kind": "folder", **own["data"]} if own["made"] == "folders" else own["data"]
-    yield from data_faults(data, "nuclear.domains.domains.data")
-    if own.get("name") and own["name"] not in TABLES:
-        yield (
-            f"nuclear.domains.domains.name: {own['name']!r}; expected one of {', '.join(TABLES)}, "
-            "or nothing"
-        )
-    weights = domains["weights"]
-    if weights and ":" not in weights and not Path(weights).expanduser().is_file():
-        yield f"nuclear.domains.weights: {weights}: no such file; expected one, or library:name"
+        check.less(f"theory.{name}.r", f"theory.{name}.d")
+    made = domains["domains"]
+    data = {"kind": "folder", **made["data"]} if made["made"] == "folders" else made["data"]
+    check.faults += data_faults(data, "nuclear.domains.domains.data")
+    if made.get("name"):
+        known = f"one of {', '.join(TABLES)}, or nothing"
+        check("domains.domains.name", made["name"] in TABLES, known)
+    if (weights := domains["weights"]) and ":" not in weights:
+        there = Path(weights).expanduser().is_file()
+        check("domains.weights", there, "a file, or library:name", weights)
     if domains["augmentation"]:
-        yield from augmentation_faults(domains["augmentation"], "nuclear.domains.augmentation")
-    arms = domains["arms"]
+        check.faults += augmentation_faults(domains["augmentation"], "nuclear.domains.augmentation")
+    arms = {name: arm for name, arm in domains["arms"].items() if arm is not None}
     for name in ("ERM", "ERM-NU"):
-        if arms.get(name) is None:
-            yield f"nuclear.domains.arms.{name}: missing; expected it: figures compare with it"
+        check("domains.arms", name in arms, f"with {name}: figures compare with it", list(arms))
     first: dict[str, str] = {}
     for name, arm in arms.items():
-        if arm is not None and (same := first.setdefault(repr(sorted(arm.items())), name)) != name:
-            yield (
-                f"nuclear.domains.arms.{name}: the settings of {same}; expected others, for a "
-                "comparison of an algorithm with itself shows nothing"
-            )
-    if 0 not in domains["sweep"]["weights"]:
-        yield f"nuclear.domains.sweep.weights: {domains['sweep']['weights']}; expected 0 among them"
-    training = domains["training"]
-    if training["checkpoint_every"] > training["steps"]:
-        yield (
-            f"nuclear.domains.training.checkpoint_every: {training['checkpoint_every']}; expected "
-            f"at most the {training['steps']} steps"
-        )
+        same = first.setdefault(repr(sorted(arm.items())), name)
+        wanted = "other settings: a comparison of an algorithm with itself shows nothing"
+        check(f"domains.arms.{name}", same == name, wanted, f"those of {same}")
+    check.holds("domains.sweep.weights", 0)
+    check.most("domains.training.checkpoint_every", "domains.training.steps")
+    return check.faults
 
 
 def missing(nuclear: Mapping[str, Any]) -> Iterator[str]:
     """The folder of domains, if it is not there."""
-    own = nuclear["domains"]["domains"]
-    if own["made"] == "folders" and not Path(own["data"]["path"]).expanduser().is_dir():
-        yield (
-            f"nuclear.domains.domains.data.path: {own['data']['path']}: no such folder; expected "
-            "one with a folder a domain"
-        )
+    made = nuclear["domains"]["domains"]
+    if made["made"] == "folders" and not Path(path := made["data"]["path"]).expanduser().is_dir():
+        yield must("nuclear.domains.domains.data.path", "a folder with a folder a domain", path)
 
 
 def state(nuclear: Mapping[str, Any]) -> str:
@@ -88,7 +75,7 @@ def state(nuclear: Mapping[str, Any]) -> str:
 
 
 def _images(own: Mapping[str, Any]) -> str:
-    from featlearn.images.on_disk import listing_digest, sources
+    from featlearn.images.data.on_disk import listing_digest, sources
 
     try:
         if own["made"] != "folders":

@@ -26,11 +26,8 @@ def train(
 ) -> Tensor:  # fmt: skip
     """Effective weights (arms, d) after ``steps`` steps of Adam with a cosine schedule.
 
-    Parameters
-    ----------
-    arms
-        Penalty and its weight: ``none``, ``l2`` (weight / 2 ||A||^2), or ``nuclear`` (weight times
-        the nuclear norm over sqrt(batch)).
+    ``arms``: penalty and its weight: ``none``, ``l2`` (weight / 2 ||A||^2), or ``nuclear`` (weight
+    times the nuclear norm over sqrt(batch)).
     """
     start = torch.randn(features, d, generator=generator(*name, "start")) / math.sqrt(d) * 0.1
     a = start.repeat(len(arms), 1, 1).requires_grad_()

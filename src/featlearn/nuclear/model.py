@@ -79,12 +79,9 @@ def optimum(seen: Sums, r: int, d: int, penalty: float, kind: str = "l2") -> tup
     """(alpha, beta) of the penalised loss reduced as in (E.10), by Newton with backtracking.
 
     ``l2``: eq. (6.4), penalty / 2 |w|^2. ``nuclear``: penalty times the root of the mean square of
-    the score, the least nuclear norm over sqrt(n) of features with these effective weights.
-
-    Raises
-    ------
-    ArithmeticError
-        If the gradient does not vanish; for the nuclear norm also where the optimum is 0.
+    the score, the least nuclear norm over sqrt(n) of features with these effective weights. Raises
+    ArithmeticError if the gradient does not vanish; for the nuclear norm also where the optimum is
+    0.
     """
     s = torch.stack([seen.invariant, seen.environment], 1)
     share = torch.full((len(s),), 1 / len(s)).double() if seen.share is None else seen.share
@@ -165,11 +162,7 @@ def best_supports(z: Tensor, budgets: Sequence[int], penalty: float) -> dict[int
     """ERM-rank, eq. (6.5), by exhaustive search: of each budget the support of the least loss.
 
     Without a norm bound no minimiser exists, as loss 0 is approached at infinity; a small l2
-    penalty makes one.
-
-    Parameters
-    ----------
-    z : (n, d)
+    penalty makes one. ``z`` (n, d).
     """
     found = {}
     for budget in budgets:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from featlearn.core import heads
 from featlearn.core.seeds import generator
-from featlearn.images.datasets import Labelled
-from featlearn.images.domains import Part, Rows
+from featlearn.images.data.datasets import Labelled
+from featlearn.images.worlds.domains import Part, Rows
 
 #: Images that are read together.
 AT_ONCE = 512
@@ -24,16 +24,9 @@ def opponents(
 ) -> dict[str, dict[str, Any]]:  # fmt: skip
     """Accuracies by opponent; heads are solved, and their penalties chosen on ``chosen``.
 
-    Parameters
-    ----------
-    settings
-        ``pixels`` (a side; larger images are averaged down to it), ``features`` (random rectified
-        features of these pixels).
-
-    Returns
-    -------
-    dict
-        Of each opponent ``averaging`` (``best``), ``training``, ``validation`` and ``value``.
+    ``settings``: ``pixels`` (a side; larger images are averaged down to it), ``features`` (random
+    rectified features of these pixels). Returns dict: of each opponent ``averaging`` (``best``),
+    ``training``, ``validation`` and ``value``.
     """
     parts: tuple[Part | Labelled, ...] = (Part.joined(learned), chosen, unseen)
     raw = [_pixels(one.images, settings["pixels"]) for one in parts]

@@ -69,10 +69,8 @@ def losses(
 ) -> Tensor:  # fmt: skip
     """The loss of each network, (R,).
 
-    Parameters
-    ----------
-    phi, scores
-        Features (R, B, p) and scores (R, B, classes), trial by trial, in each all ``arms``.
+    ``phi``, ``scores``: features (R, B, p) and scores (R, B, classes), trial by trial, in each all
+    ``arms``.
     """
     by_class = scores.movedim(2, 1)
     entropy = functional.cross_entropy(by_class, batch.labels, reduction="none")

@@ -54,14 +54,9 @@ class Average:
 class Swad:
     """Dense averaging in the valley of the validation loss (Cha et al. 2021, Algorithm 1).
 
-    Parameters
-    ----------
-    converge
-        Segments of which the first must be the lowest for the valley to begin (N_s).
-    tolerance
-        Segments that must all lie above the threshold for it to end (N_e).
-    ratio
-        The threshold is the mean loss of the ``converge`` segments times 1 + ratio.
+    ``converge``: segments of which the first must be the lowest for the valley to begin (N_s).
+    ``tolerance``: segments that must all lie above the threshold for it to end (N_e). ``ratio``:
+    the threshold is the mean loss of the ``converge`` segments times 1 + ratio.
     """
 
     def __init__(self, converge: int, tolerance: int, ratio: float):

@@ -20,12 +20,12 @@ from torch.nn import functional
 
 from featlearn.core import loops
 from featlearn.core.checkpoint import Checkpoint
-from featlearn.core.pieces import Keeper
+from featlearn.core.loops import Keeper
 from featlearn.core.seeds import generator
-from featlearn.images.datasets import Labelled
-from featlearn.images.domains import Part
-from featlearn.images.draws import Draws
+from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
+from featlearn.images.rng import Draws
+from featlearn.images.worlds.domains import Part
 from featlearn.nuclear.penalties import Mixed, losses
 from featlearn.nuclear.swad import Average, State, Swad, below, under
 
@@ -36,17 +36,10 @@ Sight = Callable[[Tensor, Draws | None], Tensor]
 class Net(nn.Module):
     """Encoder and linear head: images to features and scores.
 
-    Parameters
-    ----------
-    encoder
-    size
-        Pixels of the images' sides.
-    classes
-    features
-        ``mean`` over the encoder's last map, or all cells of the ``map``.
-    frozen
-        Norms over batches keep the statistics that the encoder came with, as in the released code;
-        from a random start they then do nothing.
+    ``encoder``. ``size``: pixels of the images' sides. ``classes``. ``features``: ``mean`` over the
+    encoder's last map, or all cells of the ``map``. ``frozen``: norms over batches keep the
+    statistics that the encoder came with, as in the released code; from a random start they then do
+    nothing.
     """
 
     def __init__(
@@ -79,10 +72,7 @@ class Net(nn.Module):
 class Stack:
     """Networks of one shape, their weights (R, ...).
 
-    Parameters
-    ----------
-    nets
-        R networks.
+    ``nets``: R networks.
     """
 
     def __init__(self, nets: Sequence[Net], device: torch.device | str):

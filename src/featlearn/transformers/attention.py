@@ -18,21 +18,9 @@ def softmax_attention(
 ) -> Tensor:
     """softmax(scale q k^T) v, over the keys that a query may see.
 
-    Parameters
-    ----------
-    q
-        (B, h, n, d).
-    k, v
-        (B, g, m, d): each is shared by h / g neighbouring query heads (Ainslie et al. 2023).
-    causal
-        The queries are the last n of the m tokens, and see none that comes later.
-    scale
-        1 / sqrt(d) if left out.
-
-    Returns
-    -------
-    Tensor
-        (B, h, n, d).
+    Returns (B, h, n, d). ``q``: (B, h, n, d). ``k``, ``v``: (B, g, m, d): each is shared by h / g
+    neighbouring query heads (Ainslie et al. 2023). ``causal``: the queries are the last n of the m
+    tokens, and see none that comes later. ``scale``: 1 / sqrt(d) if left out.
     """
     # the processor's kernel reads shared keys where they lie; CUDA's of float32 wants a copy a head
     if not q.is_cpu:
@@ -72,17 +60,8 @@ def visible(n: int, m: int, device: torch.device | None = None) -> Tensor:
 def linear_attention(q: Tensor, k: Tensor, v: Tensor, *, scale: float = 1.0) -> Tensor:
     """scale (q k^T) v, every query sees every key.
 
-    Parameters
-    ----------
-    q
-        (..., n, d).
-    k, v
-        (..., m, d) and (..., m, e).
-
-    Returns
-    -------
-    Tensor
-        (..., n, e), by the cheaper of the two orders of the products.
+    ``q``: (..., n, d). ``k``, ``v``: (..., m, d) and (..., m, e). Returns (..., n, e), by the
+    cheaper of the two orders of the products.
     """
     n, m, d, e = q.shape[-2], k.shape[-2], q.shape[-1], v.shape[-1]
     through_keys = n * m * (d + e)
@@ -94,18 +73,7 @@ def linear_attention(q: Tensor, k: Tensor, v: Tensor, *, scale: float = 1.0) -> 
 def hadamard_attention(z: Tensor, query: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     """(M o (Z Q Z^T)) Z P, where o multiplies entry by entry (thesis, Definition 8.6).
 
-    Parameters
-    ----------
-    z
-        Tokens in rows, (..., n, d).
-    query, value
-        Q and P, (d, d).
-    mask
-        M, (n, n).
-
-    Returns
-    -------
-    Tensor
-        (..., n, d).
+    ``z``: tokens in rows, (..., n, d). ``query``, ``value``: Q and P, (d, d). ``mask``: M, (n, n).
+    Returns (..., n, d).
     """
     return (mask * (z @ query @ z.mT)) @ (z @ value)

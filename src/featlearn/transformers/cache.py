@@ -14,10 +14,7 @@ from torch import Tensor
 class Cache:
     """Keys and values of each layer, (B, g, m, d); B sequences, g heads, m tokens.
 
-    Attributes
-    ----------
-    position
-        Place of the next token: how many were seen, whatever is still kept.
+    ``position``: place of the next token: how many were seen, whatever is still kept.
     """
 
     def __init__(self, layers: int):
@@ -83,12 +80,8 @@ class Cache:
     def gather(self, index: Tensor, layer: int | None = None) -> None:
         """Keep only the tokens ``index`` of those kept, in that order.
 
-        Parameters
-        ----------
-        index
-            (m',) for all sequences and heads, or (B, g, m') for each.
-        layer
-            Of which layer; of all if left out.
+        ``index``: (m',) for all sequences and heads, or (B, g, m') for each. ``layer``: of which
+        layer; of all if left out.
         """
         for one in range(len(self._held)) if layer is None else [layer]:
             k, v = self.keys_and_values(one)

@@ -40,12 +40,7 @@ def log_probabilities(
     """Log-probability of each of ``words`` after each of ``prompts``, summed over its tokens.
 
     Sequences of like length are scored together, filled up on the right: under a causal mask what
-    follows changes nothing.
-
-    Returns
-    -------
-    Tensor
-        (prompts, words), float64.
+    follows changes nothing. Returns (prompts, words), float64.
     """
     items = [continuation(tokenizer, prompt, word) for prompt in prompts for word in words]
     found = torch.zeros(len(items), dtype=torch.float64)

@@ -31,22 +31,12 @@ Weights = Mapping[str, Tensor]
 class Shape:
     """Sizes and kind of a decoder.
 
-    Parameters
-    ----------
-    words, outputs
-        Tokens that are read, and that are told apart at the end; the same if left out.
-    width, layers, heads, head_width, hidden
-        D, number of blocks, h, d and F. h d need not be D.
-    key_value_heads
-        g, a divisor of h; h if left out.
-    length
-        Most tokens of a sequence, with learned positions; 0 for rotary ones.
-    base
-        Of the rotary positions.
-    norm, activation
-        ``layer`` or ``rms``; ``relu``, ``gelu`` or ``swiglu``.
-    epsilon
-        Of the norms.
+    ``words``, ``outputs``: tokens that are read, and that are told apart at the end; the same if
+    left out. ``width``, ``layers``, ``heads``, ``head_width``, ``hidden``: D, number of blocks, h,
+    d and F. h d need not be D. ``key_value_heads``: g, a divisor of h; h if left out. ``length``:
+    most tokens of a sequence, with learned positions; 0 for rotary ones. ``base``: of the rotary
+    positions. ``norm``, ``activation``: ``layer`` or ``rms``; ``relu``, ``gelu`` or ``swiglu``.
+    ``epsilon``: of the norms.
     """
 
     words: int
@@ -119,12 +109,7 @@ def start(shape: Shape, streams: Sequence[torch.Generator]) -> dict[str, Tensor]
 class Decoder:
     """R decoders of one shape.
 
-    Parameters
-    ----------
-    shape
-        Of all of them.
-    weights
-        By the names of :meth:`Shape.weights`.
+    ``shape``: of all of them. ``weights``: by the names of :meth:`Shape.weights`.
     """
 
     def __init__(self, shape: Shape, weights: Weights):
@@ -137,12 +122,8 @@ class Decoder:
     ) -> Tensor:
         """Logits of the token after each of ``tokens`` (R, B, n): (R, B, n, V).
 
-        Parameters
-        ----------
-        last
-            Only of so many tokens at the end; the last block then computes no others.
-        cache
-            What was seen before; it takes these tokens in.
+        ``last``: only of so many tokens at the end; the last block then computes no others.
+        ``cache``: what was seen before; it takes these tokens in.
         """
         first = cache.position if cache else 0
         x = self.embed(tokens, first)

@@ -23,31 +23,17 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 def load(folder: Path) -> tuple[Any, Any]:
     """A causal language model and its tokenizer, in float32 and for evaluation.
 
-    Parameters
-    ----------
-    folder
-        Holds ``config.json``, weights as ``*.safetensors`` and the files of a tokenizer, as
-        ``save_pretrained`` writes them and as they are published.
-
-    Returns
-    -------
-    model, tokenizer
-        As of ``AutoModelForCausalLM`` and ``AutoTokenizer``; no weight asks for gradients.
-
-    Raises
-    ------
-    FeatlearnError
-        If something is missing or damaged, is a pickle, or asks for code of its own: naming the
-        file and what was expected.
+    ``folder``: holds ``config.json``, weights as ``*.safetensors`` and the files of a tokenizer, as
+    ``save_pretrained`` writes them and as they are published. Returns ``model, tokenizer``: as of
+    ``AutoModelForCausalLM`` and ``AutoTokenizer``; no weight asks for gradients. Raises
+    FeatlearnError if something is missing or damaged, is a pickle, or asks for code of its own:
+    naming the file and what was expected.
     """
     return _loaded(folder, "AutoModelForCausalLM", "a causal language model")
 
 
 def load_encoder(folder: Path) -> tuple[Any, Any]:
-    """The same for an encoder of texts such as BERT, of ``AutoModel``.
-
-    A pooler, which is not used, may lack.
-    """
+    """The same for an encoder of texts such as BERT, of ``AutoModel`` (its pooler may lack)."""
     return _loaded(folder, "AutoModel", "an encoder of texts", unused="pooler")
 
 

@@ -13,19 +13,9 @@ from featlearn.transformers.decoder import Shape
 def llama_weights(state: Mapping[str, Tensor], shape: Shape) -> dict[str, Tensor]:
     """Of one pretrained network: R = 1.
 
-    Parameters
-    ----------
-    state
-        The ``state_dict`` of a ``LlamaForCausalLM``, whose matrices are (out, in).
-    shape
-        Its sizes, with ``norm="rms"`` and ``activation="swiglu"``.
-
-    Raises
-    ------
-    KeyError
-        If a weight is missing.
-    ValueError
-        If one has another size than ``shape`` says.
+    ``state``: the ``state_dict`` of a ``LlamaForCausalLM``, whose matrices are (out, in).
+    ``shape``: its sizes, with ``norm="rms"`` and ``activation="swiglu"``. Raises KeyError if a
+    weight is missing. Raises ValueError if one has another size than ``shape`` says.
     """
     words = state["model.embed_tokens.weight"]
     found = {

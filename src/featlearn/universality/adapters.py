@@ -23,16 +23,10 @@ TEMPERATURE = 0.5
 class Cached:
     """Frozen features of one target.
 
-    Parameters
-    ----------
-    copies : (R, N, n, width)
-        Of N augmented copies of the training samples.
-    parts
-        ``train``, ``validation`` and ``test``: features (R, n, width) and classes (R, n).
-    classes
-        Number of classes.
-    floors
-        Of what learns nothing, by its name, features (R, n, width) of the same samples by part.
+    ``copies`` (R, N, n, width): of N augmented copies of the training samples. ``parts``:
+    ``train``, ``validation`` and ``test``: features (R, n, width) and classes (R, n). ``classes``:
+    number of classes. ``floors``: of what learns nothing, by its name, features (R, n, width) of
+    the same samples by part.
     """
 
     copies: Tensor
@@ -80,16 +74,9 @@ def train_adapters(
 ) -> Weights:
     """Adapters for each number of labels, of each replicate, by Adam with a cosine.
 
-    Parameters
-    ----------
-    copies
-        Augmented copies that are used; two different ones are a pair, so ``weight`` asks for two.
-    weight
-        Of NT-Xent beside the cross-entropy (lambda).
-    sizes
-        Width of the adapter, samples of a step, steps, learning rate.
-    random
-        A generator a replicate.
+    ``copies``: augmented copies that are used; two different ones are a pair, so ``weight`` asks
+    for two. ``weight``: of NT-Xent beside the cross-entropy (lambda). ``sizes``: width of the
+    adapter, samples of a step, steps, learning rate. ``random``: a generator a replicate.
     """
     if weight and copies < 2:
         raise ValueError(f"copies: {copies}; expected two or more for a contrastive loss")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
@@ -16,81 +17,81 @@ from featlearn.universality.words import WORLD
 SHARES = (1, 5, 10, 20, 100)
 
 
-def faults(universality: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
+def faults(universality: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other."""
+    check = Checks("universality", universality)
     probe = universality["theory"]["probe"]
     features = probe["shared"] + probe["private"]
-    if min(probe["labels"]) >= 2 * features:
-        yield (
-            f"universality.theory.probe.labels: {probe['labels']}; expected one below twice the "
-            f"{features} features, where weights of features matter"
-        )
-    if 1 not in probe["tasks"]:
-        yield f"universality.theory.probe.tasks: {probe['tasks']}; expected also 1"
-    yield from _ladder_faults(universality["ladders"])
-    related, tasks = universality["related"], universality["ladders"]["tasks"]
-    if max(related["kinds"]) >= tasks:
-        yield f"universality.related.kinds: {related['kinds']}; expected numbers below {tasks}"
-    yield from _foundation_faults(universality["foundation"], tasks)
+    wanted = f"a list with one below twice the {features} features, where weights matter"
+    check("theory.probe.labels", min(probe["labels"]) < 2 * features, wanted)
+    check.holds("theory.probe.tasks", 1)
+    _check_ladders(check, universality["ladders"])
+    for key in ("related.kinds", "foundation.tasks"):
+        check.less(key, "ladders.tasks")
+    copies = universality["foundation"]["copies"]
+    right = copies[0] == 1 and sorted(copies) == list(copies)
+    check("foundation.copies", right, "a rising list that begins with 1")
+    for name, model in universality["foundation"]["models"].items():
+        _check_encoder(check, model, f"foundation.models.{name}")
     for ladder in ("pictures", "residual"):
-        yield from _set_faults(universality[ladder]["sets"], f"universality.{ladder}.sets")
+        _check_sets(check, universality[ladder]["sets"], f"{ladder}.sets")
+    return check.faults
 
 
-def _set_faults(sets: Sequence[Mapping[str, Any]], place: str) -> Iterator[str]:
-    names = [own["name"] for own in sets]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        yield f"{place}: {twice[0]}: named twice; expected names that differ"
-    for own in sets:
-        key = f"{place}: {own['name']}"
-        if ("data" in own) == ("made" in own):
-            yield f"{key}: {sorted(own)}; expected data or made, one of them"
-        elif "data" in own:
-            yield from data_faults(own["data"], f"{key}: data")
+def _check_sets(check: Checks, sets: Sequence[Mapping[str, Any]], key: str) -> None:
+    names = [each["name"] for each in sets]
+    check(key, len(set(names)) == len(names), "a list whose names differ", names)
+    for number, each in enumerate(sets):
+        keys = sorted(each)
+        right = ("data" in each) != ("made" in each)
+        check(f"{key}.{number}", right, "a set with data or made, one of them", keys)
+        if right and "data" in each:
+            path = f"universality.{key}.{number}.data"
+            check.faults += data_faults(each["data"], path)
 
 
-def _ladder_faults(ladders: Mapping[str, Any]) -> Iterator[str]:
-    mixtures, tasks, key = ladders["mixtures"], ladders["tasks"], "universality.ladders"
-    for wanted in (1, tasks):
-        if wanted not in mixtures:
-            yield f"{key}.mixtures: {mixtures}; expected also {wanted}: the target alone, and all"
-    if max(mixtures) > tasks:
-        yield f"{key}.mixtures: {mixtures}; expected at most the {tasks} tasks that there are"
-    if sorted(mixtures) != list(mixtures):
-        yield f"{key}.mixtures: {mixtures}; expected a rising list"
-    if len(ladders["class_weights"]) != len(mixtures):
-        yield (
-            f"{key}.class_weights: {len(ladders['class_weights'])} numbers; expected "
-            f"{len(mixtures)}, one a mixture"
-        )
-    if ladders["alone"] >= tasks:
-        yield f"{key}.alone: {ladders['alone']}; expected fewer than the {tasks} tasks"
-    if next(iter(ladders["worlds"])) != WORLD:
-        yield f"{key}.worlds: {list(ladders['worlds'])}; expected {WORLD!r} first"
+def _check_ladders(check: Checks, ladders: Mapping[str, Any]) -> None:
+    mixtures, tasks = ladders["mixtures"], ladders["tasks"]
+    check.holds("ladders.mixtures", 1, tasks, why="the target alone, and all tasks")
+    check.most("ladders.mixtures", "ladders.tasks")
+    check.rising("ladders.mixtures")
+    same = len(ladders["class_weights"]) == len(mixtures)
+    check("ladders.class_weights", same, f"{len(mixtures)} numbers, one a mixture")
+    check.less("ladders.alone", "ladders.tasks")
+    worlds = list(ladders["worlds"])
+    check("ladders.worlds", worlds[0] == WORLD, f"worlds with {WORLD} first", worlds)
     expected = [ladders["samples"]["train"] * share // 100 for share in SHARES]
-    if list(ladders["labels"]) != expected:
-        yield (
-            f"{key}.labels: {ladders['labels']}; expected {expected}: {SHARES} % of the "
-            f"{ladders['samples']['train']} training samples"
-        )
+    wanted = f"{expected}: {SHARES} % of samples.train ({ladders['samples']['train']})"
+    check("ladders.labels", list(ladders["labels"]) == expected, wanted)
 
 
-def _foundation_faults(foundation: Mapping[str, Any], tasks: int) -> Iterator[str]:
-    key = "universality.foundation"
-    if max(foundation["tasks"]) >= tasks:
-        yield f"{key}.tasks: {foundation['tasks']}; expected numbers below {tasks}, the first is 0"
-    if foundation["copies"][0] != 1 or sorted(foundation["copies"]) != list(foundation["copies"]):
-        yield f"{key}.copies: {foundation['copies']}; expected a rising list that begins with 1"
-    for name, model in foundation["models"].items():
-        yield from _encoder_faults(model, f"{key}.models.{name}")
-        for target, data in model["targets"].items():
-            place = f"{key}.models.{name}.targets.{target}"
-            if not _is_text(model):
-                yield from data_faults(data, place)
-                if not Path(data.get("path") or ".").expanduser().exists():
-                    yield f"{place}.path: {data['path']}: no such folder or file"
-            elif not Path(data.get("path") or "").expanduser().joinpath("train.jsonl").is_file():
-                said = data.get("path") or "none"
-                yield f"{place}.path: {said}; expected a folder of train, validation and test.jsonl"
+def _check_encoder(check: Checks, model: Mapping[str, Any], key: str) -> None:
+    """What else only the job of the encoder would notice, after the networks before it."""
+    kind, weights = model["encoder"]["kind"], model["weights"]
+    known = {"kind", "name"} | ({"pooling"} if kind == "timm" else set())
+    if kind in ("timm", "torchvision"):
+        right = {"kind", "name"} <= set(model["encoder"]) <= known
+        wanted = f"the kind {kind} and the name of a network of it"
+        check(f"{key}.encoder", right, wanted, sorted(model["encoder"]))
+    if kind == "timm":
+        pooling = model["encoder"].get("pooling", "own")
+        right = pooling in ("own", "mean")
+        check(f"{key}.encoder.pooling", right, "own (as timm pools) or mean", pooling)
+    place = Path(weights).expanduser()
+    if kind == "text":
+        check(f"{key}.weights", place.is_dir(), "a folder of the library transformers", weights)
+    elif ":" not in weights:
+        check(f"{key}.weights", place.is_file(), "a file, or library:name", weights)
+    for target, data in model["targets"].items():
+        path = data.get("path") or ""
+        if _is_text(model):
+            there = Path(path).expanduser().joinpath("train.jsonl").is_file()
+            wanted = "a folder of train, validation and test.jsonl"
+            check(f"{key}.targets.{target}.path", there, wanted, path or "none")
+        else:
+            check.faults += data_faults(data, f"universality.{key}.targets.{target}")
+            there = Path(path or ".").expanduser().exists()
+            check(f"{key}.targets.{target}.path", there, "a folder or a file", path)
 
 
 def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
@@ -111,9 +112,8 @@ def from_files(foundation: Mapping[str, Any]) -> set[str]:
 
 
 def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
-    """Of each table, whether all its rows are measured: of encoders and data under their names.
-
-    Tables 7.2 and F.8 stay stand-ins: the thesis tunes the whole of SimCSE, here it is an adapter.
+    """Whether each table has all rows measured under their names; 7.2 and F.8 stay stand-ins
+    (SimCSE is tuned whole).
     """
     models = foundation["models"]
 
@@ -135,34 +135,12 @@ def contains(foundation: Mapping[str, Any]) -> dict[str, str]:
             for name in ("table-7-2", *ADAPTED, *PROBED)}  # fmt: skip
 
 
-def _encoder_faults(model: Mapping[str, Any], key: str) -> Iterator[str]:
-    """What would be found out only when the networks before it have been trained."""
-    kind, weights = model["encoder"]["kind"], model["weights"]
-    known = {"kind", "name"} | ({"pooling"} if kind == "timm" else set())
-    if kind in ("timm", "torchvision") and not {"kind", "name"} <= set(model["encoder"]) <= known:
-        yield (
-            f"{key}.encoder: {sorted(model['encoder'])}; expected the kind {kind} and the name of "
-            "a network of it"
-        )
-    pooling = model["encoder"].get("pooling", "own")
-    if kind == "timm" and pooling not in ("own", "mean"):
-        yield f"{key}.encoder.pooling: {pooling!r}; expected own (as timm pools) or mean"
-    place = Path(weights).expanduser()
-    if kind == "text" and not place.is_dir():
-        yield f"{key}.weights: {weights}: no such folder; expected one of the library transformers"
-    elif kind != "text" and ":" not in weights and not place.is_file():
-        yield f"{key}.weights: {weights}: no such file; expected one, or library:name"
-
-
 def state(groups: Mapping[str, Mapping[str, Any]]) -> str:
     """A digest of the files of ``data`` groups, so that other files are read again.
 
-    Parameters
-    ----------
-    groups
-        By their places in the config, which a message names.
+    ``groups``: by their places in the config, which a message names.
     """
-    from featlearn.images.on_disk import listing_digest, sources
+    from featlearn.images.data.on_disk import listing_digest, sources
 
     found = []
     for place, data in groups.items():

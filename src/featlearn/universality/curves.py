@@ -14,10 +14,7 @@ BY = ["world", "arm", "mixture", "replicate"]
 
 
 def class_weights(config: Mapping[str, Any]) -> pd.Series:
-    """Weight of each probed task in the thesis' average, which counts a set by its classes.
-
-    The probed task of a rung stands for the set that the rung brings.
-    """
+    """Weight of each rung's task in the thesis' average, which counts a set by its classes."""
     tasks = [mixture - 1 for mixture in config["mixtures"]]
     return pd.Series(config["class_weights"], index=tasks) / sum(config["class_weights"])
 
@@ -60,9 +57,8 @@ def changes(shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def crossing(labels: Sequence[float], difference: Sequence[float]) -> float:
-    """Labels from which on a difference stays positive, between two by their logarithms.
-
-    0 if it is positive throughout, infinite if it is not at the most labels.
+    """Labels from which on a difference stays positive, on a log scale; 0 if always, infinite if
+    not at the most.
     """
     x, y = np.log(np.asarray(labels, float)), np.asarray(difference, float)
     if y[-1] <= 0:

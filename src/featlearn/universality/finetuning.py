@@ -28,12 +28,8 @@ def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
 def resumed(state: Mapping[str, Tensor], times: int = 1, body: Body = hidden_layer) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
-    Parameters
-    ----------
-    state
-        ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks.
-    times
-        How often all of them are repeated.
+    ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks. ``times``: how often
+    all of them are repeated.
     """
     weights = repeated(part_of(state, "encoder"), times)
     method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]), body)
@@ -90,15 +86,8 @@ def tune(
 ) -> Weights:
     """Train encoders and linear heads in place.
 
-    Parameters
-    ----------
-    weight
-        ``lambda``; with 0 ``stream`` gives one view, and two otherwise.
-
-    Returns
-    -------
-    dict
-        ``weight`` (P, classes, width) and ``bias`` (P, 1, classes) of the heads, which start at 0.
+    ``weight``: ``lambda``; with 0 ``stream`` gives one view, and two otherwise. Returns dict:
+    ``weight`` (P, classes, width) and ``bias`` (P, 1, classes) of the heads, which start at 0.
     """
     count, width = method.weights["last"].shape[:2]
     head = {"weight": torch.zeros(count, classes, width), "bias": torch.zeros(count, 1, classes)}
@@ -133,12 +122,8 @@ def accuracies(
 ) -> list[dict[str, Any]]:
     """Rows of test and training accuracies on the target, by labels, mixture and replicate.
 
-    Parameters
-    ----------
-    parts
-        Views (R, n, d) and classes (R, n) of training and test.
-    labels, spans
-        Of the P networks.
+    ``parts``: views (R, n, d) and classes (R, n) of training and test. ``labels``, ``spans``: of
+    the P networks.
     """
     right = {}
     for part in ("train", "test"):

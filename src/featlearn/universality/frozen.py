@@ -15,12 +15,12 @@ from torch.nn import functional
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.augment import Augment
-from featlearn.images.datasets import ImageSet, open_splits
-from featlearn.images.draws import Draws
+from featlearn.images.data.datasets import ImageSet, open_splits
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.features import extract
-from featlearn.images.others import LIBRARIES, Borrowed
+from featlearn.images.pretrained import LIBRARIES, Borrowed
+from featlearn.images.rng import Draws
+from featlearn.images.train.features import extract
 from featlearn.images.weights import load_weights
 from featlearn.transformers.folder import load_encoder
 from featlearn.transformers.sentences import LONGEST, features
@@ -74,17 +74,12 @@ def of_files(
     """Of pictures or texts on disk, through an encoder with weights from a file.
 
     Replicates deal the training samples out in another order, stratified: few labels differ.
-
-    Parameters
-    ----------
-    model
-        ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`; ``folder``
-        where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder of the
-        kind ``timm`` or ``torchvision`` is that library's network of this ``name``, whose features
-        are those that timm pools or, ``pooling: mean``, the mean over places; one of the kind
-        ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
-    deals
-        Number of replicates.
+    ``model``: ``encoder`` and ``weights`` (see :func:`featlearn.images.weights.load_weights`;
+    ``folder`` where named weights lie), ``targets`` (``data`` groups), ``augmentation``. An encoder
+    of the kind ``timm`` or ``torchvision`` is that library's network of this ``name``, whose
+    features are those that timm pools or, ``pooling: mean``, the mean over places; one of the kind
+    ``text`` has a folder for ``weights``, and its targets are read by :func:`read_texts`.
+    ``deals``: number of replicates.
     """
     read = _texts if model["encoder"]["kind"] == "text" else _pictures
     found = read(model, target, copies, seed, cache, device)
@@ -227,12 +222,8 @@ def _bags(tokenizer: Any, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
 def read_texts(folder: str) -> dict[str, tuple[list[str], Tensor]]:
     """Texts and classes of ``train.jsonl``, ``validation.jsonl`` and ``test.jsonl`` of a folder.
 
-    A line is an object with ``text`` and ``label``, 0 for the first class.
-
-    Raises
-    ------
-    ConfigError
-        If a file is missing, or a line is another.
+    A line is an object with ``text`` and ``label``, 0 for the first class. Raises ConfigError if a
+    file is missing, or a line is another.
     """
     found = {}
     for part in PARTS:

@@ -69,13 +69,9 @@ def probed(
 ) -> tuple[list[float], list[float]]:
     """Test and training accuracy of converged probes on so many labels, a number a network.
 
-    Parameters
-    ----------
-    parts
-        Features (P, n, width) and classes (P, n) of training, validation and test.
-    labels
-        The first of the training samples; the validation set that chooses the penalty is no
-        larger, for it costs labels, too.
+    ``parts``: features (P, n, width) and classes (P, n) of training, validation and test.
+    ``labels``: the first of the training samples; the validation set that chooses the penalty is no
+    larger, for it costs labels, too.
     """
     (x, y), (x_held, y_held) = parts["train"], parts["validation"]
     held = min(labels, x_held.shape[1])
@@ -93,12 +89,8 @@ def probes(
 ) -> list[dict[str, Any]]:
     """Rows of the accuracies of probes on these tasks, by labels.
 
-    Parameters
-    ----------
-    represent
-        Gives features (spans x R, n, width) of samples.
-    spans
-        What a row says of each span.
+    ``represent``: gives features (spans x R, n, width) of samples. ``spans``: what a row says of
+    each span.
     """
     count, rows = ladders["replicates"], []
     for task in tasks:

@@ -45,14 +45,9 @@ LOSSES = {
 class Mixture:
     """Tasks and their features.
 
-    Parameters
-    ----------
-    shared, private
-        Features that all tasks share (s), and of each task alone (q).
-    weights
-        Share of the samples of each task, T numbers that sum to 1.
-    shared_scale, private_scale
-        Standard deviations of the features in each task; one number for all, or T.
+    ``shared``, ``private``: features that all tasks share (s), and of each task alone (q).
+    ``weights``: share of the samples of each task, T numbers that sum to 1. ``shared_scale``,
+    ``private_scale``: standard deviations of the features in each task; one number for all, or T.
     """
 
     shared: int

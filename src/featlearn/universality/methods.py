@@ -85,14 +85,9 @@ def batch_norm(x: Tensor) -> Tensor:
 class SimCLR:
     """In-batch InfoNCE of both directions on normalised outputs, without a head.
 
-    Parameters
-    ----------
-    weights
-        Encoders at their start, of P = spans x R networks; trained in place.
-    random
-        Of heads and banks, a generator a replicate; all spans begin with the same.
-    body
-        Of the encoders.
+    ``weights``: encoders at their start, of P = spans x R networks; trained in place. ``random``:
+    of heads and banks, a generator a replicate; all spans begin with the same. ``body``: of the
+    encoders.
     """
 
     def __init__(

@@ -16,9 +16,9 @@ from torch.nn import functional
 
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import derive_seed
-from featlearn.images import colour
-from featlearn.images.classified import open_classified
-from featlearn.images.shapes import glyphs
+from featlearn.images import pixel_operations as ops
+from featlearn.images.data.datasets import open_classified
+from featlearn.images.worlds.shapes import glyphs
 from featlearn.universality.finetuning import spread
 from featlearn.universality.labelled import PARTS
 from featlearn.universality.training import Views
@@ -51,13 +51,9 @@ def open_set(
 ) -> Pictures:
     """Pictures of a rung.
 
-    Parameters
-    ----------
-    settings
-        ``data``, as ``images.data.real``, made grey; ``turned`` to turn them by a quarter; or
-        ``made``, ``glyphs`` or ``gratings``, ``count`` of them with ``side`` pixels.
-    name
-        Of the random stream.
+    ``settings``: ``data``, as ``images.data.real``, made grey; ``turned`` to turn them by a
+    quarter; or ``made``, ``glyphs`` or ``gratings``, ``count`` of them with ``side`` pixels.
+    ``name``: of the random stream.
     """
     random = torch.Generator().manual_seed(derive_seed(*name))
     if settings.get("data"):
@@ -65,7 +61,7 @@ def open_set(
         stream = (*name[:-1], "split")
         found = open_classified({**settings["data"], "size": side}, cache, *stream, key=key)
         images = torch.cat([found.train.images, found.test.images]).float() / 255
-        grey = colour.luma(images)[:, 0]
+        grey = ops.luma(images)[:, 0]
         labels = torch.cat([found.train.labels, found.test.labels])
         return Pictures(grey.rot90(1, (1, 2)) if settings.get("turned") else grey, labels)
     if settings["made"] == "glyphs":
@@ -97,11 +93,7 @@ def _gratings(labels: Tensor, side: int, random: torch.Generator) -> Tensor:
 def seen(images: Tensor, place: Tensor, noise: Tensor, room: int) -> Tensor:
     """Views (..., d) of pictures (..., s, s), d = (s + room)^2.
 
-    Parameters
-    ----------
-    place : (..., 2)
-        Row and column of the corner, 0 to ``room``.
-    noise : (..., d)
+    ``place`` (..., 2): row and column of the corner, 0 to ``room``. ``noise`` (..., d).
     """
     side = images.shape[-1] + room
     wide = functional.pad(images.flatten(0, -3), (room,) * 4)
@@ -131,12 +123,7 @@ def pairs(
 ) -> Views:
     """Two views of pictures of each span.
 
-    Parameters
-    ----------
-    images : (N, s, s)
-        Of all sets.
-    pools
-        Rows (R, n) of a span each.
+    ``images`` (N, s, s): of all sets. ``pools``: rows (R, n) of a span each.
     """
     while True:
         chosen = torch.stack([torch.rand(batch, generator=own) for own in random])
@@ -160,10 +147,7 @@ def labelled_views(
 ) -> Iterator[tuple[Tensor, ...]]:
     """Classes (P, n) and views (P, n, d) of labelled pictures, for :func:`finetuning.tune`.
 
-    Parameters
-    ----------
-    rows
-        (R, N) of the training; a number of labels has the first of them.
+    ``rows``: (R, N) of the training; a number of labels has the first of them.
     """
     while True:
         place = torch.stack([torch.rand(batch, generator=one) for one in random])

@@ -15,9 +15,8 @@ from scipy.special import expit
 
 
 def threshold(probability: float) -> float:
-    """Norm up to which two states of this probability are merged, of three states in all.
-
-    The third state is opposite; from it on, their distinguishing feature is encoded.
+    """Norm up to which two of three states, of this probability each, are merged; then their
+    feature is encoded.
     """
     return sqrt(max(0.0, log(1 / probability - 3) / 2)) if probability < 0.25 else 0.0
 
@@ -70,9 +69,8 @@ def simplex_loss() -> float:
 
 
 def descended(random: np.random.Generator, starts: int) -> Iterator[tuple[float, bool]]:
-    """Four states on the circle from random starts: the loss, and whether z_1 lies as in an XOR.
-
-    It does if both states of a class are opposite corners of the square.
+    """Four states on the circle from random starts: the loss, and whether each class takes opposite
+    corners.
     """
     for _ in range(starts):
         points, loss = on_sphere(random.standard_normal((4, 2)), 1.0, np.full(4, 0.25))

@@ -50,19 +50,11 @@ def beside(
 ) -> Table:
     """A table of the thesis and measurements of the same shape below it.
 
-    Parameters
-    ----------
-    quoted
-        What stands in ``config/paper_values/universality.yaml``, and the table's name in it.
-    measured
-        Columns row (words of the row), column, replicate, value (a share).
-    index
-        What names a row of the thesis.
-    rows
-        Of the thesis' table; by default all.
-    named
-        Whether a row and column that both have are the same encoder and data: they then stand
-        together, and ``measured`` beside ``paper_value``.
+    ``quoted``: what stands in ``config/paper_values/universality.yaml``, and the table's name in
+    it. ``measured``: columns row (words of the row), column, replicate, value (a share). ``index``:
+    what names a row of the thesis. ``rows``: of the thesis' table; by default all. ``named``:
+    whether a row and column that both have are the same encoder and data: they then stand together,
+    and ``measured`` beside ``paper_value``.
     """
     printed = pd.DataFrame(rows if rows is not None else quoted[which]["rows"])
     printed = printed.assign(row=printed[list(index)].astype(str).agg(", ".join, axis=1))

@@ -12,9 +12,8 @@ from scipy.optimize import brentq
 
 
 def norm_bound(tasks: int) -> float:
-    """Leading factor of the risk bound over that after one task: (T + 1) / (2 sqrt T).
-
-    Of as many private as shared features, with labels that depend equally on both.
+    """Leading factor of the risk bound over that of one task, (T + 1) / (2 sqrt T), for equally
+    many features.
     """
     return (tasks + 1) / (2 * float(np.sqrt(tasks)))
 

@@ -76,21 +76,10 @@ def pretrain(
 ) -> SimCLR:
     """Train ``weights`` in place from their start.
 
-    Parameters
-    ----------
-    weights
-        Of P = spans x R networks, span by span.
-    random
-        Of heads and banks, a generator a replicate.
-    decay : (P,)
-        Decoupled weight decay of each network.
-    body
-        Of the encoders.
-
-    Returns
-    -------
-    SimCLR
-        The method with its ``weights``, and its momentum encoders and queue where it has them.
+    Returns SimCLR: the method with its ``weights``, and its momentum encoders and queue where it
+    has them. ``weights``: of P = spans x R networks, span by span. ``random``: of heads and banks,
+    a generator a replicate. ``decay`` (P,): decoupled weight decay of each network. ``body``: of
+    the encoders.
     """
     method = METHODS[recipe.method](weights, recipe.temperature, random, body)
     descend(method, method.loss, views, recipe.steps, recipe.rate, decay=decay)

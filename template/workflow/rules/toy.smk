@@ -1,15 +1,11 @@
 # A toy paper: how many noisy views show a feature?
 
-AVERAGING = config["toy"]["averaging"]
-
 
 use rule calculate as toy_averaging with:
     output:
-        alignment=f"{RESULTS}/toy/measurements/averaging.parquet",
-    log:
-        f"{LOGS}/toy/averaging.log",
+        **outputs("toy", alignment="averaging"),
     params:
-        **by("toy.experiments:averaging", AVERAGING),
+        **by("toy.experiments:averaging", config["toy"]["averaging"]),
 
 
-experiment("toy", "averaging", AVERAGING, alignment=rules.toy_averaging.output.alignment)
+experiment("toy", "averaging")

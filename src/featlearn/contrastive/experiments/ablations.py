@@ -9,7 +9,7 @@ import pandas as pd
 
 from featlearn.contrastive.data import SparseCoding
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
-from featlearn.contrastive.measure import EVALUATION_COLUMNS, history_frame, tidy
+from featlearn.contrastive.measure import quantity_frame
 from featlearn.core.config import merge
 from featlearn.core.progress import Progress
 
@@ -24,25 +24,20 @@ def arm_config(config: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def measure(job: Job) -> Results:
-    """Train every arm; a model ``arm/raw`` is a baseline on the data of that arm."""
-    histories: list[pd.DataFrame] = []
-    rows: list[tuple[object, ...]] = []
+    """Train arms that differ in one thing; a model ``arm/raw`` is a baseline on the arm's data."""
+    evaluation = []
     # arms with the same data have the same tasks and baselines
-    tasks: dict[SparseCoding, tuple[Downstream, list[tuple[Any, ...]]]] = {}
+    tasks: dict[SparseCoding, tuple[Downstream, pd.DataFrame]] = {}
     for name in job.config["arms"]:
         config = arm_config(job.config, name)
         experiment = Experiment("ablations", config, job.seed, job.device)
         arm = Arm.of(config)
         if experiment.spec not in tasks:
             downstream = Downstream(experiment)
-            tasks[experiment.spec] = downstream, [*downstream.baselines()]
+            tasks[experiment.spec] = downstream, downstream.baselines()
         downstream, baselines = tasks[experiment.spec]
         report = Progress(f"{job.rule} {name}", arm.training.steps).report
-        done = experiment.train(arm, config["record_every"], report)
-        histories.append(history_frame(name, done))
-        rows += tidy(downstream.outcome(arm, done), name)
-        rows += [(f"{name}/{model}", *rest) for model, *rest in baselines]
-    return {
-        "history": pd.concat(histories, ignore_index=True),
-        "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
-    }
+        done = experiment.train(arm, arm.training.steps, report)
+        evaluation.append(quantity_frame(downstream.outcome(arm, done), model=name))
+        evaluation.append(baselines.assign(model=f"{name}/" + baselines["model"]))
+    return {"evaluation": pd.concat(evaluation, ignore_index=True)}

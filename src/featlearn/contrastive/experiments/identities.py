@@ -15,7 +15,7 @@ from torch import Tensor
 
 from featlearn.contrastive.closed_forms import covariance, pair_operator
 from featlearn.contrastive.data import SparseCoding, draw_dictionary, random_masks, sample
-from featlearn.contrastive.gradients import (
+from featlearn.contrastive.model import (
     Batch,
     codes,
     contrastive_loss,
@@ -25,9 +25,10 @@ from featlearn.contrastive.gradients import (
     negative_weights,
     pseudo_loss,
     similarities,
+    slope,
 )
-from featlearn.contrastive.model import slope
-from featlearn.contrastive.sampled import SAMPLED_COLUMNS, sampled_rows
+from featlearn.contrastive.sampled import sampled_frames
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 
 if TYPE_CHECKING:
@@ -45,16 +46,13 @@ IDENTITY_SCALE = 0.7
 SMALL = SparseCoding(atoms=4, dimension=8, activity=2.0)
 DIRECTIONS = 20
 
-Row = tuple[str, float, int, float]
-COLUMNS = ("quantity", "scale", "replicate", "value")
-
 
 def measure(job: Job) -> Results:
     """Check identities on random instances, and closed forms of expectations by sampling."""
     streams = Streams(job.seed, "contrastive", "identities", range(job.config["replicates"]))
     return {
-        "instances": pd.DataFrame(instance_rows(job.config, streams), columns=COLUMNS),
-        "sampled": pd.DataFrame(sampled_rows(job.config, streams), columns=SAMPLED_COLUMNS),
+        "instances": pd.concat(instances(job.config, streams), ignore_index=True),
+        "sampled": pd.concat(sampled_frames(job.config, streams), ignore_index=True),
     }
 
 
@@ -87,10 +85,10 @@ def _gaussian(shape: tuple[int, ...], streams: list[torch.Generator]) -> Tensor:
     return torch.stack([torch.randn(shape, generator=s, dtype=torch.float64) for s in streams])
 
 
-def relative_error(found: Tensor, wanted: Tensor) -> Tensor:
+def relative_error(result: Tensor, wanted: Tensor) -> Tensor:
     """``|found - wanted| / |wanted|`` over all axes but the first: (R,)."""
-    found, wanted = found.flatten(1), wanted.flatten(1)
-    return (found - wanted).norm(dim=1) / wanted.norm(dim=1)
+    result, wanted = result.flatten(1), wanted.flatten(1)
+    return (result - wanted).norm(dim=1) / wanted.norm(dim=1)
 
 
 def by_autograd(given: Instance, *, stop_gradient: bool = True) -> tuple[Tensor, Tensor]:
@@ -110,10 +108,10 @@ def by_autograd(given: Instance, *, stop_gradient: bool = True) -> tuple[Tensor,
 def gradient_errors(given: Instance) -> dict[str, Tensor]:
     """The hand-written gradient against automatic differentiation."""
     true_w, true_b = by_autograd(given)
-    found = descent(given.batch, given.w, given.b, given.tau)
+    result = descent(given.batch, given.w, given.b, given.tau)
     return {
-        "gradient": relative_error(found.w, true_w),
-        "threshold_gradient": relative_error(found.b, true_b),
+        "gradient": relative_error(result.w, true_w),
+        "threshold_gradient": relative_error(result.b, true_b),
     }
 
 
@@ -143,11 +141,7 @@ def decomposition_errors(given: Instance) -> dict[str, Tensor]:
 
 
 def _printed_terms(given: Instance) -> Tensor:
-    """The sum of the four terms with the signs of Definition E.4 as printed, (R, m, d).
-
-    Printed are a minus before the second part of psi and phi, and a plus between the positive and
-    the negative term.
-    """
+    """The sum of the four terms with the signs of Definition E.4 as printed, (R, m, d)."""
     batch, w, atoms, b = given.batch, given.w, given.atoms, given.b
     seen = codes(batch, w, b)
     weights = negative_weights(seen, given.tau)
@@ -156,7 +150,7 @@ def _printed_terms(given: Instance) -> Tensor:
     def printed(x: Tensor) -> Tensor:
         u = torch.bmm(x, w.mT)
         up, down = (u > threshold).double(), (u < -threshold).double()
-        return (u - threshold) * up - (u + threshold) * down
+        return (u - threshold) * up - (u + threshold) * down  # a minus in print
 
     kept = weights.sum(-1, keepdim=True)
     own = kept * printed(batch.positive) + torch.bmm(weights, printed(batch.negative))
@@ -208,11 +202,11 @@ def operator_errors(streams: Streams) -> dict[str, Tensor]:
     return errors
 
 
-def instance_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
-    """All identities on random instances, with the columns of :data:`COLUMNS`."""
+def instances(config: Mapping[str, Any], streams: Streams) -> Iterator[pd.DataFrame]:
+    """All identities on random instances: columns quantity, scale, replicate, value."""
     for scale in config["weight_scales"]:
         given = draw_instance(streams, scale)
-        yield from _rows(scale, printed_errors(given))
+        yield _frame(scale, printed_errors(given))
     given = draw_instance(streams, IDENTITY_SCALE, tau=0.8)
     shape = (DIRECTIONS, NEURONS, SPEC.dimension)
     directions = _gaussian(shape, streams("directions")).transpose(0, 1)
@@ -222,10 +216,14 @@ def instance_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[Row]:
         pseudo_errors(given, directions),
         operator_errors(streams),
     ):
-        yield from _rows(IDENTITY_SCALE, errors)
+        yield _frame(IDENTITY_SCALE, errors)
 
 
-def _rows(scale: float, quantities: Mapping[str, Tensor]) -> Iterator[Row]:
-    for quantity, values in quantities.items():
-        for replicate, value in enumerate(values.tolist()):
-            yield quantity, scale, replicate, value
+def _frame(scale: float, errors: Mapping[str, Tensor]) -> pd.DataFrame:
+    values = torch.stack([*errors.values()])[:, None]
+    axes: dict[str, Any] = {
+        "quantity": [*errors],
+        "scale": [scale],
+        "replicate": range(values.shape[-1]),
+    }
+    return tidy(axes, value=values)

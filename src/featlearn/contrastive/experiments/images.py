@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from featlearn.contrastive.images.config import HALFWAY, START, arms_of, mapped_arms
-from featlearn.contrastive.images.experiment import ImageExperiment
+from featlearn.contrastive.images.experiment import ImageExperiment, Measured
 from featlearn.contrastive.images.experiment import counts as class_counts
-from featlearn.contrastive.images.measure import Measured
 from featlearn.core.files import read_tensors
 from featlearn.core.progress import Progress
-from featlearn.images.plan import Plan, Training
 from featlearn.images.saved import described
+from featlearn.images.train.plan import Plan, Training
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -47,27 +46,27 @@ def train(job: Job) -> Results:
     name, kind, arm = (job.wildcards[key] for key in ("image_data", "encoder", "arm"))
     replicate = int(job.wildcards.replicate)
     experiment = _experiment(job, replicate)
-    steps = Plan(Training.of(experiment.training(arm)), len(experiment.train.images)).steps
+    steps = Plan(Training.of(experiment.training(arm)), len(experiment.images.train.images)).steps
     report = Progress(f"{name} {kind} {arm}-{replicate}", steps).report
     encoder, history, trace = experiment.fitted(kind, arm, report=report)
-    told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
+    labels = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
     return {
         "weights": described(encoder, experiment.augment("none"), arm, job.config),
-        "history": history.assign(**told),
-        "trace": trace.assign(**told),
+        "history": history.assign(**labels),
+        "trace": trace.assign(**labels),
     }
 
 
 def responses(job: Job) -> Results:
-    """What an encoder knows and responds to, at its start and after each of its trainings."""
-    found = _each_arm(job, arms_of(job.config, job.wildcards.encoder), _responses)
-    return dict(zip(("evaluation", "patterns", "pictures"), found, strict=True))
+    """Measure what an encoder knows and responds to, before and after each training."""
+    result = _each_arm(job, arms_of(job.config, job.wildcards.encoder), _responses)
+    return dict(zip(("evaluation", "patterns", "pictures"), result, strict=True))
 
 
 def maps(job: Job) -> Results:
-    """t-SNE maps of its features, and how well the classes lie apart in them."""
-    found = _each_arm(job, mapped_arms(job.config, job.wildcards.encoder), Measured.map)
-    return dict(zip(("map", "separation"), found, strict=True))
+    """Map the features of an encoder by t-SNE, and measure how far the classes lie apart."""
+    result = _each_arm(job, mapped_arms(job.config, job.wildcards.encoder), Measured.map)
+    return dict(zip(("map", "separation"), result, strict=True))
 
 
 def _responses(own: Measured) -> tuple[pd.DataFrame, ...]:
@@ -81,21 +80,21 @@ def _each_arm(
     name, kind = job.wildcards.image_data, job.wildcards.encoder
     replicate = int(job.wildcards.replicate)
     experiment = _experiment(job, replicate)
-    found = []
+    result = []
     for arm, path in zip((START, *arms), (None, *job.files("weights")), strict=True):
         job.tell(f"{name} {kind} {arm}-{replicate}")
         weights = None if path is None else read_tensors(path)
-        told = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
+        labels = {"data_set": name, "encoder": kind, "arm": arm, "replicate": replicate}
         own = Measured(experiment, kind, weights)
-        found.append([frame.assign(**told) for frame in read(own)])
-    return [pd.concat(frames, ignore_index=True) for frames in zip(*found, strict=True)]
+        result.append([frame.assign(**labels) for frame in read(own)])
+    return [pd.concat(frames, ignore_index=True) for frames in zip(*result, strict=True)]
 
 
 def gather(job: Job) -> Results:
     """All that was measured, in one frame; and how the first filters moved."""
     traces = job.frame("traces")
-    found = pd.concat([job.frame("parts"), halfway_rows(traces)], ignore_index=True)
-    return {"evaluations": found[MEASURED], "traces": traces}
+    result = pd.concat([job.frame("parts"), halfway_rows(traces)], ignore_index=True)
+    return {"evaluations": result[MEASURED], "traces": traces}
 
 
 def halfway(progress: np.ndarray, distance: np.ndarray) -> float:

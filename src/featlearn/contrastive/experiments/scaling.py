@@ -1,4 +1,4 @@
-"""More atoms: with raised thresholds, RandomMask and no mask at one size."""
+"""More atoms: with raised thresholds, RandomMask and no mask at one size, to ten times T2."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
-from featlearn.contrastive.measure import EVALUATION_COLUMNS, tidy
+from featlearn.contrastive.measure import history_frame, quantity_frame
 from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
+#: Records of a course.
+RECORDS = 12
+
 
 def measure(job: Job) -> Results:
-    """Train with and without the mask, all else the same; see what the features are worth."""
+    """Train with and without the mask at one number of atoms; probe the features as they change."""
     atoms = job.config["data"]["atoms"]
     experiment = Experiment(f"scaling-{atoms}", job.config, job.seed, job.device)
     downstream = Downstream(experiment)
     masked = Arm.of(job.config)
     steps = masked.training.steps
-    rows = [*downstream.baselines()]
-    for name, training in (
-        ("masked", masked.training),
-        ("unmasked", replace(masked.training, masking="none")),
-    ):
-        arm = masked._replace(training=training)
+    frames, histories = [downstream.baselines()], []
+    unmasked = masked._replace(training=replace(masked.training, masking="none"))
+    for name, arm in (("masked", masked), ("unmasked", unmasked)):
+        if name not in job.config["arms"]:
+            continue
         report = Progress(f"{job.rule} {name} {atoms} atoms", steps).report
-        rows += tidy(downstream.outcome(arm, experiment.train(arm, steps, report)), name)
-    return {"sizes": pd.DataFrame(rows, columns=EVALUATION_COLUMNS).assign(atoms=atoms)}
+        every = max(1, steps // RECORDS)
+        done = experiment.train(arm, every, report, downstream)
+        frames.append(quantity_frame(downstream.outcome(arm, done), model=name))
+        histories.append(history_frame(name, done))
+    both = {"sizes": frames, "courses": histories}
+    return {name: pd.concat(parts, ignore_index=True).assign(atoms=atoms)
+            for name, parts in both.items()}  # fmt: skip

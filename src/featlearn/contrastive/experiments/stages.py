@@ -7,26 +7,34 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
 from featlearn.contrastive.closed_forms import bias_at_t1, loss_floor
-from featlearn.contrastive.data import Masking, SparseCoding, positives
+from featlearn.contrastive.data import Masking, positives
 from featlearn.contrastive.experiment import WATCHED, Arm, Downstream, Experiment, on_device
-from featlearn.contrastive.gradients import Batch, gradient_terms, pseudo_loss
 from featlearn.contrastive.measure import (
-    EVALUATION_COLUMNS,
-    MOMENT_COLUMNS,
+    C0,
+    GAMMA,
     Alignment,
     firing_precision,
     history_frame,
     mean_over,
     moment_quantities,
-    tidy,
+    quantity_frame,
 )
-from featlearn.contrastive.train import Thresholds, Training, settings
+from featlearn.contrastive.model import Batch, gradient_terms, pseudo_loss
+from featlearn.contrastive.train import (
+    NOT_YET,
+    Learner,
+    Thresholds,
+    printed_growth,
+    settings,
+)
 from featlearn.core.files import read_tensors
+from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -34,6 +42,10 @@ if TYPE_CHECKING:
     from featlearn.core.outputs import Results
 
 MOMENTS = ("start", "t1", "t2", "end")
+#: Arms that have come to rest by then, or are about an early stage, have this share of the steps.
+SHORT = 4
+#: Most steps of the population map until T1 of the main text.
+MAP_STEPS = 10_000
 #: Exponent of d in the least decay of Theorem 3.4.
 LEAST_DECAY = -1.499
 #: Atoms along which the gradient is taken apart.
@@ -46,28 +58,35 @@ DECOUPLING_DIRECTIONS, DECOUPLING_SAMPLES = 4, 4000
 KAPPAS = (2.0, 4.0, 8.0, 16.0)
 #: Draws for the floor of the loss.
 FLOOR_DRAWS = 4000
-DECOUPLING_COLUMNS = ("masking", "first", "second", "replicate", "measured", "exact")
-LABEL_COLUMNS = ("model", "labels", "replicate", "quantity", "value")
 
 State = tuple[Tensor, Tensor]
 
 
 def arms(config: Mapping[str, Any]) -> dict[str, Arm]:
-    """The trainings: RandomMask or not, thresholds raised or kept at zero; and the theory's decay.
+    """The trainings: RandomMask or not, thresholds raised or kept at zero; and three others.
 
-    The four share start, length and samples, so that two of them differ in one thing. In
-    ``theory-decay`` the decay is the least that Theorem 3.4 allows, ``d^-1.499``, with thresholds
-    that grow with the norm only.
+    All share start, samples and masks. With thresholds at zero the network is linear and its probe
+    at a plateau after a quarter of the steps. In ``-kept`` nobody dies: no decay, and thresholds
+    grow with the norm only (footnote 3: "as long as the neurons are not killed"). ``sampled`` draws
+    the anchors of stage I too, which the others replace by its population map. In ``theory-decay``
+    the decay is the least that Theorem 3.4 allows, ``d^-1.499``, with thresholds as in ``-kept``.
     """
-    norm, training = config["network"]["norm"], config["training"]
+    norm, given = config["network"]["norm"], config["training"]
     raised, zero = Thresholds(**config["thresholds"]), Thresholds("zero")
-    decay = config["data"]["atoms"] ** LEAST_DECAY
+    slow, short = replace(raised, rate=0.0), max(1, given["steps"] // SHORT)
+
+    def arm(thresholds: Thresholds, **changes: Any) -> Arm:
+        return Arm(settings(given, **changes), thresholds, norm)
+
     return {
-        "masked": Arm(settings(training), raised, norm),
-        "unmasked": Arm(settings(training, masking="none"), raised, norm),
-        "masked-zero": Arm(settings(training), zero, norm),
-        "unmasked-zero": Arm(settings(training, masking="none"), zero, norm),
-        "theory-decay": Arm(settings(training, decay=decay), replace(raised, rate=0.0), norm),
+        "masked": arm(raised),
+        "unmasked": arm(raised, masking="none"),
+        "masked-zero": arm(zero, steps=short),
+        "unmasked-zero": arm(zero, steps=short, masking="none"),
+        "masked-kept": arm(slow, decay=0.0),
+        "unmasked-kept": arm(slow, decay=0.0, masking="none"),
+        "sampled": arm(raised, steps=short, exact_stage_one=False),
+        "theory-decay": arm(slow, decay=config["data"]["atoms"] ** LEAST_DECAY),
     }
 
 
@@ -77,7 +96,8 @@ def train(job: Job) -> Results:
     experiment = Experiment("stages", job.config, job.seed, job.device)
     arm = arms(job.config)[name]
     report = Progress(f"{job.rule} {name}", arm.training.steps).report
-    done = experiment.train(arm, job.config["record_every"], report)
+    downstream = Downstream(experiment)
+    done = experiment.train(arm, job.config["record_every"], report, downstream)
     states = {f"{moment}.{part}": tensor
               for moment, state in done.moments.items()
               for part, tensor in zip("wb", state, strict=True)}  # fmt: skip
@@ -88,51 +108,42 @@ def train(job: Job) -> Results:
 
 
 def evaluate(job: Job) -> Results:
-    """Measure the arms: moments, alignment, decoupling, probes."""
+    """Measure the arms: moments, decoupling, probes."""
     config = job.config
     experiment = Experiment("stages", config, job.seed, job.device)
     trained: dict[str, dict[str, State]] = {}
-    rows: list[tuple[object, ...]] = []
-    alignment = []
-    for (name, arm), path in zip(arms(config).items(), job.files("weights"), strict=True):
-        seen = read_tensors(path, job.device)
-        own = trained[name] = {
-            moment: (seen[f"{moment}.w"], seen[f"{moment}.b"]) for moment in MOMENTS
+    moments = list[pd.DataFrame]()
+    known = arms(config)
+    for path in job.files("weights"):
+        name, arm = path.stem, known[path.stem]
+        saved = read_tensors(path, job.device)
+        states = trained[name] = {
+            moment: (saved[f"{moment}.w"], saved[f"{moment}.b"]) for moment in MOMENTS
         }
-        rows += moment_rows(experiment, name, arm, own)
-        alignment.append(alignment_frame(experiment, own).assign(arm=name))
-        for moment in ("t1", "t2"):
-            rows += tidy({"step": seen[moment]}, name, moment)
+        moments += moment_frames(experiment, name, arm, states)
+        moments += [quantity_frame({"step": saved[moment]}, arm=name, moment=moment)
+                    for moment in ("t1", "t2")]  # fmt: skip
+    moments.append(quantity_frame(printed_t1(experiment), arm="population", moment="t1"))
     downstream = Downstream(experiment)
     start, _ = trained["masked"]["start"]
     models = {
         "initial": trained["masked"]["start"],
         "random-features": (start, bias_at_t1(experiment.spec.atoms) * start.norm(dim=-1)),
     }
-    models |= {name: moments["end"] for name, moments in trained.items()}
-    evaluation = [
-        row
-        for model, (w, b) in models.items()
-        for row in tidy(downstream.encoder(w, b)._asdict(), model)
-    ]
-    evaluation += downstream.baselines()
-    few = {name: models[name] for name in ("masked", "unmasked", "unmasked-zero")}
-    labels = label_rows(downstream, few, config["probe"]["labels"])
-    return {
-        "moments": pd.DataFrame(rows, columns=MOMENT_COLUMNS),
-        "alignment": pd.concat(alignment, ignore_index=True),
-        "evaluation": pd.DataFrame(evaluation, columns=EVALUATION_COLUMNS),
-        "labels": pd.DataFrame(labels, columns=LABEL_COLUMNS),
-        "decoupling": pd.DataFrame(decoupling_rows(experiment), columns=DECOUPLING_COLUMNS),
-    }
+    models |= {name: states["end"] for name, states in trained.items()}
+    evaluation = [quantity_frame(downstream.encoder(*state)._asdict(), model=model)
+                  for model, state in models.items()]  # fmt: skip
+    frames = {"moments": moments, "evaluation": [*evaluation, downstream.baselines()],
+              "decoupling": [decoupling_frame(experiment)]}  # fmt: skip
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
 # --------------------------------------------------------------------------- moments
 
 
-def moment_rows(
+def moment_frames(
     experiment: Experiment, name: str, arm: Arm, moments: Mapping[str, State]
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[pd.DataFrame]:
     """Everything that the theorems bound, at every moment of an arm."""
     start, _ = moments["start"]
     watch = experiment.watch(arm.training.masking, arm.training.tau)
@@ -142,38 +153,41 @@ def moment_rows(
             w, b, start, experiment.spec, experiment.atoms,
             experiment.dictionary.complement(), tau=arm.training.tau, alive=alive,
         )  # fmt: skip
-        seen = Alignment.of(w, experiment.atoms, alive)
-        yield from tidy(quantities, name, moment)
-        behaviour = watch.behaviour(w, b)
-        precision = firing_precision(seen, w, b, watch.samples)
-        yield from tidy(behaviour, name, moment)
-        yield from tidy(precision, name, moment)
-        known = {**quantities, **behaviour, **precision}
-        yield from tidy(in_units(known, experiment.spec, arm.training), name, moment)
+        alignment = Alignment.of(w, experiment.atoms, alive)
+        known = {**quantities, **watch.behaviour(w, b),
+                 **firing_precision(alignment, w, b, watch.samples)}  # fmt: skip
+        log_d = math.log(experiment.spec.atoms)
+        known["loss_times_log"] = known["loss"] / arm.training.tau * log_d
         if name == "masked" and moment in ("t2", "end"):
-            yield from tidy(term_quantities(experiment, w, b, arm.training.tau), name, moment)
-    yield from tidy({"floor": floor_of(experiment, arm, WATCHED)}, name, "end")
+            known |= term_quantities(experiment, w, b, arm.training.tau)
+        yield quantity_frame(known, arm=name, moment=moment)
+    last = {"floor": floor_of(experiment, arm, WATCHED)}
     if name == "masked":
-        yield from tidy(comparator_quantities(experiment, arm, moments), name, "end")
+        last |= comparator_quantities(experiment, arm, moments)
+    yield quantity_frame(last, arm=name, moment="end")
 
 
-def in_units(
-    known: Mapping[str, Tensor], spec: SparseCoding, training: Training
-) -> dict[str, Tensor]:
-    """Some of the ``known`` quantities over the order that the paper gives them."""
-    d, tau = spec.atoms, training.tau
-    active = math.log(math.log(d)) / d
-    return {
-        "others_over_bound": known["others_absolute"] * d**2 * training.decay,
-        "dense_over_bound": known["dense_absolute"]
-        * math.sqrt(spec.dimension) * d**1.5 * training.decay,
-        "norm_over_bound": known["largest_norm"].square() / (tau * math.log(d)),
-        "squared_norm_over_atoms": known["squared_norm"] / (tau * d),
-        "signal_share_over_start": known["signal_share"] * spec.dimension / d,
-        "firing_over_active": known["firing"] / active,
-        "precision_over_active": known["firing_precision"] / spec.p,
-        "loss_times_log": known["loss"] / tau * math.log(d),
-    }  # fmt: skip
+def printed_t1(experiment: Experiment) -> dict[str, Tensor]:
+    """The population map of stage I until T1 of the main text: ``||w_i||`` over its start is
+    ``1 / (gamma c0)``, far beyond the ``growth`` of the trainings.
+    """
+    arm = arms(experiment.config)["masked"]
+    growth = printed_growth(C0, GAMMA)["main text"]
+    # the map is linear: from so small a start that stage I could last as long
+    start = experiment.initial_weights(arm.norm / growth)
+    streams = on_device(experiment.streams("population"), experiment.device)
+    learner = Learner(experiment.spec, experiment.atoms, start,
+                      replace(arm.training, exact_stage_one=True),
+                      replace(arm.thresholds, growth=growth), streams)  # fmt: skip
+    number = 0
+    while number < MAP_STEPS and (learner.t1 == NOT_YET).any():
+        learner.step(number := number + 1)
+    known = moment_quantities(
+        *learner.moments["t1"], start, experiment.spec, experiment.atoms,
+        experiment.dictionary.complement(), tau=arm.training.tau,
+    )  # fmt: skip
+    grown = learner.moments["t1"][0].norm(dim=-1) / start.norm(dim=-1)
+    return known | {"growth": grown.amin(1), "step": learner.t1.double()}
 
 
 def floor_of(experiment: Experiment, arm: Arm, negatives: int) -> Tensor:
@@ -243,59 +257,23 @@ def comparator_quantities(
 # --------------------------------------------------------------------------- pictures
 
 
-def alignment_frame(
-    experiment: Experiment, moments: Mapping[str, State], replicate: int = 0
-) -> pd.DataFrame:
-    """``|<w_i, M_j>| / ||w_i||`` of one replicate at every moment: a row a neuron and atom."""
-    frames = []
-    for moment, (w, _) in moments.items():
-        seen = Alignment.of(w, experiment.atoms)
-        cosine = (seen.alpha.abs() / seen.norm.unsqueeze(-1))[replicate].cpu()
-        neuron, atom = torch.meshgrid(
-            torch.arange(cosine.shape[0]), torch.arange(cosine.shape[1]), indexing="ij"
-        )
-        columns = {
-            "moment": moment,
-            "replicate": replicate,
-            "neuron": neuron.flatten().numpy(),
-            "atom": atom.flatten().numpy(),
-            "alignment": cosine.flatten().double().numpy(),
-        }
-        frames.append(pd.DataFrame(columns))
-    return pd.concat(frames, ignore_index=True)
-
-
-def decoupling_rows(experiment: Experiment) -> Iterator[tuple[Any, ...]]:
+def decoupling_frame(experiment: Experiment) -> pd.DataFrame:
     """``E[<x+, v> <x++, v'>]`` for atoms and dense directions: measured, and exact."""
     spec, k = experiment.spec, DECOUPLING_DIRECTIONS
     dictionary = experiment.dictionary
     v = torch.cat([dictionary.atoms[..., :k], dictionary.complement()[..., :k]], -1)
     x = experiment.samples("decoupling", DECOUPLING_SAMPLES).x
     maskings: tuple[Masking, ...] = ("complementary", "independent", "none")
-    names = [f"sparse {j}" for j in range(k)] + [f"dense {j}" for j in range(k)]
+    names = [f"{kind} {j}" for kind in ("sparse", "dense") for j in range(k)]
+    measured, exact = [], []
     for masking in maskings:
         streams = on_device(experiment.streams("decoupling-masks"), experiment.device)
         first, second = (torch.bmm(view, v) for view in positives(x, streams, masking))
-        matrix = torch.bmm(first.mT, second) / x.shape[1]
+        measured.append((torch.bmm(first.mT, second) / x.shape[1]).movedim(0, -1))
         flat = spec.atoms / spec.dimension
+        diagonal = [spec.p + spec.variance, spec.variance]
         if masking == "complementary":
-            exact = [spec.p * (1 - flat), -spec.p * flat]
-        else:
-            exact = [spec.p + spec.variance, spec.variance]
-        for row, name in enumerate(names):
-            for column, other in enumerate(names):
-                wanted = exact[row // k] if row == column else 0.0
-                for replicate, value in enumerate(matrix[:, row, column].tolist()):
-                    yield masking, name, other, replicate, value, wanted
-
-
-# --------------------------------------------------------------------------- downstream
-
-
-def label_rows(
-    downstream: Downstream, models: Mapping[str, State], counts: list[int]
-) -> Iterator[tuple[Any, ...]]:
-    """NMSE and accuracy of the probe with fewer labels."""
-    for model, (w, b) in models.items():
-        for count in counts:
-            yield from tidy(downstream.encoder(w, b, count)._asdict(), model, count)
+            diagonal = [spec.p * (1 - flat), -spec.p * flat]
+        exact.append(np.diag(np.repeat(diagonal, k))[..., None])
+    return tidy({"masking": maskings, "first": names, "second": names, "replicate": range(len(x))},
+                measured=torch.stack(measured), exact=np.stack(exact))  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.contrastive.experiment import Arm, Downstream, Experiment
-from featlearn.contrastive.measure import EVALUATION_COLUMNS, history_frame, tidy
+from featlearn.contrastive.measure import history_frame, quantity_frame
 from featlearn.contrastive.train import Thresholds, settings
 from featlearn.core.progress import Progress
 
@@ -22,14 +22,12 @@ def measure(job: Job) -> Results:
     experiment = Experiment("trained-thresholds", config, job.seed, job.device)
     downstream = Downstream(experiment)
     rule = Thresholds("trained", learning_rate=config["threshold_rate"])
-    histories, rows = [], [*downstream.baselines()]
+    histories, evaluation = [], [downstream.baselines()]
     for name, changes in (("masked", {}), ("unmasked", {"masking": "none"})):
         arm = Arm(settings(config["training"], **changes), rule, config["network"]["norm"])
         report = Progress(f"{job.rule} {name}", arm.training.steps).report
         done = experiment.train(arm, config["record_every"], report)
         histories.append(history_frame(name, done))
-        rows += tidy(downstream.outcome(arm, done), name)
-    return {
-        "history": pd.concat(histories, ignore_index=True),
-        "evaluation": pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
-    }
+        evaluation.append(quantity_frame(downstream.outcome(arm, done), model=name))
+    frames = {"history": histories, "evaluation": evaluation}
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
-from featlearn.images.on_disk import as_opened, listing_digest, sources
+from featlearn.images.data.on_disk import as_opened, listing_digest, sources
 
 
 @dataclass(frozen=True)
 class Arm:
     """A way to train an encoder.
 
-    Parameters
-    ----------
-    method
-        ``contrastive`` (SimCLR), ``supervised`` or ``adversarial`` (RoCL).
-    views
-        What happens to an image: ``none``, ``crop`` (crop and resize), or ``colour`` (crop and
-        resize, then colour distortion).
+    ``method``: ``contrastive`` (SimCLR), ``supervised`` or ``adversarial`` (RoCL). ``views``: what
+    happens to an image: ``none``, ``crop`` (crop and resize), or ``colour`` (crop and resize, then
+    colour distortion).
     """
 
     method: str
@@ -78,6 +75,28 @@ def mapped_arms(settings: Mapping[str, Any], encoder: str) -> list[str]:
     return [arm for arm in arms_of(settings, encoder) if arm in MAPPED]
 
 
+def trainings(images: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Wildcards of every training of every data set."""
+    return [
+        {"image_data": name, "encoder": encoder, "arm": arm, "replicate": replicate}
+        for name in ordered(images)
+        for encoder, arm in trained(images[name])
+        for replicate in range(images[name]["replicates"])
+    ]
+
+
+def measured(images: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Wildcards of every encoder, which is measured with all its arms."""
+    encoders = [{**one, "arm": ""} for one in trainings(images)]
+    return [one for place, one in enumerate(encoders) if one not in encoders[:place]]
+
+
+def training_part(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a training depends on: the settings without those of its measurements."""
+    later = ("probe", "firing", "steadiness", "visualisation", "embedding", "figures")
+    return {key: value for key, value in settings.items() if key not in later}
+
+
 def ordered(images: Mapping[str, Any]) -> list[str]:
     """Data sets in the order of their panels: made ones first, as they are known best."""
     return sorted(images, key=lambda name: (not is_made(images[name]), name))
@@ -88,56 +107,41 @@ def is_made(settings: Mapping[str, Any]) -> bool:
     return "shapes" in settings
 
 
-def faults(images: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
-    for name, settings in images.items():
-        yield from _set_faults(settings, f"{key}.{name}")
+def faults(images: Mapping[str, Any], path: str) -> list[str]:
+    """Values that contradict each other, in all data sets."""
+    return [
+        line for name, settings in images.items() for line in _faults(settings, f"{path}.{name}")
+    ]
 
 
-def _set_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
+def _faults(settings: Mapping[str, Any], path: str) -> list[str]:
+    check = Checks(path, settings)
     if ("shapes" in settings) == ("real" in settings):
-        yield f"{key}: expected one of the groups shapes (made images) and real (images on disk)"
-        return
+        both = [name for name in ("shapes", "real") if name in settings]
+        check("shapes", False, "given (made images), or else real (images on disk)", both)
+        return check.faults
     if is_made(settings):
-        shapes = settings["shapes"]
-        smallest, largest = shapes["glyph_size"]
-        if not smallest <= largest <= shapes["image_size"]:
-            yield (
-                f"{key}.shapes.glyph_size: {[smallest, largest]}; expected the smaller side first, "
-                f"at most image_size ({shapes['image_size']})"
-            )
+        size = settings["shapes"]["image_size"]
+        smallest, largest = settings["shapes"]["glyph_size"]
+        wanted = f"two sides, the smaller one first, at most image_size ({size})"
+        check("shapes.glyph_size", smallest <= largest <= size, wanted)
+        for group in ("embedding", "firing", "steadiness"):
+            check.most(f"{group}.images", "shapes.test")
+        check.less("embedding.perplexity", "embedding.images")
     else:
-        yield from data_faults(settings["real"], f"{key}.real")
+        check.faults += data_faults(settings["real"], f"{path}.real")
     for views in ("crop", "colour"):
         steps = {"steps": settings["augmentation"][views]}
-        yield from augmentation_faults(steps, f"{key}.augmentation.{views}")
+        check.faults += augmentation_faults(steps, f"{path}.augmentation.{views}")
     for name, encoder in settings["encoders"].items():
-        if encoder["kind"] not in LAYERED:
-            yield f"{key}.encoders.{name}.kind: {encoder['kind']}; expected {' or '.join(LAYERED)}"
+        right = encoder["kind"] in LAYERED
+        check(f"encoders.{name}.kind", right, " or ".join(LAYERED))
     for figure, name in settings["figures"].items():
-        if name not in settings["encoders"]:
-            known = ", ".join(settings["encoders"])
-            yield f"{key}.figures.{figure}: {name!r}; expected one of {known}"
-        elif figure == "fig_4" and settings["encoders"][name]["kind"] not in FIVE_LAYERS:
-            yield (
-                f"{key}.figures.fig_4: {name!r}; expected an encoder of the kind "
-                f"{' or '.join(FIVE_LAYERS)}: the figure is about layers 2 to 5"
-            )
-    if is_made(settings):
-        yield from _count_faults(settings, key)
-
-
-def _count_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    test = settings["shapes"]["test"]
-    for group, name in (("embedding", "images"), ("firing", "images"), ("steadiness", "images")):
-        count = settings[group][name]
-        if count > test:
-            yield f"{key}.{group}.{name}: {count}; expected at most shapes.test ({test})"
-    if settings["embedding"]["perplexity"] >= settings["embedding"]["images"]:
-        yield (
-            f"{key}.embedding.perplexity: {settings['embedding']['perplexity']}; expected less "
-            f"than embedding.images ({settings['embedding']['images']})"
-        )
+        if check.one_of(f"figures.{figure}", "encoders") and figure == "fig_4":
+            right = settings["encoders"][name]["kind"] in FIVE_LAYERS
+            wanted = f"of the kind {' or '.join(FIVE_LAYERS)}: the figure is about layers 2 to 5"
+            check(f"figures.{figure}", right, wanted)
+    return check.faults
 
 
 def state(settings: Mapping[str, Any]) -> str:

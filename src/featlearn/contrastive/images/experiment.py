@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from featlearn.contrastive.images.config import ARMS, is_made
 from featlearn.core.files import PathLike
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import seeded
-from featlearn.images.adversarial import AdversarialSimCLR
+from featlearn.images.activation_maximisation import (
+    GREY,
+    as_pictures,
+    chroma_share,
+    maximise_channels,
+    pixels,
+    roughness,
+)
 from featlearn.images.augment import Augment, channel_statistics
-from featlearn.images.classified import Classified
-from featlearn.images.classifier import Classifier
-from featlearn.images.datasets import Labelled
+from featlearn.images.data.datasets import Classified, Labelled, split_rows
 from featlearn.images.encoders import Encoder
-from featlearn.images.filter_trace import FilterTrace, distances_to_end
-from featlearn.images.loop import Report
+from featlearn.images.methods.adversarial import AdversarialSimCLR, Attack, steadiness
 from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.two_view import untouched
-from featlearn.images.objective import Objective
-from featlearn.images.replicate import Replicate, Weights
-from featlearn.images.shapes import GLYPHS, ShapeDials, sample
+from featlearn.images.probes import (
+    choose_probe,
+    explained_share,
+    nearest_neighbours,
+    purity,
+    silhouette,
+    tsne,
+)
+from featlearn.images.sparsity import FilterTrace, Firing, distances_to_end, firing
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import extract
+from featlearn.images.train.loop import Report
+from featlearn.images.train.objective import Objective
+from featlearn.images.train.replicate import Replicate, Weights
+from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, sample
 
 
 class ImageExperiment(Replicate):
@@ -34,19 +52,10 @@ class ImageExperiment(Replicate):
     All arms of a replicate share images, initial weights and the order of the images. On made
     images a replicate has images of its own; on real ones all replicates share them.
 
-    Parameters
-    ----------
-    experiment
-        Names the random streams: ``augmentations`` for what is reported, another name for what
-        sizes and rates are looked at with.
-    name
-        Of the data set.
-    settings
-        A group of ``contrastive.images``.
-    seed
-        Base seed of the run.
-    cache, replicate, device
-        See :class:`~featlearn.images.replicate.Replicate`.
+    ``experiment``: names the random streams: ``augmentations`` for what is reported, another name
+    for what sizes and rates are looked at with. ``name``: of the data set. ``settings``: a group of
+    ``contrastive.images``. ``seed``: base seed of the run. ``cache``, ``replicate``, ``device``:
+    see :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     def __init__(
@@ -74,21 +83,6 @@ class ImageExperiment(Replicate):
         settings = self.settings
         return self.opened(settings["real"], settings["train_images"], f"{self.key}.real")
 
-    @property
-    def train(self) -> Labelled:
-        """Training images; contrastive trainings use no labels."""
-        return self.images.train
-
-    @property
-    def test(self) -> Labelled:
-        """Fresh images."""
-        return self.images.test
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        return self.images.classes
-
     def _made(self, role: str) -> Labelled:
         shapes = dict(self.settings["shapes"])
         counts = {"train": shapes.pop("train"), "test": shapes.pop("test")}
@@ -98,12 +92,12 @@ class ImageExperiment(Replicate):
     @cached_property
     def statistics(self) -> dict[str, list[float]]:
         """Mean and standard deviation of each channel of the training images."""
-        return channel_statistics(self.train.images)
+        return channel_statistics(self.images.train.images)
 
     @property
     def size(self) -> int:
         """Side of the images."""
-        return int(self.train.images.shape[-1])
+        return int(self.images.train.images.shape[-1])
 
     def augment(self, views: str) -> Augment:
         """What happens to an image before the network sees it: ``none``, ``crop`` or ``colour``."""
@@ -124,7 +118,7 @@ class ImageExperiment(Replicate):
         options = {key: contrastive[key] for key in ("projection", "temperature")}
         with seeded(*self.name, "objective"):
             if method == "supervised":
-                return Classifier(encoder, len(self.classes))
+                return Classifier(encoder, len(self.images.classes))
             if method == "contrastive":
                 return SimCLR(encoder, self.augment(views), **options)
             adversarial = self.settings["adversarial"]
@@ -145,29 +139,20 @@ class ImageExperiment(Replicate):
         return self.settings["contrastive"]["training"] if own is None else own
 
     def fitted(
-        self,
-        kind: str,
-        arm: str,
-        folder: Path | None = None,
-        report: Report | None = None,
+        self, kind: str, arm: str, folder: Path | None = None, report: Report | None = None
     ) -> tuple[Encoder, pd.DataFrame, pd.DataFrame]:
         """Train encoder ``kind`` by ``arm``.
 
-        Returns
-        -------
-        encoder
-        history : DataFrame
-            Of :func:`fit`.
-        trace : DataFrame
-            Columns progress (share of the training that is over) and distance (of the first filters
-            from where they end, over that at the start).
+        Returns the encoder, the history of :func:`fit`, and a trace with columns progress (share of
+        the training that is over) and distance (of the first filters from where they end, over that
+        at the start).
         """
         encoder = self.encoder(kind)
         objective = FilterTrace(self.objective(arm, encoder), self.settings["trace_points"])
         supervised = ARMS[arm].method == "supervised"
         history = self.train_on(
-            self.train.images,
-            self.train.labels if supervised else None,
+            self.images.train.images,
+            self.images.train.labels if supervised else None,
             objective,
             self.augment(ARMS[arm].views) if supervised else untouched,
             self.training(arm),
@@ -186,7 +171,205 @@ def counts(experiment: ImageExperiment) -> pd.DataFrame:
     """Images of each class: columns role (train, test), class, images."""
     rows = [
         (role, name, int((part.labels == label).sum()))
-        for role, part in (("train", experiment.train), ("test", experiment.test))
-        for label, name in enumerate(experiment.classes)
+        for role, part in (("train", experiment.images.train), ("test", experiment.images.test))
+        for label, name in enumerate(experiment.images.classes)
     ]
     return pd.DataFrame(rows, columns=["role", "class", "images"])
+
+
+# --------------------------------------------------------------------------- what is measured
+
+
+#: A quantity, the layer it is of (empty for the whole encoder), its value.
+Row = tuple[str, str, float]
+COLUMNS = ("quantity", "layer", "value")
+#: Most channels of a layer, and images, in the pattern that a figure shows.
+SHOWN_CHANNELS, SHOWN_IMAGES = 64, 64
+
+
+class Measured:
+    """An encoder of a replicate, and what is read off it.
+
+    ``kind``: which encoder of the config. ``weights``: after its training; None for
+    its start.
+    """
+
+    def __init__(self, experiment: ImageExperiment, kind: str, weights: Weights | None = None):
+        self.experiment, self.start = experiment, experiment.encoder(kind)
+        self.encoder = experiment.encoder(kind, weights).to(experiment.device)
+        self.settings, self.plain = experiment.settings, experiment.augment("none")
+
+    # ------------------------------------------------------------------------------- probes
+
+    def features(self, images: Tensor) -> Tensor:
+        """Of uint8 images (N, 3, S, S): (N, width)."""
+        return extract(self.encoder, images, self.plain, device=self.experiment.device)
+
+    def probes(self) -> Iterator[Row]:
+        """Linear probe and nearest neighbours for the class, ridge regression for the colour."""
+        train, test = self.experiment.images.train, self.experiment.images.test
+        shares = {"chosen": self.settings["probe"]["validation_share"]}
+        rows = split_rows(train.labels, shares, *self.experiment.name, "probe")
+        features, fresh = self.features(train.images), self.features(test.images)
+        fitted, chosen = ((features[rows[part]], train.labels[rows[part]])
+                          for part in ("train", "chosen"))  # fmt: skip
+        classes = len(self.experiment.images.classes)
+        probe = choose_probe(fitted, chosen, classes)
+        yield "class accuracy", "", _right(probe.predict(fresh), test.labels)
+        count = self.settings["probe"]["neighbours"]
+        bank = (features, train.labels)
+        nearest = nearest_neighbours(bank, fresh, classes, [count], temperature=None)[0]
+        yield "class accuracy of neighbours", "", _right(nearest, test.labels)
+        colours = mean_colour(train.images)
+        yield (
+            "colour explained",
+            "",
+            explained_share(
+                (fitted[0], colours[rows["train"]]),
+                (chosen[0], colours[rows["chosen"]]),
+                (fresh, mean_colour(test.images)),
+            ),
+        )
+
+    def steadiness(self) -> Row:
+        """Mean cosine between the features of test images and of attacked ones.
+
+        The attack is that of the adversarial training, on the cosine itself.
+        """
+        images = self.experiment.images.test.images[: self.settings["steadiness"]["images"]]
+        attack = Attack(**self.settings["adversarial"]["attack"])
+        name = (*self.experiment.name, "attack")
+        return "cosine under attack", "", steadiness(self.encoder, images, self.plain, attack, name)
+
+    # ------------------------------------------------------------------------------- layers
+
+    @cached_property
+    def fired(self) -> dict[str, Firing]:
+        """Firing of each rectified layer on the first test images."""
+        images = self.experiment.images.test.images[: self.settings["firing"]["images"]]
+        layers = self.encoder.rectified
+        return firing(self.encoder, layers, images, self.plain, device=self.experiment.device)
+
+    def firing_rows(self) -> Iterator[Row]:
+        """Firing rate, share of channels that fire anywhere, and Hoyer's sparsity, by layer."""
+        for layer, fired in self.fired.items():
+            yield "firing rate", layer, fired.rate
+            yield "firing rate of images", layer, fired.image_rate
+            yield "sparsity", layer, fired.sparsity
+
+    def patterns(self) -> pd.DataFrame:
+        """Columns layer, channel, image, label, share: where the first channels fire."""
+        labels = self.experiment.images.test.labels[: self.settings["firing"]["images"]]
+        rows = by_class(labels, SHOWN_IMAGES)
+        frames = []
+        for layer, fired in self.fired.items():
+            shown = fired.shares[rows][:, :SHOWN_CHANNELS].numpy()
+            axes = {"layer": [layer], "image": range(len(rows)), "channel": range(shown.shape[1])}
+            frame = tidy(axes, label=labels[rows][:, None])
+            frames.append(frame.assign(share=shown.ravel()))  # in its own precision
+        frame = pd.concat(frames, ignore_index=True)
+        return frame[["layer", "channel", "image", "label", "share"]]
+
+    # ------------------------------------------------------------------------------- pictures
+
+    @cached_property
+    def seen(self) -> Tensor:
+        """Images that maximise channels of the last layer, float (channels, 3, S, S) in [0, 1]."""
+        wanted = self.settings["visualisation"]
+        channels = range(min(wanted["channels"], self.encoder.width))
+        return maximise_channels(
+            self.encoder,
+            self.encoder.last_layer,
+            channels,
+            self.experiment.size,
+            self.plain.mean,
+            self.plain.std,
+            (*self.experiment.name, "visualisation"),
+            steps=wanted["steps"],
+            rate=wanted["rate"],
+            pull=wanted["pull"],
+        ).cpu()
+
+    @property
+    def filters(self) -> Tensor:
+        """Kernels of the first convolution on pixel values, (channels, 3, k, k)."""
+        # inputs are divided by std
+        return first_filters(self.encoder) / self.plain.std.view(1, 3, 1, 1)
+
+    def movement(self) -> Row:
+        """Distance of the first filters from their start, over their norm there."""
+        start = first_filters(self.start)
+        moved = (first_filters(self.encoder) - start).norm() / start.norm()
+        return "movement of filters", self.encoder.first_layer, float(moved)
+
+    def picture_rows(self) -> Iterator[Row]:
+        """How colourful and how rough pictures and filters are, means over channels."""
+        deviation = self.seen - GREY
+        moved = deviation.flatten(1).norm(dim=1) > 1e-6  # a dead channel has no gradient
+        yield "visualised channels", self.encoder.last_layer, float(moved.double().mean())
+        if moved.any():
+            chroma = float(chroma_share(deviation[moved]).mean())
+            yield "chroma of pictures", self.encoder.last_layer, chroma
+            rough = float(roughness(deviation[moved]).mean())
+            yield "roughness of pictures", self.encoder.last_layer, rough
+        first = self.encoder.first_layer
+        yield "chroma of filters", first, float(chroma_share(self.filters).mean())
+
+    def pictures(self) -> pd.DataFrame:
+        """Columns kind (feature, filter), channel, row, column, red, green, blue (uint8)."""
+        shown = {"feature": self.seen, "filter": as_pictures(self.filters[: len(self.seen)])}
+        frames = [pixels(kind, (value * 255).round()) for kind, value in shown.items()]
+        return pd.concat(frames, ignore_index=True)
+
+    def rows(self) -> pd.DataFrame:
+        """All quantities, with the columns of :data:`COLUMNS`."""
+        rows = [*self.probes(), self.steadiness(), *self.firing_rows(), *self.picture_rows()]
+        rows.append(self.movement())
+        return pd.DataFrame(rows, columns=list(COLUMNS))
+
+    # ------------------------------------------------------------------------------- map
+
+    def map(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """t-SNE of the first test images, and how well the classes lie apart in it.
+
+        Returns points, with columns x, y, label, red, green, blue (the image's mean colour, in
+        [0, 1]), and rows with the columns of :data:`COLUMNS`.
+        """
+        wanted = self.settings["embedding"]
+        test = self.experiment.images.test
+        part = Labelled(test.images[: wanted["images"]], test.labels[: wanted["images"]])
+        name = (*self.experiment.name, "embedding")
+        points = tsne(self.features(part.images), name, wanted["perplexity"])
+        colours = mean_colour(part.images)
+        channels = dict(zip(("red", "green", "blue"), colours.T.numpy(), strict=True))
+        frame = pd.DataFrame(
+            {"x": points[:, 0], "y": points[:, 1], "label": part.labels.numpy(), **channels}
+        )
+        placed = torch.from_numpy(points)
+        rows = [
+            ("silhouette of the map", "", silhouette(placed, part.labels)),
+            ("purity of the map", "", purity(placed, part.labels)),
+        ]
+        return frame, pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def first_filters(encoder: Encoder) -> Tensor:
+    """Weights (channels, 3, k, k) of the first convolution, on the CPU."""
+    weight: Tensor = encoder.get_submodule(encoder.first_layer).weight  # type: ignore[assignment]
+    return weight.detach().cpu()
+
+
+def mean_colour(images: Tensor) -> Tensor:
+    """Mean over the pixels of uint8 images (N, 3, S, S): float64 (N, 3) in [0, 1]."""
+    return images.sum((2, 3), dtype=torch.int64).double() / (255 * images[0, 0].numel())
+
+
+def by_class(labels: Tensor, most: int) -> Tensor:
+    """Rows of the first images of each class, class after class, ``most`` in all or fewer."""
+    kinds = torch.unique(labels).tolist()
+    each = max(1, most // len(kinds))
+    return torch.cat([(labels == kind).nonzero().squeeze(1)[:each] for kind in kinds])
+
+
+def _right(predicted: Tensor, labels: Tensor) -> float:
+    return float((predicted.cpu() == labels).double().mean())

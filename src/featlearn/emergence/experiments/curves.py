@@ -179,7 +179,7 @@ class Ledger:
 
 
 def measure(job: Job) -> Results:
-    """All arms of one cell, and the maps of its weights."""
+    """Train six arms on one law of the data: accuracies, cosines, maps of the weights."""
     cell, name = job.config, job.wildcards["cell"]
     streams = Streams(job.seed, "emergence", f"curves-{name}", range(cell["replicates"]))
     laws = [Law.from_config(cell["data"])]
@@ -190,9 +190,9 @@ def measure(job: Job) -> Results:
     pilots = sum(len(cell[place]) for place in arms.values())
     total = (len(arms) * len(laws) + len(extra) + pilots) * cell["steps"]
     progress, done = Progress(job.rule, total), itertools.count(1)
-    told = lambda: progress.report(next(done), dict)  # noqa: E731
+    tick = lambda: progress.report(next(done), dict)  # noqa: E731
     ledger, maps = Ledger(name), list[tuple[Any, ...]]()
-    stages = chosen_stages(cell, arms, lambda: _pilot(job), told)
+    stages = chosen_stages(cell, arms, lambda: _pilot(job), tick)
     for law in laws:
         problem = Problem(law, cell, streams, job.device)
         _baselines(problem, ledger)
@@ -204,7 +204,7 @@ def measure(job: Job) -> Results:
                     for arm, multiple in extra.items()}  # fmt: skip
         ends = dict[str, Network]()
         for arm, stage in own.items():
-            end, seen = trained(problem, arm, stage, told)
+            end, seen = trained(problem, arm, stage, tick)
             if end is not None:
                 ends[arm] = end
             ledger.curves(problem, arm, seen)
@@ -254,7 +254,7 @@ def chosen_stages(
     cell: Mapping[str, Any],
     arms: Mapping[str, str],
     pilot: Callable[[], Problem],
-    told: Callable[[], None],
+    tick: Callable[[], None],
 ) -> dict[str, dict[str, float]]:
     """Of every arm the rates with the best accuracy on the validation samples of a pilot.
 
@@ -266,17 +266,17 @@ def chosen_stages(
     problem = pilot() if any(len(own) > 1 for own in tried.values()) else None
     stages = {}
     for arm, own in tried.items():
-        found = []
+        result = []
         if problem is not None and len(own) > 1:
             for stage in own:
                 try:
-                    _, seen = trained(problem, arm, stage, told, ("validation",))
+                    _, seen = trained(problem, arm, stage, tick, ("validation",))
                 except DivergedError:
-                    found.append(0.0)
+                    result.append(0.0)
                     continue
                 curve = [float(each[RECORDED.index("validation")]) for each in seen.values()]
-                found.append(max(curve) if arm in FIXED else curve[-1])
-        stages[arm] = own[found.index(max(found)) if found else 0]
+                result.append(max(curve) if arm in FIXED else curve[-1])
+        stages[arm] = own[result.index(max(result)) if result else 0]
     return stages
 
 
@@ -292,7 +292,7 @@ def trained(
     problem: Problem,
     arm: str,
     stage: Mapping[str, Any],
-    told: Callable[[], None],
+    tick: Callable[[], None],
     looked: Sequence[str] = (),
 ) -> tuple[Network | None, dict[int, Tensor]]:
     """One arm by descent: the network at its end, and what is :data:`RECORDED` (5, R) by step.
@@ -309,7 +309,7 @@ def trained(
 
     def see(after: int, outputs: Callable[[Tensor, str], Tensor]) -> Tensor | None:
         step = after + before
-        told()
+        tick()
         if step % cell["record_every"] and step != cell["steps"]:
             return None
         return _recorded(problem, outputs, along if step < cell["steps"] else looked or PARTS)
@@ -328,24 +328,24 @@ def trained(
     )  # fmt: skip
     full = {step: _recorded(problem, lambda x, _: output(own, x), along)  # noqa: B023  called at once
             for step, own in ((1, first), (2, second))}  # fmt: skip
-    return end, full | {step + before: found for step, found in seen.items()}
+    return end, full | {step + before: result for step, result in seen.items()}
 
 
 def _recorded(
     problem: Problem, outputs: Callable[[Tensor, str], Tensor], parts: Sequence[str]
 ) -> Tensor:
     """(5, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
-    found = torch.full((len(RECORDED), len(problem.y["test"])), torch.nan, dtype=torch.float64)
+    result = torch.full((len(RECORDED), len(problem.y["test"])), torch.nan, dtype=torch.float64)
     for part in parts:
         x, y = problem.x[part], problem.y[part]
         if part == "train":
             x, y = x[:, :SHOWN], y[:, :SHOWN]
         own = outputs(x, part)
-        found[RECORDED.index(part)] = accuracy(own, y)
+        result[RECORDED.index(part)] = accuracy(own, y)
         if part == "test":
-            found[-2] = (1 - y * own).clamp_min(0).double().mean(1)
-            found[-1] = balanced(own, y)
-    return found
+            result[-2] = (1 - y * own).clamp_min(0).double().mean(1)
+            result[-1] = balanced(own, y)
+    return result
 
 
 def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:
@@ -357,14 +357,13 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
             dim=-1
         )
         for arm, network in networks.items():
-            found = cosines(network, problem.direction, rest.to(problem.direction.device))
-            ledger.add(problem, arm, "largest_cosine", found.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", found.abs().median(1).values, at=dimension)
+            result = cosines(network, problem.direction, rest.to(problem.direction.device))
+            ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
+            ledger.add(problem, arm, "median_cosine", result.abs().median(1).values, at=dimension)
 
 
 def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> None:
-    """Lengths of the weights and how far they move after step 2, the share of samples that count
-    after step 1, the noise of step 2."""
+    """Lengths of the weights and their drift after step 2; samples that count after step 1."""
     first, second = problem.practical
     for arm, network in (("one_step", first), ("two_step", second)):
         ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
@@ -379,10 +378,7 @@ def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> Non
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:
-    """The first step against Lemma 2.6: ``T_j = beta gamma / scale`` on A, none off it.
-
-    With complete forgetting the weights after it are ``eta a_i T``.
-    """
+    """The first step, ``eta a_i T``, against Lemma 2.6: ``T_j = beta gamma / scale`` on A alone."""
     law, first, pairs = problem.law, problem.practical[0], problem.cell["pairs"]
     schedule = Schedule.of(law, pairs, "practical")
     t = (first.q / (schedule.first_rate * problem.start.a[..., None]))[:, :pairs].double()
@@ -400,8 +396,8 @@ def _early(problem: Problem, ledger: Ledger) -> None:
     """Do gradients keep their direction over the first steps of plain descent from the start?"""
     rate = problem.cell["early_rate"]
     order = problem.batches("early", EARLY)
-    found = early_gradients(problem.start, problem.x["train"], problem.y["train"], order, rate)
-    for name, cosine in stretch_cosines(found).items():
+    result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order, rate)
+    for name, cosine in stretch_cosines(result).items():
         ledger.add(problem, "early", name, cosine.median(1).values)
 
 
@@ -451,10 +447,10 @@ def _head(
 ) -> None:
     """Solve the head of one replicate on features and labels of each part."""
     penalties = KERNEL_PENALTIES if arm == "rbf" else PENALTIES
-    found = choose(own["train"], own["validation"], 1, penalties)
+    result = choose(own["train"], own["validation"], 1, penalties)
     x, y = own["test"]
-    shares = [found.heads.accuracy(x[:, at], y[:, at]) for at in (y[0, :, 0] == c for c in (0, 1))]
-    seen = {"train": found.train_accuracy, "test": found.heads.accuracy(x, y),
+    shares = [result.heads.accuracy(x[:, at], y[:, at]) for at in (y[0, :, 0] == c for c in (0, 1))]
+    seen = {"train": result.train_accuracy, "test": result.heads.accuracy(x, y),
             "balanced": (shares[0] + shares[1]) / 2}  # fmt: skip
     for part, value in seen.items():
         ledger.add(problem, arm, f"head_{part}", value, replicates=[replicate])
@@ -463,11 +459,7 @@ def _head(
 def _fourier(
     x: Mapping[str, Tensor], y: Mapping[str, Tensor], stream: torch.Generator
 ) -> dict[str, Tensor]:
-    """(1, n, F) random Fourier features of an RBF kernel at the inputs (1, n, D + 1).
-
-    Its width is the one whose head on the first :data:`SHOWN` training samples does best on the
-    validation samples.
-    """
+    """(1, n, F) random Fourier features of an RBF kernel, whose width does best on validation."""
     last = x["train"].shape[-1] - 1
     directions = torch.randn(last, FOURIER, generator=stream).to(x["train"])
     turns = 2 * torch.pi * torch.rand(FOURIER, generator=stream).to(x["train"])

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
+from featlearn.emergence.frames import classical_minimum
 from featlearn.emergence.pictures import PARTS, of_job
-from featlearn.emergence.reading import classical_minimum
 from featlearn.emergence.teachers import (
     Training,
     injected,
@@ -38,7 +38,7 @@ Data = Mapping[str, tuple[Tensor, Tensor]]
 
 
 def measure(job: Job) -> Results:
-    """Losses and accuracies of every size: of teachers, and of the students of each teacher."""
+    """Train teachers of every size, and students of each teacher: losses and accuracies."""
     config, sizes = job.config, job.config["descent"]["sizes"]
     name = job.wildcards["pictured"]
     pictures = of_job(job, "injected", f"emergence.injected.{name}.pictures")
@@ -54,8 +54,8 @@ def measure(job: Job) -> Results:
             net = started(config, size, pictures, streams(f"{curve}-{size}"))
             training.run(net, *data["train"], streams(f"batches-{curve}-{size}"))
             for part, own in data.items():
-                found = zip(("loss", "accuracy"), loss_and_accuracy(net, *own), strict=True)
-                for what, values in found:
+                result = zip(("loss", "accuracy"), loss_and_accuracy(net, *own), strict=True)
+                for what, values in result:
                     if (part, what) == ("validation", "loss"):
                         means.append(float(values.mean()))
                     rows.extend(

@@ -23,8 +23,8 @@ from torch.nn import functional
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import generator, seeded
 from featlearn.emergence.closed_forms import classical_map
-from featlearn.emergence.networks import OneResNet
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
+from featlearn.emergence.teachers import OneResNet
 from featlearn.emergence.train import Descent
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def pick(filters: Tensor, share: float) -> Groups:
 
 
 def measure(job: Job) -> Results:
-    """Train ResNet(m) on each replicate, one after the other."""
+    """Train ResNets of one width: their filters, and the direction of their gradients."""
     config, width = job.config, int(job.wildcards["width"])
     pictures = of_job(job, "filters", "emergence.filters.pictures")
     rows: list[tuple[Any, ...]] = []
@@ -102,16 +102,13 @@ def measure(job: Job) -> Results:
                     maps += _map(width, stage, epoch, here, followed)
             centre = last[followed.green].mean(0)
             chosen = int((last @ centre).argmax())
-            for group, found in gradients.items():
-                of_filters = found[stage - 1].flatten(2)
+            for group, result in gradients.items():
+                of_filters = result[stage - 1].flatten(2)
                 add(r, stage, -1, group, **kept_direction(of_filters[:, chosen]))
                 every = [kept_direction(one) for one in of_filters.unbind(1)]
                 means = {key: sum(one[key] for one in every) / len(every) for key in every[0]}
                 add(r, stage, -1, f"all_{group}", **means)
-    return {
-        "values": pd.DataFrame(rows, columns=COLUMNS),
-        "maps": pd.DataFrame(maps, columns=MAP),
-    }
+    return {"values": pd.DataFrame(rows, columns=COLUMNS), "maps": pd.DataFrame(maps, columns=MAP)}
 
 
 def train(
@@ -153,10 +150,7 @@ def _none_yet(net: OneResNet) -> list[Tensor]:
 def _early(
     net: OneResNet, data: tuple[Tensor, Tensor], config: Any, name: tuple[object, ...]
 ) -> list[Tensor]:
-    """Mean gradients along plain descent from the start, at a rate and with batches of its own.
-
-    ``net`` stays as it is.
-    """
+    """Mean gradients of plain descent from the start, at its rate; ``net`` stays as it is."""
     gradients, steps = _none_yet(net), STRETCH * STRETCHES
     needed = steps * config["early"]["batch_size"]
     few = (data[0][:needed], data[1][:needed])
@@ -174,9 +168,9 @@ def kept_direction(means: Tensor) -> dict[str, float]:
     """
     v = functional.normalize(means.double(), dim=1)
     mean = functional.normalize(means.double().mean(0), dim=0)
-    found = {f"v{i + 1}_mean": float(v[i] @ mean) for i in range(STRETCHES)}
+    result = {f"v{i + 1}_mean": float(v[i] @ mean) for i in range(STRETCHES)}
     pairs = ((0, 1), (0, 2), (1, 2))
-    return found | {f"v{i + 1}_v{j + 1}": float(v[i] @ v[j]) for i, j in pairs}
+    return result | {f"v{i + 1}_v{j + 1}": float(v[i] @ v[j]) for i, j in pairs}
 
 
 def _tell(
@@ -211,5 +205,5 @@ def _baselines(net: OneResNet, pictures: Pictures, r: int, add: Any) -> None:
     start = {part: net.features(pictures.x[part][r])[None] for part in PARTS}
     add(r, 0, -1, "majority", test=float(pictures.majority()[r]))
     for what, features in (("linear", pixels), ("random", start)):
-        found = head_accuracies(features, y, len(pictures.classes))
-        add(r, 0, -1, what, **{part: float(value[0]) for part, value in found.items()})
+        result = head_accuracies(features, y, len(pictures.classes))
+        add(r, 0, -1, what, **{part: float(value[0]) for part, value in result.items()})

@@ -57,15 +57,15 @@ class General(Problem):
 
     def inputs(self, drawn: Samples, part: str) -> Tensor:
         """(R, n, d) of eq. A.292."""
-        found = []
+        result = []
         for r, stream in enumerate(self.streams(f"noise-{part}")):
             own = Samples(**{name: values[r : r + 1] for name, values in vars(drawn).items()})
             world = type(self.world)(self.law, self.world.relevant[r : r + 1])
             x = inputs(own, world, self.columns[r], self.noise, stream)
-            found.append(x.float())
+            result.append(x.float())
             if part == "test":
                 self.read.append(self._read(x[0], own.y[0], world, r))
-        return torch.cat(found)
+        return torch.cat(result)
 
     def _read(self, x: Tensor, y: Tensor, world: Any, r: int) -> float:
         """Accuracy of rounding the least-squares patterns to bits and counting relevant ones."""
@@ -75,31 +75,31 @@ class General(Problem):
 
 
 def measure(job: Job) -> Results:
-    """All arms at one level of the noise."""
+    """Compare feature learning with fixed features on patterns that are not orthogonal."""
     cell, noise = job.config, float(job.wildcards["noise"])
     name = f"general-{job.wildcards['noise']}"
     tried = sum(len(cell[place]) for place in ARMS.values())
     progress, done = Progress(job.rule, (len(ARMS) + tried) * cell["steps"]), itertools.count(1)
-    told = lambda: progress.report(next(done), dict)  # noqa: E731
+    tick = lambda: progress.report(next(done), dict)  # noqa: E731
 
     def problem(suffix: str, replicates: int) -> General:
         # fresh ones: those of `general-...` were looked at when its steps were chosen
         streams = Streams(job.seed, "emergence", f"{name}-fresh{suffix}", range(replicates))
         return General(noise, cell, streams, job.device)
 
-    stages = chosen_stages(cell, ARMS, lambda: problem("-pilot", 1), told)
+    stages = chosen_stages(cell, ARMS, lambda: problem("-pilot", 1), tick)
     own, ledger = problem("", cell["replicates"]), Ledger(name)
     networks = {"start": own.start, "one_step": own.practical[0], "two_step": own.practical[1]}
     for arm, stage in stages.items():
-        end, seen = trained(own, arm, stage, told)
+        end, seen = trained(own, arm, stage, tick)
         if end is not None:
             networks[arm] = end
         ledger.curves(own, arm, seen)
     heads(own, {"rf": own.start, "two_step": own.practical[1]}, ledger)
     for arm, network in networks.items():
-        found = cosines(network, own.direction, torch.zeros_like(network.a))
-        ledger.add(own, arm, "largest_cosine", found.max(1).values)
-        ledger.add(own, arm, "median_cosine", found.abs().median(1).values)
+        result = cosines(network, own.direction, torch.zeros_like(network.a))
+        ledger.add(own, arm, "largest_cosine", result.max(1).values)
+        ledger.add(own, arm, "median_cosine", result.abs().median(1).values)
     threshold = own.law.best_threshold_accuracy()
     ledger.add(own, "threshold", "test", [threshold] * cell["replicates"])
     ledger.add(own, "known patterns", "test", own.read)

@@ -20,8 +20,7 @@ from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map, corner_sum
-from featlearn.emergence.data import dictionary
-from featlearn.emergence.hypercube import Hypercube
+from featlearn.emergence.data import Hypercube, dictionary
 from featlearn.emergence.model import Network, with_one
 from featlearn.emergence.train import (
     accuracy,
@@ -103,16 +102,16 @@ class Problem:
 
 
 def measure(job: Job) -> Results:
-    """All settings: what is recorded along the training, maps, and the sums over all corners."""
+    """Train on Gaussians at the corners of a cube: coverage of clusters, signs of neurons."""
     config, values, maps = job.config, list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    told = 0
+    finished = 0
     progress = Progress(job.rule, sum(own["epochs"] for own in config["settings"].values()))
     for name, setting in config["settings"].items():
         streams = Streams(job.seed, "emergence", f"mixture-{name}", range(config["replicates"]))
         problem = Problem(setting, config["neurons"], streams, job.device)
 
-        def epoch_done(epoch: int, told: int = told) -> None:
-            progress.report(told + epoch, dict)
+        def epoch_done(epoch: int, finished: int = finished) -> None:
+            progress.report(finished + epoch, dict)
 
         for epoch, own in _along(problem, config, setting, streams, epoch_done).items():
             size = len(RECORDED) * config["replicates"]
@@ -122,7 +121,7 @@ def measure(job: Job) -> Results:
             kinds = problem.labels.int().tolist() + [0] * config["neurons"]
             places = own[size:].reshape((len(own) - size) // 2, 2).tolist()
             maps += [(name, epoch, kind, *at) for kind, at in zip(kinds, places, strict=False)]
-        told += setting["epochs"]
+        finished += setting["epochs"]
         for quantity, each in _beside(problem, config, streams):
             values += [(name, quantity, -1, replicate, float(value))
                        for replicate, value in enumerate(each)]  # fmt: skip
@@ -146,10 +145,10 @@ def _along(
     an_epoch = setting["samples"]["train"] // config["batch_size"]
 
     def seen(epoch: int, network: Network) -> Tensor:
-        found = problem.recorded(network).flatten().cpu()
+        result = problem.recorded(network).flatten().cpu()
         if epoch not in (0, *setting["moments"]):
-            return found
-        return torch.cat([found, problem.map(network).flatten()])
+            return result
+        return torch.cat([result, problem.map(network).flatten()])
 
     def see(step: int, network: Network) -> Tensor | None:
         epoch, rest = divmod(step, an_epoch)
@@ -165,12 +164,12 @@ def _along(
     order = batches(setting["samples"]["train"], config["batch_size"],
                     an_epoch * setting["epochs"], streams("batches"))  # fmt: skip
     stage = {"weight_rate": config["rate"], "head_rate": config["rate"]}
-    _, found = train_network(
+    _, result = train_network(
         problem.start, problem.x["train"], problem.y["train"], order,
         {**stage, "momentum": config["momentum"]}, see, logistic_gradient,
     )  # fmt: skip
     start = {0: seen(0, problem.start)}
-    return start | {step // an_epoch: values for step, values in found.items()}
+    return start | {step // an_epoch: values for step, values in result.items()}
 
 
 def _beside(
@@ -196,7 +195,7 @@ def _beside(
         yield f"{arm}, train", solved.train_accuracy
         yield arm, solved.heads.accuracy(own["test"], labels["test"])
     order = batches(problem.x["train"].shape[1], config["batch_size"], EARLY, streams("early"))
-    found = early_gradients(problem.start, problem.x["train"], problem.y["train"], order,
+    result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order,
                             config["rate"], logistic_gradient)  # fmt: skip
-    for name, cosine in stretch_cosines(found).items():
+    for name, cosine in stretch_cosines(result).items():
         yield name, cosine.median(1)[0]

@@ -28,8 +28,7 @@ MAP = ["cell", "start", "step", "point", "x", "y", "star", "outer"]
 
 
 def measure(job: Job) -> Results:
-    """Of every set accuracies and directions along the training, at each scale of the start; maps
-    of one replicate."""
+    """Follow where neurons of two-layer networks point, at each scale of the start."""
     rows: list[tuple[Any, ...]] = []
     maps: list[tuple[Any, ...]] = []
     for name, config in job.config.items():
@@ -38,10 +37,7 @@ def measure(job: Job) -> Results:
         for start, quantity, step, values in _measured(name, config, pictures, streams, maps):
             each = enumerate(values.tolist())
             rows += [(name, start, quantity, step, r, value) for r, value in each]
-    return {
-        "values": pd.DataFrame(rows, columns=COLUMNS),
-        "maps": pd.DataFrame(maps, columns=MAP),
-    }
+    return {"values": pd.DataFrame(rows, columns=COLUMNS), "maps": pd.DataFrame(maps, columns=MAP)}
 
 
 def _measured(
@@ -95,11 +91,7 @@ def train(
 
     The start is ``scale`` times the usual one: weights N(0, 2/d), output weights N(0, 1/m).
 
-    Yields
-    ------
-    step
-    weights
-        (R, m, d), biases (R, 1, m), output weights (R, m, 1).
+    Yields step; weights (R, m, d), biases (R, 1, m), output weights (R, m, 1).
     """
     m, d, rate, momentum = config["neurons"], x.shape[-1], config["rate"], config["momentum"]
 

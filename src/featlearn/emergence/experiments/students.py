@@ -21,9 +21,9 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.data import alpha_mixture
-from featlearn.emergence.networks import Network
 from featlearn.emergence.pictures import Pictures, head_accuracies, of_job
 from featlearn.emergence.teachers import (
+    Network,
     Training,
     injected,
     labels_of,
@@ -44,7 +44,7 @@ History = dict[tuple[str, int], Tensor]
 
 
 def measure(job: Job) -> Results:
-    """Accuracies along the training of every cell and arm."""
+    """Train students on injected inputs that a teacher labels: accuracies along the training."""
     config, name = job.config, job.wildcards["pictured"]
     pictures = of_job(job, "injected", f"emergence.injected.{name}.pictures")
     streams = Streams(job.seed, "emergence", "students", range(config["replicates"]))
@@ -70,16 +70,13 @@ def measure(job: Job) -> Results:
 def alike(others: Pictures, pictures: Pictures, key: str) -> Pictures:
     """Pictures of another set, as many as these and of their shape.
 
-    Raises
-    ------
-    FeatlearnError
-        If their shape is another, or they are too few.
+    Raises ``FeatlearnError`` if their shape is another, or they are too few.
     """
     for part, own in pictures.x.items():
-        found = others.x[part]
-        if found.shape[2:] != own.shape[2:] or found.shape[1] < own.shape[1]:
+        result = others.x[part]
+        if result.shape[2:] != own.shape[2:] or result.shape[1] < own.shape[1]:
             raise FeatlearnError(
-                f"{key}: {found.shape[1]} pictures of {tuple(found.shape[2:])} for {part}; "
+                f"{key}: {result.shape[1]} pictures of {tuple(result.shape[2:])} for {part}; "
                 f"expected {own.shape[1]} or more of {tuple(own.shape[2:])}"
             )
     x = {part: own[:, : pictures.x[part].shape[1]] for part, own in others.x.items()}
@@ -128,19 +125,19 @@ class World:
         """Of one student; those with the ``same`` data and tests, told by a name, train once."""
         if same is not None and (size, arm, same) in self.shared:
             return self.shared[size, arm, same]
-        settings, found = self.config["students"], History()
+        settings, result = self.config["students"], History()
         net = self.start(size)
 
         def see(step: int) -> None:
             if step % settings["record_every"] == 0 or step == settings["steps"]:
                 for part, own in {**tests, "train": data}.items():
-                    found[part, step] = loss_and_accuracy(net, *own)[1]
+                    result[part, step] = loss_and_accuracy(net, *own)[1]
 
         training = Training(settings["steps"], settings["rate"], settings["batch_size"])
         training.run(net, *data, self.streams(f"batches-{arm}"), see=see)
         if same is not None:
-            self.shared[size, arm, same] = found
-        return found
+            self.shared[size, arm, same] = result
+        return result
 
 
 def _accuracies(cell: Mapping[str, Any], world: World) -> Iterator[tuple[str, str, int, Tensor]]:
@@ -168,11 +165,11 @@ def _accuracies(cell: Mapping[str, Any], world: World) -> Iterator[tuple[str, st
         "direct": ((x["train"], y["train"]), true, "all"),
     }
     for arm, (data, tested, same) in arms.items():
-        found = world.history(size, arm, data, tested, same)
-        for (part, step), values in found.items():
+        result = world.history(size, arm, data, tested, same)
+        for (part, step), values in result.items():
             yield arm, part, step, values
             if part == "injected":
-                whole = (1 - alpha) * found["original", step] + alpha * values
+                whole = (1 - alpha) * result["original", step] + alpha * values
                 yield arm, "whole", step, whole
     yield "teacher", "original", -1, loss_and_accuracy(teacher, *true["original"])[1]
     most = torch.mode(learned["train"][1], 1)[0][:, None]

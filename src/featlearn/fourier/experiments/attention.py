@@ -1,9 +1,8 @@
-"""The maps of trained attention heads, a cell a number of inputs (Figures 4.3, C.5, C.6).
+"""The maps of trained attention heads, a cell for each number of inputs (Figures 4.3, C.5, C.6).
 
-``accuracies``: of the network along its steps, on the inputs for training, on all others, and on
-those of them that are permutations of one for training (``known``) or are not (``new``). ``heads``:
-what the map of each head is at the start and in the end. ``maps``: some maps, number by number, and
-the power of each of their waves.
+``accuracies`` along the steps, on training inputs, all others, and those that are permutations of
+one for training (``known``) or not (``new``). ``heads``: each head's map at start and end.
+``maps``: some maps, and the power of their waves.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """One cell, ``job.config``, named by the rule's wildcard."""
+    """Train attention heads on sums modulo p, and map them."""
     name, config = job.wildcards["cell"], job.config
     k, p, d = config["inputs"], config["modulus"], config["head_width"]
     streams = Streams(job.seed, "fourier", f"attention-{name}", range(config["replicates"]))

@@ -1,13 +1,10 @@
 """When networks fit and when they generalise, by the way the inputs are split (Figure 4.4).
 
-``curves``: accuracies along the steps on the inputs for training, on all others, and on those of
-them that are permutations of one for training (``known``) or are not (``new``). ``passages``: the
-first steps at which a network fits and answers; one that never answers is ``censored``, with the
-last step. ``leaks``: the share of the test inputs that are known up to order.
-
-A two-layer transformer is trained until it fits and answers, or to the last step. Beside it the
-polynomial network, which has weights of its own for each place of an input: to it a permutation is
-another input; it is trained until all replicates do.
+``curves``: accuracies along the steps on training inputs, on all others, and on those that are
+permutations of one for training (``known``) or not (``new``). ``passages``: the first steps at
+which a network fits and answers, ``censored`` with the last step if never. ``leaks``: the share of
+test inputs known up to order. A two-layer transformer trains until it fits and answers; beside it
+the polynomial network, to which a permutation is another input, until all replicates do.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ SPLITS = ("tuples", "orbits")
 
 
 def measure(job: Job) -> Results:
-    """One task, ``job.config``, named by the rule's wildcard."""
+    """Follow fitting and generalising, by the way the inputs are split."""
     name, config = job.wildcards["cell"], job.config
     k, p = config["inputs"], config["modulus"]
     curves, leaks = [], []

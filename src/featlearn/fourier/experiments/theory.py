@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Construct networks of maximum margin, and let one neuron climb from random starts."""
     config = job.config
     built = [_built(name, *size) for name in PHASES for size in config["sizes"]]
     climbed = [_climbed(job.seed, config["ascent"], *size) for size in config["ascent"]["sizes"]]

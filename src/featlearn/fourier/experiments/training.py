@@ -1,13 +1,10 @@
 """Polynomial networks trained on sums modulo p, cell by cell: margins, spectra, accuracies.
 
-A cell is a task (k and p), a share of all inputs for training, and *arms* that differ in width,
-penalty or weight decay; arms of a replicate share start, split and batches. All arms and replicates
-of a cell are one batch of networks: a narrower arm is a network whose further neurons are zero,
-which they stay.
-
-``curves``: quantities along the steps, see :data:`QUANTITIES`; ``neurons``: each weight vector's
-strongest frequency at the start and in the end; ``heads``: what is reached without learned
-features; ``weights``: all vectors of some neurons.
+A cell is a task (k and p), a share of inputs for training, and *arms* of other width, penalty or
+weight decay, which share start, split and batches; a cell is one batch of networks, where narrower
+arms have neurons that stay zero. ``curves``: quantities along the steps (:data:`QUANTITIES`);
+``neurons``: each weight vector's strongest frequency at start and end; ``heads``: fixed-feature
+baselines; ``weights``: all vectors of some neurons.
 """
 
 from __future__ import annotations
@@ -43,12 +40,12 @@ LOOKS = 12
 
 
 def measure(job: Job) -> Results:
-    """One cell, ``job.config``, named by the rule's wildcard."""
+    """Train networks on sums modulo p: some neurons, and spectra of all."""
     return _cell(job, job.wildcards["cell"], job.config)
 
 
 def measure_all(job: Job) -> Results:
-    """All cells of a section below each other, without weights."""
+    """Follow the margin over steps, penalty and width; compare the penalty with weight decay."""
     found = [_cell(job, name, job.config[name]) for name in job.config]
     return {
         name: pd.concat([one[name] for one in found], ignore_index=True)

@@ -59,10 +59,7 @@ def counted(config: dict[str, Any], method: Method, length: int, steps: int) -> 
 
 
 def scaled(config: dict[str, Any], method: Method, length: int, steps: int) -> Counts:
-    """The same as `counted`, from two small depths and by the line through them.
-
-    GemFilter's first run is linear in r, and all else in m.
-    """
+    """The same as `counted`, on the exact line through two small depths (r or m)."""
     less, more = (
         counted(config | {"layers": m}, replace(method, layer=r), length, steps) for m, r in COUNTED
     )
@@ -77,7 +74,7 @@ def scaled(config: dict[str, Any], method: Method, length: int, steps: int) -> C
 
 
 def measure(job: Job) -> Results:
-    """A row for each model, length, method and phase."""
+    """Count operations and memory: a row for each model, length, method and phase."""
     config, rows = job.config, []
     for name, sizes in config["models"].items():
         layer, k = sizes["filter_layer"], config["kept"]

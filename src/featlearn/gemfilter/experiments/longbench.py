@@ -50,7 +50,7 @@ class Reader(NamedTuple):
 
 
 def measure(job: Job) -> Results:
-    """All tasks, those on questions framed as well."""
+    """Answer fourteen tasks with the metrics of LongBench, by every method."""
     name, config = job.wildcards["network"], job.config
     reader = _language(config, job.device) if "folder" in config else _wired(config, job.seed)
     rows: list[dict[str, Any]] = []

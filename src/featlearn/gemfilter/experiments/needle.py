@@ -34,7 +34,7 @@ SHOWN = 100
 
 
 def measure(job: Job) -> Results:
-    """Of the reader that the rule's wildcard names; ``job.config`` has its section as ``own``."""
+    """Find needles in haystacks by every method, with the reader of ``job.config["own"]``."""
     name, config = job.wildcards["network"], job.config
     own, kept = config["own"], config["own"]["kept"]
     if "folder" in own:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Stage after stage: short sequences first, on which it is learned what to do."""
+    """Train the stand-in reader, short sequences first."""
     config = job.config
     streams = Streams(job.seed, "gemfilter", "training", range(config["replicates"]))
     draws, looked = streams("batches"), config["looked_at"]

@@ -1,1 +1,80 @@
-"""What the rules of the paper call: a module an experiment, a function a job."""
+"""What the rules of the paper call, a module an experiment; and what experiments do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from featlearn.core import baselines
+from featlearn.core.baselines import Data, Score
+from featlearn.core.seeds import Streams
+from featlearn.gradient_features.baselines import LEFT_OUT
+from featlearn.gradient_features.law import Law, Sample
+from featlearn.gradient_features.model import Network
+
+#: What heads learn from, what chooses among them, what all are tested on; a config has no order.
+PARTS = ("train", "validation", "test")
+
+
+def sets(
+    law: Law, samples: Mapping[str, int], streams: Streams, name: str = ""
+) -> dict[str, Sample]:
+    """The :data:`PARTS`, from streams ``<name><part>``."""
+    return {part: law.sample(samples[part], streams(f"{name}{part}")) for part in PARTS}
+
+
+def looks(steps: int, each: int) -> list[int]:
+    """``each`` in every power of ten, evenly spaced in the logarithm, from 1 to ``steps``."""
+    return sorted({round(at) for at in np.geomspace(1, steps, int(each * np.log10(steps)) + 1)})
+
+
+def rows(
+    streams: Streams, keys: Mapping[str, Any], columns: Mapping[str, Tensor]
+) -> Iterator[dict[str, Any]]:
+    """A row a replicate, of columns (R,)."""
+    for place, replicate in enumerate(streams.replicates):
+        yield {**keys, "replicate": replicate,
+               **{name: values[place].item() for name, values in columns.items()}}  # fmt: skip
+
+
+def scored(
+    model: str,
+    start: Network,
+    data: Mapping[str, Sample],
+    streams: Streams,
+    scores: Mapping[str, Mapping[str, Tensor]] | None = None,
+    /,
+    *,
+    degrees: Sequence[int] = (),
+    score: baselines.Scorer = baselines.accuracy,
+    best: Callable[..., Any] = max,
+    **keys: Any,
+) -> Iterator[dict[str, Any]]:
+    """A row a method and replicate: the panel of baselines, and ``scores`` (R,) by part.
+
+    ``model``: a key of :data:`LEFT_OUT`, and the name of its stream. ``degrees``: of the products of
+    coordinates that join the panel. ``best``: whether validation chooses this member of it.
+    """
+    for place, (replicate, random) in enumerate(
+        zip(streams.replicates, streams(f"{model}-panel"), strict=True)
+    ):
+        parts = [Data(inputs.x[place], inputs.y[place]) for inputs in data.values()]
+        w, a, b = (part[place] for part in start)
+        trained = {
+            method: Score(*(of[part][place].item() for part in data))
+            for method, of in (scores or {}).items()
+        }
+        members, chosen = baselines.panel(
+            baselines.kernels(parts[0].x, random)
+            | {"own start": [baselines.relu_features(w, b)]}
+            | {"tangent kernel": [baselines.tangent(w, a, b)]}
+            | {f"products of {degree}": [baselines.products(degree)] for degree in degrees}
+            | {name: one for name, one in trained.items() if name in baselines.MEMBERS},
+            LEFT_OUT[model], parts, score, best=best,
+        )  # fmt: skip
+        for method, (train, validation, test) in (trained | members).items():
+            yield {**keys, "method": method, "replicate": replicate, "best": method == chosen,
+                   "train": train, "validation": validation, "value": test}  # fmt: skip

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
+from featlearn.core.baselines import least_hinge
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import printed
 from featlearn.gradient_features.cones import start_of
-from featlearn.gradient_features.data import Xor
-from featlearn.gradient_features.experiments.frames import rows
-from featlearn.gradient_features.fixed import bounded_features, least_hinge
+from featlearn.gradient_features.data import Parity, UniformParity, Xor
+from featlearn.gradient_features.experiments import rows
 from featlearn.gradient_features.law import random_signs
 from featlearn.gradient_features.model import LOSSES, Network, error, parity_truth
-from featlearn.gradient_features.parities import Parity, UniformParity
 from featlearn.gradient_features.train import descend, scaled_first_step
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ HINGE = LOSSES["hinge"]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Measure the drift of weights, cones in the infinity norm, and features that stay fixed."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "appendix", range(config["replicates"]))
     return {
@@ -71,8 +70,8 @@ def good_directions(law: UniformParity, count: int, random: torch.Generator) -> 
     """Unit gradients of ``count`` starts that are +1 on the block (Lemma B.64), (count, d)."""
     w = random_signs((count, law.dimension), random)
     w[:, : law.block] = 1
-    found = law.gradient(w, torch.zeros(count, dtype=w.dtype))
-    return found / found.norm(dim=1, keepdim=True) * found[:, :1].sign()
+    result = law.gradient(w, torch.zeros(count, dtype=w.dtype))
+    return result / result.norm(dim=1, keepdim=True) * result[:, :1].sign()
 
 
 def alternative(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
@@ -93,6 +92,12 @@ def alternative(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
             lost = HINGE.mean(network, test)
             columns = {"value": lost, "error": error(network, test), "bound": bound.expand_as(lost)}
             yield from rows(streams, {"dimension": dimension, "copies": copies}, columns)
+
+
+def bounded_features(network: Network, x: torch.Tensor) -> torch.Tensor:
+    """Features of one network at signs ``x`` (n, d), each over its supremum: (n, M) in [0, 1]."""
+    most = network.w[0].abs().sum(1) - network.b[0]  # at x = sign(w)
+    return network.features(x[None])[0] / most.clamp_min(torch.finfo(most.dtype).tiny)
 
 
 def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
@@ -118,15 +123,15 @@ def fixed(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, A
                 seen = {part: bounded_features(network, own.x[place]) for part, own in sets.items()}
                 for norm in settings["norms"]:
                     y = sets["train"].y[place]
-                    found = least_hinge(seen["train"], y, norm, settings["steps"])
-                    margin = sets["test"].y[place] * (seen["test"] @ found.w)
+                    result = least_hinge(seen["train"], y, norm, settings["steps"])
+                    margin = sets["test"].y[place] * (seen["test"] @ result.w)
                     yield {
                         "arm": arm,
                         "block": block,
                         "norm": norm,
                         "replicate": streams.replicates[place],
-                        "train": found.loss,
-                        "certified": found.certified,
+                        "train": result.loss,
+                        "certified": result.certified,
                         "value": (1 - margin).clamp_min(0).mean().item(),
                         "bound": printed.fixed_features_loss(block, width, norm),
                     }

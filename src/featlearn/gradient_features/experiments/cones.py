@@ -2,7 +2,7 @@
 
 ``neurons``: networks before and after a sampled first step, neuron by neuron. ``sure``: closed
 forms over the threshold, for all starts and for those that the proofs call sure. ``dimensions``:
-the same of the XOR over d. ``concentration``: the error of sampled gradients over n.
+the same of the XOR over d.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import torch
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features.cones import (
     alignment,
@@ -24,8 +25,7 @@ from featlearn.gradient_features.cones import (
     xor_ratio,
 )
 from featlearn.gradient_features.data import Xor, law_of
-from featlearn.gradient_features.experiments.frames import rows
-from featlearn.gradient_features.law import Law, Sample, reduced_weights
+from featlearn.gradient_features.law import Law, reduced_weights
 from featlearn.gradient_features.model import LOSSES
 from featlearn.gradient_features.train import first_step
 
@@ -40,7 +40,7 @@ SURE = ("mixture", "xor", "parity", "parity_blocks")
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Set the first step on all laws against closed forms: hit probability, width, size."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "cones", range(config["replicates"]))
     parts: dict[str, list[pd.DataFrame]] = {"neurons": [], "sure": []}
@@ -53,11 +53,10 @@ def measure(job: Job) -> Results:
             parts["sure"].append(
                 pd.DataFrame(sure(name, law, config["sure"], config["gamma"], streams))
             )
-    xor = {key: config["laws"]["xor"][key] for key in ("dimension", "noise")}
+    noise = config["laws"]["xor"]["noise"]
     return {
         **{name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()},
-        "dimensions": pd.DataFrame(dimensions(config["dimensions"], xor["noise"], streams)),
-        "concentration": pd.DataFrame(concentration(config["concentration"], xor, streams)),
+        "dimensions": pd.DataFrame(dimensions(config["dimensions"], noise, streams)),
     }
 
 
@@ -68,17 +67,14 @@ def neurons(
     in closed form, and in closed form with the noise of the sample."""
     network, own = start_of(law, streams(f"{name}-start"), count, ratio)
     inputs = law.sample(samples, streams(f"{name}-inputs"))
-    if name == "multi_index":
-        loss, slope = LOSSES["square"], 2.0
-    else:
-        loss, slope = LOSSES["hinge"], 1.0
-    stepped = first_step(network, inputs, RATE, loss)
+    loss, slope = ("square", 2.0) if name == "multi_index" else ("hinge", 1.0)
+    stepped = first_step(network, inputs, RATE, LOSSES[loss])
     head = type(network)(network.w[:, :own], network.a[:, :own], network.b[:, :own])
     sampled = stepped.w[:, :own] / (RATE * slope * head.a[..., None])
-    found = law.gradient(head.w, head.b)
-    size = found.norm(dim=-1)
-    noise = sampling_noise(head, inputs, found)
-    cosine = alignment(law, found)
+    result = law.gradient(head.w, head.b)
+    size = result.norm(dim=-1)
+    noise = sampling_noise(head, inputs, result)
+    cosine = alignment(law, result)
     columns = {
         "positive": head.b > 0,
         "start": alignment(law, head.w),
@@ -90,13 +86,8 @@ def neurons(
         "size": size / law.size,
         "noise": noise / law.size**2,
     }
-    frame = pd.DataFrame({key: value.flatten().tolist() for key, value in columns.items()})
-    places = pd.DataFrame({
-        "law": name,
-        "replicate": [replicate for replicate in streams.replicates for _ in range(own)],
-        "neuron": [neuron for _ in streams.replicates for neuron in range(own)],
-    })  # fmt: skip
-    return pd.concat([places, frame], axis=1)
+    axes = {"law": [name], "replicate": streams.replicates, "neuron": range(own)}
+    return tidy(axes, **columns)
 
 
 def sure(
@@ -109,9 +100,9 @@ def sure(
         for replicate, stream in draws:
             w = reduced_weights(law, settings["draws"], stream)
             threshold = torch.full((len(w),), ratio * law.signal_std, dtype=w.dtype)
-            found = law.reduced().gradient(w, threshold)
-            hit = alignment(law, found) > 1 - gamma
-            large = found.norm(dim=1) >= law.size / 2
+            result = law.reduced().gradient(w, threshold)
+            hit = alignment(law, result) > 1 - gamma
+            large = result.norm(dim=1) >= law.size / 2
             chosen = sure_weights(law, ratio, len(w), stream)
             off, size = cone_of_sure(law, ratio, chosen)
             partner = alignment(law, law.reduced().gradient(-chosen, -threshold))
@@ -150,25 +141,3 @@ def dimensions(
                 "size": (size / law.size).median().item(),
                 "probability": sure_event(law, ratio).probability,
             }
-
-
-def concentration(
-    settings: Mapping[str, Any], xor: Mapping[str, Any], streams: Streams
-) -> Iterator[dict[str, Any]]:
-    """Root mean square of |G_n - G| over sqrt(B_x2), of the XOR, over the number of samples."""
-    law = law_of("xor", xor)
-    network, own = start_of(law, streams("concentration-start"), settings["neurons"], 1.0)
-    w, b = network.w[:, :own], network.b[:, :own]
-    found = law.gradient(w, b)
-    largest = law.sample(max(settings["samples"]), streams("concentration-inputs"))
-    for samples in settings["samples"]:
-        # blocks of one long sample: as many errors as fit
-        blocks = largest.x.shape[1] // samples
-        squares = torch.zeros(len(w), dtype=torch.float64)
-        for block in range(blocks):
-            part = Sample(*(each[:, block * samples : (block + 1) * samples] for each in largest))
-            active = (part.x @ w.mT > b[:, None]).double()
-            error = (active * part.y[..., None]).mT @ part.x / samples - found
-            squares += error.square().sum(-1).mean(1) / blocks
-        value = (squares / law.second_moment).sqrt()
-        yield from rows(streams, {"samples": samples}, {"value": value})

@@ -14,22 +14,12 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.baselines import accuracy, error_share
 from featlearn.core.heads import regress
 from featlearn.core.seeds import Streams
-from featlearn.gradient_features.baselines import (
-    Data,
-    Kernel,
-    error_share,
-    linear_kernel,
-    quadratic_kernel,
-    random_features,
-    rbf_kernels,
-    ridge,
-    tangent,
-)
 from featlearn.gradient_features.cones import alignment, start_of
-from featlearn.gradient_features.data import MultiIndex, Xor
-from featlearn.gradient_features.experiments.frames import looks, rows, sets
+from featlearn.gradient_features.data import MultiIndex, UniformParity, Xor, majority_coefficient
+from featlearn.gradient_features.experiments import looks, rows, scored, sets
 from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import (
     LOSSES,
@@ -38,7 +28,6 @@ from featlearn.gradient_features.model import (
     multi_index_start,
     uniform_parity_start,
 )
-from featlearn.gradient_features.parities import UniformParity, majority_coefficient
 from featlearn.gradient_features.train import (
     fit_output,
     fit_square,
@@ -65,7 +54,7 @@ LOOKS = 4
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Take one step, then train the output layer alone: Theorem 3.4, Algorithms 4, 6 and 7."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "frozen", range(config["replicates"]))
     curves: list[dict[str, Any]] = []
@@ -155,7 +144,7 @@ def uniform_parity(
 def uniform_parity_heads(
     name: str, settings: Mapping[str, Any], streams: Streams
 ) -> Iterator[dict[str, Any]]:
-    """Errors of fixed features: inputs, their products, the network's own start."""
+    """Errors of the panel, with all products of as many coordinates as the block has."""
     law = UniformParity(settings["dimension"], settings["block"])
     data = sets(law, settings["samples"], streams, f"{name}-")
     start = uniform_parity_start(
@@ -163,24 +152,13 @@ def uniform_parity_heads(
     )
     half = settings["neurons"]  # the other half are copies
     own = Network(*(part[:, :half] for part in start))
-    for method, features in {
-        "linear": lambda x: x,
-        "products of two": products,
-        "random features": own.features,
-    }.items():
-        seen = {part: (features(inputs.x), inputs.y) for part, inputs in data.items()}
-        found = regress(seen["train"], seen["validation"])
-        columns = {
-            column: (found.predict(seen[part][0]).sign() != seen[part][1]).double().mean(-1)
-            for column, part in (("train", "train"), ("value", "test"))
-        }
-        yield from rows(streams, {"law": name, "method": method}, columns)
+    return scored(name, own, data, streams, degrees=(law.block,), score=mistakes, best=min,
+                  law=name)  # fmt: skip
 
 
-def products(x: Tensor) -> Tensor:
-    """All products of two coordinates of inputs (..., d): (..., d (d - 1) / 2)."""
-    first, second = torch.triu_indices(x.shape[-1], x.shape[-1], 1)
-    return x[..., first] * x[..., second]
+def mistakes(result: Tensor, y: Tensor) -> float:
+    """Share of the inputs whose sign is wrong."""
+    return 1 - accuracy(result, y)
 
 
 def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
@@ -206,24 +184,12 @@ def multi_index(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[
 
 
 def multi_index_heads(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, Any]]:
-    """Fixed features by ridge regression on the inputs of Algorithm 7."""
+    """The panel on the inputs of Algorithm 7: energy that is missed."""
     law = _polynomial(settings)
     data = sets(law, settings["samples"], streams, "polynomial-")
     start = multi_index_start(streams("polynomial-start"), settings["neurons"], law.dimension)
-    for place, replicate in enumerate(streams.replicates):
-        parts = [Data(inputs.x[place], inputs.y[place]) for inputs in data.values()]
-        own = Network(*(part[place : place + 1] for part in start))
-        kernels: dict[str, list[Kernel]] = {
-            "linear": [linear_kernel],
-            "quadratic kernel": [quadratic_kernel],
-            "random features": [random_features(own)],
-            "tangent kernel": [tangent(own)],
-            "RBF kernel": rbf_kernels(parts[0].x),
-        }
-        for method, tried in kernels.items():
-            train, _, test = ridge(tried, *parts, score=error_share)
-            yield {"law": "multi_index", "method": method, "replicate": replicate,
-                   "train": train, "value": test}  # fmt: skip
+    return scored("multi_index", start, data, streams, score=error_share, best=min,
+                  law="multi_index")  # fmt: skip
 
 
 def _polynomial(settings: Mapping[str, Any]) -> MultiIndex:
@@ -260,11 +226,11 @@ def scan(settings: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
                     active = (x @ start.w[r, :half].mT > 0).to(x.dtype)
                     total[r] += (active * y[:, None]).mT @ x
                 seen += inputs.x.shape[1]
-            found = total / seen
-            energy = found.square().sum(-1)
-            inside = energy * alignment(law, found).square()
+            result = total / seen
+            energy = result.square().sum(-1)
+            inside = energy * alignment(law, result).square()
             share = inside.sum(1) / energy.sum(1)
-            w = 2 * dimension**0.5 * start.a[:, :half, None] * found
+            w = 2 * dimension**0.5 * start.a[:, :half, None] * result
             network = Network(w, start.a[:, :half], b)
             train, validation, test = ((network.features(part.x), part.y) for part in heads)
             loss = regress(train, validation).nmse(*test)

@@ -19,9 +19,8 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import existence as built
 from featlearn.gradient_features.cones import activation, background_tail, sure_weights
-from featlearn.gradient_features.data import GaussianMixture, law_of
+from featlearn.gradient_features.data import GaussianMixture, Parity, law_of
 from featlearn.gradient_features.model import LOSSES, error, mixture_truth
-from featlearn.gradient_features.parities import Parity
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -31,7 +30,7 @@ HINGE = LOSSES["hinge"]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Check the lemmas on nice neurons, the network built of them, and activation."""
     config = job.config
     streams = Streams(job.seed, "gradient_features", "lemmas", range(config["replicates"]))
     law, mixture = (law_of(name, config[name]) for name in ("xor", "mixture"))
@@ -59,16 +58,16 @@ def nice(
     for replicate, stream in zip(streams.replicates, streams("nice"), strict=True):
         drawn = built.draw(law, settings["threshold"], settings["networks"] * most, stream)
         p = _hit(law, drawn, gamma, least, "nice", settings)
-        found = built.nice(law, drawn, gamma, least).view(settings["networks"], most, -1)
+        result = built.nice(law, drawn, gamma, least).view(settings["networks"], most, -1)
         for neurons in settings["neurons"]:
             hits = neurons * p
-            lacking = (found[:, :neurons].sum(1) < hits / 4).any(-1)
+            lacking = (result[:, :neurons].sum(1) < hits / 4).any(-1)
             yield {
                 "neurons": neurons,
                 "hits": hits,
                 "replicate": replicate,
                 "value": lacking.double().mean().item(),
-                "bound": 2 * found.shape[-1] * math.exp(-built.CHERNOFF * hits),
+                "bound": 2 * result.shape[-1] * math.exp(-built.CHERNOFF * hits),
             }
 
 
@@ -107,17 +106,17 @@ def existence(
         for count in settings["neurons"]:
             part = built.Neurons(*(each[:count] for each in neurons))
             rest = streams(f"{own}existence-{count}")[place]
-            found = built.good_network(law, part, ratio, gamma, of, count * p, rest)
+            result = built.good_network(law, part, ratio, gamma, of, count * p, rest)
             yield {
                 "law": name,
                 "neurons": count,
                 "hits": count * p,
                 "replicate": replicate,
-                "used": found.a.shape[1],
-                "value": (found(test.x) - wanted).abs().mean().item(),
-                "excess": (HINGE.mean(found, test) - HINGE.mean(truth, test)).item(),
-                "loss": HINGE.mean(found, test).item(),
-                "error": error(found, test).item(),
+                "used": result.a.shape[1],
+                "value": (result(test.x) - wanted).abs().mean().item(),
+                "excess": (HINGE.mean(result, test) - HINGE.mean(truth, test)).item(),
+                "loss": HINGE.mean(result, test).item(),
+                "error": error(result, test).item(),
                 "bound": of.excess(count * p, gamma),
             }
 
@@ -149,7 +148,7 @@ def tails(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     deviations = torch.tensor(settings["deviations"], dtype=torch.float64)
     for dimension in settings["dimensions"]:
         law = Parity(dimension, block, 1, 0.0, block / (2 * (dimension - block)))
-        found = background_tail(law, deviations * math.sqrt(block))
-        for deviation, value in zip(settings["deviations"], found.tolist(), strict=True):
+        result = background_tail(law, deviations * math.sqrt(block))
+        for deviation, value in zip(settings["deviations"], result.tolist(), strict=True):
             yield {"dimension": dimension, "deviation": deviation, "value": value,
                    "gaussian": math.log(2) - deviation**2 / 2}  # fmt: skip

@@ -1,4 +1,4 @@
-"""XOR of four Gaussians over dimension and noise: the network against methods of fixed features.
+"""XOR of four Gaussians over dimension and noise: the network against the panel of baselines.
 
 All get the same inputs for training and for validation, once: the network reuses its training set
 in each step, where Algorithm 1 draws a fresh one, so that nobody sees more data. Its step is chosen
@@ -14,17 +14,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.baselines import with_shuffled_labels
 from featlearn.core.seeds import Streams
-from featlearn.gradient_features.baselines import (
-    Data,
-    linear,
-    random_features,
-    rbf_kernels,
-    ridge,
-    tangent,
-)
 from featlearn.gradient_features.data import Xor
-from featlearn.gradient_features.experiments.frames import sets
+from featlearn.gradient_features.experiments import scored, sets
 from featlearn.gradient_features.law import Sample
 from featlearn.gradient_features.model import LOSSES, Network, error, symmetric_start
 from featlearn.gradient_features.train import descend, scaled_first_step
@@ -39,7 +32,7 @@ MIDDLE = 0.5
 
 
 def measure(job: Job) -> Results:
-    """One row a dimension, noise, method and replicate."""
+    """Compare network and baselines on XOR: one row a dimension, noise, method, replicate."""
     config = job.config
     judged = config["judged"]
     rows: list[dict[str, Any]] = []
@@ -62,38 +55,23 @@ def cell(
     start = symmetric_start(
         streams("start"), config["neurons"], dimension, config["threshold"] * law.signal_std
     )
-    found = {
-        "network": network(start, data, config),
+
+    def trained(inputs: Mapping[str, Sample]) -> dict[str, Tensor]:
+        return network(start, inputs, config)
+
+    scores = {
+        "network": trained(data),
         "bayes": {part: optimal(inputs) for part, inputs in data.items()},
+        "shuffled labels": with_shuffled_labels(trained, data, streams("shuffled")),
     }
-    found["linear"] = linear(data)
-    for replicate in streams.replicates:
-        for method, scores in found.items():
-            yield _row(law, method, replicate, *(scores[part][replicate].item() for part in data))
-        parts = [Data(inputs.x[replicate], inputs.y[replicate]) for inputs in data.values()]
-        own = Network(*(part[replicate : replicate + 1] for part in start))
-        for method, kernels in {
-            "random features": [random_features(own)],
-            "tangent kernel": [tangent(own)],
-            "RBF kernel": rbf_kernels(parts[0].x),
-        }.items():
-            yield _row(law, method, replicate, *ridge(kernels, *parts))
-
-
-def _row(
-    law: Xor, method: str, replicate: int, train: float, validation: float, test: float
-) -> dict[str, Any]:
-    return {
-        "dimension": law.dimension, "noise": law.noise, "method": method, "replicate": replicate,
-        "train": train, "validation": validation, "value": test,
-    }  # fmt: skip
+    return scored("xor-baselines", start, data, streams, scores, dimension=dimension, noise=noise)
 
 
 def optimal(inputs: Sample) -> Tensor:
     """Accuracy of the Bayes classifier: the pair of clusters whose axis is the longer, (R,)."""
     own = inputs.x[..., :2].abs()
-    found = torch.where(own[..., 0] > own[..., 1], 1.0, -1.0).to(inputs.y)
-    return (found == inputs.y).double().mean(-1)
+    result = torch.where(own[..., 0] > own[..., 1], 1.0, -1.0).to(inputs.y)
+    return (result == inputs.y).double().mean(-1)
 
 
 def network(
@@ -110,7 +88,7 @@ def network(
     features = network.features(data["train"].x)
     rate = config["rate"] / features.square().sum(-1).mean().item()
     best = torch.full((len(network.a),), float("inf"))
-    found = {part: torch.zeros(len(network.a), dtype=torch.float64) for part in data}
+    result = {part: torch.zeros(len(network.a), dtype=torch.float64) for part in data}
     steps = descend(network, lambda: data["train"], rate, config["steps"], HINGE)
     for step, now in enumerate(steps, 1):
         if step % config["check_every"] and step < config["steps"]:
@@ -120,5 +98,5 @@ def network(
         best = torch.where(better, loss, best)
         for part, inputs in data.items():
             accuracy = 1 - error(now, inputs).double()
-            found[part] = torch.where(better, accuracy, found[part])
-    return found
+            result[part] = torch.where(better, accuracy, result[part])
+    return result

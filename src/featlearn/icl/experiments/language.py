@@ -21,7 +21,7 @@ Rows = Iterator[dict[str, Any]]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment, one model in memory at a time."""
+    """Show language models flipped labels, garbled words and an irrelevant word, one by one."""
     config = job.config
     data = {name: (texts.read(Path(one["file"])), one["words"])
             for name, one in config["texts"].items()}  # fmt: skip

@@ -21,7 +21,7 @@ Lost = Callable[[theory.Heads, float], torch.Tensor]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Build and train heads for sparse parities: what is printed, what needs less, noise."""
     config = job.config
     constructions: list[dict[str, Any]] = []
     gamma = config["gamma"]

@@ -21,7 +21,7 @@ Rows = Iterator[dict[str, Any]]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Measure linear self-attention of limited rank: closed forms, forward passes, trainings."""
     config = job.config
     values = theory.eigenvalues(config["dimension"], config["largest"], config["ratio"])
     streams = Streams(job.seed, "icl", "regression", range(config["replicates"]))
@@ -101,9 +101,8 @@ def trained(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: S
 
 
 def blocks(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: Streams) -> Rows:
-    """Networks all of whose blocks train; the loss on held-out prompts over that of the theorem.
-
-    Both answer the same prompts, so that what prompts scatter cancels.
+    """The loss of networks with all blocks trained, over that of the theorem on the same held-out
+    prompts.
     """
     own, ranks, d = config["training"], config["ranks"], len(values)
     begun = linear.start(ranks, d, streams("blocks-start"), blocks=True)

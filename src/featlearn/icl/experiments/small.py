@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment; models of a corpus and replicate answer the same documents."""
+    """Train small softmax transformers of several sizes; all answer the same documents."""
     config = job.config
     examples = config["examples"] + 1
     streams = Streams(job.seed, "icl", "small", range(config["replicates"]))

@@ -9,10 +9,14 @@ from inspect import signature
 from typing import Any
 
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.encoders.convolutional import ResNet, SmallResNet
-from featlearn.images.encoders.plain import AlexNet, SmallPlainNet
+from featlearn.images.encoders.convolutional import (
+    AlexNet,
+    ResNet,
+    SmallPlainNet,
+    SmallResNet,
+    WideResNet,
+)
 from featlearn.images.encoders.vit import VisionTransformer
-from featlearn.images.encoders.wide_resnet import WideResNet
 from featlearn.images.kinds import construct, options_of
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -93,35 +93,34 @@ class Encoder(nn.Module, ABC):
     def layer_maps(self, images: Tensor, layer: str | None = None) -> Tensor:
         """Output of one layer on the way to the features, as maps (B, channels, h, w).
 
-        Parameters
-        ----------
-        images
-            (B, 3, H, W).
-        layer
-            Name of a module as ``named_modules`` gives it; ``cam_layer`` by default.
-
-        Raises
-        ------
-        ConfigError
-            If no layer has this name, or it takes no part.
+        ``images``: (B, 3, H, W). ``layer``: name of a module as ``named_modules`` gives it;
+        ``cam_layer`` by default. Raises ConfigError if no layer has this name, or it takes no part.
         """
         name = self.cam_layer if layer is None else layer
         modules = dict(self.named_modules())
         if name not in modules or not name:
             raise ConfigError(f"layer: {name!r}; expected one such as {self.cam_layer!r}")
-        seen: list[Tensor] = []
-        handle = modules[name].register_forward_hook(lambda _, __, output: seen.append(output))
-        try:
-            self(images)
-        finally:
-            handle.remove()
-        if not seen:
-            raise ConfigError(f"layer: {name!r} was not used by the forward pass")
-        return self.as_maps(seen[-1], (images.shape[-2], images.shape[-1]))
+        _, output = watched(self, modules[name], images)
+        return self.as_maps(output, (images.shape[-2], images.shape[-1]))
 
     def as_maps(self, output: Tensor, size: tuple[int, int]) -> Tensor:
         """What a layer gave for images of ``size`` pixels, as (B, channels, h, w)."""
         return output
+
+
+def watched(
+    run: Callable[[Tensor], Tensor], layer: nn.Module, inputs: Tensor
+) -> tuple[Tensor, Tensor]:
+    """``run(inputs)``, and what ``layer`` gave on the way."""
+    outputs: list[Tensor] = []
+    handle = layer.register_forward_hook(lambda _, __, output: outputs.append(output))
+    try:
+        result = run(inputs)
+    finally:
+        handle.remove()
+    if not outputs:
+        raise ConfigError(f"layer: {type(layer).__name__} takes no part in the network's pass")
+    return result, outputs[-1]
 
 
 class Shortcut(nn.Conv2d):

@@ -1,19 +1,16 @@
-"""Residual networks: a small one for 32-pixel images, and ResNet-18/50 in torchvision's layout."""
+"""Convolutional networks: residual ones, wide ones, and plain ones without shortcuts."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.encoders.base import (
-    Encoder,
-    Shortcut,
-    initialise_convolutions,
-    normalisation,
-)
+from featlearn.images.encoders.base import Encoder, Shortcut, initialise_convolutions, normalisation
 
 
 class BasicBlock(nn.Module):
@@ -47,11 +44,6 @@ class BasicBlock(nn.Module):
         out += x if self.downsample is None else self.downsample(x)
         return self.relu(out)
 
-    @property
-    def last_norm(self) -> nn.Module:
-        """The norm before the shortcut is added."""
-        return self.bn2
-
 
 class Bottleneck(nn.Module):
     """Convolutions 1x1, 3x3 (with the stride) and 1x1 beside a shortcut, to 4 planes channels."""
@@ -84,11 +76,6 @@ class Bottleneck(nn.Module):
         out += x if self.downsample is None else self.downsample(x)
         return self.relu(out)
 
-    @property
-    def last_norm(self) -> nn.Module:
-        """The norm before the shortcut is added."""
-        return self.bn3
-
 
 Block = type[BasicBlock] | type[Bottleneck]
 #: Block and number of blocks of each stage, by the number of layers.
@@ -99,12 +86,7 @@ LAYOUTS: dict[int, tuple[Block, tuple[int, ...]]] = {
 
 
 def _stage(
-    block: Block,
-    channels_in: int,
-    planes: int,
-    blocks: int,
-    stride: int,
-    norm: str,
+    block: Block, channels_in: int, planes: int, blocks: int, stride: int, norm: str
 ) -> nn.Sequential:
     """``blocks`` residual blocks in torchvision's layout; the first one changes size and width."""
     make_norm = partial(normalisation, norm)
@@ -134,7 +116,7 @@ class ResidualNet(Encoder):
         if zero_init_last:
             for part in self.modules():
                 if isinstance(part, BasicBlock | Bottleneck):
-                    nn.init.zeros_(part.last_norm.weight)  # type: ignore[arg-type]
+                    nn.init.zeros_(getattr(part, "bn3", part.bn2).weight)  # type: ignore[arg-type]
         self.depth = sum(depths)
         self.cam_layer, self.cam_layers = self.stages[-1], self.stages
 
@@ -158,18 +140,11 @@ class ResidualNet(Encoder):
 class SmallResNet(ResidualNet):
     """A residual network of basic blocks for small images; the design is ours.
 
-    Parameters
-    ----------
-    widths
-        Channels of each stage; each stage after the first halves the map.
-    blocks
-        Blocks of each stage; each has two 3x3 convolutions.
-    norm
-        ``batch`` or ``group`` (at most 8 groups).
-    stem_stride
-        Stride of the 3x3 convolution in front: 2 makes everything four times cheaper.
-    zero_init_last
-        Start each block as the identity (Goyal et al. 2017): its last norm's scale is zero.
+    ``widths``: channels of each stage; each stage after the first halves the map. ``blocks``:
+    blocks of each stage; each has two 3x3 convolutions. ``norm``: ``batch`` or ``group`` (at most 8
+    groups). ``stem_stride``: stride of the 3x3 convolution in front: 2 makes everything four times
+    cheaper. ``zero_init_last``: start each block as the identity (Goyal et al. 2017): its last
+    norm's scale is zero.
     """
 
     def __init__(
@@ -198,20 +173,12 @@ class SmallResNet(ResidualNet):
 class ResNet(ResidualNet):
     """ResNet-18 or ResNet-50 (He et al. 2016) with the names and numbers of torchvision.
 
-    Parameters
-    ----------
-    layers
-        18 or 50.
-    stem
-        ``imagenet``: 7x7 convolution of stride 2 and max-pooling. ``cifar``: 3x3 convolution of
-        stride 1 and no pooling, for images of about 32 pixels. ``stl``: 3x3 convolution of stride 1
-        and max-pooling, for images of about 64 pixels.
-    width_multiplier
-        Times torchvision's channels; the result is rounded to whole channels.
-    norm
-        ``batch`` or ``group``.
-    zero_init_last
-        Start each block as the identity (Goyal et al. 2017): its last norm's scale is zero.
+    ``layers``: 18 or 50. ``stem``: ``imagenet``: 7x7 convolution of stride 2 and max-pooling.
+    ``cifar``: 3x3 convolution of stride 1 and no pooling, for images of about 32 pixels. ``stl``:
+    3x3 convolution of stride 1 and max-pooling, for images of about 64 pixels.
+    ``width_multiplier``: times torchvision's channels; the result is rounded to whole channels.
+    ``norm``: ``batch`` or ``group``. ``zero_init_last``: start each block as the identity (Goyal et
+    al. 2017): its last norm's scale is zero.
     """
 
     def __init__(
@@ -246,3 +213,170 @@ class ResNet(ResidualNet):
         self.stem_stride = {"imagenet": 4, "cifar": 1, "stl": 2}[stem]
         self.stride = self.stem_stride * 8
         self._finish(counts, zero_init_last)
+
+
+# --------------------------------------------------------------------------- wide_resnet
+
+
+class WideBlock(nn.Module):
+    """Pre-activation block: (B, before, H, W) to (B, width, h, w).
+
+    Norm and rectifier stand before each of the two 3x3 convolutions. Where size or width change, a
+    1x1 convolution of the rectified input is the shortcut.
+    """
+
+    def __init__(self, before: int, width: int, stride: int):
+        super().__init__()
+        self.bn1, self.relu1 = nn.BatchNorm2d(before), nn.ReLU()
+        self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
+        self.bn2, self.relu2 = nn.BatchNorm2d(width), nn.ReLU()
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.shortcut = None
+        if stride != 1 or before != width:
+            self.shortcut = Shortcut(before, width, stride)
+
+    def forward(self, x: Tensor) -> Tensor:
+        active = self.relu1(self.bn1(x))
+        kept = x if self.shortcut is None else self.shortcut(active)
+        return kept + self.conv2(self.relu2(self.bn2(self.conv1(active))))
+
+
+class WideResNet(Encoder):
+    """WRN-``layers``-``widen``: three groups of ``(layers - 4) / 6`` pre-activation blocks.
+
+    Widths are 16, then ``widen`` times 16, 32 and 64; maps are halved in the second and third
+    group; the features are the mean over the last map, after norm and rectifier.
+
+    ``layers``: 4 more than a multiple of 6; 34 in Wen and Li. ``widen``: factor on the widths; 5 in
+    Wen and Li. ``stem_stride``: of the first convolution: 2 makes everything four times cheaper
+    (ours).
+    """
+
+    def __init__(self, layers: int = 34, widen: int = 5, stem_stride: int = 1):
+        super().__init__()
+        blocks, rest = divmod(layers - 4, 6)
+        if rest or blocks < 1:
+            raise ConfigError(
+                f"encoder.layers: {layers}; expected 4 more than a multiple of 6, such as 34"
+            )
+        self.conv1 = nn.Conv2d(3, 16, 3, stem_stride, 1, bias=False)
+        before = 16
+        for number, (width, stride) in enumerate([(16, 1), (32, 2), (64, 2)], 1):
+            wide = width * widen
+            parts = [WideBlock(before, wide, stride)]
+            parts += [WideBlock(wide, wide, 1) for _ in range(blocks - 1)]
+            self.add_module(f"group{number}", nn.Sequential(*parts))
+            before = wide
+        self.bn, self.relu = nn.BatchNorm2d(before), nn.ReLU()
+        self.groups = ("group1", "group2", "group3")
+        self.width, self.stride, self.depth = before, 4 * stem_stride, 3 * blocks
+        self.stem_width, self.stem_stride = 16, stem_stride
+        self.first_layer = "conv1"
+        last = blocks - 1
+        self.rectified = (*(f"{group}.{last}.relu2" for group in self.groups), "relu")
+        self.last_layer = "bn"
+        self.cam_layer = "relu"
+        initialise_convolutions(self)
+
+    def stem(self, images: Tensor) -> Tensor:
+        return self.conv1(images)
+
+    def body(self, stem: Tensor) -> Tensor:
+        for group in self.groups:
+            stem = getattr(self, group)(stem)
+        return self.relu(self.bn(stem))
+
+    def block_maps(self, stem: Tensor) -> list[Tensor]:
+        outputs = []
+        for group in self.groups:
+            for block in getattr(self, group):
+                stem = block(stem)
+                outputs.append(stem)
+        # the last block's answer is what the features are made of
+        outputs[-1] = functional.relu(self.bn(outputs[-1]))
+        return outputs
+
+
+# --------------------------------------------------------------------------- plain
+
+
+class PlainNet(Encoder):
+    """A chain of convolutions, rectifiers and max-pools, with PyTorch's own random start.
+
+    The features are the mean over the last map. The first layer is the stem.
+
+    ``widths``: channels of each layer. ``pooled``: numbers, from 1, of the layers after which maps
+    are halved. ``strides``: of each convolution; all have 3x3 kernels and a border of one pixel.
+    ``norm``: ``batch`` or ``none``.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[int],
+        pooled: Sequence[int],
+        strides: Sequence[int],
+        norm: str = "none",
+    ):
+        super().__init__()
+        before, scale, names = 3, 1, []
+        normed = norm == "batch"
+        for number, (width, stride) in enumerate(zip(widths, strides, strict=True), 1):
+            # a norm brings its own shift
+            convolution = nn.Conv2d(before, width, 3, stride, 1, bias=not normed)
+            parts: dict[str, nn.Module] = {"conv": convolution}
+            if normed:
+                parts["norm"] = nn.BatchNorm2d(width)
+            # the largest rectified answer is the largest answer, rectified: a quarter of the work
+            if number in pooled:
+                parts["pool"] = nn.MaxPool2d(2)
+            # not in place: a layer's answer is read off before and behind it
+            parts["relu"] = nn.ReLU()
+            names.append("first" if number == 1 else f"layer_{number}")
+            self.add_module(names[-1], nn.Sequential(OrderedDict(parts)))
+            before, scale = width, scale * stride * (2 if number in pooled else 1)
+            if number == 1:
+                self.stem_width, self.stem_stride = width, scale
+        self.names = tuple(names)
+        self.width, self.stride, self.depth = before, scale, len(widths) - 1
+        answer = "norm" if normed else "conv"
+        self.first_layer, self.last_layer = "first.conv", f"{names[-1]}.{answer}"
+        self.rectified = tuple(f"{name}.{answer}" for name in names)
+        self.cam_layer = names[-1]
+
+    def stem(self, images: Tensor) -> Tensor:
+        return self.get_submodule("first")(images)
+
+    def body(self, stem: Tensor) -> Tensor:
+        return self.block_maps(stem)[-1]
+
+    def block_maps(self, stem: Tensor) -> list[Tensor]:
+        outputs = []
+        for name in self.names[1:]:
+            stem = self.get_submodule(name)(stem)
+            outputs.append(stem)
+        return outputs
+
+
+class SmallPlainNet(PlainNet):
+    """Five layers of widths ``w (1, 2, 3, 2, 2)`` for images of about 32 pixels; ours.
+
+    Maps are halved after layers 1, 2 and 5.
+
+    ``width``: ``w``. ``norm``: ``batch`` or ``none``.
+    """
+
+    def __init__(self, width: int = 16, norm: str = "none"):
+        widths = [width * factor for factor in (1, 2, 3, 2, 2)]
+        super().__init__(widths, pooled=(1, 2, 5), strides=(1, 1, 1, 1, 1), norm=norm)
+
+
+class AlexNet(PlainNet):
+    """AlexNet (Krizhevsky et al. 2012) in the form usual for 32-pixel images.
+
+    Widths 64, 192, 384, 256, 256; the first convolution has stride 2, maps are halved after layers
+    1, 2 and 5. No dropout and no fully connected layers; the features are the mean over the last
+    map (ours).
+    """
+
+    def __init__(self) -> None:
+        super().__init__((64, 192, 384, 256, 256), pooled=(1, 2, 5), strides=(2, 1, 1, 1, 1))

@@ -9,15 +9,12 @@ from typing import Any
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.kinds import construct
-from featlearn.images.methods.beit import BEiT
-from featlearn.images.methods.data2vec import Data2Vec
-from featlearn.images.methods.mae import MAE
 from featlearn.images.methods.masked import MaskedObjective
-from featlearn.images.methods.moco import MoCo
-from featlearn.images.methods.nnclr import NNCLR
+from featlearn.images.methods.queued import NNCLR, MoCo
+from featlearn.images.methods.reconstruction import MAE, SimMIM
 from featlearn.images.methods.siamese import Siamese
 from featlearn.images.methods.simclr import SimCLR
-from featlearn.images.methods.simmim import SimMIM
+from featlearn.images.methods.teachers import BEiT, Data2Vec
 from featlearn.images.methods.two_view import TwoViewObjective
 
 __all__ = [

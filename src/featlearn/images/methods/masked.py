@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.vit import VisionTransformer
-from featlearn.images.masking import cells, random_mask, upsample
-from featlearn.images.objective import Objective
+from featlearn.images.rng import Draws
+from featlearn.images.train.objective import Objective
 
 
 class MaskedObjective(Objective):
@@ -20,13 +21,8 @@ class MaskedObjective(Objective):
 
     Subclasses give :meth:`loss`, which is free of random numbers, so that it compiles as one graph.
 
-    Parameters
-    ----------
-    encoder
-    mask_size
-        Side of a cell in pixels.
-    mask_ratio
-        Share of the cells that are masked; their number is rounded up.
+    ``mask_size``: side of a cell in pixels. ``mask_ratio``: share of the cells that are masked;
+    their number is rounded up.
     """
 
     encoder: Encoder
@@ -51,12 +47,7 @@ class MaskedObjective(Objective):
     def prepare(self, images: Tensor, name: tuple[object, ...]) -> None:
         """What has to be known before the first step; nothing, unless a method says otherwise.
 
-        Parameters
-        ----------
-        images
-            Normalised images (N, 3, H, W).
-        name
-            Of the random stream.
+        ``images``: normalised images (N, 3, H, W). ``name``: of the random stream.
         """
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -67,18 +58,12 @@ class MaskedObjective(Objective):
 class MaskToken(nn.Module):
     """A learned token in place of what is masked (Xie et al. 2022, section 3.2).
 
-    Parameters
-    ----------
-    encoder
-        That sees the image.
-    cell
-        Pixels of a mask cell's sides.
-    place
-        ``pixels``: one colour in place of the masked pixels, before anything is computed.
-        ``stem``: one vector in place of the stem's output over a masked cell; in a vision
-        transformer these are the patch embeddings, as SimMIM and BEiT have it. A convolutional
-        stem with overlapping windows has seen a border of its visible neighbours' masked cells.
-        None: ``stem`` for a vision transformer, else ``pixels``.
+    ``encoder``: that sees the image. ``cell``: pixels of a mask cell's sides. ``place``:
+    ``pixels``: one colour in place of the masked pixels, before anything is computed. ``stem``: one
+    vector in place of the stem's output over a masked cell; in a vision transformer these are the
+    patch embeddings, as SimMIM and BEiT have it. A convolutional stem with overlapping windows has
+    seen a border of its visible neighbours' masked cells. None: ``stem`` for a vision transformer,
+    else ``pixels``.
     """
 
     def __init__(self, encoder: Encoder, cell: int, place: str | None = None):
@@ -114,10 +99,7 @@ class MaskToken(nn.Module):
 def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
     """The encoder's grid over images (B, 3, H, W), which must fill them.
 
-    Raises
-    ------
-    FeatlearnError
-        If the images' sides are no multiples of the encoder's stride.
+    Raises FeatlearnError if the images' sides are no multiples of the encoder's stride.
     """
     height, width = images.shape[-2], images.shape[-1]
     if height % encoder.stride or width % encoder.stride:
@@ -126,3 +108,73 @@ def whole_cells(encoder: Encoder, images: Tensor) -> tuple[int, int]:
             f"{encoder.stride} px"
         )
     return encoder.grid((height, width))
+
+
+# --------------------------------------------------------------------------- masking
+# Square cells, a fixed number of them in every image: the masked area is a constant, so a loss over
+# masked pixels has the same scale in every image, batch and process.
+
+
+def cells(size: tuple[int, int], cell: int) -> tuple[int, int]:
+    """Rows and columns of cells of ``cell`` pixels in an image of ``size`` = (height, width).
+
+    Raises ConfigError if the cells do not fill the image.
+    """
+    height, width = size
+    if cell < 1 or height % cell or width % cell:
+        raise ConfigError(
+            f"cells of {cell} px do not fill an image of {height}x{width} px; "
+            "expected a divisor of both sides"
+        )
+    return height // cell, width // cell
+
+
+def masked_count(ratio: float, number: int) -> int:
+    """``ceil(ratio * number)`` cells, as SimMIM counts; at least 1, and at least 1 stays visible.
+
+    Raises ConfigError if the ratio leaves no cell masked or none visible.
+    """
+    count = math.ceil(ratio * number - 1e-9)  # 0.55 * 100 is a little above 55 in floating point
+    if not 0 < count < number:
+        raise ConfigError(
+            f"mask ratio {ratio}: masks {count} of {number} cells; expected a ratio that leaves "
+            "some cells masked and some visible"
+        )
+    return count
+
+
+def random_order(draws: Draws, number: int, purpose: str = "mask") -> Tensor:
+    """A random order of ``number`` cells for each image: int64 (B, number), on the CPU."""
+    return draws.uniform(purpose, number).argsort(dim=1, stable=True)
+
+
+def random_mask(draws: Draws, grid: tuple[int, int], ratio: float, purpose: str = "mask") -> Tensor:
+    """Cells drawn without replacement: bool (B, rows, columns), True is masked, on the CPU."""
+    number = grid[0] * grid[1]
+    masked = random_order(draws, number, purpose)[:, : masked_count(ratio, number)]
+    mask = torch.zeros(len(masked), number, dtype=torch.bool)
+    return mask.scatter_(1, masked, True).view(-1, *grid)
+
+
+def upsample(mask: Tensor, factor: int) -> Tensor:
+    """Each cell becomes ``factor`` by ``factor``: (B, h, w) to (B, factor * h, factor * w)."""
+    batch, rows, columns = mask.shape
+    wide = mask[:, :, None, :, None].expand(batch, rows, factor, columns, factor)
+    return wide.reshape(batch, rows * factor, columns * factor)
+
+
+def masked_share(mask: Tensor, cell: int, stride: int) -> Tensor:
+    """How much of each cell of a coarser or finer grid is masked.
+
+    ``mask``: over cells of ``cell`` px: bool (B, h, w). ``stride``: pixels of the wanted grid's
+    cells; a divisor or a multiple of ``cell``. Returns shares in [0, 1]: float32 (B, h * cell /
+    stride, w * cell / stride); only 0 and 1 where the wanted cells are not larger.
+    """
+    if cell % stride == 0:
+        return upsample(mask, cell // stride).float()
+    if stride % cell == 0:
+        return F.avg_pool2d(mask[:, None].float(), stride // cell)[:, 0]
+    raise ConfigError(
+        f"mask cells of {cell} px over a map of {stride} px a cell; "
+        "expected that one is a multiple of the other"
+    )

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.methods.data2vec import follow
+from featlearn.images.methods.teachers import follow
 from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
 
 #: Prediction heads (Figure 2), by the name that a config gives them.
@@ -31,10 +31,7 @@ NORMS = ("batch", "l2")
 class IdentityHead(nn.Module):
     """A linear head that starts as the identity and whose diagonal stays 1: ``z + E z``.
 
-    Parameters
-    ----------
-    width
-        Of its inputs ``z (B, width)`` and of its outputs.
+    ``width``: of its inputs ``z (B, width)`` and of its outputs.
     """
 
     def __init__(self, width: int):

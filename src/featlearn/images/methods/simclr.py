@@ -1,23 +1,22 @@
-"""SimCLR (Chen et al. 2020, "A Simple Framework for Contrastive Learning").
-
-NT-Xent between two views of each image.
-"""
+"""SimCLR: two views of an image, or of its siblings, against all other images."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
-from featlearn.images.distributed import current, gathered
-from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.methods.two_view import ProjectionHead, TwoViewObjective
+from featlearn.images.rng import Draws
+from featlearn.images.train.distributed import current, gathered
+from featlearn.images.train.objective import Objective
 
 
 def nt_xent(
@@ -29,19 +28,9 @@ def nt_xent(
     the other views, of ``-log(exp(z_i z_j / tau) / sum_k exp(z_i z_k / tau))``, where ``k`` runs
     over all views of all images but the anchor itself.
 
-    Parameters
-    ----------
-    views
-        V tensors (B, D), row ``b`` of each from the same image; their vectors need no unit length.
-    temperature
-        ``tau``.
-    others
-        V tensors (B', D) of further images, which are negatives and no anchors.
-
-    Returns
-    -------
-    Tensor
-        Mean over the V * B anchors.
+    ``views``: v tensors (B, D), row ``b`` of each from the same image; their vectors need no unit
+    length. ``temperature``: ``tau``. ``others``: v tensors (B', D) of further images, which are
+    negatives and no anchors. Returns the mean over the V * B anchors.
     """
     count, size = len(views), len(views[0])
     anchors = functional.normalize(torch.cat(list(views)).float(), dim=1)
@@ -65,14 +54,8 @@ class SimCLR(TwoViewObjective):
     In several processes the images of all of them are each other's negatives, as if there were
     one; the parts of an accumulated batch do not see each other.
 
-    Parameters
-    ----------
-    encoder, augment
-        See :class:`TwoViewObjective`.
-    projection
-        Options of :class:`ProjectionHead`.
-    temperature
-        Of NT-Xent.
+    ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
+    :class:`ProjectionHead`. ``temperature``: of NT-Xent.
     """
 
     def __init__(
@@ -126,3 +109,75 @@ def retrieval(anchors: Tensor, positives: Tensor) -> Tensor:
     far = functional.normalize(positives.float(), dim=1)
     similarity = near @ far.T
     return (similarity.diagonal() >= similarity.amax(1)).float().mean()
+
+
+# --------------------------------------------------------------------------- siblings
+
+#: Between the name of a network and that of its scalar.
+BETWEEN = "/"
+
+
+class Siblings(Objective):
+    """Networks that share the views that they see, and nothing else.
+
+    Each ends as if it were trained alone on the same streams; but the views, a quarter of a step of
+    a small network, are made once for all. Only the graph of one network is in memory at a time.
+
+    ``members``: by name. The augmentation of the first makes the views of all. Raises ValueError if
+    a member changes the views, as adversarial training does: it cannot share them.
+    """
+
+    def __init__(self, members: Mapping[str, TwoViewObjective]):
+        super().__init__()
+        for name, member in members.items():
+            if type(member).views is not TwoViewObjective.views:
+                raise ValueError(f"{name}: {type(member).__name__} makes views of its own")
+        self.members = nn.ModuleDict(dict(members))
+
+    def parts(
+        self, images: Tensor, labels: Tensor | None, draws: Draws
+    ) -> Iterator[dict[str, Tensor]]:
+        """What each network gives for two views of the images, uint8 (B, 3, S, S).
+
+        Scalars are named ``<network>/<scalar>``; ``loss`` is there under both names.
+        """
+        views = next(iter(self._named()))[1].views(images, draws)
+        for name, member in self._named():
+            scalars = member.pair(*views)
+            told = {f"{name}{BETWEEN}{key}": value for key, value in scalars.items()}
+            yield {"loss": scalars["loss"]} | told
+
+    def clipped(self) -> dict[str, nn.Module]:
+        """Each network for itself."""
+        return {f"{name}{BETWEEN}": member for name, member in self._named()}
+
+    def parameter_groups(
+        self, weight_decay: float, layer_decay: float | None = None
+    ) -> list[dict[str, Any]]:
+        """Those of all networks."""
+        return [
+            group
+            for _, member in self._named()
+            for group in member.parameter_groups(weight_decay, layer_decay)
+        ]
+
+    def after_step(self, step: int, steps: int) -> None:
+        """What each network does then."""
+        for _, member in self._named():
+            member.after_step(step, steps)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile each network in place."""
+        for _, member in self._named():
+            member.compile(*args, **kwargs)
+
+    def _named(self) -> list[tuple[str, TwoViewObjective]]:
+        return list(self.members.items())  # type: ignore[arg-type]
+
+
+def history_of(name: str, together: pd.DataFrame) -> pd.DataFrame:
+    """The history of one network, from that of a training of :class:`Siblings`."""
+    prefix = f"{name}{BETWEEN}"
+    others = [key for key in together.columns if key == "loss" or BETWEEN in key]
+    own = {key: key.removeprefix(prefix) for key in together.columns if key.startswith(prefix)}
+    return together.drop(columns=[key for key in others if key not in own]).rename(columns=own)

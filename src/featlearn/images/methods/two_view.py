@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from featlearn.core.errors import ConfigError
 from featlearn.images.augment import Augment
-from featlearn.images.draws import Draws
 from featlearn.images.encoders.base import Encoder
-from featlearn.images.objective import Objective
+from featlearn.images.rng import Draws
+from featlearn.images.train.objective import Objective
 
 
 def untouched(images: Tensor, draws: Draws) -> Tensor:
@@ -32,20 +32,11 @@ class ProjectionHead(nn.Sequential):
 
     Weights have PyTorch's own random start.
 
-    Parameters
-    ----------
-    width_in
-        Number of features of the encoder.
-    hidden
-        Width of all layers but the last.
-    width
-        Of the result.
-    layers
-        Number of linear layers: 2 in SimCLR (Chen et al. 2020) and BYOL, 3 in SimSiam.
-    batch_norm
-        Normalise the hidden layers, before their ReLU.
-    last_batch_norm
-        Normalise the result, without scale and shift (SimSiam's projection has one with both).
+    ``width_in``: number of features of the encoder. ``hidden``: width of all layers but the last.
+    ``width``: of the result. ``layers``: number of linear layers: 2 in SimCLR (Chen et al. 2020)
+    and BYOL, 3 in SimSiam. ``batch_norm``: normalise the hidden layers, before their ReLU.
+    ``last_batch_norm``: normalise the result, without scale and shift (SimSiam's projection has one
+    with both).
     """
 
     def __init__(
@@ -79,14 +70,8 @@ class TwoViewObjective(Objective):
     as one graph; drawing the views stays outside of it. A method that changes the views, as
     adversarial training does, extends :meth:`views`.
 
-    Parameters
-    ----------
-    encoder
-        Is kept after the training.
-    augment
-        Makes a view of a batch of bytes.
-    projection
-        Between encoder and loss.
+    ``encoder``: is kept after the training. ``augment``: makes a view of a batch of bytes.
+    ``projection``: between encoder and loss.
     """
 
     encoder: Encoder

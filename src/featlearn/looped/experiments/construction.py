@@ -1,8 +1,8 @@
 """The construction of Lemma 8.13: loops against gradient descent, errors, condition numbers.
 
-The frames: ``curves`` along the loops of Figure 8.1; ``prompts``, a row for each of many more;
-``ablations`` of mask and weights; ``rates``, other steps than 1 / L; ``kappas`` and ``dimensions``,
-condition numbers; ``blind``, steps that do not read the prompt; ``shortcut``, the task in one loop.
+``curves`` along the loops of Figure 8.1; ``prompts``, a row for each of many more; ``ablations`` of
+mask and weights; ``rates``, other steps than 1 / L; ``kappas`` and ``dimensions``; ``blind``, steps
+that read no prompt; ``shortcut``, the task in one loop.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LARGEST_STEP = 2.5
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Run the lemma's weights in loops against gradient descent: errors, condition numbers."""
     config = job.config
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("curves", "prompts", "blind")}
     for examples in config["examples"]:
@@ -78,9 +78,8 @@ def _steps(step: Tensor, count: int) -> Tensor:
 
 
 def curves(prompts: Prompts, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Figure 8.1: ln of the squared error in units of the first, exact, run in float64, bounded.
-
-    It is the transformer that runs, and not gradient descent on its own.
+    """Figure 8.1: ln of the transformer's squared error over the first: exact, run in float64, and
+    bound.
     """
     first = Prompts(*(part[: config["trials"]] for part in prompts))
     of, examples = spectrum(first), first.x.shape[-2]
@@ -127,9 +126,8 @@ def verified(
 def deviation_from_descent(
     prompts: Prompts, smoothness: Tensor, config: Mapping[str, Any], starts: list[torch.Generator]
 ) -> Tensor:
-    """Largest difference (R,) of -q / alpha and theta along the loops, over max(1, \\|theta\\|).
-
-    From random starts and with random steps.
+    """Largest difference (R,) of -q / alpha and theta over max(1, |theta|), from random starts with
+    random steps.
     """
     dimension, count = config["dimension"], config["verified_loops"]
     drawn = [
@@ -154,9 +152,8 @@ def deviation_from_descent(
 def within_bounds(
     prompts: Prompts, kappa: Tensor, step: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Theorems 8.25 and 8.16 of the transformer as it runs: whether each holds at every loop (R,).
-
-    Loops after the error has come down to rounding are left out.
+    """Whether Theorems 8.25 and 8.16 hold at every loop (R,) above rounding, of the transformer as
+    it runs.
     """
     parameter, prediction = (torch.ones_like(kappa, dtype=torch.bool) for _ in range(2))
     weights = construction(*prompts.x.shape[-2:])
@@ -186,9 +183,8 @@ def ablated(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
 
 
 def rates(prompts: Prompts, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Change of ln |theta - theta*|^2 a step of eta L, over the later half of a run.
-
-    A ``ratio`` that is not a number is the best constant step, 2 / (L + mu).
+    """Change of ln |theta - theta*|^2 a step of eta L, later half; a NaN ``ratio`` is the step 2 /
+    (L + mu).
     """
     of, count = spectrum(prompts), config["loops"]
     half = count // 2
@@ -249,9 +245,8 @@ def dimensions(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]
 
 
 def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
-    """ln of the error of theta, with the step of the theorem and with two that read no prompt.
-
-    ``1 / n`` is what the mean Hessian asks for; ``edge`` the upper edge of Marchenko and Pastur.
+    """ln of the error of theta with the theorem's step, ``1 / n``, and ``edge``, the
+    Marchenko-Pastur edge.
     """
     of = spectrum(prompts)
     examples, dimension = prompts.x.shape[-2:]
@@ -271,10 +266,8 @@ def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
 
 
 def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    """The task of Definition 8.4 after one loop of the construction, step 1 / \\|y\\|^2.
-
-    It is solved exactly, since <X^T y, theta*> = \\|y\\|^2, whatever X is and however few rows it
-    has. ``prediction`` is the error over \\|alpha\\|, ``parameter`` the distance to theta*.
+    """The task of Definition 8.4 after one loop with step 1 / |y|^2, which is exact as <X^T y,
+    theta*> = |y|^2.
     """
     for examples in config["shortcut_examples"]:
         streams = _streams(seed, f"shortcut-{examples}", config["prompts"])

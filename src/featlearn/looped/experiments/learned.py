@@ -38,7 +38,7 @@ STARTED = ("starts", "dimension", "loops", "scale")
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Learn weights and steps through the loops, and let other solvers answer the same prompts."""
     config = job.config
     scores: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
@@ -78,10 +78,8 @@ def measure(job: Job) -> Results:
 
 
 def solvers(sets: Mapping[str, Prompts], law: Spectrum, count: int) -> dict[str, dict[str, Tensor]]:
-    """Mean squared errors (R,) by method and loss, of what learns no weights.
-
-    All but the last are polynomials of the Hessian. Of the methods whose steps all prompts share,
-    each loss has its own.
+    """Mean squared errors (R,) by method and loss, of methods that learn no weights; all but the
+    last are polynomials.
     """
     test, of = sets["test"], spectrum(sets["test"])
     n = test.x.shape[-2]

@@ -19,9 +19,7 @@ def measure(job: Job) -> Results:
     """Count which parts the classifiers of one replicate use."""
     experiment = experiment_of(job)
     tests = erasures_of_tests(experiment, job.params.pictures)
-    values: list[pd.DataFrame] = []
-    by_part: list[pd.DataFrame] = []
-    read: list[pd.DataFrame] = []
+    frames: dict[str, list[pd.DataFrame]] = {"values": [], "by_part": [], "readings": []}
     encoders = job.params.encoders.items()
     for file, (start, kind) in zip(job.files("classifiers"), encoders, strict=True):
         job.tell(start)
@@ -30,14 +28,11 @@ def measure(job: Job) -> Results:
             classifier = trained_classifier(experiment, kind, weights, labels)
             about = {"start": start, "encoder": kind, "labels": labels,
                      "replicate": experiment.replicate}  # fmt: skip
-            found = measured(experiment, classifier, tests, job.params.map_cell)
-            for frames, one in zip((values, by_part), found, strict=True):
-                frames.append(one.assign(**about))
+            cell = job.params.map_cell
+            values, by_part = measured(experiment, classifier, tests, cell)
+            made = {"values": values, "by_part": by_part}
             if labels == max(job.params.labels):
-                ways = readings(experiment, classifier, tests[0], job.params.map_cell)
-                read.append(ways.assign(**about))
-    return {
-        "values": pd.concat(values, ignore_index=True),
-        "by_part": pd.concat(by_part, ignore_index=True),
-        "readings": pd.concat(read, ignore_index=True),
-    }
+                made["readings"] = readings(experiment, classifier, tests[0], cell)
+            for name, frame in made.items():
+                frames[name].append(frame.assign(**about))
+    return {name: pd.concat(each, ignore_index=True) for name, each in frames.items()}

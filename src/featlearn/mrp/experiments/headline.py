@@ -1,6 +1,6 @@
 """The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
 
-Its opponents: what learns no features (a linear classifier on the summed patches, random kernels)
+Its baselines: what learns no features (a linear classifier on the summed patches, random kernels)
 and supervised networks, as trained and with a new head. Every head is trained to its optimum.
 """
 
@@ -10,21 +10,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
-from featlearn.mrp.classify import Task
-from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.heads import head_rows, majority_rows, network_rows, raw
-from featlearn.mrp.measure import (
-    EVALUATION_COLUMNS,
-    FEATURE_COLUMNS,
-    capture,
-    capture_rows,
-    feature_rows,
-    learning_history,
-    strength_history,
-)
-from featlearn.mrp.train import Classifier, MaskedAutoencoder, Pretrained
-from featlearn.mrp.train import pretrain as pretrained
+from featlearn.mrp import train
+from featlearn.mrp.data import Problem
+from featlearn.mrp.kernels import capture
+from featlearn.mrp.measure import head, history, joined, majority, network, raw, rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +30,7 @@ STREAMS = "headline-many-patches"
 def pretrain(job: Job) -> Results:
     """Pre-train encoders by mask reconstruction, all replicates in one program."""
     done = encoders(job, STREAMS)
-    return {"weights": encoder_weights(done), "history": strength_history(done.trace)}
+    return {"weights": encoder_weights(done), "history": growth(done.trace)}
 
 
 def supervise(job: Job) -> Results:
@@ -47,25 +38,28 @@ def supervise(job: Job) -> Results:
     done = supervised(job, STREAMS)
     return {
         "weights": {"w": done.w, "u": done.u},
-        "history": strength_history(done.trace),
-        "learning": learning_history(done.trace),
+        "history": growth(done.trace),
+        "learning": learning(done.trace),
     }
 
 
 def supervise_all(job: Job) -> Results:
-    """The same with a head that starts at the blocks and is trained too."""
+    """Train the supervised network with a head that starts at the blocks and is trained too."""
     done = supervised(job, STREAMS, head_too=True)
-    return {"weights": {"w": done.w, "u": done.u}, "learning": learning_history(done.trace)}
+    return {"weights": {"w": done.w, "u": done.u}, "learning": learning(done.trace)}
 
 
 def downstream(job: Job) -> Results:
     """Fine-tune the pre-trained kernels under a new linear head."""
     done = finetuned(job, STREAMS)
-    return {"weights": {"w": done.w, "u": done.u}, "learning": learning_history(done.trace)}
+    return {"weights": {"w": done.w, "u": done.u}, "learning": learning(done.trace)}
 
 
 def evaluate(job: Job) -> Results:
-    """Measure all models on fresh multi-view and single-view samples."""
+    """Measure all models on fresh multi-view and single-view samples.
+
+    ``features``: ``Lambda`` of each feature (class and view count from 0).
+    """
     evaluation, features = measured(job, STREAMS)
     return {"evaluation": evaluation, "features": features}
 
@@ -73,79 +67,111 @@ def evaluate(job: Job) -> Results:
 # --------------------------------------------------------------------------- on any such data
 
 
-def encoders(job: Job, name: str) -> Pretrained:
+def encoders(job: Job, name: str) -> train.Pretrained:
     """Encoders pre-trained by mask reconstruction, on the data of the experiment ``name``."""
-    experiment = Experiment(name, job.config, job.seed, job.device)
-    options = dict(job.config["pretraining"])
-    return pretrained(
-        experiment.train_samples().x,
-        experiment.features,
-        experiment.initial_kernels(),
-        MaskedAutoencoder(experiment.activation, options.pop("theta")),
-        varrho=experiment.activation.varrho,
-        **options,
+    problem = Problem(name, job.config, job.seed, job.device)
+    options = job.config["pretraining"]
+    return train.pretrain(
+        problem.train.x, problem.features, problem.kernels(), problem.activation, **options,
         report=Progress(job.rule, options["max_steps"]).report,
-    )
+    )  # fmt: skip
 
 
-def encoder_weights(done: Pretrained) -> dict[str, Tensor]:
+def encoder_weights(done: train.Pretrained) -> dict[str, Tensor]:
     """What a file keeps of them."""
     return {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
 
 
-def supervised(job: Job, name: str, *, head_too: bool = False) -> Classifier:
-    """A network trained on labels from the same initial kernels; see :class:`Task`."""
-    experiment = Experiment(name, job.config, job.seed, job.device)
-    options = job.config["supervised"]
-    return Task.of(experiment).supervise(
-        experiment.initial_kernels(),
-        options,
-        Progress(job.rule, options["steps"]).report,
-        head_too=head_too,
-    )
+def supervised(job: Job, name: str, *, head_too: bool = False) -> train.Classifier:
+    """A network trained on labels from the same initial kernels."""
+    problem, options = Problem(name, job.config, job.seed, job.device), job.config["supervised"]
+    report = Progress(job.rule, options["steps"]).report
+    return train.supervise(problem, problem.kernels(), **options, head_too=head_too, report=report)
 
 
-def finetuned(job: Job, name: str) -> Classifier:
+def finetuned(job: Job, name: str) -> train.Classifier:
     """The pre-trained kernels under a new linear head, both trained."""
-    options = job.config["finetuning"]
-    return Task.of(Experiment(name, job.config, job.seed, job.device)).finetune(
-        job.tensors("pretrained")["w"], options, Progress(job.rule, options["steps"]).report
-    )
+    problem, options = Problem(name, job.config, job.seed, job.device), job.config["finetuning"]
+    report = Progress(job.rule, options["steps"]).report
+    return train.finetune(problem, job.tensors("pretrained")["w"], **options, report=report)
+
+
+def growth(trace: train.Trace) -> pd.DataFrame:
+    """``Lambda`` of every feature over time."""
+    return history(trace.steps, {"strength": trace["strength"]}, ("class", "view"))
+
+
+def learning(trace: train.Trace) -> pd.DataFrame:
+    """Training loss and accuracy over time."""
+    return history(trace.steps, {name: trace[name] for name in ("loss", "accuracy")})
 
 
 def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All models on fresh samples, and what their kernels hold of every feature."""
-    experiment = Experiment(name, job.config, job.seed, job.device)
-    task = Task.of(experiment)
+    problem = Problem(name, job.config, job.seed, job.device)
     encoder = job.tensors("pretrained")
-    supervised = {"supervised": job.tensors("supervised")}
+    networks = {"supervised": job.tensors("supervised")}
     if "supervised_all" in job.input.names:
-        supervised["supervised_all"] = job.tensors("supervised_all")
+        networks["supervised_all"] = job.tensors("supervised_all")
     kernels = {
-        "random": experiment.initial_kernels(),
+        "random": problem.kernels(),
         "pretrained": encoder["w"],
         "finetuned": job.tensors("downstream")["w"],
     }
-    rows = [*majority_rows(task), *head_rows("raw_linear", task, raw)]
-    strengths: list[tuple[str, int, int, int, float, bool]] = []
-    for model, trained in supervised.items():
-        rows += network_rows(model, task, trained["w"], trained["u"])
-        kernels[f"{model}_head"] = trained["w"]
-    for model, w in kernels.items():
-        rows += head_rows(model, task, w)
-        held = capture(w, experiment.features, experiment.activation)
-        rows += capture_rows(model, held)
-        strengths += feature_rows(model, held)
-    for model, trained in supervised.items():
-        # a class under fixed blocks cannot use the kernels of another
-        held = capture(trained["w"], experiment.features, experiment.activation, by_class=True)
-        rows += capture_rows(model, held)
-        strengths += feature_rows(model, held)
-    rows += [
-        ("pretrained", replicate, "steps", float(steps))
-        for replicate, steps in enumerate(encoder["stopped"].tolist())
+    frames = [
+        rows(majority(problem), model="majority"),
+        rows(head(problem, raw), model="raw_linear"),
     ]
-    return (
-        pd.DataFrame(rows, columns=EVALUATION_COLUMNS),
-        pd.DataFrame(strengths, columns=FEATURE_COLUMNS),
-    )
+    for model, trained in networks.items():
+        frames.append(rows(network(problem, trained["w"], trained["u"]), model=model))
+        kernels[f"{model}_head"] = trained["w"]
+    held = {}
+    for model, w in kernels.items():
+        held[model] = capture(w, problem.features, problem.activation)
+        frames.append(rows({**head(problem, w), **held[model].summary()}, model=model))
+    for model, trained in networks.items():
+        # a class under fixed blocks cannot use the kernels of another
+        held[model] = capture(trained["w"], problem.features, problem.activation, by_class=True)
+        frames.append(rows(held[model].summary(), model=model))
+    frames.append(rows({"steps": encoder["stopped"]}, model="pretrained"))
+    axes = {"replicate": range(problem.replicates), "class": range(problem.spec.classes),
+            "view": range(problem.spec.features_per_class)}  # fmt: skip
+    features = joined(*(
+        tidy({"model": [model], **axes}, strength=one.strength(), captured=one.captured())
+        for model, one in held.items()
+    ))  # fmt: skip
+    return joined(*frames), features
+
+
+# --------------------------------------------------------------------------- from clean to noisy
+
+
+def oppose(job: Job) -> Results:
+    """Where each baseline stops: all models at each size of the noise and number of patches."""
+    config, options = job.config, job.config["pretraining"]
+    progress = Progress(job.rule, len(config["cells"]))
+    frames = []
+    for number, cell in enumerate(config["cells"]):
+        place = {name: cell[name] for name in ("patches", "feature_noise")}
+        # one name of the streams: cells are paired as far as their sizes allow
+        section = {**config, "data": {**config["data"], **place}}
+        problem = Problem("opponents", section, job.seed, job.device)
+        features, activation, w = problem.features, problem.activation, problem.kernels()
+        supervised = train.supervise(problem, w, **config["supervised"])
+        encoder = train.pretrain(
+            problem.train.x, features, w, activation, learning_rate=cell["learning_rate"],
+            min_steps=cell["min_steps"], **options,
+        ).w  # fmt: skip
+        held = capture(encoder, features, activation)
+        kept = capture(supervised.w, features, activation, by_class=True)
+        models = [
+            ("raw_linear", head(problem, raw)),
+            ("random", head(problem, w)),
+            ("supervised", network(problem, supervised.w, supervised.u)),
+            ("supervised_head", head(problem, supervised.w)),
+            ("pretrained", {**head(problem, encoder), **held.summary()}),
+            ("supervised", kept.summary()),
+        ]
+        frames += [rows(quantities, model=model).assign(**place) for model, quantities in models]
+        progress.report(number + 1, lambda: {})
+    return {"cells": joined(*frames)}

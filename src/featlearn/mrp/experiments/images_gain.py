@@ -14,9 +14,11 @@ from torch import nn
 
 from featlearn.core.config import merge
 from featlearn.images.augment import Augment
-from featlearn.images.plan import Plan, Training
-from featlearn.images.replicate import Weights
-from featlearn.mrp.images.arms import (
+from featlearn.images.train.plan import Plan, Training
+from featlearn.images.train.replicate import Weights
+from featlearn.mrp.images.downstream import fine_tuned, frozen, long, probed, tested
+from featlearn.mrp.images.experiment import PictureExperiment
+from featlearn.mrp.images.labels import (
     AUGMENTED,
     FROZEN,
     PIXELS,
@@ -25,8 +27,6 @@ from featlearn.mrp.images.arms import (
     Arm,
     arms,
 )
-from featlearn.mrp.images.downstream import fine_tuned, frozen, probed, tested
-from featlearn.mrp.images.experiment import PictureExperiment
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -37,7 +37,7 @@ STREAM = "images-gain"
 
 
 def compare(job: Job) -> Results:
-    """All networks of one replicate; columns of the frame as the attributes of an :class:`Arm`."""
+    """Compare pre-training of several lengths with every supervised baseline, one replicate."""
     gain, replicate = job.config["gain"], int(job.wildcards.replicate)
     config = merge(job.config, {"world": {"noise": gain["noise"]}})
     experiment = PictureExperiment(STREAM, config, job.seed, replicate, job.device)
@@ -61,13 +61,12 @@ def compare(job: Job) -> Results:
         job.tell(f"{arm.start}, {arm.epochs} epochs, {arm.augmentation}, {arm.steps} steps")
         experiment.augment = sights[arm.augmentation]
         encoder = experiment.encoder(kind, weights[arm.epochs])
-        settings = merge(
-            finetuning, {"training": _longer(finetuning["training"], arm.steps / fitting)}
-        )
+        longer = _longer(finetuning["training"], arm.steps / fitting)
+        settings = merge(finetuning, {"training": longer})
         values, classifier = fine_tuned(experiment, encoder, labels, settings)
         values["training"] = tested(experiment, classifier, [labelled])["multi_view"]
         unlabelled = steps.get(arm.epochs, 0)
-        frames.append(_long(values).assign(**vars(arm), unlabelled_steps=unlabelled))
+        frames.append(long(values).assign(**vars(arm), unlabelled_steps=unlabelled))
 
     frozen_networks: dict[str, tuple[float, nn.Module]] = {
         PIXELS: (0, nn.Flatten()),
@@ -79,7 +78,7 @@ def compare(job: Job) -> Results:
         share = config["comparison"]["probe"]["validation_share"]
         values = probed(frozen(experiment, network), labels, share)
         arm = Arm(name, epochs, PLAIN, 0)
-        frames.append(_long(values).assign(**vars(arm), unlabelled_steps=steps.get(epochs, 0)))
+        frames.append(long(values).assign(**vars(arm), unlabelled_steps=steps.get(epochs, 0)))
     return {"gain": pd.concat(frames, ignore_index=True).assign(replicate=replicate)}
 
 
@@ -88,7 +87,3 @@ def _longer(training: Mapping[str, Any], times: float) -> dict[str, Any]:
     if training.get("steps") is None:
         return {"epochs": training["epochs"] * times}
     return {"steps": round(training["steps"] * times)}
-
-
-def _long(values: Mapping[str, Any]) -> pd.DataFrame:
-    return pd.DataFrame({"quantity": list(values), "value": list(values.values())})

@@ -12,7 +12,7 @@ import pandas as pd
 
 from featlearn.core.config import merge
 from featlearn.mrp.images.cams import erasures, measured
-from featlearn.mrp.images.downstream import fine_tuned
+from featlearn.mrp.images.downstream import fine_tuned, long
 from featlearn.mrp.images.experiment import PictureExperiment
 
 if TYPE_CHECKING:
@@ -55,20 +55,8 @@ def cell(
 ) -> pd.DataFrame:
     """Both ways to train at one setting of the dials, by number of labels.
 
-    Parameters
-    ----------
-    config
-        The ``images`` section; its ``phase_diagram`` gives the numbers of labels.
-    change
-        What this cell changes in it.
-    tell
-        Is told what is done next.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, labels, quantity (accuracies, and :data:`PART_USE` on multi-view pictures),
-        value, replicate.
+    ``config`` is the ``images`` section, ``change`` what this cell changes in it. Columns method,
+    labels, quantity (accuracies, and :data:`PART_USE` on multi-view pictures), value, replicate.
     """
     config = merge(config, change)
     experiment = PictureExperiment(VALIDATION, config, seed, replicate, device)
@@ -87,8 +75,7 @@ def cell(
             values, classifier = fine_tuned(experiment, encoder, count, finetuning)
             used = measured(experiment, classifier, [erased])[0].set_index("quantity")["value"]
             values |= {name: float(used[name]) for name in PART_USE if name in used}
-            long = {"quantity": list(values), "value": list(values.values())}
-            frames.append(pd.DataFrame({"method": method, "labels": count, **long}))
+            frames.append(long(values, method=method, labels=count))
     return pd.concat(frames, ignore_index=True).assign(replicate=replicate)
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.images.detection import pack_targets
+from featlearn.images.detection import pack_targets, precision
 from featlearn.images.encoders import Encoder
-from featlearn.images.replicate import Weights
-from featlearn.images.scenes import Scenes
-from featlearn.mrp.images.detection import precision
-from featlearn.mrp.images.downstream import encoder_of, tested
+from featlearn.images.train.replicate import Weights
+from featlearn.images.worlds.scenes import Scenes
+from featlearn.mrp.images.downstream import encoder_of, long, tested
 from featlearn.mrp.images.experiment import PictureExperiment, balanced, experiment_of
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
-
 
 #: What an encoder was trained on before, in the words of tables and figures: its weights.
 Starts = Mapping[str, Weights | None]
@@ -43,35 +41,21 @@ def transferred(
 ) -> pd.DataFrame:
     """Accuracies on new classes, by what the encoder was trained on before.
 
-    Parameters
-    ----------
-    before
-        Weights of the encoder by the name of its training, None for its random start.
-    config
-        The ``images`` section; ``transfer`` gives the sets of new classes and their labels.
-
-    Returns
-    -------
-    DataFrame
-        Columns classes (which new ones), method, quantity, value, replicate.
+    ``before``: weights of the encoder by the name of its training, None for its random start.
+    ``config``: the ``images`` section; ``transfer`` gives the sets of new classes and their labels.
+    Returns a DataFrame: columns method, quantity, value, replicate, classes (which new ones).
     """
     count, frames = config["transfer"]["new_labels"], []
     for classes in config["transfer"]["classes"]:
         world = experiment.other_world(class_parts=classes)
         drawn = world.sample(4 * count, (*experiment.name, "transfer", classes))
         labelled, fresh = balanced(drawn).subset(slice(count)), experiment.tests_of(world)
-
-        def adapted(encoder: Encoder) -> dict[str, float]:
-            classifier, _ = experiment.classifier(
-                encoder,
-                labelled,  # noqa: B023, as it is called before the next turn
-                config["comparison"]["finetuning"],
-                ("transfer", classes),  # noqa: B023
-            )
-            return tested(experiment, classifier, fresh)  # noqa: B023
-
-        frames.append(_each(experiment, before, config, adapted, tell).assign(classes=classes))
-    return pd.concat(frames, ignore_index=True)
+        for method, encoder in _encoders(experiment, before, config, tell):
+            settings, stream = config["comparison"]["finetuning"], ("transfer", classes)
+            classifier, _ = experiment.classifier(encoder, labelled, settings, stream)
+            values = tested(experiment, classifier, fresh)
+            frames.append(long(values, method=method).assign(classes=classes))
+    return _of_replicate(frames, experiment)
 
 
 def detected(
@@ -80,19 +64,8 @@ def detected(
     config: Mapping[str, Any],
     tell: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
-    """Average precision by what the encoder was trained on before.
-
-    Parameters
-    ----------
-    before
-        As for :func:`transferred`; the encoders saw single objects.
-    config
-        The ``images`` section; ``detection`` gives scenes, their numbers, detector and training.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, quantity (``ap``, ``ap50``, ``ap75``), value, replicate.
+    """Average precision in scenes: columns method, quantity (``ap``, ``ap50``, ``ap75``), value,
+    replicate. ``before`` as for :func:`transferred`; the encoders saw single objects.
     """
     settings = config["detection"]
     scenes = Scenes(experiment.world, settings["scenes"])
@@ -103,36 +76,33 @@ def detected(
             for part in ("train", "test")
         )
     )
-
-    def found(encoder: Encoder) -> dict[str, float]:
-        return precision(
-            encoder,
-            train,
-            test,
-            experiment.world.dials.classes,
-            settings,
-            experiment.plain,
-            experiment.name,
-            experiment.device,
-        )
-
-    return _each(experiment, before, config, found, tell)
+    classes = experiment.world.dials.classes
+    options = (classes, settings, experiment.plain, experiment.name, experiment.device)
+    return _of_replicate(
+        [
+            long(precision(encoder, train, test, *options), method=method)
+            for method, encoder in _encoders(experiment, before, config, tell)
+        ],
+        experiment,
+    )
 
 
-def _each(
+def _encoders(
     experiment: PictureExperiment,
     before: Starts,
     config: Mapping[str, Any],
-    adapt: Callable[[Encoder], Mapping[str, float]],
     tell: Callable[[str], None],
-) -> pd.DataFrame:
-    """What ``adapt`` gives of every start: columns method, quantity, value, replicate."""
-    kind, rows = config["pretraining"]["simmim"]["encoder"], []
+) -> Iterator[tuple[str, Encoder]]:
+    """An encoder at every start, with its name."""
     for method, weights in before.items():
         tell(method)
-        found = adapt(experiment.encoder(kind, weights))
-        rows += [(method, name, value, experiment.replicate) for name, value in found.items()]
-    return pd.DataFrame(rows, columns=["method", "quantity", "value", "replicate"])
+        yield method, experiment.encoder(config["pretraining"]["simmim"]["encoder"], weights)
+
+
+def _of_replicate(frames: Sequence[pd.DataFrame], experiment: PictureExperiment) -> pd.DataFrame:
+    frame = pd.concat(frames, ignore_index=True)
+    frame.insert(3, "replicate", experiment.replicate)
+    return frame
 
 
 def transfer(job: Job) -> Results:

@@ -7,73 +7,68 @@ all patches that show one (the paper's argument for detection).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import tidy
 from featlearn.mrp.blocks import responses
-from featlearn.mrp.data import Samples
-from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.heads import encoder, new_heads
-from featlearn.mrp.measure import replicate_rows
+from featlearn.mrp.data import Problem, Samples
+from featlearn.mrp.measure import encoder, joined, new_heads, rows
 from featlearn.mrp.model import Activation
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Columns of ``localisation/localisation.parquet``.
-LOCALISATION_COLUMNS = ("model", "replicate", "quantity", "value")
-#: Columns of ``localisation/patches.parquet``: the evidence of each patch of a few samples.
-#: ``owner`` is the flat index of the feature on the patch, -1 for none; ``own_view`` which feature
-#: of the sample's class that is, -1 for none of them.
-PATCH_COLUMNS = (
-    "model", "replicate", "sample", "class", "patch", "owner", "own_view", "strength", "evidence",
-)  # fmt: skip
-
 
 def localise(job: Job) -> Results:
-    """Which patches the classifiers look at: evidence of each for the class of the sample."""
+    """Measure which patches classifiers look at: evidence of each for the sample's class.
+
+    ``seen``: share of own features that carry at least ``seen_share`` of the positive evidence,
+    ``seen_both``: share of samples of which all do, ``precision``: see :func:`precision`,
+    ``on_own``: share of the positive evidence that lies on own features. ``patches``: the evidence
+    of each patch of a few samples.
+    """
     options = job.config["localisation"]
-    experiment = Experiment("clean", job.config["clean"], job.seed, job.device)
-    samples = experiment.test_samples(single_view=False)
+    problem = Problem("clean", job.config["clean"], job.seed, job.device)
+    samples = problem.tests["multi_view"]
     supervised, w = job.tensors("supervised"), job.tensors("downstream")["w"]
-    found = new_heads(
-        encoder(w, experiment.activation),
-        experiment.train_samples(),
-        experiment.validation_samples(),
-        experiment.spec.classes,
-    )
+    encode = encoder(w, problem.activation)
+    head = new_heads(encode, problem.train, problem.validation, problem.spec.classes).heads
     networks = {
         "supervised": (supervised["w"], supervised["u"]),
-        "finetuned": (w, found.heads.weight.to(w)),
+        "finetuned": (w, head.weight.to(w)),
     }
-    shown = own_patches(samples, experiment.spec.features_per_class)
-    rows: list[tuple[Any, ...]] = []
-    patches: list[tuple[Any, ...]] = []
+    shown = own_patches(samples, problem.spec.features_per_class)
+    frames, patches = [], []
     for name, (w, u) in networks.items():
-        evidence = patch_evidence(samples, w, u, experiment.activation)
-        rows += localisation_rows(name, evidence, shown, options["seen_share"])
-        patches += patch_rows(name, evidence, samples, options["pictured_samples"])
-    return {
-        "localisation": pd.DataFrame(rows, columns=LOCALISATION_COLUMNS),
-        "patches": pd.DataFrame(patches, columns=PATCH_COLUMNS),
-    }
+        evidence = patch_evidence(samples, w, u, problem.activation)
+        share = share_of_evidence(evidence, shown)
+        visible = (share >= options["seen_share"]).double()
+        quantities = {
+            "seen": visible.mean((1, 2)),
+            "seen_both": visible.amin(-1).mean(1),
+            "precision": precision(evidence, shown).mean(1),
+            "on_own": share.sum(-1).double().mean(1),
+        }
+        frames.append(rows(quantities, model=name))
+        patches.append(patch_frame(name, evidence, samples, options["pictured_samples"]))
+    return {"localisation": joined(*frames), "patches": joined(*patches)}
 
 
 def patch_evidence(samples: Samples, w: Tensor, u: Tensor, activation: Activation) -> Tensor:
     """``e_p`` for the true class: kernels (R, K, d) and head (R, k, K) to (R, N, P)."""
     replicates, _, patches, _ = samples.x.shape
-    rows = torch.arange(replicates, device=u.device)[:, None]
+    index = torch.arange(replicates, device=u.device)[:, None]
     evidence = samples.x.new_empty(samples.x.shape[:3])
     for block in responses(samples.x, w, activation):
-        own, part = block.replicates, block.samples
-        own_head = u[rows[own], samples.y[own, part]]  # (r, B, K)
+        chosen, part = block.replicates, block.samples
+        head = u[index[chosen], samples.y[chosen, part]]  # (r, B, K)
         response = block.per_sample(block.s, patches)
-        evidence[own, part] = torch.einsum("rbpk,rbk->rbp", response, own_head)
+        evidence[chosen, part] = torch.einsum("rbpk,rbk->rbp", response, head)
     return evidence
 
 
@@ -87,16 +82,8 @@ def own_patches(samples: Samples, views: int) -> Tensor:
 def share_of_evidence(evidence: Tensor, shown: Tensor) -> Tensor:
     """Share of the positive evidence that lies on each own feature.
 
-    Parameters
-    ----------
-    evidence : (R, N, P)
-    shown : (R, N, P, L) bool
-        From :func:`own_patches`.
-
-    Returns
-    -------
-    Tensor
-        (R, N, L); 0 where there is no positive evidence.
+    ``evidence`` (R, N, P). ``shown`` (R, N, P, L) bool: from :func:`own_patches`. Returns a Tensor
+    (R, N, L); 0 where there is no positive evidence.
     """
     positive = evidence.clamp_min(0)
     on_feature = (positive.unsqueeze(-1) * shown).sum(2)
@@ -109,10 +96,7 @@ def precision(evidence: Tensor, shown: Tensor) -> Tensor:
 
     With ``L`` features of ``C_p`` patches these are the top ``L C_p``; precision equals recall.
 
-    Returns
-    -------
-    Tensor
-        (R, N).
+    Returns a Tensor (R, N).
     """
     own = shown.any(-1)
     count = int(own.sum(-1).amax())
@@ -120,38 +104,20 @@ def precision(evidence: Tensor, shown: Tensor) -> Tensor:
     return own.gather(-1, top).double().mean(-1)
 
 
-def localisation_rows(
-    model: str, evidence: Tensor, shown: Tensor, seen_share: float
-) -> Iterator[tuple[str, int, str, float]]:
-    """How much of the own features a model sees, a row a replicate and quantity.
+def patch_frame(model: str, evidence: Tensor, samples: Samples, count: int) -> pd.DataFrame:
+    """Evidence on each patch of the first ``count`` samples of each replicate.
 
-    A feature is seen if at least ``seen_share`` of the positive evidence is on it. ``seen``: share
-    of own features seen, ``seen_both``: share of samples of which all are, ``precision``: see
-    :func:`precision`, ``on_own``: share of the positive evidence that lies on own features.
+    ``owner`` is the flat index of the feature on the patch, -1 for none; ``own_view`` which feature
+    of the sample's class that is, -1 for none of them.
     """
-    share = share_of_evidence(evidence, shown)
-    seen = (share >= seen_share).double()
-    yield from replicate_rows(
-        model,
-        {
-            "seen": seen.mean((1, 2)),
-            "seen_both": seen.amin(-1).mean(1),
-            "precision": precision(evidence, shown).mean(1),
-            "on_own": share.sum(-1).double().mean(1),
-        },
+    evidence, views = evidence[:, :count], samples.active.shape[-1]
+    y, owner, strength = (
+        part[:, :count] for part in (samples.y.unsqueeze(-1), samples.owner, samples.strength)
     )
-
-
-def patch_rows(
-    model: str, evidence: Tensor, samples: Samples, count: int
-) -> Iterator[tuple[str, int, int, int, int, int, int, float, float]]:
-    """Evidence on each patch of the first ``count`` samples of each replicate."""
-    views = samples.active.shape[-1]
-    for replicate in range(evidence.shape[0]):
-        for number in range(min(count, evidence.shape[1])):
-            y = int(samples.y[replicate, number])
-            columns = (samples.owner, samples.strength, evidence)
-            patches = zip(*(c[replicate, number].tolist() for c in columns), strict=True)
-            for patch, (owner, strength, value) in enumerate(patches):
-                own = owner - views * y if owner // views == y else -1
-                yield model, replicate, number, y, patch, owner, own, strength, value
+    own_view = torch.where(owner.div(views, rounding_mode="floor") == y, owner - views * y, -1)
+    sizes = zip(("replicate", "sample", "patch"), map(range, evidence.shape), strict=True)
+    columns = {"class": y, "owner": owner, "own_view": own_view, "strength": strength}
+    shaped = {name: value[None] for name, value in (columns | {"evidence": evidence}).items()}
+    frame = tidy({"model": [model], **dict(sizes)}, **shaped)
+    order = ["model", "replicate", "sample", "class", "patch", *frame.columns[5:]]
+    return frame[order]

@@ -1,26 +1,31 @@
 """The runaway of mixed kernels: teacher-student training continued beyond capture.
 
+The student's error ``Phi_r(X)`` is one number a sample. A kernel that holds ``v`` and meets a
+sample with ``v`` and ``v'`` applies the whole of it to the patches of ``v'`` too, so that its push
+along ``v'`` is that of ``v'`` itself plus ``Phi`` from the patches of ``v``: the *cross term*,
+which Claim E.4(b) leaves out. Once two features that occur together sit in one kernel, each feeds
+the other.
+
 All schedules of the teacher factor start from the same kernels. For one of them the kernel that
 ends largest is followed alone, with its pushes taken apart (kernels do not interact).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.mrp.cross_term import follow, runaway_rate
-from featlearn.mrp.data import Samples
-from featlearn.mrp.experiment import Experiment
-from featlearn.mrp.gradients import TeacherFactor
-from featlearn.mrp.measure import EVALUATION_COLUMNS, EvaluationRow, replicate_rows
-from featlearn.mrp.purity import Watch, at_step, impure_share, purity_history
-from featlearn.mrp.teacher_student import teacher_student
-from featlearn.mrp.train import Pretrained, correlations
+from featlearn.mrp.data import Problem, Samples
+from featlearn.mrp.experiments.teacher_student import counts_over_time, watch
+from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
+from featlearn.mrp.kernels import impure_share
+from featlearn.mrp.measure import joined, rows
+from featlearn.mrp.model import Activation, correlations, smoothed_relu, smoothed_relu_slope
+from featlearn.mrp.train import OVERFLOW, Pretrained, Trace, pretrain
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -28,159 +33,231 @@ if TYPE_CHECKING:
 
 #: The rate of a runaway is measured while the kernel's size is between these.
 RATE_WINDOW = (20.0, 600.0)
-#: Columns of ``pair.parquet``: the first two features that a kernel captures, and what pushes it.
-PAIR_COLUMNS = ("replicate", "step", "place", "class", "view", "correlation", "own", "cross")
 
 
 def runaway(job: Job) -> Results:
-    """Train beyond capture under every schedule of the teacher factor."""
-    experiment = Experiment("runaway", job.config, job.seed, job.device)
-    samples = experiment.train_samples()
+    """Train beyond capture under every schedule of the teacher factor.
+
+    ``pair``: the first two features that a kernel captures, and what pushes it.
+    """
+    problem = Problem("runaway", job.config, job.seed, job.device)
     options = dict(job.config["pretraining"])
     schedules, followed = options.pop("schedules"), options.pop("followed")
-    histories, pairs = [], pd.DataFrame()
-    outcome: list[EvaluationRow] = []
+    options["patches_per_feature"] = problem.spec.patches_per_feature
+    sigma_0 = job.config["network"]["sigma_0"]
+    histories, outcome, pair = [], [], pd.DataFrame()
     for schedule in schedules:
-        done = beyond_capture(experiment, samples, schedule, options)
-        histories.append(history(done, schedule))
-        outcome += outcome_rows(done, schedule, job.config["network"]["sigma_0"])
+        # until a kernel overflows or the steps are used up
+        done = pretrain(
+            problem.train.x, problem.features, problem.kernels(), problem.activation, **options,
+            schedule=schedule, may_diverge=True, hit_factor=float("inf"),
+            observe=watch(problem.activation.varrho),
+        )  # fmt: skip
+        histories.append(up_to_the_end(done, schedule))
+        outcome += [rows(each, model=schedule) for each in outcomes(done, sigma_0) if each]
         if schedule == followed:
-            pairs, seen = follow_largest(experiment, samples, done, schedule, options)
-            outcome += seen
-    return {
-        "history": pd.concat(histories, ignore_index=True),
-        "outcome": pd.DataFrame(outcome, columns=EVALUATION_COLUMNS),
-        "pair": pairs,
-    }
+            pair, rates = follow_largest(problem, done, schedule, options)
+            outcome.append(rates)
+    return {"history": joined(*histories), "outcome": joined(*outcome), "pair": pair}
 
 
-def beyond_capture(
-    experiment: Experiment, samples: Samples, schedule: str, options: Mapping[str, Any]
-) -> Pretrained:
-    """Train on after capture, until a kernel overflows or the steps are used up."""
-    return teacher_student(
-        experiment,
-        samples.x,
-        experiment.initial_kernels(),
-        schedule=schedule,
-        may_diverge=True,
-        hit_factor=float("inf"),
-        observe=Watch(experiment.activation.varrho),
-        **options,
-    )
-
-
-def history(done: Pretrained, schedule: str) -> pd.DataFrame:
+def up_to_the_end(done: Pretrained, schedule: str) -> pd.DataFrame:
     """What kernels hold over time, up to each replicate's own end."""
-    strength = done.trace.stacked("strength").flatten(2)
-    frame = purity_history(done.trace).assign(
-        weakest=strength.amin(-1).flatten().numpy(), schedule=schedule
-    )
+    weakest = done.trace["strength"].flatten(2).amin(-1).flatten().numpy()
+    frame = counts_over_time(done.trace).assign(weakest=weakest, schedule=schedule)
     ends = dict(enumerate(done.stopped.tolist()))
     return frame[frame["step"] <= frame["replicate"].map(ends)].reset_index(drop=True)
 
 
-def outcome_rows(done: Pretrained, schedule: str, sigma_0: float) -> Iterator[EvaluationRow]:
-    """When features were captured, what the kernels were like then, and how it ended."""
+def outcomes(done: Pretrained, sigma_0: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """How it ended; and the kernels at the captures, if all features were captured."""
     trace, hit = done.trace, done.hit.flatten(1)
-    strength = trace.stacked("strength").flatten(2)
-    yield from replicate_rows(
-        schedule,
-        {
-            "captured": (hit >= 0).double().mean(1),
-            "finite": 1 - done.diverged.double(),
-            "stopped": done.stopped,
-            "growth_of_features": (strength[-1] / strength[0]).mean(1),
-        },
-    )
+    strength = trace["strength"].flatten(2)
+    ended = {
+        "captured": (hit >= 0).double().mean(1),
+        "finite": 1 - done.diverged.double(),
+        "stopped": done.stopped,
+        "growth_of_features": (strength[-1] / strength[0]).mean(1),
+    }
     if (hit < 0).any():
-        return
+        return ended, {}
     first, last = hit.amin(1), hit.amax(1)
-    off = trace.stacked("off_diagonal").flatten(2).amax(-1) / sigma_0
+    off = trace["off_diagonal"].flatten(2).amax(-1) / sigma_0
     counts = {
-        name: at_step(trace.stacked(name), trace.steps, last)
+        name: at_step(trace[name], trace.steps, last)
         for name in ("winners", "impure", "sibling", "cross", "largest")
     }
-    yield from replicate_rows(
-        schedule,
-        {
-            "first_capture": first,
-            "last_capture": last,
-            "off_diagonal_at_first_capture": at_step(off, trace.steps, first),
-            "off_diagonal_at_last_capture": at_step(off, trace.steps, last),
-            "impure_share_at_last_capture": impure_share(counts),
-            **{f"{name}_at_last_capture": value for name, value in counts.items()},
-        },
-    )
+    return ended, {
+        "first_capture": first,
+        "last_capture": last,
+        "off_diagonal_at_first_capture": at_step(off, trace.steps, first),
+        "off_diagonal_at_last_capture": at_step(off, trace.steps, last),
+        "impure_share_at_last_capture": impure_share(counts["impure"], counts["winners"]),
+        **{f"{name}_at_last_capture": value for name, value in counts.items()},
+    }
 
 
-def largest_kernel(experiment: Experiment, done: Pretrained) -> Tensor:
-    """Initial vector (R, 1, d) of the kernel that ends with the largest correlation."""
-    best = correlations(done.w, experiment.features).flatten(2).amax(-1).argmax(1)
-    return experiment.initial_kernels()[torch.arange(best.numel()), best].unsqueeze(1)
+def at_step(recorded: Tensor, steps: list[int], chosen: Tensor) -> Tensor:
+    """Each replicate's last record (steps, R, ...) at or before its own step ``chosen`` (R,)."""
+    row = torch.searchsorted(torch.tensor(steps), chosen.cpu(), right=True) - 1
+    return recorded[row, torch.arange(chosen.numel())]
 
 
 def follow_largest(
-    experiment: Experiment,
-    samples: Samples,
-    done: Pretrained,
-    schedule: str,
-    options: Mapping[str, Any],
-) -> tuple[pd.DataFrame, list[EvaluationRow]]:
+    problem: Problem, done: Pretrained, schedule: str, options: Mapping[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Follow the kernel that ends largest, its first two features, and the pushes on them.
 
-    Returns
-    -------
-    DataFrame, list
-        ``pair.parquet`` (a row a replicate, step and feature) and rows of the outcome: whether the
-        cross push exceeded the own one when the first feature was captured, the ratio, the number
-        of features held at the end, and the rate of growth, measured and by the closed form.
+    Returns DataFrame, DataFrame: ``pair.parquet`` (a row a replicate, step and feature) and rows of
+    the outcome: whether the cross push exceeded the own one when the first feature was captured,
+    the ratio, the number of features held at the end, and the rate of growth, measured and by the
+    closed form.
     """
-    activation = experiment.activation
-    room, theta = experiment.spec.patches_per_feature, options["theta"]
-    trace = follow(
-        samples,
-        experiment.features,
-        largest_kernel(experiment, done),
-        activation,
-        TeacherFactor(theta, room, schedule, activation.q),
-        learning_rate=options["learning_rate"],
-        steps=int(done.stopped.max()),
+    varrho, views = problem.activation.varrho, problem.spec.features_per_class
+    largest = correlations(done.w, problem.features).flatten(2).amax(-1).argmax(1)
+    start = problem.kernels()[torch.arange(largest.numel()), largest].unsqueeze(1)
+    room, theta, rate = (
+        options[name] for name in ("patches_per_feature", "theta", "learning_rate")
     )
-    a, own, cross = (trace.stacked(name)[:, :, 0] for name in ("correlation", "own", "cross"))
-    rate = runaway_rate(samples, a, theta, room)
+    trace = follow(
+        problem.train, problem.features, start, problem.activation, theta=theta, schedule=schedule,
+        patches_per_feature=room, learning_rate=rate, steps=int(done.stopped.max()),
+    )  # fmt: skip
+    a, own, cross = (trace[name][:, :, 0] for name in ("correlation", "own", "cross"))
+    closed_form = runaway_rate(problem.train, a, theta, room)
     size = a.clamp_min(0).norm(dim=-1)
-    views = experiment.spec.features_per_class
-    frames, seen = [], []
+    frames, measured = [], []
     for r, end in enumerate(done.stopped.tolist()):
-        reached = (a[:, r] >= activation.varrho).int()
+        reached = (a[:, r] >= varrho).int()
         when = torch.where(reached.any(0), reached.argmax(0), len(a))
         pair = when.argsort(stable=True)[:2].tolist()
         capture = int(when[pair[0]])
         for place, feature in zip(("first", "second"), pair, strict=True):
+            values = {"correlation": a, "own": own, "cross": cross}
             line = {
                 "replicate": r,
                 "step": trace.steps[: end + 1],
                 "place": place,
                 "class": feature // views,
                 "view": feature % views,
-                "correlation": a[: end + 1, r, feature].numpy(),
-                "own": own[: end + 1, r, feature].numpy(),
-                "cross": cross[: end + 1, r, feature].numpy(),
+                **{name: value[: end + 1, r, feature].numpy() for name, value in values.items()},
             }
-            frames.append(pd.DataFrame(line)[list(PAIR_COLUMNS)])
+            frames.append(pd.DataFrame(line))
         ratio = float(cross[capture, r, pair[1]] / own[capture, r, pair[1]])
         last = min(end, len(a) - 1)
-        start, stop = (int((size[:, r] < bound).sum()) for bound in RATE_WINDOW)
+        begin, stop = (int((size[:, r] < bound).sum()) for bound in RATE_WINDOW)
         quantities = {
             "cross_over_own": ratio,
             "cross_exceeds_own": float(ratio > 1),
-            "features_held": float((a[last, r] >= activation.varrho).sum()),
+            "features_held": float((a[last, r] >= varrho).sum()),
         }
-        if start < stop < len(a):
-            steps = stop - start
-            growth = float(torch.log(size[stop, r] / size[start, r]))
-            quantities["rate_measured"] = growth / steps / options["learning_rate"]
-            quantities["rate_formula"] = float(rate[start:stop, r].mean())
-        seen += [(schedule, r, name, value) for name, value in quantities.items()]
-    return pd.concat(frames, ignore_index=True), seen
+        if begin < stop < len(a):
+            growth = float(torch.log(size[stop, r] / size[begin, r]))
+            quantities["rate_measured"] = growth / (stop - begin) / rate
+            quantities["rate_formula"] = float(closed_form[begin:stop, r].mean())
+        measured += [(schedule, r, name, value) for name, value in quantities.items()]
+    columns = ["model", "replicate", "quantity", "value"]
+    return joined(*frames), pd.DataFrame(measured, columns=columns)
+
+
+# --------------------------------------------------------------------------- the cross term
+
+
+class Push(NamedTuple):
+    """The negative gradient along each feature, from that feature's own patches, in two parts."""
+
+    own: Tensor  #: (R, K, k * L), through the error of those patches, and the mask variance
+    cross: Tensor  #: (R, K, k * L), through the error that all other patches cause
+
+
+def pushes(
+    x: Tensor,
+    owner: Tensor,
+    features: Tensor,
+    w: Tensor,
+    activation: Activation,
+    *,
+    theta: float,
+    tau: float,
+) -> Push:
+    """Take the push along each feature apart.
+
+    ``x`` (R, N, P, d). ``owner`` (R, N, P): flat index of the feature on each patch, -1 for none;
+    see ``Samples``. ``features`` (R, k, L, d). ``w`` (R, K, d).
+    """
+    replicates, samples, patches, dimension = x.shape
+    flat = features.reshape(replicates, -1, dimension)
+    rows = x.reshape(replicates, samples * patches, dimension)
+    shape = (replicates, samples, patches, -1)
+    u = torch.bmm(rows, w.transpose(1, 2))
+    q, varrho = activation.q, activation.varrho
+    s = smoothed_relu(u, q, varrho).view(shape)
+    slope = smoothed_relu_slope(u, q, varrho).view(shape)
+    error = smoothed_relu(tau * u, q, varrho).view(shape) - s
+    along = torch.bmm(rows, flat.transpose(1, 2)).view(shape)  # <x_p, v>
+    on = torch.nn.functional.one_hot(owner + 1, flat.shape[1] + 1)[..., 1:].to(x.dtype)
+
+    def per_feature(of_patch: Tensor, weight: Tensor) -> Tensor:  # sums over P_v: (R, N, K, k L)
+        return torch.einsum("rnpk,rnpv->rnkv", of_patch, weight)
+
+    from_own = per_feature(error, on)
+    reach = per_feature(slope, on * along)
+    variance = (1 / theta - 1) * per_feature(s * slope, on * along)
+    from_others = error.sum(2).unsqueeze(-1) - from_own
+    return Push((from_own * reach - variance).mean(1), (from_others * reach).mean(1))
+
+
+def follow(
+    samples: Samples,
+    features: Tensor,
+    w: Tensor,
+    activation: Activation,
+    *,
+    theta: float,
+    schedule: str,
+    patches_per_feature: int,
+    learning_rate: float,
+    steps: int,
+) -> Trace:
+    """Train few kernels by teacher-student descent and write down every step.
+
+    Kernels do not interact, so a kernel followed alone takes the path that it takes among all.
+
+    ``w`` (R, K, d): kernels at the start. A replicate of which a kernel passes ``OVERFLOW`` stands
+    still. Returns Trace: ``correlation``, ``own``, ``cross``, each (steps + 1, R, K, k * L).
+    """
+    trace = Trace()
+    for step in range(steps + 1):
+        tau = float(teacher_factor(schedule, step, theta, patches_per_feature, activation.q))
+        push = pushes(samples.x, samples.owner, features, w, activation, theta=theta, tau=tau)
+        here = correlations(w, features).flatten(2)
+        trace.add(step, correlation=here, own=push.own, cross=push.cross)
+        following = w + learning_rate * teacher_student_descent(
+            samples.x, w, theta, activation, tau=tau
+        )
+        within = following.abs().amax((1, 2), keepdim=True) < OVERFLOW
+        if not within.any():
+            break
+        w = torch.where(within, following, w)
+    return trace
+
+
+def runaway_rate(
+    samples: Samples, correlation: Tensor, theta: float, patches_per_feature: int
+) -> Tensor:
+    """Rate at which kernels with several features grow: ``d log |a| / d (eta t)`` (..., R).
+
+    Once every feature ``v`` with ``a_v = <w, v> > 0`` responds linearly and ``delta_t`` is small,
+    teacher factor and mask variance cancel on the patches of the same feature (equal split), and
+    what is left is ``d a_v / dt = (1/theta - 1) / C_p * sum_{v' != v} E[Z_v Z_v'] a_v'``: linear,
+    with no brake. A kernel with a single feature does not grow this way.
+
+    ``samples``: r replicates. ``correlation`` (..., R, k * L): ``a`` of one kernel a replicate.
+    """
+    z = samples.total.flatten(2).to(correlation)
+    together = z.transpose(1, 2) @ z / z.shape[1]
+    together = together - torch.diag_embed(together.diagonal(dim1=1, dim2=2))
+    a = correlation.clamp_min(0)
+    push = torch.einsum("...rv,rvu->...ru", a, together)
+    factor = (1 / theta - 1) / patches_per_feature
+    return factor * (a * push).sum(-1) / (a * a).sum(-1)

@@ -7,7 +7,7 @@ be drawn again without the part, everything else the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,14 +16,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from featlearn.core.frames import tidy
 from featlearn.images.augment import Augment
-from featlearn.images.classifier import Classifier
-from featlearn.images.eigencam import eigen_cam, heat
-from featlearn.images.features import extract
-from featlearn.images.part_use import PartUse, part_use
-from featlearn.images.photographs import watched
-from featlearn.images.pictures import Pictures, erase
-from featlearn.images.replicate import Weights
+from featlearn.images.cam.eigencam import eigen_cam, heat
+from featlearn.images.cam.part_hits import PartUse, part_use
+from featlearn.images.encoders.base import watched
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import extract
+from featlearn.images.train.replicate import Weights
+from featlearn.images.worlds.world import Pictures, erase
+from featlearn.mrp.images.downstream import long
 from featlearn.mrp.images.experiment import PictureExperiment
 
 #: Pictures whose masks are made at a time: all parts of the alphabet come with each.
@@ -33,29 +35,17 @@ MASKED_AT_ONCE = 64
 def trained_classifier(
     experiment: PictureExperiment, kind: str, classifiers: Weights, labels: int
 ) -> Classifier:
-    """One of the classifiers that :func:`~featlearn.mrp.images.downstream.evaluate` trained.
+    """The classifier of so many labels among those that ``downstream.evaluate`` trained.
 
-    Parameters
-    ----------
-    kind
-        Its encoder, of the config.
-    classifiers
-        Weights named ``<labels>/<parameter>``.
-    labels
-        With how many labels it was trained.
-
-    Raises
-    ------
-    KeyError
-        If none was trained with so many.
+    Raises KeyError if none was trained with so many.
     """
     prefix = f"{labels}/"
-    own = {k.removeprefix(prefix): v for k, v in classifiers.items() if k.startswith(prefix)}
-    if not own:
+    weights = {k.removeprefix(prefix): v for k, v in classifiers.items() if k.startswith(prefix)}
+    if not weights:
         there = sorted({int(name.partition("/")[0]) for name in classifiers})
         raise KeyError(f"classifier of {labels} labels; there are those of {there}")
     classifier = Classifier(experiment.encoder(kind), len(experiment.world.parts_of_class))
-    classifier.load_state_dict(own)
+    classifier.load_state_dict(weights)
     return classifier
 
 
@@ -63,11 +53,8 @@ def trained_classifier(
 class Seen:
     """What a classifier makes of N pictures.
 
-    Attributes
-    ----------
-    scores : (N, classes)
-    heat : (N, S, S)
-        Eigen-CAM of the encoder's ``cam_layer``, in [0, 1].
+    ``scores`` (N, classes). ``heat`` (N, S, S): Eigen-CAM of the encoder's ``cam_layer``, in [0,
+    1].
     """
 
     scores: Tensor
@@ -92,8 +79,8 @@ def look(
     """Scores and maps of ``images`` (N, 3, S, S) uint8.
 
     ``layer_name`` is one of the encoder's ``cam_layers``, the last if None; ``centred`` as in
-    :func:`~featlearn.images.eigencam.eigen_cam`. ``map_cell``: pixels of a map's cell, which are
-    made by :func:`finer` where the layer's own are larger; None for the layer's own.
+    :func:`~featlearn.images.cam.eigencam.eigen_cam`. ``map_cell``: pixels of a map's cell, made
+    by :func:`finer` where the layer's own are larger; None for the layer's own.
     """
     encoder = classifier.encoder
     layer = encoder.get_submodule(layer_name or encoder.cam_layer)
@@ -110,7 +97,7 @@ def look(
         cell = seen[0] // own.shape[-2]
         if map_cell is not None and cell > map_cell:
             own = finer(layer_maps, inputs, cell, cell // map_cell)
-        maps = eigen_cam(own, centred=centred).maps
+        maps = eigen_cam(own, centred=centred)
         shape.append((maps.shape[1], maps.shape[2]))
         return torch.cat([scores, maps.flatten(1)], 1)
 
@@ -128,30 +115,22 @@ def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times:
     shift-and-stitch of Sermanet et al. 2014, OverFeat, and Long et al. 2015, section 3.2). What a
     shift brings in from outside is the image mirrored at its edge.
 
-    Parameters
-    ----------
-    maps_of
-        From images (B, 3, S, S) to activations (B, C, S / cell, S / cell).
-    inputs : (B, 3, S, S)
-    cell
-        Pixels of a side of a cell.
-    times
-        Shifts along each axis, by equal parts of a cell on either side of none.
+    ``maps_of``: from images (B, 3, S, S) to activations (B, C, S / cell, S / cell). ``inputs`` (B,
+    3, S, S). ``cell``: pixels of a side of a cell. ``times``: shifts along each axis, by equal
+    parts of a cell on either side of none.
     """
     shifts = [(2 * place + 1 - times) * cell // (2 * times) for place in range(times)]
     edge = max(map(abs, shifts))
     padded = functional.pad(inputs, (edge,) * 4, mode="reflect")
     height, width = inputs.shape[-2:]
-    found: Tensor | None = None
-    for row, down in enumerate(shifts):
-        for column, right in enumerate(shifts):
-            top, left = edge + down, edge + right
-            maps = maps_of(padded[..., top : top + height, left : left + width])
-            if found is None:
-                found = maps.new_empty(*maps.shape[:2], *(times * side for side in maps.shape[2:]))
-            found[..., row::times, column::times] = maps
-    assert found is not None
-    return found
+    tops, lefts = ([edge + shift for shift in shifts] for _ in range(2))
+    rows = [
+        torch.stack(
+            [maps_of(padded[..., top : top + height, left : left + width]) for left in lefts], -1
+        ).flatten(-2)
+        for top in tops
+    ]
+    return torch.stack(rows, -2).flatten(-3, -2)
 
 
 # --------------------------------------------------------------------------- pictures to erase from
@@ -161,21 +140,11 @@ def finer(maps_of: Callable[[Tensor], Tensor], inputs: Tensor, cell: int, times:
 class Erasures:
     """Pictures, and the same with parts of their class erased.
 
-    Attributes
-    ----------
-    name
-        ``multi_view``, or ``single_view_1``, ... by the part that is shown.
-    pictures
-        N of them.
-    parts : (N, P) int64
-        Numbers of the parts that are looked at: of a multi-view picture all of its class, of a
-        single-view picture the one that is shown.
-    masks : (N, P, S, S) bool
-        Their pixels.
-    without : (P, N, 3, S, S) uint8
-        The pictures without each of them.
-    bare : (N, 3, S, S) uint8
-        The pictures without any part of their class.
+    ``name``: ``multi_view``, or ``single_view_1``, ... by the part that is shown. ``pictures``: n
+    of them. ``parts`` (N, P) int64: numbers of the parts that are looked at: of a multi-view
+    picture all of its class, of a single-view picture the one that is shown. ``masks`` (N, P, S, S)
+    bool: their pixels. ``without`` (P, N, 3, S, S) uint8: the pictures without each of them.
+    ``bare`` (N, 3, S, S) uint8: the pictures without any part of their class.
     """
 
     name: str
@@ -221,17 +190,10 @@ def erasures_of_tests(experiment: PictureExperiment, count: int) -> list[Erasure
 class Effects:
     """What erasing does to the prediction; each (N, P) but the last.
 
-    Attributes
-    ----------
-    drop
-        In the probability of the true class.
-    margin_drop
-        In the score of the true class over the best other one: unlike a probability it does not
-        saturate, so it still tells which part counts more where the network is certain.
-    flipped : bool
-        A right prediction becomes a wrong one.
-    right : bool (N,)
-        The prediction for the whole picture.
+    ``drop``: in the probability of the true class. ``margin_drop``: in the score of the true class
+    over the best other one: unlike a probability it does not saturate, so it still tells which part
+    counts more where the network is certain. ``flipped`` bool: a right prediction becomes a wrong
+    one. ``right`` bool (N,): the prediction for the whole picture.
     """
 
     drop: Tensor
@@ -273,21 +235,20 @@ def measured(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
-    Returns
-    -------
-    DataFrame
-        Columns test_set, quantity (see :func:`use_values`, :func:`effect_values` and
-        :func:`agreement_values`), value.
-    DataFrame
-        One row a class and part, over the multi-view pictures: columns class, part (its number in
-        the class, both counted from 1), name, quantity (``heat``, ``hit``, ``drop``,
-        ``margin_drop``, ``flipped``), value.
+    Returns a DataFrame: columns test_set, quantity (see :func:`use_values`, :func:`effect_values`
+    and :func:`agreement_values`), value; a DataFrame: one row a class and part, over the multi-view
+    pictures: columns class, part (its number in the class, both counted from 1), name, quantity
+    (``heat``, ``hit``, ``drop``, ``margin_drop``, ``flipped``), value.
     """
-    rows, by_part = [], []
+    frames, by_part = [], []
+    scores, device = classifier.scores, experiment.device
     for test in tests:
         seen = look(experiment, classifier, test.pictures.images, map_cell=map_cell)
         without = torch.stack(
-            [_scores(experiment, classifier, images) for images in (*test.without, test.bare)]
+            [
+                extract(classifier, images, experiment.plain, outputs=scores, device=device)
+                for images in (*test.without, test.bare)
+            ]
         )
         use = part_use(seen.heat, test.masks)
         done = effects(seen.scores, without[:-1], test.pictures.labels)
@@ -298,17 +259,10 @@ def measured(
             "accuracy_without_parts": float(bare_right.double().mean()),
             **agreement_values(use.density, done.margin_drop, test.pictures.labels),
         }
-        rows += [(test.name, quantity, value) for quantity, value in values.items()]
+        frames.append(long(values, test_set=test.name))
         if test.name == "multi_view":
-            by_part.append(_by_part(test, use, done))
-    columns = ["test_set", "quantity", "value"]
-    return pd.DataFrame(rows, columns=columns), pd.concat(by_part, ignore_index=True)
-
-
-def _scores(experiment: Sight, classifier: Classifier, images: Tensor) -> Tensor:
-    return extract(
-        classifier, images, experiment.plain, outputs=classifier.scores, device=experiment.device
-    )
+            by_part.append(_by_part(test.pictures, use, done))
+    return pd.concat(frames, ignore_index=True), pd.concat(by_part, ignore_index=True)
 
 
 #: Shares of a picture's largest heat from which on a part counts as hit, for :func:`readings`.
@@ -322,13 +276,8 @@ def readings(
 ) -> pd.DataFrame:
     """Parts hit a picture, in all ways to read a map: whether a count hangs on how it is made.
 
-    ``map_cell`` as in :func:`look`.
-
-    Returns
-    -------
-    DataFrame
-        Columns layer (0 for the last that a map can be read from, -1 for the one before, ...),
-        centred, hit_share, value.
+    ``map_cell`` as in :func:`look`. Returns a DataFrame: columns layer (0 for the last that a map
+    can be read from, -1 for the one before, ...), centred, hit_share, value.
     """
     rows = []
     encoder = classifier.encoder
@@ -387,20 +336,12 @@ def effect_values(done: Effects) -> dict[str, float]:
 def agreement_values(hot: Tensor, hurting: Tensor, labels: Tensor) -> dict[str, float]:
     """Whether maps know which part counts; nothing with fewer than two parts.
 
-    Parameters
-    ----------
-    hot, hurting : (N, P)
-        Heat on each part for its size, and what erasing it does.
-    labels : (N,)
-        Class of each picture.
-
-    Returns
-    -------
-    dict
-        ``matched``: share of pictures whose hottest part is the one that hurts most, 1 / P by
-        chance; ``matched_by_class``: what a map would reach that knows of each class how often a
-        part is hottest, but nothing of the picture; ``rank_correlation`` over all parts of all
-        pictures (Spearman; 0 where one of the two is the same everywhere).
+    ``hot``, ``hurting`` (N, P): heat on each part for its size, and what erasing it does.
+    ``labels`` (N,): class of each picture. Returns a dict: ``matched``: share of pictures whose
+    hottest part is the one that hurts most, 1 / P by chance; ``matched_by_class``: what a map would
+    reach that knows of each class how often a part is hottest, but nothing of the picture;
+    ``rank_correlation`` over all parts of all pictures (Spearman; 0 where one of the two is the
+    same everywhere).
     """
     parts = hot.shape[1]
     if parts < 2:
@@ -424,24 +365,21 @@ def _shares(chosen: Tensor, parts: int) -> Tensor:
     return torch.bincount(chosen, minlength=parts).double() / len(chosen)
 
 
-def _by_part(test: Erasures, use: PartUse, done: Effects) -> pd.DataFrame:
-    values: Mapping[str, Tensor] = {
-        "heat": use.density,
-        "hit": use.hit,
-        "drop": done.drop,
-        "margin_drop": done.margin_drop,
-        "flipped": done.flipped,
-    }
-    columns = ["class", "part", "name", "quantity", "value"]
-    return pd.DataFrame(list(_part_rows(test.pictures, values)), columns=columns)
-
-
-def _part_rows(
-    pictures: Pictures, values: Mapping[str, Tensor]
-) -> Iterator[tuple[int, int, str, str, float]]:
+def _by_part(pictures: Pictures, use: PartUse, done: Effects) -> pd.DataFrame:
+    """Means over the pictures of each class, a row a part and quantity."""
+    values = {"heat": use.density, "hit": use.hit, "drop": done.drop,
+              "margin_drop": done.margin_drop, "flipped": done.flipped}  # fmt: skip
+    frames = []
     for label in torch.unique(pictures.labels).tolist():
-        own = pictures.labels == label
-        for place, part in enumerate(pictures.parts_of_class[label].tolist()):
-            for quantity, each in values.items():
-                mean = float(each[own, place].double().mean())
-                yield label + 1, place + 1, pictures.part_names[part], quantity, mean
+        parts = pictures.parts_of_class[label].tolist()
+        rows = pictures.labels == label
+        means = [
+            [float(each[rows, place].double().mean()) for each in values.values()]
+            for place in range(len(parts))
+        ]
+        axes = {"class": [label + 1], "part": range(1, len(parts) + 1), "quantity": list(values)}
+        frame = tidy(axes, value=means)
+        names = [pictures.part_names[part] for part in parts for _ in values]
+        frame.insert(2, "name", names)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)

@@ -1,54 +1,87 @@
-"""What a valid ``images`` config must also satisfy, beyond types and ranges. No torch in here."""
+"""What valid sections ``images`` and ``eigencam`` must also satisfy, beyond types and ranges.
+
+Imports torch only where weights have names of a library, and only to say which file they are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from featlearn.core.checks import Checks, must
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config import scene_faults, world_faults
 from featlearn.images.config_data import augmentation_faults
+from featlearn.images.data.on_disk import is_file, listing_digest
 
 
-def faults(images: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
-    world = images["world"]
-    yield from world_faults(world, "images.world")
-    yield from scene_faults(
-        images["detection"]["scenes"], "images.detection.scenes", world["parts_per_class"]
-    )
-    yield from augmentation_faults(images["augmentation"], "images.augmentation")
-    yield from augmentation_faults(images["gain"]["augmentation"], "images.gain.augmentation")
-    yield from _pretraining_faults(images)
-    yield from _label_faults(images)
-
-
-def _pretraining_faults(images: Mapping[str, Any]) -> Iterator[str]:
-    methods = images["pretraining"]
+def faults(images: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other."""
+    check = Checks("images", images)
+    world, methods = images["world"], images["pretraining"]
+    check.faults += world_faults(world, "images.world")
+    scenes = images["detection"]["scenes"]
+    check.faults += scene_faults(scenes, "images.detection.scenes", world["parts_per_class"])
+    for key in ("augmentation", "gain.augmentation"):
+        check.faults += augmentation_faults(check.value(key), f"images.{key}")
     for name, run in methods.items():
-        key = f"images.pretraining.{name}"
-        if run["encoder"] not in images["encoders"]:
-            yield (
-                f"{key}.encoder: {run['encoder']!r}; expected one of "
-                f"{', '.join(images['encoders'])}"
-            )
-        teacher, needs = run["teacher"], run["objective"]["kind"] == "beit"
-        if needs != (teacher is not None):
-            wanted = "the method that trains the fixed teacher" if needs else "nothing"
-            yield f"{key}.teacher: {teacher!r}; expected {wanted} for {run['objective']['kind']}"
-        elif needs and (teacher not in methods or teacher == name):
-            yield f"{key}.teacher: {teacher!r}; expected another of {', '.join(methods)}"
-        elif needs and methods[teacher]["encoder"] != run["encoder"]:
-            yield f"{key}.teacher: {teacher!r}; expected a method that trains {run['encoder']!r}"
+        key, teacher = f"pretraining.{name}", run["teacher"]
+        check.one_of(f"{key}.encoder", "encoders")
+        if run["objective"]["kind"] != "beit":
+            check(f"{key}.teacher", teacher is None, f"nothing for {run['objective']['kind']}")
+        else:
+            right = teacher != name and teacher in methods
+            right = right and methods[teacher]["encoder"] == run["encoder"]
+            wanted = f"another method of pretraining that trains {run['encoder']!r}"
+            check(f"{key}.teacher", right, wanted)
+    train, classes = images["samples"]["train"], world["classes"]
+    wanted = f"from {2 * classes} (two a class) to {train}, the training pictures"
+    for section in ("comparison", "phase_diagram", "gain"):
+        labels = images.get(section, {"labels": []})["labels"]
+        for count in labels if isinstance(labels, list) else [labels]:
+            check(f"{section}.labels", 2 * classes <= count <= train, wanted, count)
+    return check.faults
 
 
-def _label_faults(images: Mapping[str, Any]) -> Iterator[str]:
-    train, classes = images["samples"]["train"], images["world"]["classes"]
-    sections = {name: images.get(name, {"labels": []}) for name in ("comparison", "phase_diagram")}
-    asked = {f"images.{name}.labels": own["labels"] for name, own in sections.items()}
-    for key, counts in {**asked, "images.gain.labels": [images["gain"]["labels"]]}.items():
-        for count in counts:
-            if not 2 * classes <= count <= train:
-                yield (
-                    f"{key}: {count}; expected from {2 * classes} (two a class) "
-                    f"to {train}, the training pictures"
-                )
+def cam_faults(config: Mapping[str, Any]) -> list[str]:
+    """The same of the section ``eigencam`` of the whole config."""
+    check = Checks("eigencam", {**config["eigencam"], "images": config["images"]})
+    check.most("pictures", "images.samples.test")
+    check.most("shown.classes", "images.world.classes")
+    return check.faults
+
+
+def missing_files(photographs: Mapping[str, Any]) -> Iterator[str]:
+    """Of the weights of the networks whose maps are drawn: which file is to be put where."""
+    if photographs["folder"] is None:
+        return
+    folder = Path(photographs["weights_folder"])
+    for number, model in enumerate(photographs["models"]):
+        key, weights = f"eigencam.photographs.models.{number}.weights", str(model["weights"])
+        if ":" not in weights:
+            if not is_file(folder / weights):
+                yield must(key, f"the name of a file in {folder}", weights)
+            continue
+        from featlearn.images.weights import find_weights
+
+        try:
+            find_weights(weights, folder)
+        except FeatlearnError as error:
+            yield f"{key}: {error}"
+
+
+def state(photographs: Mapping[str, Any]) -> str | None:
+    """A digest of names, sizes and times of change of the photographs; None without a folder.
+
+    Raises ConfigError if there is no such folder, or no image in it.
+    """
+    if photographs["folder"] is None:
+        return None
+    from featlearn.images.data.readers.folder import read_folder
+
+    try:
+        source = read_folder({"path": photographs["folder"]}, "all")
+    except (FeatlearnError, OSError, ValueError) as error:  # a path may be none
+        raise ConfigError(f"eigencam.photographs.folder: {error}") from error
+    return listing_digest({"all": source}, photographs["folder"])

@@ -9,19 +9,14 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from featlearn.images.accuracy import accuracies
-from featlearn.images.classifier import Classifier
 from featlearn.images.encoders import Encoder
-from featlearn.images.features import extract
-from featlearn.images.pictures import Pictures
-from featlearn.images.replicate import Weights
+from featlearn.images.frozen import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, Quality
+from featlearn.images.probes import accuracies
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import extract
+from featlearn.images.train.replicate import Weights
+from featlearn.images.worlds.world import Pictures
 from featlearn.mrp.images.experiment import PictureExperiment
-from featlearn.mrp.images.frozen import Frozen, Quality
-
-#: What is done with an encoder; the names stand in tables and figures.
-FINE_TUNED, PROBE, NEIGHBOURS = "fine-tuned", "linear probe", "nearest neighbours"
-
-Told = Callable[[str], None]
 
 
 def evaluate(
@@ -29,47 +24,31 @@ def evaluate(
     kind: str,
     weights: Weights | None,
     settings: Mapping[str, Any],
-    tell: Told = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[pd.DataFrame, dict[str, Tensor]]:
     """Accuracies of one start, by number of labels.
 
-    Parameters
-    ----------
-    kind
-        Which encoder of the config.
-    weights
-        Of the encoder after pre-training; None for its random start.
-    settings
-        ``labels`` (list of numbers), ``finetuning``, ``probe`` and ``neighbours``.
-    tell
-        Is told what is done next.
-
-    Returns
-    -------
-    DataFrame
-        Columns evaluation, labels, quantity (see :func:`~featlearn.images.accuracy.accuracies`),
-        value.
-    dict
-        Weights of the fine-tuned classifiers, named ``<labels>/<parameter>``.
+    ``kind``, ``weights``: encoder of the config, and its weights after pre-training; None for its
+    random start. ``settings``: ``labels`` (list of numbers), ``finetuning``, ``probe`` and
+    ``neighbours``. Returns a DataFrame: columns evaluation, labels, quantity (see
+    :func:`~featlearn.images.probes.accuracies`), value; a dict: weights of the fine-tuned
+    classifiers, named ``<labels>/<parameter>``.
     """
     features = frozen(experiment, experiment.encoder(kind, weights))
-    frames, trained = [], {}
+    frames: list[pd.DataFrame] = []
+    trained: dict[str, Tensor] = {}
     for count in settings["labels"]:
         tell(f"{count} labels")
         values, classifier = fine_tuned(
             experiment, experiment.encoder(kind, weights), count, settings["finetuning"]
         )
-        for name, tensor in classifier.state_dict().items():
-            trained[f"{count}/{name}"] = tensor
-        seen = {
+        trained |= {f"{count}/{name}": one for name, one in classifier.state_dict().items()}
+        by_way = {
             FINE_TUNED: values,
             PROBE: probed(features, count, settings["probe"]["validation_share"]),
             NEIGHBOURS: features.neighbours(slice(count), settings["neighbours"]),
         }
-        frames += [
-            pd.DataFrame({"evaluation": name, "labels": count, **_long(values)})
-            for name, values in seen.items()
-        ]
+        frames += [long(values, evaluation=way, labels=count) for way, values in by_way.items()]
     return pd.concat(frames, ignore_index=True), trained
 
 
@@ -87,15 +66,10 @@ def tested(
     experiment: PictureExperiment, classifier: Classifier, pictures: Sequence[Pictures]
 ) -> dict[str, float]:
     """Accuracies of a classifier on several sets of pictures together."""
+    plain, device, scores = experiment.plain, experiment.device, classifier.scores
     predicted = [
-        extract(
-            classifier,
-            own.images,
-            experiment.plain,
-            outputs=classifier.scores,
-            device=experiment.device,
-        ).argmax(1)
-        for own in pictures
+        extract(classifier, part.images, plain, outputs=scores, device=device).argmax(1)
+        for part in pictures
     ]
     return accuracies(torch.cat(predicted), *truth(pictures))
 
@@ -124,19 +98,16 @@ def probed(features: Frozen[Quality], count: int, share: float) -> Quality:
 
 def truth(pictures: Sequence[Pictures]) -> tuple[Tensor, Tensor]:
     """Labels and views of several sets of pictures, one after another."""
-    labels = torch.cat([own.labels for own in pictures])
-    return labels, torch.cat([own.view for own in pictures])
+    return torch.cat([one.labels for one in pictures]), torch.cat([one.view for one in pictures])
 
 
-def _long(values: Mapping[str, float]) -> dict[str, list[Any]]:
-    return {"quantity": list(values), "value": list(values.values())}
+def long(values: Mapping[str, Any], **about: Any) -> pd.DataFrame:
+    """A row a quantity: columns ``about``, quantity, value."""
+    frame = pd.DataFrame({"quantity": list(values), "value": list(values.values())})
+    return frame.assign(**about)[[*about, "quantity", "value"]]
 
 
 def encoder_of(classifiers: Mapping[str, Tensor], labels: int) -> dict[str, Tensor]:
     """Weights of the encoder within the classifiers that :func:`evaluate` gives."""
     prefix = f"{labels}/encoder."
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in classifiers.items()
-        if name.startswith(prefix)
-    }
+    return {k.removeprefix(prefix): v for k, v in classifiers.items() if k.startswith(prefix)}

@@ -16,14 +16,14 @@ from torch import Tensor
 
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
-from featlearn.images.classifier import Classifier
-from featlearn.images.draws import Draws
+from featlearn.images.data.datasets import in_turn
 from featlearn.images.encoders import Encoder
-from featlearn.images.loop import Report
 from featlearn.images.methods import build_method
-from featlearn.images.pictures import Pictures
-from featlearn.images.replicate import Replicate, Weights
-from featlearn.images.world import World
+from featlearn.images.rng import Draws
+from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.loop import Report
+from featlearn.images.train.replicate import Replicate, Weights
+from featlearn.images.worlds.world import Pictures, World
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -38,17 +38,10 @@ class PictureExperiment(Replicate):
     Each replicate has an alphabet of parts of its own, and draws of its own for all pictures and
     initial weights; methods and numbers of labels share them, so that they compare in pairs.
 
-    Parameters
-    ----------
-    name
-        Names the random streams, e.g. ``"images"`` for what is reported and
-        ``"images-validation"`` for what dials are chosen on.
-    config
-        Groups ``world``, ``samples``, ``encoders`` and ``augmentation`` of the ``images`` section.
-    seed
-        Base seed of the run.
-    replicate, device
-        See :class:`~featlearn.images.replicate.Replicate`.
+    ``name``: names the random streams, e.g. ``"images"`` for what is reported and
+    ``"images-validation"`` for what dials are chosen on. ``config``: groups ``world``, ``samples``,
+    ``encoders`` and ``augmentation`` of the ``images`` section. ``seed``: base seed of the run.
+    ``replicate``, ``device``: see :class:`~featlearn.images.train.replicate.Replicate`.
     """
 
     def __init__(
@@ -114,32 +107,20 @@ class PictureExperiment(Replicate):
     ) -> tuple[Encoder, pd.DataFrame]:
         """An encoder trained without labels, and the history of its training.
 
-        Parameters
-        ----------
-        method
-            Names the streams.
-        settings
-            ``encoder`` (a kind), ``objective`` (see :func:`build_method`) and ``training``.
-        teacher
-            Weights of the fixed teacher of ``beit``, an encoder of the same kind.
+        ``method``: names the streams. ``settings``: ``encoder`` (a kind), ``objective`` (see
+        :func:`build_method`) and ``training``. ``teacher``: weights of the fixed teacher of
+        ``beit``, an encoder of the same kind.
         """
         encoder = self.encoder(settings["encoder"])
         fixed = None if teacher is None else self.encoder(settings["encoder"], teacher)
         with seeded(*self.name, method, "objective"):
             objective = build_method(settings["objective"], encoder, fixed)
         objective.prepare(self.inputs(PREPARED), (*self.name, method, "prepare"))
-        history = self.train_on(
-            self.train.images,
-            None,
-            objective,
-            self.augment,
-            settings["training"],
-            method,
-            folder=folder,
-            report=report,
-            identity=settings,
+        options: dict[str, Any] = {"folder": folder, "report": report, "identity": settings}
+        images, training = self.train.images, settings["training"]
+        return encoder, self.train_on(
+            images, None, objective, self.augment, training, method, **options
         )
-        return encoder, history
 
     def classifier(
         self,
@@ -156,16 +137,10 @@ class PictureExperiment(Replicate):
         """
         classes = len(pictures.parts_of_class)
         classifier = Classifier(encoder, classes, **settings["objective"])
-        history = self.train_on(
-            pictures.images,
-            pictures.labels,
-            classifier,
-            self.augment,
-            settings["training"],
-            *stream,
-            report=report,
+        images, labels, training = pictures.images, pictures.labels, settings["training"]
+        return classifier, self.train_on(
+            images, labels, classifier, self.augment, training, *stream, report=report
         )
-        return classifier, history
 
 
 def experiment_of(job: Job) -> PictureExperiment:
@@ -175,14 +150,5 @@ def experiment_of(job: Job) -> PictureExperiment:
 
 
 def balanced(pictures: Pictures) -> Pictures:
-    """The same pictures in an order in which the first ones hold all classes alike.
-
-    The first ``n`` are then a balanced labelled subset, and a smaller one lies in a larger one.
-    """
-    labels = pictures.labels
-    classes = int(labels.max()) + 1
-    rank = torch.zeros_like(labels)
-    for label in range(classes):
-        rows = labels == label
-        rank[rows] = torch.arange(int(rows.sum()))
-    return pictures.subset((rank * classes + labels).argsort())
+    """The same pictures in an order in which the first ones hold all classes alike."""
+    return pictures.subset(in_turn(pictures.labels))

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import torch
 
+from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive.data import PatchData
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: ``time`` is ``eta * step``.
-COLUMNS = ["variant", "replicate", "step", "time", "quantity", "value"]
-
 
 def measure(job: Job) -> Results:
     """Train by Algorithm 1 in all variants; follow the population flow from the same start."""
@@ -31,35 +30,31 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "noncontrastive", "algorithm", range(config["replicates"]))
     start = canonical_neurons(spec.dimension, streams("neurons"), torch.float32)
     progress = Progress(job.rule, config["training"]["steps"])
-    rows: list[tuple[Any, ...]] = []
+    frames = []
     for seen in train(spec, variants, start, streams, device=job.device, **config["training"]):
-        rows += _rows(seen, variants, spec)
+        frames.append(_history(seen, variants, spec))
         progress.report(seen.step, partial(_first_loss, seen))
-    flow = _flow(spec, variants, config["training"])
-    return {
-        "history": pd.DataFrame(rows, columns=COLUMNS),
-        "flow": pd.DataFrame(flow, columns=["variant", "time", "quantity", "value"]),
-    }
+    flow = pd.concat(_flow(spec, variants, config["training"]), ignore_index=True)
+    return {"history": pd.concat(frames, ignore_index=True), "flow": flow}
 
 
 def _first_loss(snapshot: Snapshot) -> dict[str, str]:
     return {"loss": f"{snapshot.loss[0].mean():.3f}"}
 
 
-def _rows(
-    snapshot: Snapshot, variants: Mapping[str, Variant], spec: PatchData
-) -> Iterator[tuple[Any, ...]]:
+def _history(snapshot: Snapshot, variants: Mapping[str, Variant], spec: PatchData) -> pd.DataFrame:
+    """Columns variant, replicate, step, time (``eta * step``), quantity, value."""
     values = {**_quantities(snapshot.state, spec), "loss": snapshot.loss}
-    for place, (name, variant) in enumerate(variants.items()):
-        time = variant.learning_rate * snapshot.step
-        for quantity, found in values.items():
-            for replicate, value in enumerate(found[place].tolist()):
-                yield name, replicate, snapshot.step, time, quantity, value
+    stacked = torch.stack([value.double() for value in values.values()], 1)
+    axes = {"variant": [*variants], "quantity": [*values], "replicate": range(stacked.shape[2])}
+    times = [variant.learning_rate * snapshot.step for variant in variants.values()]
+    frame = tidy(axes, step=snapshot.step, time=np.reshape(times, (-1, 1, 1)), value=stacked)
+    return frame[["variant", "replicate", "step", "time", "quantity", "value"]]
 
 
 def _flow(
     spec: PatchData, variants: Mapping[str, Variant], training: Mapping[str, Any]
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[pd.DataFrame]:
     """The population flow of ``head`` and ``frozen``, at the times that SGD is recorded at."""
     start, law = canonical_start(spec.dimension)[None], Law.of(spec)
     records = torch.arange(training["steps"] // training["record_every"] + 1, dtype=torch.float64)
@@ -68,9 +63,10 @@ def _flow(
         times = records * training["record_every"] * eta
         kappa = torch.tensor([eta_head / eta], dtype=torch.float64)
         done = trajectory(start, law, kappa, times, head=name == "head", rtol=1e-5)
-        for quantity, values in _quantities(done.states, spec).items():
-            for time, value in zip(times.tolist(), values[0].tolist(), strict=True):
-                yield name, time, quantity, value
+        values = _quantities(done.states, spec)
+        axes = {"variant": [name], "quantity": [*values], "time": times.tolist()}
+        frame = tidy(axes, value=torch.stack([*values.values()], 1))
+        yield frame[["variant", "time", "quantity", "value"]]
 
 
 def _quantities(state: State, spec: PatchData) -> dict[str, torch.Tensor]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from featlearn.core.progress import Progress
-from featlearn.images.plan import Plan, Training
+from featlearn.images.train.plan import Plan, Training
 from featlearn.noncontrastive.images.cells import UNTRAINED, cell_of, training_of
-from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.measure import measure
+from featlearn.noncontrastive.images.experiment import HeadExperiment, measure
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -23,17 +22,17 @@ def train(job: Job) -> Results:
     plan = Plan(Training.of(training_of(runs[0], job.config)), len(experiment.unlabelled))
     progress = Progress(experiment.label(job.wildcards.head_group), plan.steps)
     networks, histories = experiment.fit(runs, report=progress.report)
-    found: dict[str, list[pd.DataFrame]] = {}
+    result: dict[str, list[pd.DataFrame]] = {}
     for run, network in networks.items():
         job.tell(f"linear probe: {run}")
         for what, frame in {"history": histories[run], **measure(experiment, network)}.items():
-            found.setdefault(what, []).append(experiment.named(frame, run))
+            result.setdefault(what, []).append(experiment.named(frame, run))
     weights = {
         f"{run}/{key}": tensor
         for run, network in networks.items()
         for key, tensor in network.state_dict().items()
     }
-    frames = {what: pd.concat(parts, ignore_index=True) for what, parts in found.items()}
+    frames = {what: pd.concat(parts, ignore_index=True) for what, parts in result.items()}
     return {"weights": weights, **frames}
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive import model
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-COLUMNS = ["quantity", "replicate", "value"]
-ROLE_COLUMNS = ["variant", "e21", "replicate", "state", "strong", "weak"]
 #: The states of section 5.3: neuron 1 has the strong feature, neuron 2 has none, little noise left.
 #: Ranges of ``|B_11|``, of the other products and of ``R_j``.
 ROLES_STRONG, ROLES_SMALL, ROLES_RESIDUAL = (1.0, 1.4), (0.1, 0.2), (0.05, 0.15)
@@ -40,17 +39,14 @@ def measure(job: Job) -> Results:
     """Set the closed forms against brute force on random instances; section 5.3 in numbers."""
     config, roles = job.config, job.config["roles"]
     streams = Streams(job.seed, "noncontrastive", "oracles", range(config["replicates"]))
-    pushes = role_rows(PatchData.from_config(roles["data"]), roles, streams)
-    return {
-        "instances": pd.DataFrame(instance_rows(config, streams), columns=COLUMNS),
-        "roles": pd.DataFrame(pushes, columns=ROLE_COLUMNS),
-    }
+    pushes = role_frames(PatchData.from_config(roles["data"]), roles, streams)
+    return {"instances": instances(config, streams), "roles": pd.concat(pushes, ignore_index=True)}
 
 
-def relative_error(found: Tensor, wanted: Tensor) -> Tensor:
+def relative_error(result: Tensor, wanted: Tensor) -> Tensor:
     """``|found - wanted| / |wanted|`` over all axes but the first: (R,)."""
-    found, wanted = found.flatten(1), wanted.flatten(1)
-    return (found - wanted).norm(dim=1) / wanted.norm(dim=1)
+    result, wanted = result.flatten(1), wanted.flatten(1)
+    return (result - wanted).norm(dim=1) / wanted.norm(dim=1)
 
 
 def random_state(
@@ -78,7 +74,7 @@ def by_autograd(state: State, law: Law, *, stop_gradient: bool = True) -> tuple[
 
 def gradient_errors(spec: PatchData, streams: Streams, std: float) -> dict[str, Tensor]:
     """Closed forms against automatic differentiation, for two and for four neurons."""
-    law, found = Law.of(spec), {}
+    law, result = Law.of(spec), {}
     for neurons in (2, 4):
         state = state_of(*random_state(spec, neurons, std, streams(f"state-{neurons}")))
         for stop in (True, False):
@@ -87,8 +83,8 @@ def gradient_errors(spec: PatchData, streams: Streams, std: float) -> dict[str, 
             parts = (down.b, down.mixing, down.e)
             errors = [relative_error(f, w) for f, w in zip(parts, wanted, strict=True)]
             name = f"gradient_{neurons}" + ("" if stop else "_live_target")
-            found[name] = torch.stack(errors).amax(0)
-    return found
+            result[name] = torch.stack(errors).amax(0)
+    return result
 
 
 def named_errors(spec: PatchData, streams: Streams, std: float) -> dict[str, Tensor]:
@@ -156,7 +152,7 @@ def monte_carlo(laws: Mapping[str, PatchData], streams: Streams, samples: int) -
 
     ``printed_view_noise`` uses ``C_2`` as printed. Neurons as long as at the start.
     """
-    found = {}
+    result = {}
     for name, spec in laws.items():
         w, e = random_state(spec, 2, spec.dimension**-0.5, streams("monte-carlo-state"))
         x = sample(spec, samples, streams(f"monte-carlo-{name}"), torch.float64).x
@@ -165,14 +161,14 @@ def monte_carlo(laws: Mapping[str, PatchData], streams: Streams, samples: int) -
         w[..., :2] *= 2
         f, g = model.encode_views(x, first, w)
         drawn, law = model.loss(f, g, e), Law.of(spec)
-        found[f"monte_carlo_{name}"] = drawn / loss(state_of(w, e), law) - 1
+        result[f"monte_carlo_{name}"] = drawn / loss(state_of(w, e), law) - 1
         if name == "gaussian":
             printed = loss(state_of(w, e), forms.printed_view_noise(law))
-            found["printed_view_noise"] = drawn / printed - 1
-    return found
+            result["printed_view_noise"] = drawn / printed - 1
+    return result
 
 
-def instance_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[tuple[str, int, float]]:
+def instances(config: Mapping[str, Any], streams: Streams) -> pd.DataFrame:
     """All checks: quantity, replicate, value."""
     spec = PatchData.from_config(config["data"])
     laws = {
@@ -182,15 +178,14 @@ def instance_rows(config: Mapping[str, Any], streams: Streams) -> Iterator[tuple
         "frequent": PatchData.from_config({**config["data"], "strong_share": 0.8}),
     }
     std = config["neuron_std"]
-    found = {
+    checks = {
         **gradient_errors(spec, streams, std),
         **named_errors(spec, streams, std),
         **batch_identities(spec, streams, config["batch_samples"]),
         **monte_carlo(laws, streams, config["samples"]),
     }
-    for quantity, values in found.items():
-        for replicate, value in enumerate(values.tolist()):
-            yield quantity, replicate, value
+    values = torch.stack([*checks.values()])
+    return tidy({"quantity": [*checks], "replicate": range(values.shape[1])}, value=values)
 
 
 def role_states(count: int, streams: Sequence[torch.Generator]) -> tuple[Tensor, Tensor]:
@@ -212,13 +207,13 @@ def role_states(count: int, streams: Sequence[torch.Generator]) -> tuple[Tensor,
     return b * signs, torch.diag_embed(between(draw(2), *ROLES_RESIDUAL))
 
 
-def role_rows(
+def role_frames(
     spec: PatchData, roles: Mapping[str, Any], streams: Streams
-) -> Iterator[tuple[str, float, int, int, float, float]]:
+) -> Iterator[pd.DataFrame]:
     """Section 5.3: push of neuron 2 along both features, for ``E_21`` at zero and at work.
 
     ``E_21`` has the sign of ``B_11 B_21``, as it has along the flow. A push is positive where it
-    makes a product larger. Columns :data:`ROLE_COLUMNS`.
+    makes a product larger. Columns variant, e21, replicate, state, strong, weak.
     """
     count = roles["states"]
     b, g = role_states(count, streams("roles"))
@@ -229,7 +224,10 @@ def role_rows(
             e = torch.zeros_like(b)
             e[:, 1, 0] = entry * sign
             push = descent(State(b, g, e), law, objective, stop_gradient=stop).b[:, 1]
-            grown = (push * b[:, 1].sign()).tolist()
-            for place, (strong, weak) in enumerate(grown):
-                where = (place // count, place % count)
-                yield variant, float(entry), *where, strong, weak
+            strong, weak = (push * b[:, 1].sign()).view(-1, count, 2).unbind(-1)
+            axes: dict[str, Any] = {
+                "variant": [variant],
+                "e21": [float(entry)],
+                "replicate": range(len(strong)),
+            }
+            yield tidy(axes | {"state": range(count)}, strong=strong, weak=weak)

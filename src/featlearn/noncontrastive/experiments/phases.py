@@ -14,6 +14,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import PatchData
@@ -38,7 +39,6 @@ CARRIES = 0.9
 #: The head is back at the identity below this.
 IDENTITY = 1e-3
 
-COLUMNS = ["case", "dimension", "replicate", "quantity", "value"]
 #: The case of the config itself; the group ``others`` has the names of the others.
 BASE = "base"
 
@@ -46,29 +46,28 @@ BASE = "base"
 def measure(job: Job) -> Results:
     """Follow the population flow through its four phases, at every dimension, in every case."""
     streams = Streams(job.seed, "noncontrastive", "phases", range(job.config["replicates"]))
-    rows: list[tuple[Any, ...]] = []
-    curves: list[tuple[Any, ...]] = []
+    times, curves = list[pd.DataFrame](), list[pd.DataFrame]()
     for case, config in case_configs(job.config).items():
         phases = Phases(config, streams, job.device)
         done = phases.run()
-        rows += [(case, *row) for row in phases.rows(done)]
+        frame = phases.frame(done)
+        frame.insert(0, "case", case)
+        times.append(frame)
         if case == BASE:
             curves += phases.curves(done)
-    return {
-        "times": pd.DataFrame(rows, columns=COLUMNS),
-        "curves": pd.DataFrame(curves, columns=["dimension", "time", "quantity", "value"]),
-    }
+    frames = {"times": times, "curves": curves}
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
 def case_configs(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The config of every case: other strengths, another speed of the head, from equal starts."""
     own = {key: value for key, value in config.items() if key != "others"}
-    found = {BASE: own}
+    result = {BASE: own}
     for name, other in config["others"].items():
         data = {**own["data"], "strengths": other["strengths"]}
         changed = {key: other[key] for key in ("kappa", "dimensions", "horizon")}
-        found[name] = {**own, **changed, "data": data}
-    return found
+        result[name] = {**own, **changed, "data": data}
+    return result
 
 
 def perturbed_starts(dimension: float, spread: float, streams: Sequence[torch.Generator]) -> State:
@@ -92,12 +91,8 @@ def perturbed_starts(dimension: float, spread: float, streams: Sequence[torch.Ge
 class Phases:
     """The flow at every dimension of the config, all starts in one batch.
 
-    Parameters
-    ----------
-    config
-        The section ``phases``.
-    streams
-        Generators, one a replicate, fresh at each call.
+    ``config``: the section ``phases``. ``streams``: generators, one a replicate, fresh at each
+    call.
     """
 
     def __init__(self, config: Mapping[str, Any], streams: Any, device: Any = "cpu"):
@@ -144,22 +139,25 @@ class Phases:
         head = state.e[:, 1, 0].abs()
         variance = law.square[:, 1] * weak**6 - 15 * law.noise * state.residual[:, 1] ** 3
         carries = weak - CARRIES * norms[:, 1]
-        found = {
+        result = {
             "t1": strong - norms[:, 0] / 2,
             "t2": head - bound / 2,
             "t3_variance": torch.minimum(variance, head - bound / 4),
             "t3": carries,
             "t4": torch.minimum(IDENTITY - head, carries),
         }
-        return torch.stack([found[name] for name in EVENTS], 1)
+        return torch.stack([result[name] for name in EVENTS], 1)
 
-    def rows(self, done: Trajectory) -> Iterator[tuple[Any, ...]]:
-        """Times, states at them, extremes along the way and the end, of every start."""
-        parts = (self._times(done), self._at_hits(done), self._along(done), self._end(done))
-        for name, values in (item for part in parts for item in part.items()):
-            for place, value in enumerate(values.tolist()):
-                dimension = self.dimensions[place // self.replicates]
-                yield dimension, place % self.replicates, name, value
+    def frame(self, done: Trajectory) -> pd.DataFrame:
+        """Times, states at them, extremes along the way and the end, of every start.
+
+        Columns dimension, replicate, quantity, value.
+        """
+        parts = {**self._times(done), **self._at_hits(done), **self._along(done), **self._end(done)}
+        values = torch.stack([*parts.values()]).view(len(parts), -1, self.replicates)
+        axes: dict[str, Any] = {"quantity": [*parts], "dimension": self.dimensions}
+        frame = tidy(axes | {"replicate": range(self.replicates)}, value=values)
+        return frame[["dimension", "replicate", "quantity", "value"]]
 
     def _times(self, done: Trajectory) -> dict[str, Tensor]:
         hit = dict(zip(EVENTS, done.hits.unbind(1), strict=True))
@@ -176,13 +174,15 @@ class Phases:
 
     def _at_hits(self, done: Trajectory) -> dict[str, Tensor]:
         """What the lemmas say of the state at the end of their phase."""
-        found: dict[str, Tensor] = {}
+        result: dict[str, Tensor] = {}
         for name in ("t1", "t2", "t3_variance", "t3"):
             place = EVENTS.index(name)
             state = done.at_hits[:, place]
             size = (state.b / self.start.b).abs()
-            found |= {f"{what}_{name}": value for what, value in self.race(state, self.law).items()}
-            found |= {
+            result |= {
+                f"{what}_{name}": value for what, value in self.race(state, self.law).items()
+            }
+            result |= {
                 f"b12_ratio_{name}": size[:, 0, 1],
                 f"b21_ratio_{name}": size[:, 1, 0],
                 f"b22_ratio_{name}": size[:, 1, 1],
@@ -199,7 +199,7 @@ class Phases:
                     state.e[:, 1, 0] * (state.b[:, 0, 0] / state.b[:, 1, 0]) ** 3
                 ).abs(),
             }
-        return found
+        return result
 
     def race(self, state: State, law: Law) -> dict[str, Tensor]:
         """What decides which feature neuron 2 learns, (...): the weak one's part over the strong's.
@@ -267,9 +267,7 @@ class Phases:
             "start_loss": loss(self.start, self.law),
         }
 
-    def curves(
-        self, done: Trajectory, replicate: int = 0
-    ) -> Iterator[tuple[float, float, str, float]]:
+    def curves(self, done: Trajectory, replicate: int = 0) -> Iterator[pd.DataFrame]:
         """One replicate's trajectory at every dimension: dimension, time, quantity, value."""
         s = done.states
         gap = loss(s, self.law[:, None])
@@ -286,7 +284,8 @@ class Phases:
         }  # fmt: skip
         for number, dimension in enumerate(self.dimensions):
             place = number * self.replicates + replicate
-            for name, values in shown.items():
-                pairs = zip(self.times[place].tolist(), values[place].tolist(), strict=True)
-                for time, value in pairs:
-                    yield dimension, time, name, value
+            values = torch.stack([each[place] for each in shown.values()])
+            frame = tidy({"dimension": [dimension], "quantity": [*shown],
+                          "point": range(values.shape[1])},
+                         time=self.times[place], value=values)  # fmt: skip
+            yield frame[["dimension", "time", "quantity", "value"]]

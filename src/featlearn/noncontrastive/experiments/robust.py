@@ -8,14 +8,20 @@ import pandas as pd
 
 from featlearn.core.files import read_tensors
 from featlearn.core.progress import Progress
-from featlearn.images.adversarial import Attack, steadiness
+from featlearn.images.activation_maximisation import (
+    GREY,
+    chroma_share,
+    likeness,
+    maximise_channels,
+    pixels,
+)
+from featlearn.images.methods.adversarial import Attack, steadiness
 from featlearn.images.methods.siamese import Siamese
-from featlearn.images.plan import Plan, Training
-from featlearn.images.visualise import GREY, chroma_share, likeness, maximise_channels, pixels
+from featlearn.images.train.plan import Plan, Training
 from featlearn.noncontrastive.images.cells import ROBUST_TRAINED, UNTRAINED, WITHOUT
-from featlearn.noncontrastive.images.experiment import HeadExperiment
-from featlearn.noncontrastive.images.measure import (
+from featlearn.noncontrastive.images.experiment import (
     PROJECTION,
+    HeadExperiment,
     accuracy,
     correlations,
     effective_rank,
@@ -44,7 +50,7 @@ def look(job: Job) -> Results:
     """Draw what channels of all arms respond to, and measure how alike it is."""
     experiment = HeadExperiment.of(job)
     weights = dict(zip(ROBUST_TRAINED, job.files("weights"), strict=True)) | {UNTRAINED: None}
-    found: dict[str, list[pd.DataFrame]] = {"values": [], "pictures": []}
+    result: dict[str, list[pd.DataFrame]] = {"values": [], "pictures": []}
     for arm, path in weights.items():
         job.tell(experiment.label(arm))
         # encoder and projection are all that is read off: before training the arms agree in these
@@ -52,24 +58,20 @@ def look(job: Job) -> Results:
         if path is not None:
             network.load_state_dict(read_tensors(path))
         seen = look_at(experiment, network.to(job.device))
-        for parts, frame in zip(found.values(), seen, strict=True):
+        for parts, frame in zip(result.values(), seen, strict=True):
             parts.append(experiment.named(frame, arm))
-    return {what: pd.concat(parts, ignore_index=True) for what, parts in found.items()}
+    return {what: pd.concat(parts, ignore_index=True) for what, parts in result.items()}
 
 
 def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Images that maximise channels of the encoder's last layer, how alike they are, and more.
 
-    Returns
-    -------
-    DataFrame
-        Columns quantity, value: ``likeness`` (mean absolute cosine of two pictures) and
-        ``distinct`` (how many pictures they make), see :func:`likeness`; ``chroma``, the share of
-        colour; ``live``, the share of channels that can be raised; ``accuracy`` of a linear probe;
-        ``rank``, the effective rank of the projection; ``steadiness``, the cosine of features under
-        the attack of the training.
-    DataFrame
-        Columns kind, channel, row, column, red, green, blue (uint8).
+    Returns quantities, with columns quantity and value: ``likeness`` (mean absolute cosine of two
+    pictures) and ``distinct`` (how many pictures they make), see :func:`likeness`; ``chroma``, the
+    share of colour; ``live``, the share of channels that can be raised; ``accuracy`` of a linear
+    probe; ``rank``, the effective rank of the projection; ``steadiness``, the cosine of features
+    under the attack of the training; and pictures, with columns kind, channel, row, column, red,
+    green, blue (uint8).
     """
     wanted, encoder = experiment.settings["robust"], network.encoder
     dials = wanted["visualisation"]

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import FEATURES, PatchData
@@ -33,10 +35,6 @@ MODES = ("head", "frozen", "live-target")
 LATEST = 1e14
 #: A neuron has taken a feature that holds this share of its norm.
 DECIDED = 0.9
-COLUMNS = [
-    "case", "mode", "replicate", "start", "outcome", "strong", "weak", "undecided", "as_ruled",
-    "stopped", "correlation", "head", "score",
-]  # fmt: skip
 
 
 def measure(job: Job) -> Results:
@@ -46,34 +44,23 @@ def measure(job: Job) -> Results:
     cases = {name: Case.from_config(case, config["data"]) for name, case in config["cases"].items()}
     cells = diagram_cases(diagram, config["data"])
     fewer = {**config, "starts": diagram["starts"]}
-    found = {
-        "outcomes": all_rows(cases, MODES, config, streams, job.device),
-        "diagram": all_rows(cells, ["head"], fewer, streams, job.device),
+    frames = {
+        "outcomes": all_frames(cases, MODES, config, streams, job.device),
+        "diagram": all_frames(cells, ["head"], fewer, streams, job.device),
     }
-    return {name: pd.DataFrame(rows, columns=COLUMNS) for name, rows in found.items()}
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One setting of data and training.
+    """One setting of data and training."""
 
-    Parameters
-    ----------
-    dimension, strengths
-        ``d`` and ``(alpha_1, alpha_2)``.
-    kappa
-        ``eta_E / eta``.
-    neurons
-        ``m``.
-    more
-        Further fields of :class:`featlearn.noncontrastive.data.PatchData`.
-    """
-
+    #: ``dimension`` and ``strengths``: ``d`` and ``(alpha_1, alpha_2)``.
     dimension: int
     strengths: tuple[float, float]
-    kappa: float
-    neurons: int
-    more: Mapping[str, Any]
+    kappa: float  #: ``eta_E / eta``
+    neurons: int  #: ``m``
+    more: Mapping[str, Any]  #: Further fields of :class:`featlearn.noncontrastive.data.PatchData`
 
     @classmethod
     def from_config(cls, case: Mapping[str, Any], data: Mapping[str, Any]) -> Case:
@@ -115,13 +102,13 @@ def random_starts(
     return State(w[..., :FEATURES], rest @ rest.transpose(-1, -2), e)
 
 
-def all_rows(
+def all_frames(
     cases: Mapping[str, Case],
     modes: Sequence[str],
     config: Mapping[str, Any],
     streams: Any,
     device: Any = "cpu",
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[pd.DataFrame]:
     """Every case in every mode; ``config`` holds replicates, starts, end and rtol."""
     groups: dict[int, dict[str, Case]] = {}
     starts: dict[str, State] = {}
@@ -134,7 +121,7 @@ def all_rows(
         for mode in modes:
             ends = follow(group, starts, mode, end=config["end"], rtol=config["rtol"])
             for name, ended in ends.items():
-                yield from _rows(name, group[name], mode, starts[name], ended, config["replicates"])
+                yield _frame(name, group[name], mode, starts[name], ended, config["replicates"])
 
 
 def follow(
@@ -176,26 +163,29 @@ def settled(state: State, _: Tensor) -> Tensor:
     return (clear & (quiet | (clean < 1e-3))) | (quiet & (clean < 3e-4))
 
 
-def _rows(
+def _frame(
     name: str, case: Case, mode: str, start: State, ended: tuple[State, Tensor], replicates: int
-) -> Iterator[tuple[Any, ...]]:
-    """One row a start, with the columns of :data:`COLUMNS`."""
+) -> pd.DataFrame:
+    """One row a start."""
     state, stopped = ended
     law = Law.of(case.spec, state.b.device)
     taken = shares(state) > DECIDED
-    strong, weak = taken[..., 0].sum(-1), taken[..., 1].sum(-1)
+    strong, weak = taken.sum(-2).unbind(-1)
+    counts = {"strong": strong, "weak": weak, "undecided": case.neurons - strong - weak}
+    words = [outcome(*each) for each in torch.stack([*counts.values()], 1).tolist()]
     score = forms.winner_score(start.b, law)
     larger = shares(state)[..., 0] > shares(state)[..., 1]
     ruled = (larger == (score > 0)).all(-1)
     off = ~torch.eye(case.neurons, dtype=torch.bool, device=state.b.device)
     correlation = feature_correlation(state, case.spec).abs()[:, off].mean(1)
-    head = state.e.abs().amax((1, 2))
-    count = len(head) // replicates
-    columns = (strong, weak, ruled, stopped, correlation, head, score.abs().amin(-1))
-    for place, (s, w, *rest) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-        left = case.neurons - s - w
-        where = (name, mode, place // count, place % count)
-        yield *where, outcome(s, w, left), s, w, left, *rest
+    columns: dict[str, Any] = {
+        "outcome": np.array(words), **counts, "as_ruled": ruled, "stopped": stopped,
+        "correlation": correlation, "head": state.e.abs().amax((1, 2)),
+        "score": score.abs().amin(-1),
+    }  # fmt: skip
+    axes: dict[str, Any] = {"case": [name], "mode": [mode], "replicate": range(replicates)}
+    axes["start"] = range(len(words) // replicates)
+    return tidy(axes, **{key: each.reshape(replicates, -1) for key, each in columns.items()})
 
 
 def outcome(strong: int, weak: int, undecided: int) -> str:

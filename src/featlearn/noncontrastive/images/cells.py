@@ -29,21 +29,11 @@ PAPER_SETS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One bar of Figure 2.
+    """One bar of Figure 2."""
 
-    Parameters
-    ----------
-    head
-        ``none``, ``identity``, ``linear`` or ``mlp``.
-    norm
-        ``batch`` or ``l2``.
-    target
-        ``self`` or ``ema``.
-    """
-
-    head: str
-    norm: str
-    target: str
+    head: str  #: ``none``, ``identity``, ``linear`` or ``mlp``
+    norm: str  #: ``batch`` or ``l2``
+    target: str  #: ``self`` or ``ema``
 
     @property
     def name(self) -> str:
@@ -76,10 +66,10 @@ def groups(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """Names of the trainings of a data set by the job that runs them: all heads side by side, on
     the same views, for each norm and target; the long one alone.
     """
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for cell in cells(settings):
-        found.setdefault(f"{cell.norm}-{cell.target}", []).append(cell.name)
-    return found if settings["long"] is None else found | {LONG: [LONG]}
+        result.setdefault(f"{cell.norm}-{cell.target}", []).append(cell.name)
+    return result if settings["long"] is None else result | {LONG: [LONG]}
 
 
 def _without(settings: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config import world_faults
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
-from featlearn.images.on_disk import listing_digest, sources
+from featlearn.images.data.on_disk import listing_digest, sources
 from featlearn.noncontrastive.images.cells import LONG_CELL, MAIN, cells
 
 #: Cells of the set :data:`~featlearn.noncontrastive.images.cells.MAIN` that captions quote.
@@ -17,59 +18,45 @@ NEEDED = ("none-batch-self", LONG_CELL, "mlp-batch-self")
 MISSING = "missing"
 
 
-def faults(images: Mapping[str, Any]) -> Iterator[str]:
-    """Values that contradict each other: one line each, with the key and what was expected."""
-    for name, settings in images.items():
-        key = f"noncontrastive.images.{name}"
-        yield from augmentation_faults(settings["augmentation"], f"{key}.augmentation")
-        if "data" in settings:
-            yield from data_faults(settings["data"], f"{key}.data")
-        else:
-            yield from world_faults(settings["world"], f"{key}.world")
-            yield from _picture_faults(settings, key)
-        for group in _groups(settings):
-            if _under(group, settings)["batch_size"] < 2:
-                yield f"{key}.{group}.batch_size: 1; expected at least 2: batch norm needs several"
-        if settings["robust"] and settings["robust"]["encoder"]["kind"] not in LAYERED:
-            yield (
-                f"{key}.robust.encoder.kind: {settings['robust']['encoder']['kind']}; expected "
-                f"{' or '.join(LAYERED)}: pictures are of channels before the last rectifier"
-            )
-        if {"epochs", "steps"} <= set(settings["long"] or {}):
-            yield f"{key}.long: epochs and steps; expected one of them"
-        needed = NEEDED if name == MAIN else (LONG_CELL,)
-        if absent := sorted(set(needed) - {cell.name for cell in cells(settings)}):
-            yield (
-                f"{key}: heads, norms and targets make no {', '.join(absent)}; expected these "
-                "cells: figures and captions show them"
-            )
+def faults(images: Mapping[str, Any]) -> list[str]:
+    """Values that contradict each other, in all data sets."""
+    return [line for name, settings in images.items() for line in _faults(settings, name)]
 
 
-def _picture_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
-    images = settings["samples"]["train"]
-    for group in _groups(settings):
-        training = _under(group, settings)
-        size = training["batch_size"]
-        if training["drop_last"]:
-            if size > images:
-                yield f"{key}.{group}.batch_size: {size}; expected at most samples.train, {images}"
-        elif images % size == 1:
-            yield (
-                f"{key}.{group}.batch_size: {size}; of {images} pictures one is left for the last "
-                "batch, which batch norm cannot do: expected drop_last: true or another size"
-            )
-
-
-def _groups(settings: Mapping[str, Any]) -> list[str]:
-    """Keys of the trainings of a data set; the long one shares batches with the common one."""
-    return ["training", *(["robust.training"] if settings["robust"] else [])]
-
-
-def _under(group: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What stands under a dotted key."""
-    for key in group.split("."):
-        settings = settings[key]
-    return settings
+def _faults(settings: Mapping[str, Any], name: str) -> list[str]:
+    check = Checks(path := f"noncontrastive.images.{name}", settings)
+    check.faults += augmentation_faults(settings["augmentation"], f"{path}.augmentation")
+    # the long training shares batches with the common one
+    groups = ["training", *(["robust.training"] if settings["robust"] else [])]
+    if "data" in settings:
+        check.faults += data_faults(settings["data"], f"{path}.data")
+    else:
+        check.faults += world_faults(settings["world"], f"{path}.world")
+        images = settings["samples"]["train"]
+        for group in groups:
+            if check.value(group)["drop_last"]:
+                check.most(f"{group}.batch_size", "samples.train")
+            else:
+                wanted = (
+                    "another size, or drop_last: true: one picture is left for the last batch, "
+                    "which batch norm cannot do"
+                )
+                right = images % check.value(group)["batch_size"] != 1
+                check(f"{group}.batch_size", right, wanted)
+    for group in groups:
+        several = check.value(group)["batch_size"] > 1
+        check(f"{group}.batch_size", several, "at least 2: batch norm needs several")
+    if settings["robust"]:
+        wanted = f"{' or '.join(LAYERED)}: pictures are of channels before the last rectifier"
+        right = settings["robust"]["encoder"]["kind"] in LAYERED
+        check("robust.encoder.kind", right, wanted)
+    one = not {"epochs", "steps"} <= set(settings["long"] or {})
+    check("long", one, "a group with epochs or steps, one of them")
+    needed = set(NEEDED if name == MAIN else (LONG_CELL,))
+    absent = sorted(needed - {cell.name for cell in cells(settings)})
+    wanted = f"so that heads, norms and targets make {', '.join(absent)}, which figures show"
+    check("heads", not absent, wanted)
+    return check.faults
 
 
 def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:

@@ -12,16 +12,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import Loop
-from featlearn.core.pieces import Pieces
+from featlearn.core.loops import Loop, Pieces
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
-from featlearn.images.domains import Domains, Part, open_domains, training_parts
-from featlearn.images.draws import Draws
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import stable_ranks
+from featlearn.images.rng import Draws
 from featlearn.images.weights import load_weights
+from featlearn.images.worlds.domains import Domains, Part, open_domains, training_parts
 from featlearn.nuclear.opponents import opponents
 from featlearn.nuclear.training import Net, Sight, Stack, Trained, Trial, train
 
@@ -34,7 +33,7 @@ Rows = list[dict[str, Any]]
 
 
 def measure(job: Job) -> Results:
-    """Accuracies of each arm on each left-out domain, and along the weights of the penalty."""
+    """Train each arm with one domain left out, and along the weights of the penalty."""
     config = job.config
     arms = {name: _tried(arm) for name, arm in config["arms"].items() if arm is not None}
     sweep = [{"nu": w, "nu_scale": config["sweep"]["nu_scale"]} for w in config["sweep"]["weights"]]
@@ -97,9 +96,8 @@ def _key(settings: Settings) -> str:
 
 
 def _chosen(tried: list[Rows]) -> Rows:
-    """Of several weights what is best on held-out training images, at ties the smallest.
-
-    The best checkpoint and the dense average choose each for itself.
+    """The weight that is best on held-out training images, the smallest at ties; checkpoint and
+    average choose apart.
     """
     return [max(rows, key=lambda row: row["validation"]) for rows in zip(*tried, strict=True)]
 

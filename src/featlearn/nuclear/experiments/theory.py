@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Compute optima of the linear model by the weight of the nuclear-norm penalty."""
     config, name = job.config, (job.seed, "nuclear", "theory")
     replicates = range(config["replicates"])
     optima: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def _featuriser(own: Any, name: tuple[object, ...], replicate: int) -> list[dict
 
 
 def measure_toy(job: Job) -> Results:
-    """Optima by quadrature, trainings, and points for the pictures."""
+    """Compute optima of the toy problem by quadrature, train on it, and sample its points."""
     config, name = job.config, (job.seed, "nuclear", "toy")
     at = toy.nodes(*config["nodes"])
     optima = []

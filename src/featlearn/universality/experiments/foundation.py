@@ -1,9 +1,9 @@
-"""Probes and adapters on a frozen encoder: Tables 7.2 and F.6 to F.8; of encoders that a config
-names as the thesis does also F.1 to F.4, F.10 and F.11.
+"""Probes and adapters on a frozen encoder: Tables 7.2, F.6 to F.8, and with named encoders F.1 to
+F.4, F.10, F.11.
 
-By default the encoders are networks that the ladders of this run pre-trained on all tasks (*broad*)
-and on the first mixture (*narrow*), and the targets are tasks of their world; for a narrow encoder
-most targets are foreign. A config may name encoders with weights from a file and data on disk.
+By default the encoders are networks of the ladders, pre-trained on all tasks (*broad*) or on the
+first mixture (*narrow*, to which most targets are foreign). A config may name encoders with weights
+from a file and data on disk.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Test and training accuracy: a row a model, target, method, copies, labels and replicate.
+    """Train probes and adapters on frozen encoders of this run or from files.
 
     *probed* has the probe alone, also at the numbers of labels that the thesis prints, and beside
     it what learns nothing; ``percent`` is that of the labels, where it is one of the shares.

@@ -1,8 +1,8 @@
 """Pre-training on growing mixtures of tasks, and linear probes on a task of each rung.
 
-Mixture T holds tasks 0 to T - 1, and task 0 is the target; the networks of an arm train at once.
-Mixture 0 is what was not pre-trained: the raw input, random features, the network at its start,
-and the oracle, which is told the features of the task.
+Mixture T holds tasks 0 to T - 1, task 0 is the target, and the networks of an arm train at once.
+Mixture 0 is not pre-trained: raw input, random features, the network at its start, and the oracle,
+which has the task's features.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Rows = list[dict[str, Any]]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment, and the networks of one arm in the first world."""
+    """Pre-train on growing mixtures of tasks on vectors; keep the networks of one arm."""
     accuracies: Rows = []
     similarities: Rows = []
     kept: Weights = {}

@@ -1,8 +1,8 @@
 """Ladders of pictures: pre-training by contrast on growing mixtures of sets, a probe on each set.
 
-Mixture T holds the training pictures of the first T sets, and the first set is the target. All
-networks of a method train at once. Mixture 0 is not pre-trained: the raw pixels, random features
-and the network at its start.
+Mixture T holds the training pictures of the first T sets, the first is the target; networks of a
+method train at once. Mixture 0 is not pre-trained: raw pixels, random features and the network at
+its start.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Laid(NamedTuple):
 
 
 def measure(job: Job) -> Results:
-    """Accuracy of probes: a row an arm, mixture, set, share of the labels and replicate."""
+    """Pre-train on growing mixtures of sets of pictures, and probe each set."""
     config, laid = job.config, lay(job, "pictures")
     pixels = laid.parts[0]["train"][0].shape[-1]
     begun = start(pixels, config["hidden"], config["width"], laid.streams("start"))
@@ -87,10 +87,7 @@ def lay(job: Job, experiment: str) -> Laid:
 def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> tuple[Rows, dict[str, SimCLR]]:
     """Rows of all arms, and the methods with their networks of all mixtures.
 
-    Parameters
-    ----------
-    begun
-        Networks (R, ...) at their start: all mixtures begin alike.
+    ``begun``: networks (R, ...) at their start: all mixtures begin alike.
     """
     config, streams, sets = job.config, laid.streams, laid.sets
     first = [0, *torch.tensor([len(own.classes) for own in sets]).cumsum(0).tolist()]

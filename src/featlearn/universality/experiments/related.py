@@ -1,8 +1,8 @@
-"""Pre-training on pools of samples: how much of it is related to the target (section F.3.4).
+"""Pre-training on pools of samples, by how much of it is related to the target (section F.3.4).
 
-A pool is drawn once, without labels, and used at every step. *related* has samples of the target's
-task, all, half or a fifth of them; *own* the target's labelled training samples themselves; in
-*kinds* the others are a fixed number, of few tasks or many; *tenth* has a tenth of everything.
+A pool is drawn once, without labels, and used at every step. *related* has all, half or a fifth of
+the target's samples; *own* its labelled ones; *kinds* a fixed number of others, of few tasks or
+many; *tenth* a tenth of everything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Asked = tuple[str, float, dict[int, int]]
 
 
 def measure(job: Job) -> Results:
-    """Accuracy of probes on the target, and with all labels on a task of each rung."""
+    """Pre-train on pools of samples that are related to the target more or less, and probe."""
     config, ladders = job.config, job.params["ladders"]
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
     asked = pools(config, ladders)

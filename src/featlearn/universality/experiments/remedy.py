@@ -1,8 +1,8 @@
-"""What is done with a pre-trained network when labels of the target come (sections 7.4, F.3.5).
+"""Uses of a pre-trained network when labels of the target come (sections 7.4, F.3.5).
 
-A linear probe (LP), fine-tuning (FT), fine-tuning with the contrastive loss of the pre-training
-("Ours" in the thesis, a weight each), and the contrastive loss alone on the target's unlabelled
-samples before a probe (CR then LP); each from every mixture, at every number of labels.
+A linear probe (LP), fine-tuning, fine-tuning with the contrastive loss ("Ours" in the thesis, for
+each weight), and that loss alone on the unlabelled samples before a probe (CR then LP); from every
+mixture, at every number of labels.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.images.embedding import purity, tsne
+from featlearn.images.probes import purity, tsne
 from featlearn.universality.finetuning import (
     accuracies,
     batches,
@@ -36,7 +36,7 @@ Map = tuple[pd.DataFrame, Rows]
 
 
 def measure(job: Job) -> Results:
-    """All frames of the experiment."""
+    """Probe and fine-tune pre-trained networks, with and without the contrastive loss."""
     ladders = job.params["ladders"]
     drawn = scene(job.seed, next(iter(ladders["worlds"])), ladders)
     state = job.tensors("encoders")

@@ -1,8 +1,7 @@
-"""The ladder of pictures with residual networks, and what is done with them when labels come.
+"""The ladder of pictures with residual networks, and their fine-tuning.
 
-Sets, views and methods are those of :mod:`featlearn.universality.experiments.pictures`. MoCo's
-networks, pre-trained on the target alone and on all sets, and those at their start are fine-tuned
-on the target, without and with the contrastive loss beside the classes.
+As :mod:`featlearn.universality.experiments.pictures`. MoCo's networks of the target alone, of all
+sets and at their start are fine-tuned on the target, without and with the contrastive loss.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def measure(job: Job) -> Results:
-    """Accuracies of probes on every set, and of fine-tuning on the target."""
+    """Pre-train residual networks on mixtures of pictures; probe, and fine-tune on the target."""
     config, laid = job.config, lay(job, "residual")
     body = Residual(config["encoder"], config["side"] + config["room"], config["features"])
     begun = body.start(config["width"], laid.streams)

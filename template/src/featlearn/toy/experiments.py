@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from featlearn.core.frames import tidy
 from featlearn.core.seeds import derive_seed
 from featlearn.toy.data import predicted_cosine, summed_views
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 def averaging(job: Job) -> Results:
     """Cosine between the feature and the sum of so many views, each replicate from its stream."""
     noise, dimension = job.config["noise"], job.config["dimension"]
-    rows = []
-    for replicate in range(job.config["replicates"]):
-        for views in job.config["views"]:
-            name = (job.seed, "toy", "averaging", replicate, f"views-{views}")
-            total = summed_views(np.random.default_rng(derive_seed(*name)), views, dimension, noise)
-            cosine = float(total[0] / np.linalg.norm(total))
-            rows.append((views, replicate, cosine, predicted_cosine(views, dimension, noise)))
-    columns = ["views", "replicate", "value", "predicted"]
-    return {"alignment": pd.DataFrame(rows, columns=columns)}
+
+    def cosine(replicate: int, views: int) -> float:
+        name = (job.seed, "toy", "averaging", replicate, f"views-{views}")
+        total = summed_views(np.random.default_rng(derive_seed(*name)), views, dimension, noise)
+        return float(total[0] / np.linalg.norm(total))
+
+    axes = {"replicate": range(job.config["replicates"]), "views": job.config["views"]}
+    value = [
+        [cosine(replicate, views) for views in axes["views"]] for replicate in axes["replicate"]
+    ]
+    predicted = [predicted_cosine(views, dimension, noise) for views in axes["views"]]
+    return {"alignment": tidy(axes, value=value, predicted=predicted)}

@@ -1,0 +1,185 @@
+"""Draw and judge a finished run again, from its frames, with the code of this checkout.
+
+    python scripts/replay.py                                               # results/tour
+    python scripts/replay.py elsewhere/results/tour --experiment mrp/growth
+
+Nothing is trained, and nothing is written into the run's folder. It names each figure and table
+whose bytes are not those of the run's record; each claim with another value in a column that the
+run has; each frame that is not what the run recorded; and each rule that computes and would run
+again because its code is another. The exit status is 1 if there are any. Exhibits that a rule
+computes (contact sheets) are not drawn again; of these the code is compared as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+from featlearn.core import provenance
+from featlearn.core.files import digest, read_parquet
+from featlearn.core.publishing.plans import plan
+
+
+def would_run_again(run: Path, computing: Mapping[str, Any]) -> Iterator[str]:
+    """Rules that compute whose code is another than the run's."""
+    known = {}
+    for _, record in provenance.records(run):
+        if record:
+            known[record["rule"]] = record["code"]
+    for rule, code in computing.items():
+        if rule in known and known[rule] != code:
+            yield f"rule {rule}: would run again, as its code is another"
+
+
+class Replay:
+    """An experiment of a run, drawn and judged again."""
+
+    def __init__(self, one: Any, run: Path, results: str, folder: Path, ignored: Sequence[str]):
+        self.one, self.run, self.results, self.folder = one, run, results, folder
+        self.ignored = ignored
+
+    def differences(self) -> list[str]:
+        """A line each."""
+        # what several exhibits read is read once
+        self.frame = functools.cache(self._frame)
+        return [*self.frames(), *self.exhibits(), *self.claims()]
+
+    def inside(self, file: str) -> str:
+        """The place of a file below the results; empty where it is none of the run."""
+        return file.removeprefix(f"{self.results}/") if file.startswith(self.results) else ""
+
+    def files(self, name: str) -> list[Path]:
+        given = self.one.frames[name]
+        return [
+            self.run / self.inside(file)
+            if self.inside(file)
+            else Path(os.path.normpath(self.folder / file))
+            for file in ([given] if isinstance(given, str) else given)
+        ]
+
+    def _frame(self, name: str) -> Any:
+        from featlearn.core.job import read_frame
+
+        return read_frame(self.files(name))
+
+    def recorded(self, file: str) -> str:
+        """SHA-256 of a file of the run by its record."""
+        record = provenance.read_record(self.run, self.run / file)
+        return record["sha256"] if record else "no record"
+
+    def frames(self) -> Iterator[str]:
+        for name in self.one.frames:
+            for file in self.files(name):
+                if file.is_relative_to(self.run):
+                    inside = str(file.relative_to(self.run))
+                    if not file.is_file() or digest(file) != self.recorded(inside):
+                        yield f"{inside}: is not what the run recorded"
+
+    def exhibits(self) -> Iterator[str]:
+        from featlearn.core.experiments import ENDS
+        from featlearn.core.outputs import write_exhibit
+
+        for shown in (each for batch in self.one.batches for each in batch.exhibits):
+            stem = f"{shown.paper}/{shown.kind}s/{shown.name}"
+            with tempfile.TemporaryDirectory() as folder:
+                made = [Path(folder) / f"x.{end}" for end in ENDS[shown.kind]]
+                try:
+                    function = getattr(import_module(shown.module), shown.function)
+                    given = {
+                        name: self.one.section if name == "config" else copy(self.frame(name))
+                        for name in shown.frames
+                    }
+                    title = shown.title if shown.kind == "table" else ""
+                    write_exhibit(function(**given, **shown.fixed), *made, title=title)
+                except Exception as error:
+                    yield f"{stem}: {type(error).__name__}: {error}"
+                    continue
+                for file in made:
+                    if digest(file) != self.recorded(stem + file.suffix):
+                        yield f"{stem}{file.suffix}: differs"
+
+    def claims(self) -> Iterator[str]:
+        from featlearn.core.claims import judged
+
+        if not self.one.claims:
+            return
+        name = f"{self.one.paper}/claims/{self.one.name}.parquet"
+        try:
+            files = {key: self.inside(str(value if isinstance(value, str) else value[0]))
+                     for key, value in self.one.frames.items()}  # fmt: skip
+            now = judged(import_module(self.one.claims), self.frame, files, self.one.judged)
+            now = now.set_index("claim")
+        except Exception as error:
+            yield f"{name}: {type(error).__name__}: {error}"
+            return
+        import pandas as pd
+
+        # claims that another experiment of the run has judged are known by their ids
+        ledgers = {
+            path.name: read_parquet(path) for path in (self.run / name).parent.glob("*.parquet")
+        }
+        same = ledgers.get(Path(name).name)
+        was = pd.concat(ledgers.values()).set_index("claim")
+        was = was[was.index.isin([*now.index, *([] if same is None else same["claim"])])]
+        for claim in was.index.symmetric_difference(now.index):
+            yield f"{name}: {claim}: only {'before' if claim in was.index else 'now'}"
+        both = [claim for claim in was.index if claim in now.index]
+        for column in was.columns.difference(self.ignored):
+            before, after = was.loc[both, column], now.loc[both, column]
+            same = (before == after) | (before.isna() & after.isna())
+            for claim in before.index[~same.to_numpy()]:
+                yield f"{name}: {claim}: {column} {before[claim]} -> {after[claim]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("run", nargs="?", type=Path, default=Path("results/tour"))
+    parser.add_argument("--paper", action="append", default=[], help="only this one; repeatable")
+    parser.add_argument("--experiment", action="append", default=[], metavar="PAPER/NAME")
+    parser.add_argument("--ignore", default="", metavar="COLUMN,...", help="columns of claims")
+    parser.add_argument("--cores", type=int, default=2)
+    given = parser.parse_args()
+    run = given.run.resolve()
+    if not (run / provenance.RECORDS).is_dir():
+        parser.error(f"{given.run}: no finished run; expected a folder such as results/tour")
+    wanted = [name.partition("/")[0] for name in given.experiment] + given.paper
+    published, computing, folder = plan(ROOT, run, sorted({*wanted}))
+    chosen = [
+        one
+        for one in published.experiments
+        if not given.experiment
+        or one.paper in given.paper
+        or f"{one.paper}/{one.name}" in given.experiment
+    ]
+    if unknown := {*given.experiment} - {f"{one.paper}/{one.name}" for one in chosen}:
+        parser.error(f"no experiment {', '.join(sorted(unknown))}")
+    import matplotlib.pyplot  # noqa: F401 -- once, for all that follow
+    import seaborn  # noqa: F401
+
+    lines = list(would_run_again(run, computing))
+    ignored = [*filter(None, given.ignore.split(","))]
+    jobs = [Replay(one, run, published.results, folder, ignored) for one in chosen]
+    # a process each: no figure or setting of one experiment is seen by the next
+    with multiprocessing.get_context("fork").Pool(given.cores, maxtasksperchild=1) as pool:
+        for found in pool.imap(Replay.differences, jobs, chunksize=1):
+            lines += found
+    print(*lines, f"{len(jobs)} experiments: {len(lines)} differences", sep="\n")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""What the keys of a section must be beside each other, and the words of a fault."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+#: Most letters of a value that a message repeats.
+LETTERS = 80
+#: What a paper's own check gives: lines such as ``mrp.headline.data.patches must be at least ...``.
+Check = Callable[[Mapping[str, Any]], Iterable[str]]
+
+
+def must(key: str, expected: str, value: Any) -> str:
+    """The message of a fault: the path of a key, what its value must be, and what it is."""
+    return f"{key} must be {expected}, got {cut(value)}"
+
+
+def cut(value: Any, write: Callable[[Any], str] = repr) -> str:
+    """A value as a message repeats it: printable, on one line and of at most LETTERS letters."""
+    text = write(value)
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 4]} ..."
+
+
+def word(key: object) -> str:
+    """A key as a message names it."""
+    text = str(key)
+    return cut(text, str) if text.isprintable() else cut(text)
+
+
+def unknown(name: object, known: Sequence[str]) -> str:
+    """What is said of a name that is none of the known ones."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+    return f"unknown key; {hint}"
+
+
+class Checks:
+    """Collects the faults of a section: what its keys must be beside the others.
+
+    ``path``: where the section stands in the config. ``section``: its keys; a dotted name means a
+    key in a group.
+
+    Examples
+    --------
+    >>> check = Checks("toy", {"kept": 4, "window": 8, "sizes": [1, 3]})
+    >>> check.more("kept", "window"), check.holds("sizes", 2)
+    (False, False)
+    >>> check.faults
+    ['toy.kept must be more than window (8), got 4', 'toy.sizes must be a list with 2, got [1, 3]']
+    """
+
+    def __init__(self, path: str, section: Mapping[str, Any]) -> None:
+        self.path, self.section = path, section
+        self.faults: list[str] = []
+
+    def value(self, key: str) -> Any:
+        """What a dotted key has, or None. Names that a user chose may hold dots, too."""
+        value: Any = self.section
+        while key:
+            names = range(len(value)) if isinstance(value, list) else value
+            fitting = [name for name in names if f"{key}.".startswith(f"{name}.")]
+            if not fitting:
+                return None
+            name = max(fitting, key=lambda name: len(str(name)))
+            value, key = value[name], key[len(str(name)) + 1 :]
+        return value
+
+    def __call__(self, key: str, right: object, expected: str, value: Any = ...) -> bool:
+        """What is not ``right`` is a fault of the key, or of ``value`` in it (text: as it is)."""
+        if not right:
+            words = word(value) if isinstance(value, str) else cut(value)
+            shown = cut(self.value(key)) if value is ... else words
+            self.faults.append(f"{self.path}.{key} must be {expected}, got {shown}")
+        return bool(right)
+
+    def most(self, key: str, other: str, why: str = "") -> bool:
+        """At most the value of another key; of a list its largest entry."""
+        return self._compare(key, "at most", other, why)
+
+    def less(self, key: str, other: str, why: str = "") -> bool:
+        """Less than the value of another key; of a list its largest entry."""
+        return self._compare(key, "less than", other, why)
+
+    def least(self, key: str, other: str, why: str = "") -> bool:
+        """At least the value of another key; of a list its smallest entry."""
+        return self._compare(key, "at least", other, why)
+
+    def more(self, key: str, other: str, why: str = "") -> bool:
+        """More than the value of another key; of a list its smallest entry."""
+        return self._compare(key, "more than", other, why)
+
+    def _compare(self, key: str, words: str, other: str, why: str) -> bool:
+        value, limit = self.value(key), self.value(other)
+        upper = words in ("at most", "less than")
+        if isinstance(value, list):
+            value = max(value) if upper else min(value)
+        right = value < limit if upper else value > limit
+        right = right or (value == limit and words.startswith("at "))
+        return self(key, right, f"{words} {other} ({limit}){why and ': '}{why}", value)
+
+    def multiple(self, key: str, other: str) -> bool:
+        """A multiple of the value of another key."""
+        divisor = self.value(other)
+        return self(key, self.value(key) % divisor == 0, f"a multiple of {other} ({divisor})")
+
+    def one_of(self, key: str, other: str) -> bool:
+        """An entry of a list, or a name of a group."""
+        known = self.value(other)
+        words = f"one of {other} ({', '.join(map(str, known))})"
+        return self(key, self.value(key) in known, words)
+
+    def holds(self, key: str, *entries: Any, why: str = "") -> bool:
+        """A list with these entries, or a group with these names."""
+        group = self.value(key)
+        lacking = [entry for entry in entries if entry not in group]
+        value = list(group) if isinstance(group, Mapping) else group
+        kind = "group" if isinstance(group, Mapping) else "list"
+        words = " and ".join(map(str, lacking))
+        return self(key, not lacking, f"a {kind} with {words}{why and ', '}{why}", value)
+
+    def rising(self, key: str) -> bool:
+        """A list from small to large, each entry once."""
+        value = self.value(key)
+        return self(key, value == sorted(set(value)), "a rising list")

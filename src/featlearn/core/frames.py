@@ -1,0 +1,52 @@
+"""Rows of a tidy frame by their values, and tensors with named axes as tidy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def pick(frame: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """The rows with these values, in their order.
+
+    ``**where``: of each column its value: a float up to rounding, None where there is none, of a
+    list or tuple any. Raises KeyError if no row has them, or there is no such column.
+    """
+    for name, wanted in where.items():
+        frame = frame[_like(frame[name], wanted)]
+    if frame.empty:
+        raise KeyError(f"no row with {where}")
+    return frame
+
+
+def _like(seen: pd.Series[Any], wanted: Any) -> Any:
+    if wanted is None:
+        return seen.isna()
+    if isinstance(wanted, (list, tuple)):
+        return seen.isin(wanted)
+    return np.isclose(seen, wanted) if isinstance(wanted, float) else seen == wanted
+
+
+def tidy(axes: Mapping[str, Sequence[Any]], **values: Any) -> pd.DataFrame:
+    """A row for each point of ``axes``, the last of which runs fastest.
+
+    ``axes``: name and places of each axis; they become the first columns. ``**values``: a column
+    each: numbers, arrays or tensors that broadcast to the lengths of the axes. Numbers of any
+    precision become float64; whole numbers and truth values stay what they are.
+    """
+    index = pd.MultiIndex.from_product([list(axis) for axis in axes.values()], names=list(axes))
+    shape = tuple(len(axis) for axis in axes.values())
+    columns = {name: np.broadcast_to(_array(value), shape).ravel()
+               for name, value in values.items()}  # fmt: skip
+    return pd.DataFrame(columns, index=index).reset_index()
+
+
+def _array(value: Any) -> np.ndarray:
+    if hasattr(value, "detach"):  # a tensor, of any device and precision
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind == "f" else array

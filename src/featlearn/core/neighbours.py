@@ -1,0 +1,124 @@
+"""Neighbours: points of a run at which the verdicts of an experiment should be what they are.
+
+The section ``neighbours`` of a config declares them. :mod:`featlearn.core.publishing.neighbours`
+says what follows from theirs for the verdicts of the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from featlearn.core.checks import cut
+from featlearn.core.errors import ConfigError
+from featlearn.core.job import POINTS
+from featlearn.core.points import PREFIX, Point, full_key, point, value_of
+
+TARGET = "neighbours"
+#: A factor of the number that the run has.
+FACTOR = re.compile(r"([x/])(\d+(?:\.\d+)?)")
+#: Digits of a number that a factor gives.
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A point, and the experiment (``<paper>/<name>``) whose verdicts it must not turn.
+
+    ``towards`` is the premise that it comes nearer to, empty for most.
+    """
+
+    experiment: str
+    name: str
+    towards: str
+    point: Point
+
+
+def wanted(words: Iterable[str]) -> bool:
+    """Whether a command line of Snakemake asks for neighbours, or is that of one of their jobs."""
+    return any(
+        one == TARGET or f"/{TARGET}/" in one or f"/{POINTS}/" in one
+        or one.startswith(PREFIX)
+        for one in words
+    )  # fmt: skip
+
+
+def read(config: Mapping[str, Any], experiments: Container[str], root: Path) -> Iterator[Neighbour]:
+    """The neighbours that a loaded config declares for the papers that it holds.
+
+    Parameters
+    ----------
+    config
+        Of the run, loaded.
+    experiments
+        Those of the run that judge claims.
+    root
+        Folder that holds ``config/`` and ``workflow/``.
+
+    Raises
+    ------
+    ConfigError
+        Naming an unknown experiment or key, a name that an experiment has twice, a factor of what
+        is no number, or a value that the config refuses.
+    """
+    for experiment, some in config[TARGET].items():
+        where = f"{TARGET}.{experiment}"
+        if experiment.partition("/")[0] not in config["papers"]:
+            continue
+        if experiment not in experiments:
+            raise ConfigError(f"{where} must be an experiment with claims, such as looped/learned")
+        names = [one["name"] for one in some]
+        for one in some:
+            if names.count(one["name"]) > 1:
+                raise ConfigError(f"{where} must be names that differ, got {one['name']!r} twice")
+            try:
+                changes = {
+                    name: scaled(value_of(config, name), value)
+                    for key, value in one["change"].items()
+                    for name in (full_key(config, key, root),)
+                }
+                changed = point(config, changes, root)
+            except ConfigError as error:
+                raise ConfigError(f"{where}, {one['name']}: {error}") from error
+            yield Neighbour(experiment, one["name"], one.get("towards", ""), changed)
+
+
+def unreached(
+    neighbours: Sequence[Neighbour], reached: Mapping[str, Container[str]]
+) -> Iterator[str]:
+    """A line for each neighbour whose keys its experiment does not read, or if there is none.
+
+    ``reached`` has of the slug of a point the experiments that its keys reach.
+    """
+    if not neighbours:
+        yield f"{TARGET}: this config declares none of its papers; see docs/configuration.md"
+    for one in neighbours:
+        if one.experiment not in reached[one.point.slug]:
+            keys = ", ".join(one.point.changes)
+            yield f"{TARGET}.{one.experiment}, {one.name}: no rule of the experiment reads {keys}"
+
+
+def scaled(old: Any, new: Any) -> Any:
+    """A value of a neighbour; a factor, ``x4`` or ``/3``, is one of what the run has.
+
+    Raises
+    ------
+    ConfigError
+        If that is no number, or a whole number becomes one with a fraction.
+    """
+    factor = FACTOR.fullmatch(new) if isinstance(new, str) else None
+    if factor is None:
+        return new
+    if isinstance(old, list):
+        return [scaled(one, new) for one in old]
+    if isinstance(old, bool) or not isinstance(old, int | float):
+        raise ConfigError(f"{new} must be a factor of a number, the run has {cut(old)}")
+    value = old * float(factor[2]) if factor[1] == "x" else old / float(factor[2])
+    if isinstance(old, int):
+        if not value.is_integer():
+            raise ConfigError(f"{new} of {old} must be a whole number, got {value:.6g}")
+        return int(value)
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,1 @@
+"""Report, pages and publication of a finished run."""

@@ -1,0 +1,117 @@
+"""Markdown and pictures as parts of an HTML page that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markupsafe import Markup
+from PIL import Image
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.publishing.maths import FORMULA, mathml, plain, without_tags
+
+
+@dataclass(frozen=True)
+class Page:
+    """A Markdown page: the text of its first heading, and the HTML of all that follows."""
+
+    title: str
+    body: Markup
+
+
+def inline(text: str) -> Markup:
+    """One sentence of Markdown as HTML, without a paragraph around it."""
+    return Markup(_markdown().renderInline(text))
+
+
+def _markdown() -> MarkdownIt:
+    """Without raw HTML and pictures, which could bring a script, or a request to elsewhere."""
+    made = MarkdownIt("commonmark", {"html": False}).disable("image")
+    made.inline.ruler.before("escape", "formula", _formula)
+    made.add_render_rule("formula", _formula_as_html)
+    return made
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """Rule of the parser: a formula is no Markdown."""
+    match = FORMULA.match(state.src, state.pos)
+    if match and not silent:
+        state.push("formula", "", 0).content = match[0]
+    state.pos = match.end() if match else state.pos
+    return match is not None
+
+
+def _formula_as_html(_: object, tokens: Sequence[Token], place: int, *__: object) -> str:
+    return mathml(tokens[place].content[1:-1])
+
+
+def parse_page(text: str, source: str, level: int) -> Page:
+    """Markdown as HTML.
+
+    Parameters
+    ----------
+    source
+        Whose text it is, for errors.
+    level
+        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
+
+    Raises
+    ------
+    FeatlearnError
+        If the text does not begin with ``# Title``.
+    """
+    markdown = _markdown().enable("table")
+    tokens = markdown.parse(text)
+    if not tokens or tokens[0].type != "heading_open" or tokens[0].tag != "h1":
+        raise FeatlearnError(f"{source}: expected `# Title` on the first line")
+    title = "".join(part.content for part in tokens[1].children or [])
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, level - 1 + int(token.tag[1]))}"
+    html = markdown.renderer.render(tokens[3:], markdown.options, {})
+    # a table scrolls in its own box, which the keyboard must reach; raw text cannot hold a tag. A
+    # group and no region: a page of two hundred has no use for two hundred landmarks
+    label = (
+        f'<div class="scroll" role="group" tabindex="0" aria-label="{Markup.escape(plain(title))}">'
+    )
+    html = html.replace("<table>", f"{label}<table>").replace("</table>", "</table></div>")
+    html = re.sub("<th[^>]*></th>", "<td></td>", html)  # a corner without words heads nothing
+    return Page(title, Markup(html))
+
+
+def alt_text(page: Page) -> str:
+    """Alternative text of a figure: its title and the first sentence of its caption."""
+    first = re.split(r"(?<=[.?!])\s", without_tags(page.body), maxsplit=1)[0]
+    title = plain(page.title)
+    return f"{title}{'' if title.endswith(('.', '?', '!')) else '.'} {first}".strip()
+
+
+def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
+    """A figure as a URI, and its size in pixels where its PNG is there: a page keeps room for it.
+
+    It is the SVG, or its PNG as lossless WebP if that is there and takes less room. The same pixels
+    give the same bytes.
+    """
+    content, kind, size = svg.read_bytes(), "image/svg+xml", None
+    png = svg.with_suffix(".png")
+    if png.is_file():
+        pixels, size = lossless(png, quality=50)
+        if len(pixels) < len(content):
+            content, kind = pixels, "image/webp"
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}", size
+
+
+def lossless(png: Path, quality: int = 100) -> tuple[bytes, tuple[int, int]]:
+    """A picture as WebP with the same pixels, and its size; ``quality`` is that of the search."""
+    out = io.BytesIO()
+    with Image.open(png) as drawn:
+        drawn.convert("RGB").save(out, "WEBP", lossless=True, quality=quality, method=4)
+        return out.getvalue(), drawn.size

@@ -1,0 +1,206 @@
+"""The ledger as readers see it: one verdict a claim in README, pages, reports and docs.
+
+A run judges its claims alone. A published claim is signed by every published seed that made it
+alike: where seeds disagree it is ``undecided``, and so is one that a neighbour turns or that
+``config/withdrawn.yaml`` names, until it is judged again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.claims import COLUMNS, UNDECIDED
+from featlearn.core.config import plain_run, read_own_yaml
+from featlearn.core.files import read_parquet
+from featlearn.core.publish import PACKAGE
+from featlearn.core.publishing.compare_runs import made_alike, of_seeds
+from featlearn.core.publishing.findings import WITHDRAWN, read_withdrawn
+from featlearn.core.publishing.neighbours import FILES, with_neighbours
+
+Row = dict[str, Any]
+Config = Mapping[str, Any]
+Reads = Mapping[str, Mapping[str, Sequence[str]]]
+
+#: The published run whose verdicts are the project's.
+FRONT = "desk"
+#: Scales at which effects are visible and verdicts are not made: the published one comes first.
+SMALL = ("smoke", "tour")
+#: In the repository: which sections of the config raw numbers follow from.
+READS = "config/reads.yaml"
+#: What a published run was made of and by.
+SUMMARY = "provenance.json"
+#: Columns of a published ledger that the run itself did not write.
+SIGNED = ("alone", "seeds", "withdrawn", "approached")
+#: What a run of small sizes shows as it is published.
+SHOWN = ("verdict", "withdrawn", "turns_with", "what_failed", "approached")
+
+_ROOT = PACKAGE.parents[1]
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """The rows of a frame by the names of its columns."""
+    return [{str(key): cell for key, cell in row.items()} for row in frame.to_dict("records")]
+
+
+def judged(file: Path) -> pd.DataFrame:
+    """A ledger with the verdicts of its run alone, also where it was published with others."""
+    frame = read_parquet(file)
+    if "alone" in frame:
+        frame = frame.assign(verdict=frame["alone"], turns_with="")
+    return frame[[name for name in frame if name not in SIGNED]]
+
+
+def made(folder: Path) -> dict[str, Any]:
+    """What a published run was made of and by."""
+    summary: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    return summary
+
+
+def other_seeds(folder: Path) -> list[Path]:
+    """The published runs of higher base seeds beside one, with the same settings, by seed.
+
+    Settings are all that is no section: scale, device, papers. Sections may differ: whether a claim
+    was made alike is decided claim by claim.
+    """
+    if not (folder / SUMMARY).is_file():
+        return []
+    first = made(folder)["config"]
+    configs = {
+        file.parent: made(file.parent)["config"]
+        for file in sorted(folder.parent.glob(f"[!.]*/{SUMMARY}"))
+    }
+    by_seed = {
+        config["seed"]: other
+        for other, config in configs.items()
+        if first["seed"] < config["seed"] and _same_settings(first, config)
+    }
+    return [by_seed[seed] for seed in sorted(by_seed)]
+
+
+def _same_settings(first: Config, second: Config, but: Iterable[str] = ()) -> bool:
+    ignored = {"seed", "run", "results", *but}
+    return not any(
+        first.get(key) != second.get(key)
+        for key in {*first, *second} - ignored
+        if not all(isinstance(one.get(key, {}), dict) for one in (first, second))
+    )
+
+
+def read_ledger(folder: Path) -> list[Row]:
+    """The rows of a published run: signed with the other published seeds, less what is withdrawn.
+
+    Returns
+    -------
+    list of dict
+        Rows with ``alone``, the verdict of the run by itself. Where other seeds are published:
+        ``others``, the rows of those that made the claim alike. ``commit`` and ``seed`` are those
+        of the run, ``withdrawn`` is the reason, empty for most.
+    """
+    rows, config = _rows(folder), made(folder)["config"]
+    if seeds := other_seeds(folder):
+        reads = read_reads()
+        others = ((_rows(one), _alike(config, made(one)["config"], reads)) for one in seeds)
+        rows = of_seeds(rows, *others)
+    reasons = read_withdrawn(_ROOT / WITHDRAWN) if config["run"] == FRONT else {}
+    turned = _neighbours(folder)
+    return [_withdraw(turned({"alone": row["verdict"], **row}), reasons) for row in rows]
+
+
+def _neighbours(folder: Path) -> Callable[[Row], Row]:
+    """What the neighbours of a published run leave of a row; as it is, where it has none."""
+    found: dict[str, list[Row]] = {}
+    for file in sorted(folder.glob(FILES)):
+        for one in records(read_parquet(file)):
+            found.setdefault(one["claim"], []).append(one)
+    return lambda row: with_neighbours(row, found[row["claim"]]) if row["claim"] in found else row
+
+
+def read_reads(file: Path = _ROOT / READS) -> Reads:
+    """``config/reads.yaml``: of a paper and a folder of its measurements the sections it reads."""
+    reads: Reads = read_own_yaml(file)
+    return reads
+
+
+def _alike(first: Config, second: Config, reads: Reads) -> Callable[[Row], bool]:
+    return lambda row: made_alike(row, first, second, reads)
+
+
+def _withdraw(row: Row, reasons: Mapping[str, str]) -> Row:
+    reason = reasons.get(row["claim"], "")
+    return row | {"withdrawn": reason} | ({"verdict": UNDECIDED} if reason else {})
+
+
+def _rows(folder: Path) -> list[Row]:
+    """The rows of a published run as it judged them, with its ``commit`` and ``seed``."""
+    run = made(folder)
+    seal = {"commit": run["commit"], "seed": run["config"]["seed"]}
+    return [row | seal for row in records(judged(folder / "claims.parquet"))]
+
+
+def published_frame(folder: Path) -> pd.DataFrame:
+    """The ledger of a published run with the verdict that README and pages show.
+
+    Added are ``alone`` (the verdict of this run's seed), ``seeds`` (those that signed, such as
+    ``0, 1``) and ``withdrawn`` (why a verdict is; empty for most).
+    """
+    rows = read_ledger(folder)
+    for row in rows:
+        row["seeds"] = ", ".join(str(one["seed"]) for one in (row, *row.get("others", ())))
+        row |= {key: row.get(key, "") for key in ("turns_with", "approached")}
+    known = [name for name in COLUMNS if name in rows[0]] if rows else [*COLUMNS]
+    return pd.DataFrame(rows, columns=[*known, *SIGNED])
+
+
+def beside_published(rows: Sequence[Row], config: Config, front: Path | None) -> list[Row]:
+    """The rows of a run, each with what is published of its claim.
+
+    A claim that the run made as the published one did gets the verdict that all published seeds
+    leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first and
+    that of the run is ``here``; in a run of other settings its verdict is its own matter.
+
+    Parameters
+    ----------
+    rows
+        Of ``claims.parquet``.
+    config
+        The whole config of the run.
+    front
+        The published run, None if there is none.
+
+    Returns
+    -------
+    list of dict
+        Rows with ``here`` (the verdict of this run alone), ``others``, ``withdrawn``;
+        ``published``, the row of the published ledger, None where that is this claim's; and
+        ``in_small``, whether ``verdict`` is the published one.
+    """
+    rows = [
+        {**row, "here": row["verdict"], "others": [], "withdrawn": "", "published": None,
+         "in_small": False} for row in rows
+    ]  # fmt: skip
+    if front is None:
+        return rows
+    reads, first = read_reads(), made(front)["config"]
+    by_claim = {row["claim"]: row for row in read_ledger(front)}
+    small = config["scale"] in SMALL and config["run"] == plain_run(config)
+    seeds, reasons = [], {}
+    if same := _same_settings(first, config, ["papers"]):
+        configs = ((one, made(one)["config"]) for one in (front, *other_seeds(front)))
+        seeds = [({row["claim"]: row for row in _rows(one)}, _alike(config, other, reads))
+                 for one, other in configs if other["seed"] != config["seed"]]  # fmt: skip
+        reasons, turned = read_withdrawn(_ROOT / WITHDRAWN), _neighbours(front)
+    for place, row in enumerate(rows):
+        claim = row["claim"]
+        if same and made_alike(row, config, first, reads):
+            others = [([known[claim]], alike) for known, alike in seeds if claim in known]
+            rows[place] = _withdraw(turned(of_seeds([row], *others)[0]), reasons)
+        elif published := by_claim.get(claim):
+            shown = [key for key in SHOWN if small and key in published]
+            rows[place] |= {key: published[key] for key in shown}
+            rows[place] |= {"published": published, "in_small": small}
+    return rows

@@ -1,0 +1,131 @@
+"""What the neighbours of a run say of its verdicts.
+
+A neighbour is the run with a setting changed: four times the steps, a third of the rate. A verdict
+that it turns is ``undecided``. One that is declared as ``towards`` a premise says where the number
+of a claim goes that is ``outside premises``: what goes away from its band as the premise comes
+nearer ``fails``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from featlearn.core.claims import FAILS, HOLDS, NOT_MEASURED, OUTSIDE, UNDECIDED, VIOLATED
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.publishing.compare_runs import apart
+from featlearn.core.publishing.summary import measured
+
+Row = dict[str, Any]
+
+#: Of a run, an experiment each: what each of its neighbours measured.
+FILES = "neighbours/*/*.parquet"
+
+
+def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
+    """The ledgers of neighbours below each other.
+
+    Parameters
+    ----------
+    parts
+        Of each neighbour its ``name``, the premise that it goes ``towards`` (empty for most) and
+        its ledger.
+
+    Raises
+    ------
+    FeatlearnError
+        Naming a premise that no claim of the experiment has.
+    """
+    for about, ledger in parts:
+        told = ledger[(ledger["verdict"] != NOT_MEASURED) & (ledger["premises"] != "")]["premises"]
+        known = sorted({line.rpartition(": at ")[0] for text in told for line in text.split("\n")})
+        if about["towards"] and about["towards"] not in known:
+            raise FeatlearnError(
+                f"neighbour {about['name']!r}: towards must be a premise of a claim "
+                f"({', '.join(known) or 'there is none'}), got {about['towards']!r}"
+            )
+    frames = [
+        ledger.assign(neighbour=about["name"], towards=about["towards"]) for about, ledger in parts
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
+    """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left.
+
+    Parameters
+    ----------
+    row
+        As its run judged it.
+    found
+        Of :data:`FILES` the rows of the claim. Of another statistic they say nothing; the ends of a
+        band may depend on what was changed.
+    """
+    alone = row["alone"] if "alone" in row else row["verdict"]
+    outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
+    contrary = {HOLDS: (FAILS, *outside), FAILS: (HOLDS,)}.get(alone, ())
+    alike = [one for one in found if one["spread_kind"] == row["spread_kind"]]
+    turning = [one for one in alike if one["verdict"] in contrary]
+    ways = [(one, way) for one in alike if (way := _way(row, one))]
+    verdict = UNDECIDED if turning else row["verdict"]
+    what = row.get("what_failed", "")
+    if alone == row["verdict"] == OUTSIDE and {way for _, way in ways} == {"away from"}:
+        verdict, what = FAILS, "" if what == OUTSIDE else what
+    return row | {
+        "verdict": verdict,
+        "what_failed": what,
+        "turns_with": "; ".join(
+            f"{one['neighbour']}: {one['verdict']}, {measured(one)}" for one in turning
+        ),
+        "approached": "; ".join(
+            f"{one['neighbour']}, {one['towards']}: {measured(one)}, {way} the band"
+            for one, way in ways
+        ),
+    }
+
+
+def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
+    """Markdown: the verdicts of a run that neighbours leave, those that turn first.
+
+    Parameters
+    ----------
+    run, found
+        The claims of the run, and :func:`gathered`.
+    """
+    by_claim = {claim: _records(part) for claim, part in found.groupby("claim")}
+    judged = [row for row in _records(run) if row["claim"] in by_claim]
+    rows = [with_neighbours(row, by_claim[row["claim"]]) for row in judged]
+    turning = [row for row in rows if row["turns_with"]]
+    lines = [
+        f"| `{row['claim']}` | {one['verdict']}, {measured(one)} | "
+        f"{row['turns_with'] or row['approached'] or 'no'} |"
+        for one, row in zip(judged, rows, strict=True)
+    ]
+    lines.sort(key=lambda line: line.endswith("| no |"))
+    head = [f"They turn {len(turning)} of {len(lines)} verdicts.", "",
+            "| claim | the run | a neighbour turns it |", "|:--|:--|:--|"]  # fmt: skip
+    return "\n".join(["# Neighbours", "", *head, *lines, ""])
+
+
+def _records(frame: pd.DataFrame) -> list[Any]:
+    return frame.to_dict("records")
+
+
+def _way(row: Row, one: Row) -> str:
+    """Where the number goes as a violated premise comes nearer; nothing if it says nothing."""
+    before, after = (
+        [line for line in (each.get("premises") or "").split("\n") if one["towards"] and
+         line.startswith(f"{one['towards']}: ") ] for each in (row, one)
+    )  # fmt: skip
+    if not before or before == after or not before[0].endswith(VIOLATED) or not apart(row, one):
+        return ""
+    if _distance(one) == _distance(row):
+        return ""
+    return "towards" if _distance(one) < _distance(row) else "away from"
+
+
+def _distance(row: Row) -> float:
+    """From the band of a row to its number."""
+    return max(row["low"] - row["measured"], row["measured"] - row["high"], 0.0)

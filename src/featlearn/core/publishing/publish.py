@@ -1,0 +1,376 @@
+"""What is shown without a run: ``results/published/<run>/``, a copy of the small files of one run.
+
+Only a finished run of a whole scale is published, each file of it made at the commit that is
+checked out, or at one before it if a plan says that this one would make nothing again: whoever
+looks at the numbers shall be able to make them again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from featlearn.core.commit import (
+    APART,
+    CHANGED,
+    SETTINGS,
+    changes,
+    commit,
+    content,
+    descends,
+    same_code,
+    versions,
+)
+from featlearn.core.config import load, plain_run
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import digest, write_atomically, write_parquet
+from featlearn.core.provenance import damage, read_record
+from featlearn.core.publishing.compare_runs import listed, made_alike, read_checksums
+from featlearn.core.publishing.findings import FINDINGS
+from featlearn.core.publishing.html_assets import lossless
+from featlearn.core.publishing.ledger import READS, SUMMARY, made, published_frame, read_reads
+from featlearn.core.publishing.markdown_pages import write_pages
+from featlearn.core.publishing.neighbours import FILES
+from featlearn.core.publishing.plans import plan
+
+#: Files of a run that are published as they are.
+COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
+#: The same of a portable run, which is published to be made again and not to be looked at, and of
+#: one with another base seed than its scale's, which is published for its verdicts.
+CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
+#: What the name of a run with another base seed ends with, before that; see `make seeds`.
+SEED = "-seed-"
+#: SHA-256 of every other file of a published run.
+LISTING = "published.txt"
+#: Most files that a message names.
+NAMED = 5
+
+
+def kept(root: Path, results: Path, head: str) -> set[str]:
+    """Measurements of the run published before that the commit ``head`` would make the same.
+
+    Shown, and not planned: a portable run was published of the code that this run was published of
+    before, and one of the code of ``head``; those experiments whose measurements and weights have
+    the same bytes in both are kept, if their settings are the same. So a paper is measured again
+    without the others.
+    """
+    target = root / APART / results.name
+    portable = [one for one, about in published(root).items() if about["config"]["portable"]]
+    if not (target / SUMMARY).is_file() or not portable:
+        return set()
+    before, file = made(target)["commit"], f"{APART}/{portable[0].name}/%s"
+    if not same_code(root, made(portable[0])["commit"], head):
+        return set()
+    now = _experiments(read_checksums(portable[0] / "checksums.txt"))
+    for about, sums in versions(root, file % SUMMARY, file % "checksums.txt"):
+        if about and same_code(root, json.loads(about)["commit"], before):
+            then = _experiments(listed(sums))
+            same = {one for one, files in then.items() if now.get(one) == files}
+            old, new = (read_checksums(at / "checksums.txt") for at in (target, results))
+            record = read_record(results, results / "report.html") or {}
+            configs = made(target)["config"], record.get("config", {})
+            reads = read_reads() if (root / READS).is_file() else {}
+            return {
+                name
+                for one, files in _experiments(old).items()
+                for name, value in files.items()
+                if one in same and new.get(name) == value
+                if made_alike({"artefact": name}, *configs, reads)
+            }
+    return set()
+
+
+def _experiments(sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Measurements and weights by ``<paper>/<experiment>``."""
+    found: dict[str, dict[str, str]] = {}
+    for name, value in sums.items():
+        paper, _, rest = name.partition("/")
+        kind, _, rest = rest.partition("/")
+        if kind in ("measurements", "weights"):
+            one = f"{paper}/{rest.partition('/')[0].partition('.')[0]}"
+            found.setdefault(one, {})[name] = value
+    return found
+
+
+def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[str]:
+    """Why a run may not be published from the repository ``root``, a line each.
+
+    ``older`` ones, which are :func:`kept`, may be of another commit; all else is of the code that
+    is checked out.
+    """
+    head = commit(root)
+    if not head:
+        yield f"{root}: no checkout of git; expected the repository"
+        return
+    if head.endswith(CHANGED):
+        head = head.removesuffix(CHANGED)
+        yield f"the checkout differs from its commit {head[:12]}: {_some(changes(root))}"
+    if lost := [name for name in COPIED if not (results / name).is_file()]:
+        yield f"{results}: has no {lost[0]}; expected a finished run"
+        return
+    report = read_record(results, results / "report.html")
+    if report is None:
+        yield f"{results}/report.html: has no record; expected a finished run"
+        return
+    yield from _differs_from_scale(root, results, report["config"])
+    spoilt: list[str] = []
+    by_commit = {report.get("commit") or "": ["report.html"]}
+    more = [str(file.relative_to(results)) for file in sorted(results.glob(FILES))]
+    known = {name: (read_record(results, results / name) or {}).get("sha256", "") for name in more}
+    for name, expected in (read_checksums(results / "checksums.txt") | known).items():
+        record = read_record(results, results / name)
+        if record is None or not (results / name).is_file():
+            spoilt.append(f"{name} (missing)")
+        elif record["sha256"] != expected or damage(results / name, record, thorough=True):
+            spoilt.append(f"{name} (changed)")
+        elif name not in older:
+            by_commit.setdefault(record.get("commit") or "", []).append(name)
+    if spoilt:
+        yield f"{len(spoilt)} files are not what checksums.txt says: {_some(spoilt)}"
+    by_commit.pop(head, None)
+    aside = [
+        f"{name} at {_short(then)}"
+        for then, names in by_commit.items()
+        if not descends(root, head, then)
+        for name in names
+    ]
+    if aside:
+        yield (
+            f"{len(aside)} files were made neither at the commit {head[:12]} nor at one before it: "
+            f"{_some(aside)}. Remove {results} and run again"
+        )
+    elif older and (names := _of_other_code(root, results, by_commit)):
+        yield f"{len(names)} files are of other code, and not of a kept one: {_some(names)}"
+    elif by_commit and not older and (jobs := _would_make(root, report["config"], more)):
+        yield f"at the commit {head[:12]} {results} would not stay as it is: {jobs}. Run again"
+
+
+def _would_make(root: Path, config: Mapping[str, Any], more: Sequence[str] = ()) -> str:
+    """What is to run here for a scale, as its plan says; nothing if all is made."""
+    chosen = [f"{key}={config[key]}" for key in ("scale", "portable", "seed", "run")]
+    targets = ["all", *(f"{config['results']}/{name}" for name in more)]
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", *targets, "--config"]
+    done = subprocess.run(
+        [*command, *chosen], cwd=root, capture_output=True, text=True, check=False
+    )
+    text = done.stdout + done.stderr
+    if done.returncode == 0 and "Nothing to be done" in text:
+        return ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    jobs = [line for line in lines if line.startswith("total ")]
+    return f"{jobs[0].split()[-1]} jobs are to run" if jobs else " ".join(lines[-2:])
+
+
+def _of_other_code(root: Path, results: Path, by_commit: Mapping[str, Sequence[str]]) -> list[str]:
+    """Files of commits that differ from this one in the code of their rule, or in settings."""
+    head = commit(root)
+    others = {then: some for then, some in by_commit.items() if not same_code(root, then, head)}
+    codes = plan(root, results, script=".py")[1] if others else {}
+
+    report = read_record(results, results / "report.html") or {}
+    scale = f"config/scale/{report.get('config', {}).get('scale')}.yaml"
+
+    def settings(then: str) -> Any:
+        """The scale, without the points beside it; its defaults are in the schemas."""
+        given = yaml.safe_load(content(root, then, scale)) or {}
+        return {key: value for key, value in given.items() if key != "neighbours"}
+
+    def same(name: str, then: str) -> bool:
+        record = read_record(results, results / name) or {}
+        known = record.get("code") == codes.get(record.get("rule", ""), "")
+        return known and same_code(root, then, head, SETTINGS) and settings(then) == settings(head)
+
+    return [name for then, some in others.items() for name in some if not same(name, then)]
+
+
+def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
+    """A run of other papers or sizes than its scale's is nobody's to expect."""
+    plain = load({key: config[key] for key in ("scale", "portable", "seed")}, root)
+    name = plain_run(plain)
+    if _has_other_seed(root, config):
+        name += f"{SEED}{config['seed']}"
+    apart = ("run", "results") if results.name == name else ()
+    if other := [key for key in plain if plain[key] != config.get(key) and key not in apart]:
+        yield f"{results}: differs from the scale {config['scale']} in {_some(other)}"
+    elif results.name != name:
+        yield f"{results}: expected the folder {name}"
+
+
+def _has_other_seed(root: Path, config: Mapping[str, Any]) -> bool:
+    """Whether the base seed of a run is another than that of its scale."""
+    plain = load({key: config[key] for key in ("scale", "portable")}, root)
+    return bool(config["seed"] != plain["seed"])
+
+
+def _short(commit: str) -> str:
+    return f"{commit[:12]}{CHANGED * commit.endswith(CHANGED)}" if commit else "no commit"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def summary(root: Path, results: Path, older: Container[str] = ()) -> dict[str, Any]:
+    """Commit, config, versions and machine of a run, and what it cost by paper.
+
+    ``commits`` says how many files were made at which commit: those of an earlier one are as the
+    published one would make them. Seconds are those between start and end of each job, added up: of
+    a job that had the machine to itself they are its processor's.
+    """
+    report = read_record(results, results / "report.html")
+    if report is None:
+        raise FeatlearnError(f"{results}: expected a finished run")
+    names = [*read_checksums(results / "checksums.txt")]
+    found = pd.DataFrame([read_record(results, results / name) or {} for name in names])
+    keys = found[["rule", "config", "inputs", "seconds"]]
+    papers = [name.partition("/")[0] if "/" in name else "results" for name in names]
+    found = found.assign(paper=papers, job=[json.dumps(row) for row in keys.to_dict("records")])
+    costs = found.drop_duplicates(["paper", "job"]).groupby("paper")["seconds"]
+
+    def values(key: str) -> dict[str, list[str]]:
+        pairs = {pair for one in found[key] for pair in one.items()}
+        return {word: sorted(v for w, v in pairs if w == word) for word, _ in sorted(pairs)}
+
+    return {
+        "commit": commit(root),
+        "commits": found["commit"].value_counts().to_dict(),
+        "kept": sum(name in older for name in names),
+        "run": results.name,
+        "config": report["config"],
+        "versions": values("versions"),
+        "machine": values("machine"),
+        "files": len(names),
+        "bytes": int(found["bytes"].sum()),
+        "jobs": costs.size().to_dict(),
+        "seconds": costs.sum().round(1).to_dict(),
+    }
+
+
+def publish(root: Path, results: Path, target: Path, keep: bool = False) -> int:
+    """Copy what is shown of ``results`` to ``target``, in place of what stood there; its bytes.
+
+    A figure becomes a lossless WebP of its PNG's pixels, ``<paper>/figures/<item>.webp``. Beside
+    them stand the pages of :mod:`featlearn.core.publishing.markdown_pages`. Of a portable run only
+    what its bytes are held to is copied, of one with a second base seed only its ledger: no report,
+    figure or page. To ``keep`` is to accept what is :func:`kept`.
+
+    Raises
+    ------
+    FeatlearnError
+        With all of :func:`faults`.
+    """
+    older = kept(root, results, commit(root)) if keep else set()
+    if found := list(faults(root, results, older)):
+        raise FeatlearnError(f"{results} is not published:\n  " + "\n  ".join(found))
+    staged = target.with_name(f".{target.name}")
+    shutil.rmtree(staged, ignore_errors=True)
+    try:
+        _copy(root, results, staged, older)
+        shutil.rmtree(target, ignore_errors=True)
+        staged.rename(target)
+    finally:  # of what fails half-way nothing is left for git to add; what stood there stays
+        shutil.rmtree(staged, ignore_errors=True)
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _copy(root: Path, results: Path, staged: Path, older: Container[str]) -> None:
+    """What is shown of ``results``, in the new folder ``staged``."""
+    about = summary(root, results, older)
+    staged.mkdir(parents=True)
+    portable, again = about["config"]["portable"], _has_other_seed(root, about["config"])
+    shown = not portable and not again
+    for name in COPIED if shown else CHECKED if portable else JUDGED:
+        shutil.copyfile(results / name, staged / name)
+    for file in sorted(results.glob(FILES)) if shown else ():
+        copied = staged / file.relative_to(results)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copied)
+    for name in read_checksums(results / "checksums.txt") if shown else ():
+        file = Path(name)
+        if file.suffix == ".png" and file.parent.name == "figures":
+            write_atomically((staged / file).with_suffix(".webp"), lossless(results / file)[0])
+    text = json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False)
+    (staged / SUMMARY).write_text(text + "\n", encoding="utf-8")
+    if shown:
+        _sign(staged, results.name, root)
+    _list(staged)
+
+
+def _sign(folder: Path, name: str, root: Path) -> None:
+    """Give a published run the verdicts that all published seeds leave, and its pages."""
+    write_parquet(published_frame(folder), folder / "claims.parquet")
+    write_pages(folder, name, root / FINDINGS)
+
+
+def _list(folder: Path) -> None:
+    """Write :data:`LISTING`, in the form of sha256sum."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != LISTING)
+    lines = [f"{digest(file)}  {file.relative_to(folder)}\n" for file in files]
+    (folder / LISTING).write_text("".join(lines), encoding="utf-8")
+
+
+def rewrite(root: Path, target: Path) -> None:
+    """Write ledger and pages of a published run again, from what is published and the findings.
+
+    Raises
+    ------
+    FeatlearnError
+        If it is no published run with pages.
+    """
+    if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
+        raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")
+    _sign(target, target.name, root)
+    _list(target)
+
+
+def published(root: Path) -> dict[Path, dict[str, Any]]:
+    """Each published run with its summary, in the order of their names."""
+    found = sorted((root / APART).glob(f"[!.]*/{SUMMARY}"))  # a publication cut off has a dot
+    return {file.parent: made(file.parent) for file in found}
+
+
+def elsewhere(root: Path, then: str) -> str:
+    """How the checkout at ``root`` is another than the commit ``then``; nothing if it is that one.
+
+    A run that is made again here is made by the code that is here.
+    """
+    now = commit(root)
+    here = now.removesuffix(CHANGED)
+    if now == then:
+        return ""
+    if not now:
+        how = "here is no checkout of git that could tell whether this is the same code"
+    elif here == then:
+        how = f"from which files here differ: {_some(changes(root))}"
+    elif not descends(root, then, then):
+        how = (
+            "which is not in this clone (a shallow one gets its history by git fetch --unshallow); "
+            f"here is {_short(now)}"
+        )
+    elif descends(root, here, then):
+        how = f"before the one here, {_short(now)}; git checkout {_short(then)} is that code"
+    else:
+        how = f"which is not in the history of the one here, {_short(now)}"
+    return f"made at the commit {_short(then)}, {how}"
+
+
+def unlike(summary: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
+    """What is installed here in another version than in the run of a summary, a line each.
+
+    What is not loaded here does not tell which build it is (``2.13.0`` of ``2.13.0+cu130``).
+    """
+    return [
+        f"{name}: {', '.join(then)} in the published run, {here} here"
+        for name, then in summary["versions"].items()
+        if (here := versions.get(name))
+        and not any(here in (one, one.split("+")[0]) for one in then)
+    ]

@@ -1,0 +1,407 @@
+"""The report of a run: one offline HTML file with claims, pictures, catalogue and costs.
+
+Nothing is measured here: the page shows what lies in ``results/<run>/`` and what the provenance
+records say about it. It loads nothing from elsewhere (pictures are ``data:`` URIs), and all that
+comes out of a file is escaped. The same inputs give the same page, except for the costs of the
+rules, which stand in one table. The report of a run that failed is the same page of what there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+from featlearn.core.catalogue import STATUS_OF, catalogue_frame, read_catalogue
+from featlearn.core.claims import COLUMNS, KINDS, VERDICTS
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.experiments import ENDS
+from featlearn.core.files import read_parquet, write_atomically
+from featlearn.core.provenance import read_record
+from featlearn.core.publishing.captions import fill_in, reader
+from featlearn.core.publishing.findings import kind_of, of_run, sentence_of
+from featlearn.core.publishing.html_assets import Page, alt_text, inline, parse_page, picture
+from featlearn.core.publishing.ledger import beside_published, read_ledger, records
+from featlearn.core.publishing.sbom import installed
+from featlearn.core.publishing.summary import (
+    anchor,
+    answer,
+    headlines,
+    number_as_in,
+    title,
+    with_numbers,
+)
+from featlearn.core.publishing.templating import environment
+from featlearn.core.run import FAILED, UNFINISHED
+
+STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
+#: Shares of a claim's drawing that stay free at either side, for the labels of the band.
+LEFT, RIGHT = 18.0, 82.0
+#: The line ``---`` in a caption: the rest is shown on demand.
+FOLD = "<hr />\n"
+
+Record = Mapping[str, Any]
+Row = Mapping[str, Any]
+#: A figure or table as the templates show it.
+Exhibit = dict[str, Any]
+
+
+# --------------------------------------------------------------------------- provenance
+
+
+def lineage(results: Path, artefacts: Iterable[Path]) -> dict[Path, Record]:
+    """Records of ``artefacts`` and of all that they were made from, makers first.
+
+    Only this chain is shown, and not every record of the folder: what an earlier run or a later
+    rule left there does not change the page.
+    """
+    found: dict[Path, Record] = {}
+    visited: set[Path] = set()
+
+    def visit(artefact: Path) -> None:
+        if artefact in visited or not artefact.is_relative_to(results):
+            return
+        visited.add(artefact)
+        record = read_record(results, artefact)
+        if record is not None:
+            for source in sorted(record.get("inputs", {})):
+                visit(Path(source))
+            found[artefact] = record
+
+    for artefact in artefacts:
+        visit(artefact)
+    return found
+
+
+def by_rule(found: Mapping[Path, Record]) -> dict[str, list[Record]]:
+    """The records of each rule, rules in the order in which they appear."""
+    rules: dict[str, list[Record]] = {}
+    for record in found.values():
+        rules.setdefault(str(record.get("rule")), []).append(record)
+    return rules
+
+
+def distinct(found: Iterable[Record], key: str) -> dict[str, list[str]]:
+    """For each name below ``key``, the values that the records give: one, on one machine."""
+    values: dict[str, dict[str, None]] = {}
+    for record in found:
+        for name, value in record.get(key, {}).items():
+            values.setdefault(name, {})[str(value)] = None
+    return {name: [*values[name]] for name in sorted(values)}
+
+
+# --------------------------------------------------------------------------- parts of the page
+
+
+class Bar(NamedTuple):
+    """Where the marks of a claim's small drawing stand, in per cent of its width."""
+
+    band: tuple[float, float]
+    point: float
+    interval: tuple[float, float] | None
+
+
+def bar(low: float, high: float, measured: float, interval_low: float, interval_high: float) -> Bar:
+    """Place a band, a measured value and its interval on one axis that shows all of them.
+
+    A bound that is infinite lies at the edge of the drawing; an interval that is not a number (a
+    single replicate) is not drawn.
+    """
+    interval = () if math.isnan(interval_low) else (interval_low, interval_high)
+    shown = [v for v in (low, high, measured, *interval) if math.isfinite(v)]
+    least, span = min(shown), max(shown) - min(shown)
+
+    def place(value: float) -> float:
+        if math.isinf(value):
+            return 0.0 if value < 0 else 100.0
+        share = (value - least) / span if span else 0.5
+        return round(LEFT + (RIGHT - LEFT) * share, 2)
+
+    ends = (place(interval[0]), place(interval[1])) if interval else None
+    return Bar((place(low), place(high)), place(measured), ends)
+
+
+class Unfinished(NamedTuple):
+    """Files that a run did not make, of how many, and of each failed rule why, and its log.
+
+    Files and logs are below ``results/<run>``.
+    """
+
+    missing: Sequence[str]
+    wanted: int
+    reasons: Mapping[str, tuple[str, str]]
+
+
+def _answer(
+    ledger: Sequence[Row], stories: Mapping[str, str], seed: int, published: Path | None
+) -> list[str]:
+    """Sentences on the ledger; where a small run shows published verdicts, on the published one."""
+    small = any(row["in_small"] for row in ledger)
+    rows: Sequence[Row] = ledger
+    if published and small:
+        papers = {row["paper"] for row in ledger}
+        rows = [row for row in read_ledger(published) if row["paper"] in papers]
+        seed = rows[0]["seed"]
+    others = sorted({one["seed"] for row in rows for one in row.get("others", ())})
+    sentences = answer(rows, stories, seed, *others)
+    if small:
+        same = sum(row["here"] == row["verdict"] for row in ledger)
+        sentences.append(
+            f"These are published verdicts. At the smaller sizes of this run {same} of its "
+            f"{len(ledger)} claims have the same one; each claim shows both."
+        )
+    return sentences
+
+
+def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit]) -> dict[str, Any]:
+    """A finding with its claim; its sentence has, of a small run, the number that is published."""
+    text = sentence_of(entry, row)
+    link = f"](#{anchor(row)})"
+    linked = with_numbers(text, row["published"] or row, lambda number: f"[{number}{link}")
+    return {
+        "entry": entry,
+        "kind": kind_of(entry, row),
+        "sentence": inline(linked),
+        "here": number_as_in(text, row),
+        "row": row,
+        "shown": pictures.get(entry.get("figure", "")),
+    }
+
+
+def render(
+    *,
+    claims: pd.DataFrame,
+    catalogue: pd.DataFrame,
+    pages: Sequence[Sequence[str]],
+    stories: Mapping[str, str],
+    results: Path,
+    config: Mapping[str, Any],
+    command: str,
+    findings: Sequence[Mapping[str, Any]] = (),
+    published: Path | None = None,
+    unfinished: Unfinished | None = None,
+) -> str:
+    """The HTML of the report.
+
+    Parameters
+    ----------
+    claims, catalogue
+        ``claims.parquet`` and ``catalogue.parquet`` of the run.
+    pages
+        Of each figure and table its kind, paper, name and caption (Markdown), in the order of the
+        page. Its files are ``<results>/<paper>/figures/<name>.svg`` and
+        ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it).
+    stories
+        Of each paper its story: Markdown.
+    results
+        ``results/<run>``.
+    config
+        The whole config of the run, with ``scale``, ``run`` and ``seed``.
+    command
+        What makes a file of this run when the file is added: ``snakemake --cores 2``.
+    findings
+        As :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that
+        are not in the run are left out, and of those whose claim is not in it the page says so.
+    published
+        The folder of the published run whose verdicts are shown, see
+        :func:`featlearn.core.publishing.ledger.beside_published`.
+    unfinished
+        What is missing, for a run that failed; a text that asks for a missing number then says so.
+
+    Raises
+    ------
+    FeatlearnError
+        If a text has no title, or asks for a number that is not there.
+    """
+    files = {tuple(page[:3]): _files(results, *page) for page in pages}
+    frames = {
+        (paper, name): read_parquet(file)
+        for (kind, paper, name), (file, _) in files.items()
+        if kind == "table"
+    }
+    items = records(catalogue)
+    ledger = beside_published(records(claims), config, published)
+    row_of = {row["claim"]: row for row in ledger}
+    # a caption says what this run saw, and nothing of a verdict that is withdrawn
+    seen = {
+        claim: row | {"verdict": row["here"]} if row["in_small"] and not row["withdrawn"] else row
+        for claim, row in row_of.items()
+    }
+    item_of = {file: item for item in items for file in item["files"]}
+
+    def page_of(text: str, source: str, paper: str, level: int) -> Page:
+        """Caption or story with its numbers filled in."""
+        try:
+            return parse_page(fill_in(text, source, reader(frames, paper), seen), source, level)
+        except FeatlearnError as error:
+            if unfinished is None:
+                raise
+            return Page(source, Markup.escape(f"The text is not shown: {error}"))
+
+    def exhibit(kind: str, paper: str, name: str, text: str) -> Exhibit:
+        file, beside = files[kind, paper, name]
+        below = [str(path.relative_to(results)) for path in (file, beside)]
+        found = lineage(results, [file])
+        sources = found.get(file, {}).get("inputs", {})
+        page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
+        twin = image = size = table = None
+        if kind == "figure":
+            image, size = picture(file)
+        else:
+            numbers = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
+            table = numbers.body
+            if ("figure", paper, name) in files:  # the caption they share is about the figure
+                twin, page = f"figure-{paper}-{name}", Page(numbers.title, Markup())
+        body, _, more = page.body.partition(FOLD)
+        return {
+            "key": f"{kind}-{paper}-{name}",
+            "paper": paper,
+            "page": Page(page.title, Markup(body)),
+            "more": Markup(more),
+            "files": below,
+            "command": f"{command} {file}",
+            "record": found.get(file),
+            "records": found,
+            "item": item_of.get(below[0]),
+            "twin": twin,  # the figure behind which the numbers of a table stand
+            "image": image,
+            "size": size,
+            "alt": alt_text(page),
+            "claims": [row for row in ledger if str(results / row["artefact"]) in sources],
+            "table": table,
+        }
+
+    gallery = [exhibit(*page) for page in pages]
+    pictures = {
+        f"{paper}/{name}": one
+        for (kind, paper, name, _), one in zip(pages, gallery, strict=True)
+        if kind == "figure"
+    }
+    entries, absent = of_run(findings, row_of)
+    names = dict.fromkeys([*stories, *(one["paper"] for one in (*ledger, *gallery))])
+    papers = []
+    for name in names:
+        rows = [row for row in ledger if row["paper"] == name]
+        story = Page(name, Markup())
+        if name in stories:
+            story = page_of(stories[name], f"story of {name}", name, 2)
+        papers.append({
+            "name": name,
+            "story": story,
+            "claims": rows,
+            "headlines": headlines(rows, [entry["claim"] for entry in entries]),
+            "exhibits": [one for one in gallery if one["paper"] == name],
+        })  # fmt: skip
+    exhibits_of: dict[str, list[Exhibit]] = {}
+    for one in gallery:
+        for row in one["claims"]:
+            exhibits_of.setdefault(row["claim"], []).append(one)
+    made = (
+        results / "claims.parquet",
+        results / "catalogue.parquet",
+        *(file for file, _ in files.values()),
+    )
+    found = lineage(results, made)
+    templates = environment()
+    templates.globals.update(bar=bar, by_rule=by_rule)
+    return templates.get_template("report.html.j2").render(
+        papers=papers,
+        answer=_answer(ledger, stories, config["seed"], published),
+        findings=[_finding(entry, row_of[entry["claim"]], pictures) for entry in entries],
+        short={name: title(name, stories) for name in names},
+        absent=absent,
+        exhibits_of=exhibits_of,
+        ledger=ledger,
+        verdicts={name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
+        kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],
+        items=items,
+        statuses={name: sum(item["status"] == name for item in items) for name in STATUSES},
+        key_of={file: shown["key"] for shown in gallery for file in shown["files"]},
+        rules=by_rule(found),
+        versions=distinct(found.values(), "versions"),
+        machine=distinct(found.values(), "machine"),
+        config=config,
+        # ``results`` follows from the rest, and a config file may not state it
+        config_file={key: part for key, part in config.items() if key != "results"},
+        claims_file=made[0],
+        packages=installed(),
+        unfinished=unfinished,
+    )
+
+
+# --------------------------------------------------------------------------- a run that failed
+
+
+def write_unfinished(
+    *,
+    results: str,
+    wanted: Sequence[str],
+    ledgers: Sequence[str],
+    pages: Sequence[Sequence[str]],
+    entries: str,
+    killed: Mapping[str, str],
+    command: str,
+    **texts: Any,
+) -> str:
+    """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
+
+    Parameters
+    ----------
+    wanted
+        Every artefact of the run.
+    ledgers
+        The parts of the ledger, one an experiment; those that are missing are left out.
+    entries
+        ``config/catalogue.yaml``.
+    killed
+        Rules whose jobs ended without a word, and what is known of their end.
+    results, pages, command, **texts
+        As :func:`render` takes them; exhibits that are missing are left out.
+
+    Returns
+    -------
+    str
+        A line that says where it lies and how much is missing.
+    """
+    folder = Path(results)
+    missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
+    made = [read_parquet(name) for name in ledgers if Path(name).is_file()]
+    page = render(
+        claims=pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=list(COLUMNS)),
+        catalogue=catalogue_frame(read_catalogue(Path(entries)), folder, command),
+        pages=[page for page in pages if all(file.is_file() for file in _files(folder, *page))],
+        results=folder,
+        command=command,
+        unfinished=Unfinished(missing, len(wanted), reasons(folder, killed)),
+        **texts,
+    )
+    write_atomically(folder / UNFINISHED, page.encode())
+    return (
+        f"{len(missing)} of {len(wanted)} files are missing; {folder / UNFINISHED} shows what "
+        "there is, and why"
+    )
+
+
+def reasons(results: Path, killed: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Why jobs failed: rule to its words and its log, as the logs of the run end.
+
+    A job opens its log again, so the log of one that went well since holds no error.
+    """
+    found = {rule: (words, "") for rule, words in killed.items()}
+    for log in sorted((results / "logs").rglob("*.log")):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        for line in reversed(lines):
+            if line.startswith(FAILED):
+                rule, _, words = line.removeprefix(FAILED).partition(": ")
+                found[rule] = (words, str(log.relative_to(results)))
+                break
+    return found
+
+
+def _files(results: Path, kind: str, paper: str, name: str, *_: str) -> list[Path]:
+    """The two files of an exhibit."""
+    return [results / paper / f"{kind}s" / f"{name}.{end}" for end in ENDS[kind]]

@@ -1,0 +1,205 @@
+"""Sweeps: what becomes of verdicts as one or two keys of the config change."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from featlearn.core.checks import cut
+from featlearn.core.errors import ConfigError
+from featlearn.core.notes import noted, of_sources
+from featlearn.core.points import Point, full_key, point, safe, value_of
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The section ``sweep`` of a config.
+
+    Attributes
+    ----------
+    keys
+        One or two dotted keys.
+    points
+        One for each value, or pair of values, in the order of the config.
+    probes
+        A point for each key, at which no other is changed: they show what the key reaches.
+    claims
+        Ids of those to watch; all that the keys reach if there are none.
+    """
+
+    keys: tuple[str, ...]
+    points: tuple[Point, ...]
+    probes: tuple[Point, ...]
+    claims: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Folder of its results: the keys, so that more values later add to the same."""
+        return safe("+".join(self.keys))
+
+
+def read(config: Mapping[str, Any], root: Path) -> Sweep | None:
+    """The sweep that a loaded config asks for, if any.
+
+    Raises
+    ------
+    ConfigError
+        Naming an unknown key, a value that is there twice or is no number, or a point that the
+        schema or the checks of the paper refuse.
+    """
+    if not (section := config.get("sweep")):
+        return None
+    given = {full_key(config, key, root): values for key, values in section["keys"].items()}
+    if len(given) < len(section["keys"]):
+        raise ConfigError(f"sweep.keys: {', '.join(section['keys'])} are the same key")
+    taken = {key: values_of(key, values) for key, values in given.items()}
+    base = {key: value for key, value in config.items() if key != "sweep"}
+    points = [
+        point(base, dict(zip(taken, values, strict=True)), root)
+        for values in itertools.product(*taken.values())
+    ]
+    if len({one.slug for one in points}) < len(points):
+        raise ConfigError(f"sweep.keys.{' and '.join(taken)}: some values are there twice")
+    probes = [
+        next(point(base, {key: one}, root) for one in values if len(values) == 1 or one != old)
+        for key, values in taken.items()
+        for old in [value_of(base, key)]
+    ]
+    return Sweep(tuple(taken), tuple(points), tuple(probes), tuple(section["claims"]))
+
+
+def watched(
+    sweep: Sweep,
+    reached: Mapping[str, Sequence[str]],
+    experiments: Mapping[str, Mapping[str, Any]],
+    root: Path,
+) -> dict[str, list[str]]:
+    """The claims that a sweep watches, by ``<paper>/<experiment>``.
+
+    Parameters
+    ----------
+    reached
+        Of each slug the experiments that the point reaches.
+    experiments
+        Of each name the ``module`` with its claims, and their ``config``.
+    root
+        Folder that holds ``scripts/``.
+
+    Raises
+    ------
+    ConfigError
+        If no experiment reads a key, or a claim is none of what the keys reach.
+    """
+    for key, one in zip(sweep.keys, sweep.probes, strict=True):
+        if not reached[one.slug]:
+            raise ConfigError(f"{key}: no experiment with claims in {_named(one)} reads this key")
+    names = list(dict.fromkeys(name for one in sweep.probes for name in reached[one.slug]))
+    given = [experiments[name] for name in names]
+    known = noted(
+        f"claims {of_sources()} {json.dumps(given, sort_keys=True, default=str)}",
+        lambda: _claim_ids(given, root),
+    )
+    all_ids = [one for ids in known for one in ids]
+    if strangers := [one for one in sweep.claims if one not in all_ids]:
+        near = difflib.get_close_matches(strangers[0], all_ids, n=3, cutoff=0.4)
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"they reach {', '.join(all_ids[:9])} ..."
+        )
+        raise ConfigError(
+            f"sweep.claims: {cut(strangers[0], str)} is no claim that these keys reach; {hint}"
+        )
+    chosen = [[one for one in ids if one in (sweep.claims or ids)] for ids in known]
+    return {name: ids for name, ids in zip(names, chosen, strict=True) if ids}
+
+
+def _named(one: Point) -> str:
+    return ", ".join(one.config["papers"]) or "the run"
+
+
+def _claim_ids(given: Sequence[Mapping[str, Any]], root: Path) -> list[list[str]]:
+    """The ids of claims, from a process that may import what a plan must not."""
+    done = subprocess.run(
+        [sys.executable, str(root / "scripts" / "claim_ids.py")],
+        input=json.dumps(given),
+        text=True,
+        capture_output=True,
+    )
+    if done.returncode:
+        raise ConfigError(f"scripts/claim_ids.py: {done.stderr.strip()}")
+    found: list[list[str]] = json.loads(done.stdout)
+    return found
+
+
+def bisected(
+    low: float,
+    high: float,
+    verdicts: Callable[[list[float]], Sequence[str]],
+    accuracy: float,
+    log: bool = False,
+) -> list[tuple[float, str]]:
+    """Halve an interval until it is known to an accuracy where a verdict changes.
+
+    Of several changes the one next to ``low`` in the halving is followed.
+
+    Parameters
+    ----------
+    verdicts
+        Of values; those of earlier calls come first.
+    accuracy
+        The longest interval that is left; on a log scale the largest ratio of its ends, less 1.
+        Between two whole numbers an interval is not halved.
+
+    Returns
+    -------
+    list of tuple
+        The two ends that are left, ``low`` first, each with its verdict; the verdicts are
+        equal if they do not differ at the given ends.
+    """
+    tried: list[float] = [low, high]
+    first, last = verdicts(tried)
+    while first != last:
+        middle = math.sqrt(low * high) if log else (low + high) / 2
+        middle = round(middle) if isinstance(low, int) and isinstance(high, int) else middle
+        middle = middle if isinstance(middle, int) else float(f"{middle:.6g}")
+        wide = max(low, high) / min(low, high) - 1 if log else abs(high - low)
+        if wide <= accuracy * (1 + 1e-9) or middle in (low, high):
+            break
+        tried.append(middle)
+        seen = verdicts(tried)[-1]
+        if seen == first:
+            low = middle
+        else:
+            high, last = middle, seen
+    return [(low, first), (high, last)]
+
+
+def values_of(key: str, given: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
+    """The values that a key takes: a list as it is, of a range 6 digits each."""
+    where = f"sweep.keys.{key}"
+    if isinstance(given, Mapping):
+        ends, number = (given["from"], given["to"]), given["points"] - 1
+        if given["scale"] == "log":
+            if min(ends) <= 0:
+                raise ConfigError(f"{where}: must be from and to more than 0 on a log scale")
+            first, last = map(math.log, ends)
+            steps = [math.exp(first + (last - first) * n / number) for n in range(number + 1)]
+        else:
+            steps = [ends[0] + (ends[1] - ends[0]) * n / number for n in range(number + 1)]
+        given = [float(f"{one:.6g}") for one in steps]
+    for value in given:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{where} must be finite numbers, got {value}")
+    told = [json.dumps(value, sort_keys=True, default=str) for value in given]
+    if twice := [value for value, text in zip(given, told, strict=True) if told.count(text) > 1]:
+        raise ConfigError(f"{where} must be values that differ, got {cut(twice[0])} twice")
+    return list(given)

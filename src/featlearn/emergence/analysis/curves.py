@@ -1,0 +1,609 @@
+"""Accuracies along the training, maps of the weights in the first two steps, Tables A.1 to A.5.
+
+Rates are chosen inside a run, on the validation samples of a pilot. Bands rest on the exact moments of the laws, on
+printed results and on pilots with other streams. Hidden representation has no printed table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claims import (
+    CONTROL,
+    DIFFERENCE_OF_SHARES,
+    OBSERVATION,
+    POSITIVE,
+    SHARE,
+    THEOREM,
+    OutOfReach,
+    needs,
+)
+from featlearn.core.frames import pick
+from featlearn.core.paper_values import paper_table
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.publish import Table, figure, table
+from featlearn.core.statistical import history
+from featlearn.core.stats import SPREAD_KIND, estimate
+from featlearn.emergence.analysis import hollow
+from featlearn.emergence.analysis import panels as maps_of
+from featlearn.emergence.frames import (
+    NEURONS,
+    accuracies,
+    at_the_end,
+    bracketed,
+    by_replicate,
+    cosine,
+    dimension,
+    is_measured,
+    measured,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+#: How the trained arms are drawn.
+TRAINED = {
+    "network": ("network", PALETTE["network"]),
+    "unweighted": ("network, plain loss", COLOURS["orange"]),
+    "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
+    "rf": ("random features", PALETTE["random features"]),
+}
+#: Cells in words.
+CELLS = {
+    "parity": "Parity labels",
+    "interval": "Interval labels",
+    "negatives-80": "80 % negative",
+    "negatives-90": "90 % negative",
+    "samples-25000": "25,000 samples",
+    "samples-10000": "10,000 samples, narrow",
+    "hidden": "Hidden representation",
+}
+MOMENTS = ("start", "after one step", "after two steps")
+#: Neurons with an absolute cosine of so much after the second step are coloured.
+NEAR = 0.9
+ARMS = {
+    "network": "Network",
+    "unweighted": "Network, two steps by the plain loss",
+    "ntk": "NTK",
+    "rf": "Random features",
+    "rbf": "RBF kernel",
+    "one_step": "One Step",
+    "two_step": "Two Step",
+    "flat": "Network w/o structure",
+    "linear": "linear on the input",
+    "threshold": "best threshold on the count",
+    "majority": "majority",
+    "flat_majority": "majority w/o structure",
+}
+PARTS = {
+    "train": "train accuracy",
+    "test": "test accuracy",
+    "balanced": "mean over both labels",
+    "cosine": "largest cosine",
+}
+#: What has no training samples.
+EXACT = ("threshold", "majority", "flat_majority")
+
+
+@figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
+        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+@figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
+        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+@figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
+        seen="interval", table="table-a-2", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+@figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)",
+        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+@figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
+        seen="negatives-90", table="table-a-4",
+        drawn_as="the median (thick) and each (thin)", more="""
+Below, the mean of both labels' accuracies, of which a constant has a half, and there alone the arms without structure.
+What falls below the panels is cut off. Orange: the network after two full
+steps by the plain loss, in which the frequent label weighs more; its batches are the same. No arm weighs
+labels but the network, in its two full steps; rates are those of the best accuracy on all labels.
+At the end, with the most unequal labels, that mean has itself a mean of
+{{ value("table-a-4", cell="negatives-90", arm="network", quantity="balanced") | percent }} with weights and
+{{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without:
+{{ said("emergence/weights-of-classes-matter", holds="the two full steps need the weights",
+fails="the two full steps do without the weights") }}, by the difference of these two.""")  # fmt: skip
+@figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
+        seen="samples-10000", table="table-a-5", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+def accuracy_curves(
+    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str, drawn_as: str,
+    more: str,
+) -> Figure:  # fmt: skip
+    """Accuracy during training: {{ words }}
+
+    *What to see:* {{ said("emergence/network-{{ seen }}", holds="the network learns the labels", fails="the network
+    does not learn all labels") }} (last panel).
+
+    Test accuracy of network, NTK (Taylor model at the start) and random features; solid: structured inputs, dashed:
+    fair bits; of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }}
+    replicates {{ drawn_as }}. Dotted: best threshold on the count of relevant patterns; grey: majority.
+
+    ---
+
+    All arms share start, samples and labels; grey is the more frequent label, where it differs without structure,
+    too. A linear classifier can be the dotted threshold. The first two steps are full gradient steps. After the
+    first, at the theory's rate, outputs of 600 neurons are as small as the rounding of single precision, which
+    decides their sign: the first point of the network says little. Training happens in the coordinates of the
+    patterns, so accuracies are the same at every input dimension: the thesis' panels for $d = 100$ and 2000 are one.
+
+    Where a linear classifier is near the top, labels need no learned features. At its best step the NTK has {{
+    value("{{ table }}", cell="{{ seen }}", arm="ntk", quantity="test") | percent }}; converged heads on random
+    features and on the raw input have {{ value("{{ table }}", cell="{{ seen }}", arm="rf", quantity="test") | percent
+    }} and {{ value("{{ table }}", cell="{{ seen }}", arm="linear", quantity="test") | percent }}. Without structure
+    the network ends at {{ value("{{ table }}", cell="{{ seen }}", arm="flat", quantity="test") | percent }}; the more
+    frequent label has {{ value("{{ table }}", cell="{{ seen }}", arm="flat_majority", quantity="test") | percent }}.
+    {{ more }}
+    """
+    shown = measured(values, cells)
+    lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if more else {})
+    drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 0.9 + 2.5 * len(lines))
+    axes = drawn.subplots(len(lines), len(shown), sharey="row", sharex="col", squeeze=False)
+    for column, cell in zip(axes.T, shown, strict=True):
+        own = pick(values, cell=cell)
+        for ax, (quantity, called) in zip(column, lines.items(), strict=True):
+            # of unequal classes arms without structure tell something below alone: see the caption
+            _curves(ax, own, quantity, both=quantity == [*lines][-1], each=bool(more))
+            ax.set(xlabel=None, ylabel=called, ylim=(0.45 if more else 0.3, 1.03))
+        _levels(column[0], own)
+        column[0].set_title(CELLS[cell])
+        column[-1].set_xlabel("step")
+    known = {label: handle for ax in axes[:, 0]
+             for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}  # fmt: skip
+    drawn.legend([*known.values()], [*known], loc="outside lower center", ncols=3)
+    return drawn
+
+
+def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: bool) -> None:
+    """The arms with structure and, with ``both``, those without; ``each`` replicate or intervals."""
+    for structured, dash in ((True, "-"), (False, "--")):
+        for arm, (words, colour) in TRAINED.items():
+            curve = own[(own["arm"] == arm) & (own["quantity"] == quantity) & (own["step"] > 0)]
+            curve = curve[curve["structured"] == structured]
+            if curve.empty or not (structured or both):
+                continue
+            label = words if structured else f"{words}, no structure"
+            if not each:
+                history(ax, curve, label, colour, dash)
+                continue
+            wide = curve.pivot_table(index="step", columns="replicate", values="value")
+            ax.plot(wide, color=colour, linestyle=dash, linewidth=0.6, alpha=0.35)
+            ax.plot(wide.median(axis=1), color=colour, linestyle=dash, label=label)
+
+
+def _levels(ax: Axes, own: pd.DataFrame) -> None:
+    """What needs no training."""
+    ax.axhline(pick(own, structured=True, arm="threshold")["value"].iloc[0], color=COLOURS["ink"],
+               linestyle=":", linewidth=1, label="best threshold")  # fmt: skip
+    majority = pick(own, arm="majority").groupby("structured")["value"].first()
+    for structured, style in ((True, "-."), (False, (0, (1, 3)))):
+        if structured or abs(majority[False] - majority[True]) > 0.01:
+            ax.axhline(majority[structured], color=COLOURS["grey"], linestyle=style, linewidth=1,
+                       label="majority" if structured else "majority, no structure")  # fmt: skip
+
+
+@figure("fig-2-2", panels=(("parity", 500),), words="parity labels (Figure 2.2)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-2", panels=(("parity", 500),), words="parity labels (Figure A.2)",
+        seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-4", panels=(("interval", 500),), words="interval labels (Figure A.4)",
+        seen="interval", table="table-a-2")  # fmt: skip
+@figure("fig-a-6", panels=(("parity", 100), ("parity", 2000)),
+        words="d = 100 and 2000 (Figure A.6)", seen="parity", table="table-a-1")  # fmt: skip
+@figure("fig-a-8", panels=(("negatives-80", 500), ("negatives-90", 500)),
+        words="unequal classes (Figure A.8)", seen="negatives-90", table="table-a-4")  # fmt: skip
+@figure("fig-a-10", panels=(("samples-25000", 500), ("samples-10000", 500)),
+        words="sample sizes (Figure A.10)", seen="samples-10000", table="table-a-5")  # fmt: skip
+@figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)",
+        seen="hidden", table="hidden")  # fmt: skip
+def weight_maps(
+    maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: str, seen: str, table: str
+) -> Figure:
+    r"""Where do the weights point? {{ words }}
+
+    *What to see:* two places mean that all weights are multiples of one vector.
+
+    Maps of the weights at the start and after one and two full steps. Stars: plus and minus the sum of the relevant
+    patterns; blue, orange: neurons that end near a star. Upper rows: the theory's step; lower: half of the start
+    kept.
+
+    ---
+
+    Multidimensional scaling by $1 - \cos$; near is $|\cos| > 0.9$ after the second step. The gradual gathering that
+    the thesis shows needs some of the start. One replicate, one scale for all panels; neurons without any weight are
+    not shown. With hidden representation stars weigh patterns by how they go with the label, the direction of the
+    first step. At the start every neuron has a twin in the same place. Where half is kept, outputs are large after
+    one step, so mostly samples with a wrong answer count in the second, which may turn neurons to the other star; its
+    rate was chosen with 300 pairs of neurons and need not suit other sizes. At scales with other dimensions panels
+    show those that replace them. The largest cosine with a star (last law, $d = 500$) is {{ value("{{ table }}",
+    cell="{{ seen }}", arm="rf", quantity="cosine") | number }} at the start, {{ value("{{ table }}", cell="{{ seen }}", arm="one_step", quantity="cosine") | number }} after one of the theory's steps and {{ value("{{ table }}",
+    cell="{{ seen }}", arm="two_step", quantity="cosine") | number }} after two.
+    """
+    kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
+    lines = [
+        (f"{CELLS[cell]}, d = {d}: {kind}", pick(maps, cell=cell, preset=preset, dimension=d))
+        for cell, wanted in panels if measured(maps, [cell])
+        for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
+    ]  # fmt: skip
+    drawn, axes = maps_of([[_seen(own, moment) for moment in range(3)] for _, own in lines])
+    for (words, own), line in zip(lines, axes, strict=True):
+        line[0].set_title(words, fontsize=8.5)
+        for moment, ax in enumerate(line):
+            _map(ax, own, moment)
+            ax.set_xlabel(MOMENTS[moment])
+    return drawn
+
+
+def _seen(own: pd.DataFrame, moment: int) -> pd.DataFrame:
+    """Stars, and the neurons that have a direction: those with weight."""
+    here = pick(own, moment=moment)
+    return here[(here["cosine"] != 0) | (here["point"] < 0)]
+
+
+def _map(ax: Axes, own: pd.DataFrame, moment: int) -> None:
+    last = pick(own, moment=2).set_index("point")["cosine"]
+    here = _seen(own, moment)
+    for low, high, colour in ((-NEAR, NEAR, "grey"), (NEAR, 2, "blue"), (-2, -NEAR, "orange")):
+        side = last[(last > low) & (last <= high) & (last.index >= 0)].index
+        shown = here[here["point"].isin(side)]
+        ax.plot(shown["x"], shown["y"], ".", color=COLOURS[colour], markersize=3, alpha=0.5)
+    for point, colour in ((-2, "blue"), (-1, "orange")):
+        hollow(ax, here[here["point"] == point], "*", colour)
+
+
+@table("table-a-1", cells=(("parity", 500),), words="parity labels", seen="""
+{{ said("emergence/fixed-features-fall-short", holds="fixed features stay behind the network",
+fails="fixed features keep up with the network") }}.
+
+---
+
+{{ said("emergence/linear-falls-short", holds="So does a linear classifier", fails="A linear classifier does not") }}.
+A head on the features after two steps {{ said("emergence/two-steps-suffice", holds="has all labels",
+fails="does not have all labels") }}; after one, also solved to its optimum,
+{{ said("emergence/one-step-is-chance", holds="it is at chance as printed", fails="it is not at chance as printed") }}.
+{{ said("emergence/structure-is-needed", holds="Without structure the network is at chance",
+fails="Without structure the network is not at chance") }}.
+{{ said("emergence/shift-invariant-falls-short", holds="The features of the RBF kernel stay behind the network, too",
+fails="The features of the RBF kernel keep up with the network") }}.""")  # fmt: skip
+@table("table-a-2", cells=(("interval", 500),), words="interval labels", seen="""
+{{ said("emergence/network-interval", holds="the network learns the labels", fails="the network does not learn all labels") }}.
+
+---
+
+{{ said("emergence/interval-needs-features", holds="A linear classifier does not",
+fails="A linear classifier learns them as well, and nothing about features follows") }}.""")  # fmt: skip
+@table("table-a-3", cells=(("parity", 100), ("parity", 2000)), words="other dimensions of the input", seen="""
+the cosine after one step {{ said("emergence/one-step-cosine-falls", holds="falls with $d$ as printed",
+fails="does not fall with $d$ as printed") }}.
+
+---
+
+Accuracies are those of Table A.1, as training happens in the coordinates of the patterns.""")  # fmt: skip
+@table("table-a-4", cells=(("negatives-80", 500), ("negatives-90", 500)), words="unequal classes", seen="""
+with nine negatives to a positive {{ said("emergence/network-negatives-90", holds="the network learns the labels",
+fails="the network does not learn all labels") }}.
+
+---
+
+By the mean of both labels' test accuracies {{ said("emergence/weights-of-classes-matter",
+holds="it needs the weights of the classes in its two full steps",
+fails="it does without the weights of the classes in its two full steps") }}. Nothing else weighs the labels,
+heads and kernels neither.""")  # fmt: skip
+@table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
+from 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
+fails="the network does not learn all labels") }}.
+
+---""")  # fmt: skip
+@table("hidden", cells=(("hidden", 500),), words="hidden representation", seen="""
+after two steps the largest cosine is
+{{ value("hidden", cell="hidden", arm="two_step", quantity="cosine") | number }}.
+
+---""")  # fmt: skip
+def accuracies_of_all_arms(
+    values: pd.DataFrame,
+    paper_values: Mapping[str, Any],
+    cells: tuple[tuple[str, int], ...],
+    words: str,
+    seen: str,
+) -> Table:
+    """Six arms and what solves the labels without them: {{ words }}
+
+    Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
+    number (`paper_value`), if it prints one.
+
+    *What to see:* {{ seen }}
+
+    Network: last step; NTK: the Taylor model at the start, at its best step; other arms: heads solved to their
+    optimum on standardised features. Penalties and the NTK's step are chosen on validation samples; the thesis trains
+    those heads as long as the network, at rates that it does not give. RBF kernel: a head on 300 of its Fourier
+    features, width chosen on validation samples; the thesis has a corollary on it. With hidden representation the sum
+    weighs patterns by how they go with the label.
+    """
+    tables = [paper_table(paper_values, name)[0] for name in paper_values]
+    printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
+        ["cell", "dimension", "arm", "quantity"]
+    )["paper_value"]
+    shown = [own for own in cells if measured(values, own[:1])]
+    result = pd.DataFrame([row for own in shown for row in _rows(values, printed, *own)])
+    wide = result.assign(text=bracketed(result)).pivot_table(
+        index=["cell", "d", "arm"], columns="quantity", values="text", aggfunc="first", sort=False
+    )
+    wide = (
+        wide.reindex(columns=[part for part in PARTS if part in wide])
+        .fillna("-")
+        .rename(columns=PARTS)
+        .reset_index()
+    )
+    wide["arm"] = wide["arm"].map(ARMS)
+    note = f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}"
+    if result["paper_value"].notna().any():
+        note += "; in brackets: as printed, the mean of five runs"
+    return Table(result, wide.rename_axis(columns=None), f"{note}.")
+
+
+def _rows(
+    values: pd.DataFrame, printed: pd.Series[float], cell: str, wanted: int
+) -> Iterator[dict[str, Any]]:
+    d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
+    for arm in ARMS:
+        if not is_measured(values, cell, arm):
+            continue
+        for quantity in PARTS:
+            if quantity == "balanced" and not (unequal and arm != "threshold"):
+                continue
+            if quantity == "cosine":
+                if arm not in NEURONS:
+                    continue
+                seen = estimate(cosine(values, cell, arm, d).to_numpy())
+            elif arm in EXACT and quantity == "train":
+                continue
+            else:
+                seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
+            yield {
+                "cell": cell,
+                "d": d,
+                "arm": arm,
+                "quantity": quantity,
+                "mean": seen.mean,
+                "half_width": seen.half_width,
+                "replicates": seen.replicates,
+                "paper_value": printed.get((cell, wanted, arm, quantity), float("nan")),
+            }
+
+
+def file(cell: str) -> str:
+    """The measurements of a cell."""
+    return f"emergence/measurements/curves/{cell}.parquet"
+
+
+def reach(cell: str, pairs: int, samples: int = 20000) -> OutOfReach:
+    """Sizes of desk: fewer neurons or samples were not tried in the pilots."""
+    at = f"curves__{cell}__"
+    return needs(**{f"{at}replicates": 5, f"{at}pairs": pairs, f"{at}samples__train": samples,
+                    f"{at}data__patterns": 100})  # fmt: skip
+
+
+#: What a trained network learns, by the cell: 100 % is printed of each.
+LEARNED: list[dict[str, Any]] = [
+    {"cell": "parity", "labels": "parity labels on structured inputs",
+     "source": "Theorem 2.1, Table A.1",
+     "paper_says": "“the network trained by gradient descent can obtain a small classification error”",
+     "artefact": file("parity"), "out_of_reach": reach("parity", 300)},
+    {"cell": "interval", "labels": "interval labels", "source": "Table A.2",
+     "paper_says": "“Network, NTK and Two Step succeed”",
+     "artefact": file("interval"), "out_of_reach": reach("interval", 100)},
+    {"cell": "negatives-90", "labels": "parity with nine negatives to a positive",
+     "source": "Table A.4",
+     "paper_says": "“our claim is robust under different class imbalance ratios”",
+     "changed": "600 steps and a further pair of rates, after desk had .970.",
+     "artefact": file("negatives-90"), "out_of_reach": reach("negatives-90", 300)},
+    {"cell": "samples-10000", "labels": "parity from 10,000 samples with m = 50",
+     "source": "Table A.5", "paper_says": "“our claim is robust under different sample sizes”",
+     "changed": "800 steps and a further pair of rates, after desk had .943 [.868, 1].",
+     "artefact": file("samples-10000"), "out_of_reach": reach("samples-10000", 50, 10000)},
+]  # fmt: skip
+
+
+class OfNetworks(Claims):
+    """Each law of the data is learned; the rates are chosen inside a run, by a pilot."""
+
+    paper, kind, possible = "emergence", THEOREM, SHARE
+    changed = (
+        "The pilot that chooses the rates runs all the steps, after one of half the steps had "
+        "chosen rates that gave .85 ± .06 from 10,000 samples; band kept."
+    )
+
+    @claim("{source}", "test accuracy after the last step", low=0.99, high=1.0,
+           id="network-{cell}", each=LEARNED, failure="printed number")  # fmt: skip
+    def network(self, cell):
+        """A trained network learns {labels}.
+
+        100 % is printed; a hundredth is left for test samples.
+        """
+        return accuracies(self.values, cell, "network", "test")
+
+
+class OfParity(Claims):
+    """Parity labels."""
+
+    paper, kind, possible = "emergence", THEOREM, SHARE
+    artefact, out_of_reach = file("parity"), reach("parity", 300)
+
+    def test(self, arm):
+        """Test accuracy of an arm."""
+        return accuracies(self.values, "parity", arm, "test")
+
+    def lead(self, *arms):
+        """Test accuracy of the network over the best of other arms, in pairs."""
+        return self.test("network") - pd.concat([self.test(arm) for arm in arms], axis=1).max(
+            axis=1
+        )
+
+    def step(self, arm, quantity, *, structured=True):
+        """What does not depend on the dimension of the input."""
+        own = pick(self.values, cell="parity", structured=structured, arm=arm, dimension=0)
+        return by_replicate(own, quantity)
+
+    @claim("Theorem 2.2, Table A.1", "test accuracy of the network minus that of the better of NTK "
+           "and random features", low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES,
+           paper_says="“NTK, random feature, One Step all failed, while Network and Two Step can "
+           "achieve 100% test accuracy.”",
+           changed="The statement names its labels since a published run: a linear classifier gets "
+           "interval labels right.")  # fmt: skip
+    def fixed_features_fall_short(self):
+        """On parities of structured inputs, NTK and random features, at their best length and penalty, stay behind a trained network.
+
+        The best threshold has 27/32, 0.16 below; a third of that is left to what the NTK gains over it in the thesis
+        (86.4 %).
+        """
+        return self.lead("ntk", "rf")
+
+    @claim("Corollary 2.3", "test accuracy of the network minus that of a converged head on 300 "
+           "Fourier features of an RBF kernel", low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES,
+           paper_says="“some related parameter of f needs to be exponential in k for f to get "
+           "nontrivial loss”",
+           changed="Converged heads in place of ridge regression, and wider kernels, after both had "
+           "suited the kernel better on unequal classes; 300 features in place of 600, which does "
+           "not; band kept. The statement names the features since a published run, as so few of "
+           "them are not the kernel.")  # fmt: skip
+    def shift_invariant_falls_short(self):
+        """On parities of structured inputs, random features of a shift-invariant kernel, at their best, stay behind a trained network.
+
+        The best threshold has 27/32, 0.16 below, and a third of that is left to what the kernel gains over it. Fixed
+        before the kernel was measured on these labels.
+        """
+        return self.lead("rbf")
+
+    @claim("section 2.2", "test accuracy of the network minus that of a converged linear classifier",
+           kind=CONTROL, low=0.12, high=1.0, possible=DIFFERENCE_OF_SHARES)  # fmt: skip
+    def linear_falls_short(self):
+        """A linear classifier does not predict parity labels from the raw structured input.
+
+        A linear classifier has at most 27/32 on average; test samples scatter.
+        """
+        return self.lead("linear")
+
+    @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits",
+           low=0.47, high=0.53,
+           paper_says="“when the input structure is removed, all three methods get test accuracy "
+           "similar to random guessing”")  # fmt: skip
+    def structure_is_needed(self):
+        """Without the structure of the inputs, the network does not learn parities.
+
+        Chance; 0.03 is four standard errors of 5,000 test samples.
+        """
+        return self.test("flat")
+
+    @claim("Lemma 2.6, Theorem 2.4", "median length of the weights after step 2, with structure over "
+           "without", low=8.0, possible=POSITIVE,
+           paper_says="“the gradient has a nontrivial component along the pattern”")  # fmt: skip
+    def structure_makes_the_gradient(self):
+        r"""Without structure, where the first gradients are sampling noise, weights after step 2 are far shorter.
+
+        $\sqrt{1 + 4 k \gamma^2 n / D} = 16$ if both neurons' reaches are alike; half of it.
+        """
+        return self.step("two_step", "norm") / self.step("two_step", "norm", structured=False)
+
+    @claim("Lemma A.17, Table A.1", "test accuracy of the converged head", low=0.99, high=1.0,
+           paper_says="“if the same is done after the second step, the test accuracy is about "
+           "100%”")  # fmt: skip
+    def two_steps_suffice(self):
+        """A head on the features after two steps predicts all labels.
+
+        100 % is printed.
+        """
+        return self.test("two_step")
+
+    @claim("Table A.1", "test accuracy of the converged head", low=0.45, high=0.6,
+           paper_says="“One Step gets test accuracy about 52%, while Two Step gets accuracy about "
+           "100%.”",
+           changed="Statement and reason say which head since a published run.",
+           failure="printed number")  # fmt: skip
+    def one_step_is_chance(self):
+        """The best head on the features after one step stays at chance.
+
+        The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained.
+        Heads that stop early, or take the features as small as they are, may stay at chance; none is run here. At the
+        theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
+        A standardised head can read it, so we expect the best threshold's 27/32, and the claim to fail.
+        """
+        return self.test("one_step")
+
+    @claim("Table A.3", "largest cosine at the smallest d minus that at the largest", low=0.2,
+           high=0.6, possible=(-2.0, 2.0), failure="printed number")  # fmt: skip
+    def one_step_cosine_falls(self):
+        """The largest cosine after one step falls with the input dimension $d$.
+
+        0.967 − 0.560 is printed. The theory's step forgets the start completely, so nothing is left that could depend
+        on $d$: we expect the claim to fail.
+        """
+        own = pick(self.values, cell="parity", structured=True, arm="one_step",
+                   quantity="largest_cosine")  # fmt: skip
+        wide = own.pivot_table(index="replicate", columns="dimension", values="value")
+        return wide.iloc[:, 0] - wide.iloc[:, -1]
+
+    @claim("Lemma 2.6, Lemmas A.9 to A.11", "relative distance of the part along the relevant "
+           "direction to the lemma's, median neuron", low=0.0, high=0.1, possible=POSITIVE,
+           paper_says=r"“if $j \in \mathbf{A}$, then $|T_j - \beta \gamma / \tilde{\sigma}| \leq "
+           r"O(\epsilon_e / \tilde{\sigma})$”")  # fmt: skip
+    def first_gradient(self):
+        r"""Along each relevant pattern the first gradient is $\beta\gamma/\tilde\sigma$, with $\beta$ the share of samples in the neuron's linear part.
+
+        Sampling noise is a hundredth at 20,000 samples; ten times that is left to how the part depends on the
+        neuron's weights.
+        """
+        return self.step("one_step", "lemma_error")
+
+    @claim("Theorems 2.1 and A.20, Table A.1", "test accuracy after the last step at the theory's "
+           "rate", low=0.99, high=1.0,
+           paper_says="“We then train a two-layer network with $m = 300$ following our learning "
+           "process”", failure="outside premises")  # fmt: skip
+    def theory_rates_learn(self):
+        """With the theory's rate after the two full steps, too, a network learns in its $T$ steps.
+
+        100 % is printed. Sizes are far below what the theorem needs, and the rate is the same for output weights as
+        for others: we expect the best threshold's 27/32 and the claim to fail.
+        """
+        own = pick(self.values, cell="parity", structured=True, arm="theory-1")
+        return at_the_end(own, "test")
+
+
+class OfOtherLaws(Claims):
+    """Unequal classes and interval labels."""
+
+    paper = "emergence"
+
+    @claim("ours, behind appendix A.8", "mean of both labels' test accuracies of the network minus "
+           "that after two steps by the plain loss, same batches, rates chosen for each by the plain "
+           "accuracy of a pilot", kind=OBSERVATION, low=0.05, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, artefact=file("negatives-90"),
+           out_of_reach=reach("negatives-90", 300))  # fmt: skip
+    def weights_of_classes_matter(self):
+        """Where nine labels in ten are negative, the two full steps need the loss that weighs classes.
+
+        By the plain loss the second step moves biases by 0.4 times the output weight, some 1.6 where a neuron's whole
+        range is 1, so most are silent or saturated; the rest may still learn, and a twentieth is five times the
+        scatter of test samples. Fixed before a run measured it; an early check, on other streams, had ended at .91 of
+        all labels without weights and at 1 with them.
+        """
+        return (accuracies(self.values, "negatives-90", "network", "balanced")
+                - accuracies(self.values, "negatives-90", "unweighted", "balanced"))  # fmt: skip
+
+    @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5,
+           high=0.95, possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100),
+           paper_says="“for such simpler labeling functions, fixed feature methods can still achieve "
+           "good performance”")  # fmt: skip
+    def interval_needs_features(self):
+        """Interval labels from 20 to all 30 patterns need learned features: no linear classifier on the raw input predicts them.
+
+        If a linear classifier solves the labels, they cannot show that features are learned. No count exceeds 30, so
+        a threshold at 20 gives every label: we expect the claim to fail.
+        """
+        return accuracies(self.values, "interval", "linear", "test")

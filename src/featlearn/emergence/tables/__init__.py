@@ -1,1 +1,0 @@
-"""Tables of chapter 2, by experiment. Reads frames, imports no torch."""

@@ -1,1 +1,0 @@
-"""Tables of this paper, by experiment. Reads frames, imports no torch."""

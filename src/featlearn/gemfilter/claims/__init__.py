@@ -1,1 +1,0 @@
-"""What must hold, each with a band fixed before it was measured."""

@@ -1,1 +1,0 @@
-"""How the measurements are drawn."""

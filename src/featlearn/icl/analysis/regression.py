@@ -1,0 +1,203 @@
+"""Linear attention by rank: closed forms, trained networks and flipped labels.
+
+Bands are those of the closed forms; reasons say where a claim is expected to fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, THEOREM, needs
+from featlearn.core.frames import pick
+from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.publish import figure
+from featlearn.core.statistical import Look, share_interval
+from featlearn.core.stats import number, per_replicate
+from featlearn.icl.points import lines_and_points
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURED = ("blue", "green", "orange", "red", "purple", "sky")
+
+
+@figure()
+def rank_and_noise(curves: pd.DataFrame) -> Figure:
+    r"""Label noise lowers the best rank
+
+    *What to see:* the best rank (ring) moves left as the noise grows. Left: evaluation loss of the optimal rank-$r$
+    model in closed form (Theorem 5.4.2), a line for each deviation $\sigma$ of label noise; task along all
+    directions. Right: its three parts at the second deviation.
+    """
+    own = curves[curves["directions"] == curves["directions"].max()]
+    drawn = canvas(7.8, 3.3)
+    left, right = drawn.subplots(1, 2)
+    sigmas = sorted(own["sigma"].unique())
+    for place, sigma in enumerate(sigmas):
+        part, colour = pick(own, sigma=sigma), COLOURS[COLOURED[place % len(COLOURED)]]
+        left.plot(part["rank"], part["value"], color=colour, label=rf"$\sigma$ = {sigma:g}")
+        best = part.nsmallest(1, "value").iloc[0]
+        left.plot(best["rank"], best["value"], "o", color=colour, markerfacecolor="white")
+    part = pick(own, sigma=sigmas[1])
+    words = {"bias": "bias", "inputs": "noise of examples", "labels": "noise of labels"}
+    right.stackplot(part["rank"], *(part[key] for key in words), labels=list(words.values()),
+                    colors=[COLOURS[name] for name in ("grey", "sky", "orange")])  # fmt: skip
+    left.set(xlabel="rank $r$", ylabel="evaluation loss", yscale="log")
+    right.set(
+        xlabel="rank $r$", ylabel="evaluation loss", title=rf"pieces at $\sigma$ = {sigmas[1]:g}"
+    )
+    left.legend()
+    right.legend(loc="upper right")
+    return drawn
+
+
+@figure()
+def trained_ranks(trained: pd.DataFrame) -> Figure:
+    r"""Do trained networks reach the optimum of their rank?
+
+    *What to see:* {{ said("icl/theorem-5-4-1", holds="training reaches the optimum, with an excess of at most",
+    fails="training ends above the optimum, with an excess of") }}; {{ said("icl/trained-larger-loses", holds="the
+    largest rank loses most, loss of the largest over the smallest", fails="the largest rank does not clearly lose,
+    loss of the largest over the smallest") }} (second $\sigma$). Evaluation loss on a task along the first direction:
+    dots are replicates, lines means with 95 % intervals; dashed is the closed form.
+    """
+    drawn = canvas(4.8, 3.3)
+    ax = drawn.subplots()
+    sigmas = sorted(trained["sigma"].unique())
+    colours = {s: COLOURS[COLOURED[k % len(COLOURED)]] for k, s in enumerate(sigmas)}
+    found = {s: Look(rf"$\sigma$ = {s:g}", colours[s]) for s in sigmas}
+    lines_and_points(ax, trained, "rank", "sigma", looks=found, value="evaluation")
+    for _, part in trained.groupby("sigma"):
+        exact = part.groupby("rank")["predicted"].mean()
+        (closed,) = ax.plot(exact.index, exact, "--", color=COLOURS["ink"], linewidth=1)
+    closed.set_label("closed form")
+    ax.set(xlabel="rank $r$", ylabel="evaluation loss", yscale="log")
+    drawn.legend(*ax.get_legend_handles_labels(), loc="outside right center")
+    return drawn
+
+
+@figure()
+def flipped_signs(flips: pd.DataFrame) -> Figure:
+    """Does the theory explain flat accuracy under flipped labels?
+
+    *What to see:* ranks change order as all labels are flipped; {{ said("icl/small-rank-keeps-as-printed", holds="the
+    small rank 2 then keeps up with the largest, by the difference in accuracy", fails="the small rank 2 then falls
+    behind the largest, by the difference in accuracy") }}. Linear attention on a task in the first two directions,
+    labels as signs: dots are replicates, lines means with 95 % intervals; dashed is chance.
+    """
+    drawn = canvas(4.8, 3.3)
+    ax = drawn.subplots()
+    ranks = sorted(flips["rank"].unique())
+    found = {r: Look(f"rank {r}", COLOURS[COLOURED[k % len(COLOURED)]])
+             for k, r in enumerate(ranks)}  # fmt: skip
+    lines_and_points(ax, flips, "share", "rank", looks=found, errorbar=share_interval)
+    ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
+    ax.set(xlabel="share of flipped labels", ylabel="accuracy", ylim=(0, 1))
+    ax.legend()
+    return drawn
+
+
+TRAINED = needs(regression__training__steps=6000, regression__replicates=5)
+LONGER = (
+    "6000 steps in place of 3000, after desk had {}, with a direction still to learn in one of "
+    "five replicates of rank 8; band kept."
+)
+
+
+def more_with_rank(icl: Mapping[str, Any]) -> float:
+    """Theorem 5.4.2: evaluation loss of the largest over that of the smallest rank.
+
+    On a task along the first direction, at the second deviation of label noise.
+    """
+    own = icl["regression"]
+    place, pretrained = np.arange(own["dimension"]), own["training"]["examples"]
+    values = own["largest"] * own["ratio"] ** place
+    kept = values * pretrained / ((pretrained + 1) * values + values.sum())
+
+    def loss(rank: int) -> float:
+        a, power = kept * (place < rank), values * (place < 1)
+        noise = (power * a**2).sum() + (power.sum() + sorted(own["sigmas"])[1] ** 2) * (a**2).sum()
+        return (power * (1 - a) ** 2).sum() + noise / own["examples"]
+
+    return float(loss(max(own["ranks"])) / loss(min(own["ranks"])))
+
+
+class Regression(Claims):
+    """Networks of limited rank against their optimum."""
+
+    paper, kind, possible = "icl", THEOREM, POSITIVE
+
+    @classmethod
+    def made(cls, config: Mapping[str, Any]) -> Sequence[Claims]:
+        sigma = sorted(config["regression"]["sigmas"])[1]
+        return (cls(config, sigma=sigma, closed=number(more_with_rank(config))),)
+
+    @claim("Theorem 5.4.1", "relative excess of the exact loss of trained networks over the optimum of "
+           "their rank, largest over the ranks", id="theorem-5-4-1", low=0, high=0.005,
+           out_of_reach=TRAINED, changed=LONGER.format(".006 [0, .018]"),
+           paper_says="“keeping only the most important feature directions”")  # fmt: skip
+    def excess(self):
+        """Pretraining at rank $r$ keeps the first $r$ eigenvectors.
+
+        0 in the limit; pilots on other streams end at .001 at most, and a lost direction costs .03 and more.
+        """
+        own = self.trained
+        return (own["value"] / own["optimum"] - 1).groupby(own["replicate"]).max()
+
+    @claim("Theorem 5.4.2", "loss by the literal forward pass over the closed form, mean over ranks "
+           "and noise", id="theorem-5-4-2", low=0.95, high=1.05,
+           out_of_reach=needs(regression__prompts=10000),
+           paper_says="“quantifies the evaluation loss at different model scales r which can "
+           "explain the scale’s effect”")  # fmt: skip
+    def evaluation(self):
+        """The evaluation loss of the optimal rank-$r$ model is the closed form.
+
+        1; squared errors of 10,000 prompts scatter by 2 %.
+        """
+        own = self.sampled
+        return (own["value"] / own["predicted"]).groupby(own["replicate"]).mean()
+
+    @claim("section 5.4, discussion", "evaluation loss of the largest over that of the smallest rank, "
+           "task along the first direction, second deviation", out_of_reach=TRAINED,
+           low=lambda icl: max(1.0, round(more_with_rank(icl) / 2, 1)),
+           paper_says="“a larger model will cover more useless features and keep more noise, and thus "
+           "will have worse performance”")  # fmt: skip
+    def trained_larger_loses(self):
+        """Trained networks of larger rank lose more to noise.
+
+        Closed form {closed} at deviation {sigma}; half is left for the training, and more than 1 where
+        that is less.
+        """
+        own = pick(self.trained, sigma=sorted(self.trained["sigma"].unique())[1])
+        wide = own.pivot_table(index="replicate", columns="rank", values="evaluation")
+        return wide[wide.columns.max()] / wide[wide.columns.min()]
+
+    @claim("section 5.7, on flipped labels", "accuracy of rank 2 minus that of the largest rank, all "
+           "labels flipped", low=0, high=1, possible=DIFFERENCE_OF_SHARES,
+           paper_says="“the performance of small models remains flat”", failure="not reproduced")  # fmt: skip
+    def small_rank_keeps_as_printed(self):
+        """The theory explains why small models keep their accuracy when labels are flipped.
+
+        The small rank would lead. Expected to fail: answers are odd in the labels, so that all ranks invert,
+        the best one most.
+        """
+        own = pick(self.flips, share=1)
+        return per_replicate(own, rank=2) - per_replicate(own, rank=own["rank"].max())
+
+    @claim("ours", "relative excess over the optimum of the rank on the same prompts, largest over "
+           "the ranks", high=0.01, kind=OBSERVATION, possible=(-np.inf, np.inf),
+           out_of_reach=TRAINED,
+           changed="A ceiling and no floor, after pilots on other streams that ended below the "
+           f"optimum of the other blocks. {LONGER.format('.031 [.012, .050]')}")  # fmt: skip
+    def all_blocks(self):
+        """Training all blocks of a linear attention ends at most at the optimum of those that the theory
+        keeps.
+
+        A hundredth for the training; the theorem fixes the other blocks at 0, so that it may end below.
+        """
+        return self.blocks.groupby("replicate")["value"].max()

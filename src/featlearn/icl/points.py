@@ -1,0 +1,68 @@
+"""Lines of the means of few replicates, which are drawn as well, and models by size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from featlearn.core.plots import COLOURS
+from featlearn.core.statistical import FEW, Look, lines, share_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Between the lines of two models, in shares of flipped labels.
+ASIDE = 0.02
+LOOKED = (("sky", "o"), ("green", "s"), ("orange", "^"), ("red", "D"), ("purple", "v"))
+
+
+def lines_and_points(
+    ax: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    hue: str,
+    *,
+    looks: Mapping[Any, Look],
+    value: str = "value",
+    aside: float = 0.0,
+    **further: Any,
+) -> None:
+    """:func:`featlearn.core.statistical.lines`, and a dot a replicate where they are few.
+
+    ``aside`` is the distance between neighbouring lines on a linear axis, in units of ``x``, so
+    that their intervals stand beside each other.
+    """
+    places = {key: aside * (place - (len(looks) - 1) / 2) for place, key in enumerate(looks)}
+    shown = frame[frame[hue].isin(list(looks))]
+    shown = shown.assign(**{x: shown[x] + shown[hue].map(places)})
+    lines(ax, shown, x, hue, looks=looks, value=value, **further)
+    if shown["replicate"].nunique() <= FEW:
+        ax.plot(shown[x], shown[value], "o", color=COLOURS["ink"], markersize=2.4, alpha=0.6,
+                markeredgewidth=0, zorder=3)  # fmt: skip
+
+
+def looks(frame: pd.DataFrame) -> dict[str, Look]:
+    """Of the models, from small to large: a config does not keep an order."""
+    names = list(dict.fromkeys(frame.sort_values("parameters", kind="stable")["model"]))
+    pairs = [LOOKED[place % len(LOOKED)] for place in range(len(names))]
+    return {
+        name: Look(name, COLOURS[colour], marker)
+        for name, (colour, marker) in zip(names, pairs, strict=True)
+    }
+
+
+def bayesian(ax: Axes, frame: pd.DataFrame) -> None:
+    """Crosses, not joined, at a Bayesian's mean on the same prompts, where a frame has it."""
+    if "bayes" in frame:
+        mean = frame.groupby("share")["bayes"].mean()
+        ax.plot(mean.index, mean, "x", color=COLOURS["ink"], markersize=7, label="Bayes")
+
+
+def flipped(ax: Axes, frame: pd.DataFrame, named: Mapping[str, Look]) -> None:
+    """A panel of accuracies by share of noise: models, a Bayesian and chance."""
+    lines_and_points(ax, frame, "share", "model", looks=named, aside=ASIDE, errorbar=share_interval)
+    bayesian(ax, frame)
+    ax.axhline(0.5, color=COLOURS["grey"], linestyle="--", linewidth=1)
+    ax.set(ylim=(-0.03, 1.03))

@@ -1,0 +1,1 @@
+"""Eigen-CAM: heat maps, their overlays, and which parts they point at."""

@@ -1,0 +1,295 @@
+"""Eigen-CAM (Muhammad & Yeasin 2020): where the strongest direction of a layer's activations lies.
+
+An image's activations are a matrix with one row a position and one column a channel. Its map is the
+projection of the rows on the leading right singular vector. Two ways lead there: the eigenvector of
+the channel Gram matrix, or directly the map itself as eigenvector of the position Gram matrix. We
+take the smaller matrix and never a singular value decomposition.
+"""
+
+from __future__ import annotations
+
+import matplotlib
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+#: Steps of the power method between two looks, and most looks: a step costs a tenth of a squaring.
+STEPS, LOOKS = 6, 3
+#: Largest residual, in roundings of the lead of an eigenvalue, at which a step finds nothing more.
+ROUNDING = 8
+#: Most squarings of a Gram matrix: 2 ** 10 steps of the power method at the price of ten.
+SQUARINGS = 10
+#: Largest residual |G u - lambda u| / lambda at which an eigenvector counts as found.
+TOLERANCE = 1e-5
+#: Where the mean's energy exceeds the rest's by this factor, centring a Gram matrix loses digits.
+MEAN_DOMINATES = 1e3
+#: An inner product counts as zero below this share of what its factors allow.
+UNDECIDED = 1e-5
+#: Energy of an image's activations within which float32 neither overflows nor loses digits.
+SAFE = (1e-20, 1e20)
+#: A constant map has no more variation than this share of its energy: rounding.
+CONSTANT = 1e-10
+
+
+def token_maps(tokens: Tensor, grid: tuple[int, int], leading: int = 1) -> Tensor:
+    """Tokens of a vision transformer as activation maps.
+
+    ``tokens``: (B, leading + h * w, C), rows of the grid one after another. ``grid``: ``(h, w)``.
+    ``leading``: how many tokens before those of the patches (class, register, distillation) to
+    drop. Returns (B, C, h, w), a view. Raises ValueError if the number of tokens does not fit the
+    grid.
+    """
+    count = tokens.shape[1]
+    if count != leading + grid[0] * grid[1]:
+        raise ValueError(
+            f"tokens: {count} an image; expected {leading} leading ones and {grid[0]} x {grid[1]} "
+            "of the grid"
+        )
+    patches = tokens[:, leading:].transpose(1, 2)
+    return patches.view(*patches.shape[:2], *grid)
+
+
+@torch.no_grad()
+def eigen_cam(activations: Tensor, *, centred: bool = True) -> Tensor:
+    """Eigen-CAM of a batch of activations: signed projections (B, h, w), float32 or float64.
+
+    A map is 0 where the activations are not finite, or the same everywhere.
+
+    The sign of a singular vector is free, and linear-algebra libraries differ in it. Here a map is
+    positive where the layer is active: its inner product with the activations' energy (the squared
+    norm at each position, its mean taken off) is positive. Where that is zero up to rounding, the
+    sum of the map's cubes decides (heat is concentrated, background is spread), and last its
+    largest value.
+
+    ``activations``: (B, C, h, w), any floating-point type; computed in float32, or in float64 if
+    given so. ``centred``: take off each channel's mean over the positions first, as common
+    implementations do. The original paper does not; then the sum of a map decides its sign. Raises
+    ValueError if the activations are not four-dimensional floating-point numbers.
+    """
+    if activations.ndim != 4 or not activations.is_floating_point():
+        raise ValueError(
+            f"activations: {activations.dtype} of shape {tuple(activations.shape)}; "
+            "expected floating-point (batch, channels, height, width)"
+        )
+    if activations.dtype in (torch.float16, torch.bfloat16):
+        activations = activations.float()
+    x = activations.flatten(2)
+    maps, energy = _cam(x, centred)
+    odd = ~((energy > SAFE[0]) & (energy < SAFE[1]))
+    if bool(odd.any()):
+        maps = _with_odd_images(maps, x, odd, centred)
+    return maps.reshape(len(x), *activations.shape[2:])
+
+
+def heat(maps: Tensor, size: tuple[int, int]) -> Tensor:
+    """Maps as heat for an overlay: negative parts cut off, each scaled to [0, 1], resized.
+
+    ``maps``: signed maps (B, h, w). ``size``: height and width of the image in pixels. Returns (B,
+    *size) in [0, 1]; all 0 for a map without positive part.
+    """
+    positive = maps.clamp_min(0)
+    low, high = positive.amin((1, 2), keepdim=True), positive.amax((1, 2), keepdim=True)
+    spread = (high - low).clamp_min(torch.finfo(maps.dtype).tiny)
+    scaled = ((positive - low) / spread)[:, None]
+    return F.interpolate(scaled, size=size, mode="bilinear", align_corners=False)[:, 0]
+
+
+# ------------------------------------------------------------------------------- eigenvectors
+
+
+def _cam(x: Tensor, centred: bool) -> tuple[Tensor, Tensor]:
+    """Maps (B, P) of activations (B, C, P), and the activations' energy (B,)."""
+    gram_of = _by_positions if x.shape[2] <= x.shape[1] else _by_channels
+    maps, energy, varies = gram_of(x, centred)
+    maps = maps * _signs(maps, energy, centred)[:, None]
+    return torch.where(varies[:, None], maps, 0), energy.sum(1)
+
+
+def _with_odd_images(maps: Tensor, x: Tensor, odd: Tensor, centred: bool) -> Tensor:
+    """The same with those images done again whose energy overflows, vanishes or is not a number."""
+    chosen = x[odd]
+    finite = chosen.isfinite().flatten(1).all(1)
+    chosen = chosen.masked_fill(~finite[:, None, None], 0)
+    scale = chosen.abs().amax((1, 2)).clamp_min(torch.finfo(x.dtype).tiny)
+    again, _ = _cam(chosen / scale[:, None, None], centred)
+    again = torch.where(finite[:, None], again * scale[:, None], 0)
+    return maps.masked_scatter(odd[:, None].expand_as(maps), again)
+
+
+#: Maps of unknown sign (B, P), energy (B, P), and whether it varies (B,).
+_Parts = tuple[Tensor, Tensor, Tensor]
+
+
+def _by_positions(x: Tensor, centred: bool) -> _Parts:
+    """From the Gram matrix of the positions, (B, P, P); ``x`` is (B, C, P)."""
+    gram = x.mT @ x
+    energy = gram.diagonal(dim1=1, dim2=2).clone()
+    raw = energy.sum(1)
+    if centred:
+        exact = _trace(_centred_gram(gram)) * MEAN_DOMINATES < raw
+        if bool(exact.any()):
+            rest = x[exact] - x[exact].mean(2, keepdim=True)
+            gram[exact] = rest.mT @ rest
+    vectors, values, trace = _leading_eigenvector(gram)
+    maps = vectors * values.clamp_min(0).sqrt()[:, None]
+    return maps, energy, trace > CONSTANT * raw
+
+
+def _by_channels(x: Tensor, centred: bool) -> _Parts:
+    """From the Gram matrix of the channels, (B, C, C); ``x`` is (B, C, P)."""
+    energy = x.square().sum(1)
+    rest = x - x.mean(2, keepdim=True) if centred else x
+    gram = rest @ rest.mT
+    vectors, _, trace = _leading_eigenvector(gram)
+    return _times(vectors, rest), energy, trace > CONSTANT * energy.sum(1)
+
+
+def _centred_gram(gram: Tensor) -> Tensor:
+    """``gram`` made that of the rows less their mean: both means off, the mean of all back on."""
+    mean = gram.mean(2, keepdim=True)
+    return gram.sub_(mean).sub_(mean.mT).add_(mean.mean(1, keepdim=True))
+
+
+def _trace(gram: Tensor) -> Tensor:
+    return gram.diagonal(dim1=1, dim2=2).sum(1)
+
+
+def _squares(matrices: Tensor) -> Tensor:
+    """Sum of the squares of all entries, (B,): of a symmetric matrix, of its eigenvalues."""
+    return torch.linalg.vector_norm(matrices, dim=(1, 2)).square()
+
+
+def _leading_eigenvector(gram: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Unit eigenvector (B, n), eigenvalue and trace, each (B,). Scales ``gram`` to a trace of 1.
+
+    By the power method, for the images whose leading direction it finds in few steps, by repeated
+    squaring for the others. Where the two leading eigenvalues are too close for that, an ordinary
+    eigensolver in float64 decides.
+    """
+    tiny, eps = torch.finfo(gram.dtype).tiny, torch.finfo(gram.dtype).eps
+    trace = _trace(gram)
+    size = trace.clamp_min(tiny)
+    unit = gram.div_(size[:, None, None])
+    # sum of the squared shares of the directions: 1 where one is left
+    squares = _squares(unit)
+    vectors = _longest_column(unit)
+    for _ in range(LOOKS):
+        for _ in range(STEPS):
+            vectors = _times(vectors, unit)
+        vectors = F.normalize(vectors, dim=1)
+        values, residual = _rayleigh(unit, vectors)
+        # an eigenvector up to rounding, and its value above the norm of all others: the leading one
+        lead = _lead(values, squares)
+        missed = ~(residual <= ROUNDING * eps * lead)
+        if not bool((missed & (lead > 0)).any()):
+            break
+    if bool(missed.any()):
+        vectors[missed] = _by_squaring(unit[missed], squares[missed])
+        values, residual = _rayleigh(unit, vectors)
+        unsure = residual > TOLERANCE * values
+        if bool(unsure.any()):
+            exact_values, exact_vectors = torch.linalg.eigh(unit[unsure].double())
+            values[unsure] = exact_values[:, -1].to(gram.dtype)
+            vectors[unsure] = exact_vectors[:, :, -1].to(gram.dtype)
+    return vectors, values * size, trace
+
+
+def _by_squaring(unit: Tensor, purity: Tensor) -> Tensor:
+    """Leading eigenvectors (B, n) of matrices of trace 1 and ``purity``, by repeated squaring."""
+    tiny, eps = torch.finfo(unit.dtype).tiny, torch.finfo(unit.dtype).eps
+    power = unit
+    for _ in range(SQUARINGS - 1):
+        # all others' shares together are below sqrt(eps): the next power has them below eps
+        if bool((purity > 1 - eps**0.5).all()):
+            break
+        power = (power @ power).div_(purity.clamp_min(tiny)[:, None, None])
+        purity = _squares(power)
+    # all columns are the same direction by now; the last squaring is made for one alone
+    return F.normalize(_times(_longest_column(power), power), dim=1)
+
+
+def _longest_column(power: Tensor) -> Tensor:
+    """Of each matrix the column (B, n) that has lost the fewest digits."""
+    longest = power.diagonal(dim1=1, dim2=2).argmax(1)
+    return power[torch.arange(len(power), device=power.device), longest]
+
+
+def _times(vectors: Tensor, matrices: Tensor) -> Tensor:
+    """Vectors (B, n) by symmetric matrices: from the left, which is five times faster."""
+    return (vectors[:, None] @ matrices)[:, 0]
+
+
+def _rayleigh(unit: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """What would be the eigenvalues of ``vectors``, and the norm of what is left, each (B,)."""
+    image = _times(vectors, unit)
+    values = (vectors * image).sum(1)
+    return values, torch.linalg.vector_norm(image - values[:, None] * vectors, dim=1)
+
+
+def _lead(values: Tensor, squares: Tensor) -> Tensor:
+    """Least lead of an eigenvalue by the sum of ``squares``; not positive if it may not lead."""
+    return values - (squares - values.square()).clamp_min(0).sqrt()
+
+
+# ------------------------------------------------------------------------------- signs
+
+
+def _signs(maps: Tensor, energy: Tensor, centred: bool) -> Tensor:
+    """+1 or -1 for each map (B, P), by the rule of :func:`eigen_cam`."""
+    weight = energy - energy.mean(1, keepdim=True) if centred else torch.ones_like(energy)
+    rules = (weight, maps.square())
+    sign = torch.zeros_like(maps[:, 0])
+    for rule in rules:
+        inner = (maps * rule).sum(1)
+        possible = torch.linalg.vector_norm(maps, dim=1) * torch.linalg.vector_norm(rule, dim=1)
+        decided = inner.abs() > UNDECIDED * possible
+        sign = torch.where((sign == 0) & decided, inner.sign(), sign)
+        if bool(sign.all()):
+            return sign
+    # the first of the largest values up to rounding, so that a tie has one winner everywhere
+    size = maps.abs()
+    first = (size >= (1 - UNDECIDED) * size.amax(1, keepdim=True)).float().argmax(1, keepdim=True)
+    last = torch.where(maps.gather(1, first)[:, 0] < 0, -1.0, 1.0).to(maps.dtype)
+    return torch.where(sign == 0, last, sign)
+
+
+# --------------------------------------------------------------------------- overlay
+
+#: Perceptually even, and its order survives grey print: hotter is lighter.
+COLOURS = "inferno"
+#: Opacity of the hottest heat; the picture's contrast must stay visible below it.
+STRENGTH = 0.75
+#: Brightness of what is cold: the picture steps back, the heat stands out.
+DIM = 0.75
+#: Luma of red, green and blue (ITU-R BT.601).
+LUMA = (0.299, 0.587, 0.114)
+
+
+def overlay(images: Tensor, heat: Tensor) -> Tensor:
+    """Pictures in grey with their heat in colour.
+
+    Colours of a picture and of heat cannot be told apart, so the picture gives its brightness only
+    and the heat gives the colours, the more opaque the hotter.
+
+    ``images``: uint8 (B, 3, H, W). ``heat``: (B, H, W) in [0, 1]; see
+    :func:`featlearn.images.cam.eigencam.heat`. Returns uint8 (B, 3, H, W). Raises ValueError if
+    shapes or types do not fit, or the heat leaves [0, 1].
+    """
+    if images.dtype != torch.uint8 or images.ndim != 4 or images.shape[1] != 3:
+        raise ValueError(
+            f"images: {images.dtype} of shape {tuple(images.shape)}; expected uint8 (B, 3, H, W)"
+        )
+    if heat.shape != (len(images), *images.shape[2:]):
+        raise ValueError(
+            f"heat: shape {tuple(heat.shape)}; expected {(len(images), *images.shape[2:])}"
+        )
+    if not bool(((heat >= 0) & (heat <= 1)).all()):
+        raise ValueError("heat: expected numbers in [0, 1]")
+    weights = torch.tensor(LUMA, device=images.device)
+    grey = torch.einsum("bchw,c->bhw", images.float() / 255, weights)[:, None]
+    table = torch.tensor(matplotlib.colormaps[COLOURS](range(256)), dtype=torch.float32)[:, :3]
+    place = (heat * 255).round().long()
+    coloured = table.to(images.device)[place].permute(0, 3, 1, 2)
+    opacity = STRENGTH * heat[:, None]
+    blended = (1 - opacity) * DIM * grey + opacity * coloured
+    return (blended * 255).round().clamp(0, 255).to(torch.uint8)

@@ -1,0 +1,1 @@
+"""Image data sets: readers of files, a cache of decoded images, splits."""

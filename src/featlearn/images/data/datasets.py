@@ -1,0 +1,376 @@
+"""Real images behind one interface: opened from disk, cached, split, subset by label."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import generator
+from featlearn.images.config_data import given_splits
+from featlearn.images.data.cache import (
+    BOX_COLUMNS,
+    cached,
+    cached_rows,
+    chosen_boxes,
+    read_meta,
+    read_table,
+)
+from featlearn.images.data.on_disk import as_opened
+from featlearn.images.data.readers import READERS
+
+ROLES = ("train", "validation", "test")
+SHARES = {"validation": 0.1, "test": 0.2}
+# a made split larger than this is not copied into memory but written to a cache of its own
+COPIED = 1 << 30
+FAULTS_SHOWN = 10
+# sets up to this size are kept on the device: nothing then waits for copies
+RESIDENT = 8 << 30
+
+
+class Labelled(NamedTuple):
+    """Images uint8 (N, 3, S, S) and their classes int64 (N,)."""
+
+    images: Tensor
+    labels: Tensor
+
+
+def placed(tensor: Tensor, device: torch.device) -> Tensor:
+    """Images or labels on the device if they are small against its memory, else as they are."""
+    return tensor.to(device) if tensor.nbytes <= RESIDENT else tensor
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images of one size with what is known about them.
+
+    ``images`` (N, 3, S, S) uint8: RGB; mapped from the cache, not held in memory. ``labels`` (N,)
+    or (N, classes) int64: index of the class, -1 for none. Where an image shows several classes: 1
+    (there), 0 (not there), -1 (there, but too difficult to be judged). ``classes``: names of the
+    classes; empty without labels. ``names``: what each image is called, e.g. its path in the
+    folder. ``faults``: one row an image that could not be used: ``file``, ``reason``. ``objects``:
+    one row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
+    ``images``, half-open. None for a set without boxes. ``folder``: the cache behind it; None if
+    the images were copied.
+    """
+
+    images: Tensor
+    labels: Tensor
+    classes: tuple[str, ...]
+    names: pd.Series[str]
+    faults: pd.DataFrame
+    objects: pd.DataFrame | None = None
+    folder: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def boxes(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Objects of one image: boxes ``(n, 4)`` float32 xyxy, labels ``(n,)``, difficult ``(n,)``.
+
+        Raises FeatlearnError if the set has no boxes.
+        """
+        if self.objects is None:
+            raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
+        found = self.objects[self.objects["image"] == row]
+        return (
+            torch.tensor(found[list(BOX_COLUMNS)].to_numpy(np.float32)),
+            torch.tensor(found["label"].to_numpy(np.int64)),
+            torch.tensor(found["difficult"].to_numpy(bool)),
+        )
+
+    def subset(self, rows: Tensor, cache_folder: PathLike | None = None) -> ImageSet:
+        """The images ``rows`` (int64), in that order.
+
+        More than a gibibyte is not copied into memory but into a cache of its own, if
+        ``cache_folder`` says where.
+        """
+        chosen = rows.numpy()
+        large = len(rows) * self.images[0].numel() > COPIED
+        if large and cache_folder is not None and self.folder is not None:
+            return _from_cache(cached_rows(self.folder, chosen, cache_folder))
+        return replace(
+            self,
+            images=self.images[rows],
+            labels=self.labels[rows],
+            names=self.names.iloc[chosen].reset_index(drop=True),
+            objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
+            folder=None,
+        )
+
+
+def open_images(
+    settings: Mapping[str, Any],
+    cache_folder: PathLike,
+    split: str | None = None,
+    classes: Sequence[str] | None = None,
+) -> ImageSet:
+    """One split of a data set on disk, decoded into a cache.
+
+    Parameters
+    ----------
+    settings
+        ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``, ``broken``
+        (``report`` leaves images out that cannot be used, and tells which; ``refuse`` stops), and
+        what the kind asks for: see ``config_data`` and the documentation of the readers.
+    cache_folder
+        Where caches lie.
+    split
+        A split that the set itself has; its training images if None.
+    classes
+        Names of the classes in the order of the labels, from another split of the same set.
+
+    Raises
+    ------
+    FeatlearnError
+        If files are missing (it says which, and where they go), or if nothing can be used, or if
+        images are broken and ``broken`` is ``refuse``.
+    """
+    if split is None:
+        split = given_splits(settings)["train"]
+    source = READERS[settings["kind"]](
+        settings if classes is None else {**settings, "classes": list(classes)}, split
+    )
+    opened = _from_cache(cached(source, {**settings, "split": split}, cache_folder))
+    _tell_faults(opened, source.what, settings.get("broken", "report"))
+    return opened
+
+
+def open_splits(
+    settings: Mapping[str, Any], cache_folder: PathLike, *name: object
+) -> dict[str, ImageSet]:
+    """Training, validation and test images.
+
+    A role that the data set has no split of its own for is carved out of the training images, with
+    its share from ``settings["shares"]`` (a tenth and a fifth if absent; 0 for no such part),
+    stratified by class, by the random stream ``name``.
+
+    ``settings``, ``cache_folder``: as for :func:`open_images`; ``splits`` says which split has
+    which role, ``{train: train, test: val}``, where the names of the set's own splits do not.
+    ``*name``: name of the random stream, e.g. ``seed, "mrp", "images", replicate``.
+    """
+    given = given_splits(settings)
+    train = open_images(settings, cache_folder, given["train"])
+    opened = {
+        role: open_images(settings, cache_folder, split, train.classes)
+        for role, split in given.items()
+        if role != "train"
+    }
+    wanted = settings.get("shares")
+    shares = {
+        role: share
+        for role, share in (SHARES if wanted is None else wanted).items()
+        if role not in opened and share > 0
+    }
+    if shares:
+        rows = split_rows(train.labels, shares, *name, "split")
+        opened |= {role: train.subset(rows[role], cache_folder) for role in shares}
+        train = train.subset(rows["train"], cache_folder)
+    return {role: part for role in ROLES if (part := {"train": train, **opened}.get(role))}
+
+
+def split_rows(labels: Tensor, shares: Mapping[str, float], *name: object) -> dict[str, Tensor]:
+    """Rows of the images, dealt out at random, class by class.
+
+    ``labels`` (N,) or (N, classes): only labels of shape (N,) stratify. ``shares``: share of each
+    part, e.g. ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: name of
+    the random stream. Raises FeatlearnError if a part would be empty. Returns a dict: sorted rows
+    of each part. A part has ``floor(N * share)`` images, and of each class a number within one or
+    two of its share.
+    """
+    order = _by_class(labels, *name)
+    parts: dict[str, Tensor] = {}
+    left = 1.0
+    for part, share in shares.items():
+        # every (left / share)-th image of the row of classes, as even as it can be
+        steps = torch.arange(len(order) + 1, dtype=torch.float64) * (share / left)
+        taken = (steps[1:] + 1e-9).floor() > (steps[:-1] + 1e-9).floor()
+        parts[part], order = _sorted(order[taken]), order[~taken]
+        left -= share
+    parts["train"] = _sorted(order)
+    for part, rows in parts.items():
+        if not len(rows):
+            raise FeatlearnError(
+                f"shares: {dict(shares)} of {len(labels)} images leave none for {part}; "
+                "expected at least one"
+            )
+    return parts
+
+
+def in_turn(labels: Tensor) -> Tensor:
+    """Rows with a label, int64 (N,): the first of each class, then the second of each, and so on.
+
+    The first ``n`` are then a balanced subset, and a smaller one lies in a larger one.
+    """
+    rank = torch.zeros_like(labels)
+    for label in torch.unique(labels).tolist():
+        rows = labels == label
+        rank[rows] = torch.arange(int(rows.sum()))
+    known = (labels >= 0).nonzero()[:, 0]
+    place = rank[known] * (int(labels.max()) + 1) + labels[known]
+    return known[place.argsort()]
+
+
+def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
+    """Sorted rows of a share of the labelled images, the same share of each class, at least one.
+
+    Subsets are nested: those of 1 % are among those of 10 % of the same ``name``.
+    """
+    order = _by_class(labels, *name)
+    if labels.dim() > 1:
+        return _sorted(order[: max(1, round(fraction * len(order)))])
+    kept = [
+        rows[: max(1, round(fraction * len(rows)))]
+        for label in _present(labels)
+        if label >= 0 and len(rows := order[labels[order] == label])
+    ]
+    if not kept:
+        raise FeatlearnError("fraction: no image has a label; expected some")
+    return _sorted(torch.cat(kept))
+
+
+def _sorted(rows: Tensor) -> Tensor:
+    return torch.sort(rows)[0]
+
+
+def _present(labels: Tensor) -> list[int]:
+    return np.unique(labels.numpy()).tolist()
+
+
+def _by_class(labels: Tensor, *name: object) -> Tensor:
+    """All rows, class after class, at random within each; a class has a stream of its own."""
+    if labels.dim() > 1:
+        return torch.randperm(len(labels), generator=generator(*name))
+    shuffled = []
+    for label in _present(labels):
+        rows = (labels == label).nonzero().squeeze(1)
+        shuffled.append(rows[torch.randperm(len(rows), generator=generator(*name, label))])
+    return torch.cat(shuffled)
+
+
+def _from_cache(folder: Path) -> ImageSet:
+    meta = read_meta(folder)
+    rows = read_table(folder, "rows")
+    shape = (meta["count"], 3, meta["size"], meta["size"])
+    # a private map: nothing is read before it is used, and nobody can change the file through it
+    images = torch.from_file(
+        str(folder / "images.u8"), shared=False, size=int(np.prod(shape)), dtype=torch.uint8
+    ).view(shape)
+    return ImageSet(
+        images=images,
+        labels=torch.from_numpy(np.stack(rows["label"].to_list()).astype(np.int64)),
+        classes=tuple(meta["classes"]),
+        names=rows["name"],
+        faults=read_table(folder, "faults"),
+        objects=read_table(folder, "boxes") if meta["boxes"] else None,
+        folder=folder,
+    )
+
+
+def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:
+    faults = opened.faults
+    if faults.empty:
+        return
+    lines = [f"  {row.file}: {row.reason}" for row in faults.head(FAULTS_SHOWN).itertuples()]
+    if len(faults) > FAULTS_SHOWN:
+        lines.append(f"  ... and {len(faults) - FAULTS_SHOWN} more")
+    text = (
+        f"{what}: {len(faults)} of {len(faults) + len(opened)} images cannot be used:\n"
+        + "\n".join(lines)
+    )
+    if broken == "refuse":
+        raise FeatlearnError(f"{text}\nbroken: refuse; expected none, or broken: report")
+    print(text, file=sys.stderr, flush=True)
+
+
+# --------------------------------------------------------------------------- classified
+
+
+class Classified(NamedTuple):
+    """Images for training and for testing, and the names of their classes."""
+
+    train: Labelled
+    test: Labelled
+    classes: tuple[str, ...]
+
+
+def open_classified(
+    data: Mapping[str, Any],
+    cache_folder: PathLike,
+    *name: object,
+    most: int | None = None,
+    key: str = "data",
+) -> Classified:
+    """The images of a data set that have a class.
+
+    ``data``: settings of the data set, as for :func:`featlearn.images.data.datasets.open_splits`.
+    ``cache_folder``: folder of decoded images. ``*name``: name of the random stream that splits the
+    set, where it has no split for testing, and that takes the training images. ``most``: about how
+    many training images are taken, of each class the same share; all if absent. ``key``: of
+    ``data`` in the config, for messages. Raises FeatlearnError if files are missing, or images do
+    not have one class each, of two classes or more.
+    """
+    try:
+        opened = open_splits(as_opened(data), cache_folder, *name)
+    except FeatlearnError as error:
+        raise FeatlearnError(f"{key}: {error}") from error
+    train, test = opened["train"], opened["test"]
+    if train.labels.dim() > 1 or len(train.classes) < 2:
+        raise FeatlearnError(f"{key}: expected images with one class each, of two classes or more")
+    known, tested = ((one.labels >= 0).nonzero().squeeze(1) for one in (train, test))
+    for role, rows in (("training", known), ("testing", tested)):
+        if not len(rows):
+            raise FeatlearnError(f"{key}: no image for {role} has a class; expected some")
+    if most is not None and most < len(known):
+        known = fraction_rows(train.labels, most / len(known), *name, "train-images")
+    return Classified(
+        _rows(train, known, cache_folder), _rows(test, tested, cache_folder), tuple(train.classes)
+    )
+
+
+def _rows(images: ImageSet, rows: Tensor, cache_folder: PathLike) -> Labelled:
+    # all of them stay mapped from the cache
+    chosen = images if len(rows) == len(images) else images.subset(rows, cache_folder)
+    return Labelled(chosen.images, chosen.labels)
+
+
+# --------------------------------------------------------------------------- repeats
+
+
+def digests(images: Tensor) -> list[bytes]:
+    """A digest of each of ``images`` (N, 3, S, S) uint8."""
+    return [hashlib.blake2b(one.numpy().data, digest_size=16).digest() for one in images]
+
+
+def repeats(parts: Mapping[str, tuple[Tensor, Tensor]]) -> dict[str, tuple[Tensor, Tensor]]:
+    """Which pictures stand in another part as well, and which under another class.
+
+    ``parts``: by name: images (N, 3, S, S) uint8, as decoded, and labels (N,) int64, or (N,
+    classes). Returns a dict by name: bool (N,), the same pixels stand in another part; bool (N,),
+    the same pixels have another label, in whatever part.
+    """
+    known = {name: digests(images) for name, (images, _) in parts.items()}
+    places: dict[bytes, set[str]] = defaultdict(set)
+    labels: dict[bytes, set[tuple[int, ...]]] = defaultdict(set)
+    for name, (_, own) in parts.items():
+        for one, label in zip(known[name], own.reshape(len(own), -1).tolist(), strict=True):
+            places[one].add(name)
+            labels[one].add(tuple(label))
+    return {
+        name: (
+            torch.tensor([len(places[one]) > 1 for one in own], dtype=torch.bool),
+            torch.tensor([len(labels[one]) > 1 for one in own], dtype=torch.bool),
+        )
+        for name, own in known.items()
+    }

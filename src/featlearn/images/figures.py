@@ -1,0 +1,230 @@
+"""Pictures side by side: contact sheets, heat maps, mosaics. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from featlearn.core.plots import COLOURS, FILLS, canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, FigureBase
+    from torch import Tensor
+
+    from featlearn.images.worlds.world import Pictures
+
+#: Pictures are drawn with at least so many pixels a side, so that their heat is smooth.
+PIXELS = 128
+#: Cells of a picture and its maps, and the gap to the next, in widths of a cell.
+GAP = 0.25
+
+
+def enlarged(images: Tensor, heat: Tensor) -> Tensor:
+    """Overlays of images (N, 3, S, S) of few pixels: their squares stay, the heat is smooth.
+
+    Returns uint8 (N, 3, L, L), with at least ``PIXELS`` a side.
+    """
+    import torch
+
+    from featlearn.images.cam.eigencam import overlay
+
+    times = -(-PIXELS // images.shape[-1])
+    large = images.repeat_interleave(times, 2).repeat_interleave(times, 3)
+    smooth = torch.nn.functional.interpolate(
+        heat[:, None], scale_factor=times, mode="bilinear", align_corners=False
+    )[:, 0]
+    return overlay(large, smooth.clamp(0, 1))
+
+
+def page(height: float) -> Figure:
+    """Pictures close together: words between them need little room."""
+    drawn = canvas(8.2, height)
+    engine = drawn.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
+        engine.set(w_pad=0.02, h_pad=0.02, wspace=0.0, hspace=0.0)
+    return drawn
+
+
+def height_of(width: int, across: int, down: int) -> float:
+    """Inches of rows of slots of ``width`` cells, words included, on a page 8.2 inches wide."""
+    return down * (8.0 / (across * width + (across - 1) * GAP) + 0.26)
+
+
+def slots(part: FigureBase, count: int, names: Sequence[str], across: int) -> list[list[Axes]]:
+    """The empty cells of each picture: one for itself, one for each of ``names``."""
+    width = 1 + len(names)
+    ratios = [*([1.0] * width + [GAP]) * across][:-1]
+    axes = part.subplots(
+        -(-count // across), len(ratios), squeeze=False, gridspec_kw={"width_ratios": ratios}
+    )
+    for ax in axes.flat:
+        ax.set_axis_off()
+    found = []
+    for number in range(count):
+        row, slot = divmod(number, across)
+        found.append(list(axes[row, slot * (width + 1) : slot * (width + 1) + width]))
+        if row == 0:
+            for ax, name in zip(found[-1], ["picture", *names], strict=True):
+                ax.set_title(name, fontsize=8, weight="normal", loc="center", pad=3)
+    return found
+
+
+def image_cell(ax: Axes, picture: Tensor, size: int) -> None:
+    """A picture in coordinates of ``size`` pixels, whatever its own resolution."""
+    ax.set_axis_on()
+    edges = (-0.5, size - 0.5, size - 0.5, -0.5)
+    ax.imshow(picture.permute(1, 2, 0).numpy(), interpolation="nearest", extent=edges)
+    bare(ax)
+
+
+def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figure:
+    """Photographs (N, 3, S, S) in the first row, below it one row of maps a network."""
+    rows = {"photograph": photographs, **overlays}
+    count = len(photographs)
+    drawn = canvas(max(3.0, 1.35 * count), 1.4 * len(rows) + 0.1)
+    axes = drawn.subplots(len(rows), count, squeeze=False)
+    for row, (name, pictures) in zip(axes, rows.items(), strict=True):
+        for ax, picture in zip(row, pictures, strict=True):
+            image_cell(ax, picture, photographs.shape[-1])
+        row[0].set_ylabel(name, fontsize=8)
+    return drawn
+
+
+# --------------------------------------------------------------------------- contact_sheet
+
+#: Outline of what a part is to its image.
+OUTLINES = {
+    "strong": ("part of the class", COLOURS["ink"]),
+    "weak": ("part of the class, faint", COLOURS["blue"]),
+    "distractor": ("part of another class", COLOURS["red"]),
+}
+
+
+def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Figure:
+    """Images of the first classes, one class a row, and below each the outlines of its parts.
+
+    The last column shows a single-view image of the class where there is one.
+
+    ``pictures``: enough images to hold ``columns`` of each class shown. ``classes``, ``columns``:
+    how many classes and images of each.
+    """
+    shown = min(classes, len(pictures.parts_of_class))
+    drawn = canvas(8.2, 0.6 + shown * (6.9 / (2 * columns) + 0.2))
+    axes = drawn.subplots(shown, 2 * columns, squeeze=False)
+    seen: set[str] = set()
+    for label in range(shown):
+        numbers = _chosen(pictures, label, columns)
+        for column, number in enumerate(numbers):
+            picture, outline = axes[label, 2 * column], axes[label, 2 * column + 1]
+            _picture(picture, pictures.images[number])
+            seen |= _outlined(outline, pictures, number)
+            if label == 0:
+                picture.set_title("image", fontsize=8, weight="normal")
+                outline.set_title("its parts", fontsize=8, weight="normal")
+            if pictures.single_view[number]:
+                picture.set_xlabel("single-view", fontsize=8, labelpad=2)
+        for column in range(2 * len(numbers), 2 * columns):
+            axes[label, column].set_axis_off()
+        names = [pictures.part_names[part] for part in pictures.parts_of_class[label]]
+        axes[label, 0].set_ylabel(
+            "\n".join([f"class {label + 1}", *names]),
+            fontsize=8,
+            rotation=0,
+            ha="right",
+            va="center",
+        )
+    marks = [
+        Line2D([], [], color=colour, label=name)
+        for kind, (name, colour) in OUTLINES.items()
+        if kind in seen
+    ]
+    drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8)
+    return drawn
+
+
+def _chosen(pictures: Pictures, label: int, columns: int) -> list[int]:
+    """Numbers of the first multi-view images of a class, then of a single-view one."""
+    own = (pictures.labels == label).nonzero().squeeze(1).tolist()
+    single = [number for number in own if pictures.single_view[number]]
+    multi = [number for number in own if not pictures.single_view[number]]
+    last = single[:1]
+    return (multi[: columns - len(last)] + last + single[1:])[:columns]
+
+
+def _picture(ax: Axes, image: Tensor) -> None:
+    """An image pixel by pixel, without ticks."""
+    ax.imshow(image.permute(1, 2, 0).numpy(), interpolation="nearest")
+    bare(ax)
+
+
+def _outlined(ax: Axes, pictures: Pictures, number: int) -> set[str]:
+    """Draws the masks of an image on white, outlined by kind of part; returns the kinds."""
+    kinds = set()
+    masks = pictures.part_masks(slice(number, number + 1))[0]
+    image = pictures.images[number].permute(1, 2, 0).numpy()
+    anywhere = masks.any(0).numpy()
+    _picture(ax, pictures.images[number])
+    ax.images[0].set_data(np.where(anywhere[..., None], image, 255))
+    strengths, mine = pictures.strengths[number], pictures.own[number]
+    view = int(pictures.view[number])
+    for part in strengths.nonzero().squeeze(1).tolist():
+        kind = "strong" if mine[part] else "distractor"
+        if mine[part] and view >= 0:
+            strong = int(pictures.parts_of_class[pictures.labels[number], view])
+            kind = "strong" if part == strong else "weak"
+        kinds.add(kind)
+        across, down = _outline(masks[part].numpy())
+        ax.plot(across, down, color=OUTLINES[kind][1], linewidth=1)
+    size = image.shape[0]
+    ax.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
+    ax.add_patch(
+        Rectangle((-0.5, -0.5), size, size, fill=False, edgecolor=FILLS["frame"], linewidth=0.8)
+    )
+    return kinds
+
+
+def _outline(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Border of a mask along the edges of its pixels: x and y of pieces, parted by NaN."""
+    framed = np.pad(mask, 1).astype(np.int8)
+    down, across = np.nonzero(np.diff(framed, axis=1)[1:-1])  # upright edges
+    upright = np.stack([[across, across, across], [down, down + 1, down]], 0).astype(float) - 0.5
+    below, right = np.nonzero(np.diff(framed, axis=0)[:, 1:-1])
+    level = np.stack([[right, right + 1, right], [below, below, below]], 0).astype(float) - 0.5
+    x, y = np.concatenate([upright, level], axis=2)
+    x[2] = np.nan
+    return x.T.ravel(), y.T.ravel()
+
+
+# --------------------------------------------------------------------------- mosaic
+
+
+def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:
+    """Pictures side by side with a white border: (height, width, 3) uint8."""
+    own = pictures[pictures["kind"] == kind]
+    counts = [int(own[name].max()) + 1 for name in ("channel", "row", "column")]
+    values = own[["red", "green", "blue"]].to_numpy(np.uint8).reshape(*counts, 3)
+    values = values[: columns * max(1, len(values) // columns)]
+    columns = min(columns, len(values))
+    border = max(1, counts[1] // 16)
+    framed = np.pad(
+        values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255
+    )  # white on the right and below
+    rows = len(framed) // columns
+    grid = framed.reshape(rows, columns, *framed.shape[1:]).transpose(0, 2, 1, 3, 4)
+    return grid.reshape(rows * framed.shape[1], columns * framed.shape[2], 3)
+
+
+def bare(ax: Axes) -> None:
+    """No ticks, no frame, no grid."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)

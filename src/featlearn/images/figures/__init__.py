@@ -1,1 +1,0 @@
-"""How pictures and what is measured on them are drawn."""

@@ -1,0 +1,227 @@
+"""Masked prediction of pixels: SimMIM and MAE."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from featlearn.core.errors import ConfigError
+from featlearn.images.encoders.base import Encoder, sin_cos_positions
+from featlearn.images.encoders.vit import EPSILON, Block, VisionTransformer, initialise_transformer
+from featlearn.images.methods.masked import (
+    MaskedObjective,
+    MaskToken,
+    masked_count,
+    random_order,
+    upsample,
+    whole_cells,
+)
+from featlearn.images.rng import Draws
+
+
+class SimMIM(MaskedObjective):
+    """Mean absolute error of the predicted pixels, over the masked pixels only (equation (1)).
+
+    ``loss = sum over masked pixels |prediction - image| / (masked pixels * 3)``. Every image has
+    the same number of masked pixels. ``mask_size``: side of a mask cell in pixels; the official 32
+    is for images of 192 to 224. ``mask_ratio``: share of masked cells (official 0.6), rounded up to
+    whole cells. ``mask_token``: ``pixels`` or ``stem``, see :class:`MaskToken`; None chooses by the
+    encoder. ``decoder``: ``transformer``, or ``linear``: the official 1x1 convolution and pixel
+    shuffle. ``decoder_depth``: blocks of the transformer: 4 in the paper, 3 in its first version.
+    ``decoder_width``, ``decoder_heads``, ``decoder_mlp_ratio``: of the transformer.
+    ``decoder_stride``: pixels of one cell of the transformer's grid, a multiple of the encoder's
+    stride: a coarser grid is cheaper. None for the encoder's own.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        mask_size: int = 32,
+        mask_ratio: float = 0.6,
+        mask_token: str | None = None,
+        decoder: str = "transformer",
+        decoder_depth: int = 4,
+        decoder_width: int = 64,
+        decoder_heads: int = 2,
+        decoder_mlp_ratio: float = 2.0,
+        decoder_stride: int | None = None,
+    ):
+        super().__init__(encoder, mask_size, mask_ratio)
+        self.mask = MaskToken(encoder, mask_size, mask_token)
+        if decoder == "linear":
+            self.decoder: nn.Module = LinearDecoder(encoder)
+        elif decoder == "transformer":
+            stride = encoder.stride if decoder_stride is None else decoder_stride
+            self.decoder = TransformerDecoder(
+                encoder, stride, decoder_depth, decoder_width, decoder_heads, decoder_mlp_ratio
+            )
+        else:
+            raise ConfigError(f"pretraining.decoder: {decoder!r}; expected transformer or linear")
+
+    def reconstruct(self, images: Tensor, mask: Tensor) -> Tensor:
+        """All pixels of images (B, 3, H, W) as predicted from what the mask (B, h, w) leaves."""
+        whole_cells(self.encoder, images)
+        return self.decoder(self.encoder.body(self.mask(self.encoder, images, mask)))
+
+    def loss(self, images: Tensor, mask: Tensor) -> Tensor:
+        predicted = self.reconstruct(images, mask)
+        hidden = upsample(mask, self.mask_size)[:, None].to(images.dtype)
+        errors = (predicted.float() - images) * hidden
+        return errors.abs().sum() / (hidden.sum() * images.shape[1])
+
+
+class LinearDecoder(nn.Module):
+    """SimMIM's head: from each cell of the map to the pixels of that cell."""
+
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.stride = encoder.stride
+        self.head = nn.Conv2d(encoder.width, 3 * self.stride**2, 1)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, width, h, w) to (B, 3, stride * h, stride * w)."""
+        return F.pixel_shuffle(self.head(features), self.stride)
+
+
+class TransformerDecoder(nn.Module):
+    """Transformer blocks over the cells of the map, then the pixels of each cell.
+
+    Positions are sines and cosines. With a coarser grid than the encoder's, one token is made of
+    several cells.
+    """
+
+    def __init__(
+        self, encoder: Encoder, stride: int, depth: int, width: int, heads: int, mlp_ratio: float
+    ):
+        super().__init__()
+        if stride % encoder.stride:
+            raise ConfigError(
+                f"pretraining.decoder_stride: {stride}; expected a multiple of the encoder's "
+                f"stride {encoder.stride}"
+            )
+        self.stride, self.width = stride, width
+        merged = stride // encoder.stride
+        self.embed = nn.Conv2d(encoder.width, width, merged, merged)
+        self.blocks = nn.Sequential(*(Block(width, heads, mlp_ratio) for _ in range(depth)))
+        self.norm = nn.LayerNorm(width, EPSILON)
+        self.head = nn.Linear(width, 3 * stride**2)
+        initialise_transformer(self)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, encoder width, h, w) to (B, 3, H, W) pixels."""
+        embedded = self.embed(features)
+        grid = (embedded.shape[-2], embedded.shape[-1])
+        tokens = embedded.flatten(2).transpose(1, 2)
+        places = sin_cos_positions(grid, self.width, tokens.device).to(tokens.dtype)
+        tokens = self.blocks(tokens + places)
+        pixels = self.head(self.norm(tokens)).transpose(1, 2).reshape(len(tokens), -1, *grid)
+        return F.pixel_shuffle(pixels, self.stride)
+
+
+# --------------------------------------------------------------------------- mae
+# The encoder sees the visible patches only, so it must be a vision transformer; a small decoder
+# sees them together with mask tokens. The tokens stay in the random order in which the patches were
+# drawn, the visible ones in front, and each carries the position of its patch. Attention does not
+# look at the order, so sorting them before the decoder, as the official code does, gives the same
+# loss.
+
+
+class MAE(MaskedObjective):
+    """Mean squared error of the pixels of the masked patches.
+
+    ``loss = mean over masked patches and their pixels (prediction - target)^2``, where the target
+    is the patch, by default less its mean and over its standard deviation (section 4.1).
+    ``encoder``: a vision transformer. ``mask_ratio``: share of masked patches (0.75 in the paper),
+    rounded up. ``decoder_depth``, ``decoder_width``, ``decoder_heads``, ``decoder_mlp_ratio``: the
+    decoder's transformer; the paper's has 8 blocks of width 512 with 16 heads.
+    ``normalised_target``: whether each target patch is normalised.
+    """
+
+    encoder: VisionTransformer
+    places: Tensor  # (N, decoder_width)
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        mask_ratio: float = 0.75,
+        decoder_depth: int = 8,
+        decoder_width: int = 512,
+        decoder_heads: int = 16,
+        decoder_mlp_ratio: float = 4.0,
+        normalised_target: bool = True,
+    ):
+        if not isinstance(encoder, VisionTransformer):
+            raise ConfigError(
+                f"pretraining.kind: mae needs a vision transformer, not {type(encoder).__name__}: "
+                "it drops the masked patches (use simmim)"
+            )
+        if encoder.kinds is not None:
+            raise ConfigError(
+                "encoder.positions: relative; mae drops patches, expected learned or sin_cos"
+            )
+        super().__init__(encoder, encoder.stride, mask_ratio)
+        self.normalised_target = normalised_target
+        self.embed = nn.Linear(encoder.width, decoder_width)
+        self.token = nn.Parameter(torch.empty(1, 1, decoder_width))
+        places = sin_cos_positions(encoder.grid(encoder.size), decoder_width)
+        self.register_buffer("places", places, persistent=False)
+        self.blocks = nn.Sequential(
+            *(Block(decoder_width, decoder_heads, decoder_mlp_ratio) for _ in range(decoder_depth))
+        )
+        self.norm = nn.LayerNorm(decoder_width, EPSILON)
+        self.head = nn.Linear(decoder_width, 3 * encoder.stride**2)
+        for part in (self.embed, self.blocks, self.head):
+            initialise_transformer(part)
+        nn.init.normal_(self.token, std=0.02)
+
+    def draw_mask(self, images: Tensor, draws: Draws) -> Tensor:
+        """A random order of the patches, int64 (B, N); the last of them are masked."""
+        number = len(self.places)
+        return random_order(draws, number).to(images.device, non_blocking=True)
+
+    def visible(self, order: Tensor) -> int:
+        """How many patches stay visible of those in ``order`` (B, N)."""
+        return order.shape[1] - masked_count(self.mask_ratio, order.shape[1])
+
+    def predict(self, images: Tensor, order: Tensor) -> Tensor:
+        """Predicted patches (B, masked, 3 * patch * patch), in the order of the masked ones."""
+        visible = self.visible(order)
+        seen = take(self.encoder.embed(self.encoder.stem(images)), order[:, :visible])
+        latent = self.embed(self.encoder.encode(seen))
+        first, latent = latent.split([self.encoder.leading, visible], 1)
+        places = self.places[order].to(latent.dtype)
+        hidden = self.token.to(latent.dtype) + places[:, visible:]
+        tokens = self.blocks(torch.cat([first, latent + places[:, :visible], hidden], 1))
+        return self.head(self.norm(tokens[:, self.encoder.leading + visible :]))
+
+    def loss(self, images: Tensor, mask: Tensor) -> Tensor:
+        """Mean loss of images (B, 3, H, W) under an order of their patches (B, N)."""
+        target = take(patches(images, self.mask_size), mask[:, self.visible(mask) :])
+        if self.normalised_target:
+            variance, mean = torch.var_mean(target, -1, keepdim=True)
+            target = (target - mean) * (variance + 1e-6).rsqrt()
+        return F.mse_loss(self.predict(images, mask).float(), target)
+
+    def reconstruct(self, images: Tensor, order: Tensor) -> Tensor:
+        """Images (B, 3, H, W) with the masked patches (in units of the target) as predicted."""
+        whole = patches(images, self.mask_size)
+        predicted = self.predict(images, order).to(whole.dtype)
+        hidden = order[:, self.visible(order) :, None].expand_as(predicted)
+        return fold(whole.scatter(1, hidden, predicted), self.mask_size, self.encoder.size)
+
+
+def take(tokens: Tensor, places: Tensor) -> Tensor:
+    """Tokens (B, N, D) at places (B, n) of each image: (B, n, D)."""
+    return tokens.gather(1, places[:, :, None].expand(-1, -1, tokens.shape[2]))
+
+
+def patches(images: Tensor, patch: int) -> Tensor:
+    """(B, 3, H, W) to (B, N, 3 * patch * patch), rows of patches one after another."""
+    return F.pixel_unshuffle(images, patch).flatten(2).transpose(1, 2)
+
+
+def fold(pieces: Tensor, patch: int, size: tuple[int, int]) -> Tensor:
+    """Undo :func:`patches` for images of ``size`` = (H, W)."""
+    grid = (size[0] // patch, size[1] // patch)
+    return F.pixel_shuffle(pieces.transpose(1, 2).unflatten(2, grid), patch)  # type: ignore[no-untyped-call]

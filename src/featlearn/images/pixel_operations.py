@@ -1,0 +1,338 @@
+"""Operations on the pixels of a batch: resampling, colour, and the fifteen of RandAugment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+Interpolation = Literal["bilinear", "bicubic"]
+
+
+def separable(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """``rows @ image @ columns.T`` for each channel of each image.
+
+    ``images`` (n, c, h, w): floating point. ``rows`` (n, H, h). ``columns`` (n, W, w). Returns
+    ``(n, c, H, W)``.
+    """
+    n, channels, height, width = images.shape
+    lines = images.reshape(n, channels * height, width)
+    across = torch.bmm(lines, columns.transpose(1, 2)).view(n, channels, height, -1)
+    # channel by channel: one product of all would want, and leave, them between the rows
+    return rows[:, None] @ across
+
+
+def window_weights(
+    start: Tensor, length: Tensor, source: int, target: int, interpolation: Interpolation
+) -> Tensor:
+    """How pixels of a window of a line make up the pixels of the resized window.
+
+    As Pillow and torchvision resize (with antialiasing) what was cut out before: nothing outside
+    the window counts.
+
+    ``start``, ``length`` (n,): first pixel and number of pixels of the windows. ``source``,
+    ``target``: pixels of the line, and of the result. Returns ``(n, target, source)`` float32; each
+    row sums to 1.
+    """
+    device = start.device
+    start, length = start.view(-1, 1, 1).float(), length.view(-1, 1, 1).float()
+    scale = length / target
+    pixel = torch.arange(source, device=device).view(1, 1, -1) + 0.5 - start
+    width = scale.clamp(min=1)
+    centre = (torch.arange(target, device=device).view(1, -1, 1) + 0.5) * (scale / width)
+    kernel = _triangle if interpolation == "bilinear" else _cubic
+    weights = kernel((pixel / width - centre).abs_())
+    weights.mul_(((pixel > 0) & (pixel < length)).float())
+    return weights.div_(weights.sum(-1, keepdim=True))
+
+
+def _triangle(x: Tensor) -> Tensor:
+    """``1 - x`` for 0 <= x <= 1, in place."""
+    return x.neg_().add_(1).clamp_(min=0)
+
+
+def _cubic(x: Tensor) -> Tensor:
+    """Keys' kernel with a = -0.5, as in Pillow, for x >= 0."""
+    near = (1.5 * x).sub_(2.5).mul_(x).mul_(x).add_(1)
+    far = (-0.5 * x).add_(2.5).mul_(x).sub_(4).mul_(x).add_(2)
+    return torch.where(x < 1, near, far.mul_(x < 2))
+
+
+def resized_crop(
+    images: Tensor, boxes: Tensor, size: int, interpolation: Interpolation = "bilinear"
+) -> Tensor:
+    """A window of each image, resized.
+
+    ``images`` (n, 3, h, w): floating point in [0, 1]. ``boxes`` (n, 4) int64:
+    ``top, left, height, width`` in pixels. ``size``: side of the result. Returns
+    ``(n, 3, size, size)`` in [0, 1].
+    """
+    top, left, height, width = boxes.unbind(1)
+    rows = window_weights(top, height, images.shape[2], size, interpolation)
+    columns = window_weights(left, width, images.shape[3], size, interpolation)
+    resized = separable(images, rows, columns)
+    return resized.clamp_(0, 1) if interpolation == "bicubic" else resized
+
+
+def shifted_windows(images: Tensor, top: Tensor, left: Tensor, size: int) -> Tensor:
+    """The window of ``size`` x ``size`` pixels at ``top, left`` of each image, copied.
+
+    ``images`` (n, c, h, w): any type. ``top``, ``left`` (n,) int64: on the device of the images.
+    """
+    images = images.contiguous()
+    n, channels, height, width = images.shape
+    # a row of a window is a run of the memory: all runs are copied at once
+    planes = torch.arange(n * channels, device=images.device).view(n, channels, 1)
+    line = torch.arange(size, device=images.device)
+    starts = planes * (height * width) + (top.view(-1, 1, 1) + line) * width + left.view(-1, 1, 1)
+    runs = images.view(-1).as_strided((images.numel() - size + 1, size), (1, 1))
+    return runs.index_select(0, starts.flatten()).view(n, channels, size, size)
+
+
+def affine(images: Tensor, matrix: Tensor, fill: float = 0.0) -> Tensor:
+    """Bilinear: the value at an output point is the input's at ``matrix @ (x, y, 1)``.
+
+    ``images`` (n, c, s, s): floating point, square. ``matrix`` (n, 2, 3): points are in pixels from
+    the top left corner; the centre of the first pixel is (0.5, 0.5). ``fill``: value outside of the
+    image.
+    """
+    size = images.shape[-1]
+    linear, shift = matrix[:, :, :2], matrix[:, :, 2]
+    # from pixels to the coordinates of grid_sample, where the image spans [-1, 1]
+    shift = linear.sum(2) + 2 * shift / size - 1
+    theta = torch.cat([linear, shift.unsqueeze(2)], 2)
+    grid = F.affine_grid(theta, list(images.shape), align_corners=False)
+    return F.grid_sample(images - fill, grid, align_corners=False).add_(fill)
+
+
+def gaussian_blur(images: Tensor, sigma: Tensor, taps: int) -> Tensor:
+    """Blur, each image with its own width; the border is reflected.
+
+    ``images`` (n, 3, s, s): floating point, square. ``sigma`` (n,): standard deviation in pixels.
+    ``taps``: odd number of pixels along each side of the kernel, less than twice the image's.
+    """
+    size = images.shape[-1]
+    x = torch.arange(taps, device=images.device) - taps // 2
+    kernel = torch.exp(-0.5 * (x / sigma.view(-1, 1)) ** 2)
+    kernel = kernel / kernel.sum(1, keepdim=True)
+    matrix = (kernel @ _reflected(size, taps, images.device)).view(-1, size, size)
+    return separable(images, matrix, matrix)
+
+
+@lru_cache(maxsize=16)
+def _reflected(size: int, taps: int, device: torch.device) -> Tensor:
+    """Which pixel each tap of each pixel meets, ``(taps, size * size)`` of zeros and ones."""
+    met = torch.arange(size) + (torch.arange(taps) - taps // 2).view(-1, 1)
+    met = met.abs()
+    met = torch.where(met >= size, 2 * size - 2 - met, met)
+    return F.one_hot(met, size).to(torch.float32).flatten(1).to(device)
+
+
+# --------------------------------------------------------------------------- colour
+# Images are float32 ``(n, 3, h, w)`` in [0, 1], parameters ``(n,)`` on the same device; so are the
+# results. Definitions are torchvision's (``torchvision.transforms.functional``), for float images.
+
+# ITU-R 601-2 luma, as in Pillow and torchvision
+LUMA = (0.2989, 0.587, 0.114)
+
+
+def each(values: Tensor) -> Tensor:
+    """``(n,)`` to ``(n, 1, 1, 1)``, to go with images."""
+    return values.view(-1, 1, 1, 1)
+
+
+def luma(images: Tensor) -> Tensor:
+    """Brightness as the eye sees it, ``(n, 1, h, w)``."""
+    red, green, blue = images.unbind(1)
+    grey = (red * LUMA[0]).add_(green, alpha=LUMA[1]).add_(blue, alpha=LUMA[2])
+    return grey.unsqueeze(1)
+
+
+def grey(images: Tensor) -> Tensor:
+    """Without colour, three equal channels."""
+    return luma(images).expand_as(images)
+
+
+def brightness(images: Tensor, factor: Tensor) -> Tensor:
+    """Blend with black: 0 is black, 1 changes nothing."""
+    return (images * each(factor)).clamp_(0, 1)
+
+
+def contrast(images: Tensor, factor: Tensor) -> Tensor:
+    """Blend with the mean brightness of the image."""
+    return _blend(images, luma(images).mean((1, 2, 3), keepdim=True), factor)
+
+
+def saturation(images: Tensor, factor: Tensor) -> Tensor:
+    """Blend with the grey image."""
+    return _blend(images, luma(images), factor)
+
+
+def sharpness(images: Tensor, factor: Tensor) -> Tensor:
+    """Blend with a smoothed image (3 x 3, centre weighs 5 of 13), all but the outermost pixels."""
+    smooth = images.clone()
+    inner = images[:, :, 1:-1, 1:-1]
+    smooth[:, :, 1:-1, 1:-1] = (9 * F.avg_pool2d(images, 3, stride=1) + 4 * inner) / 13
+    return _blend(images, smooth, factor)
+
+
+def hue(images: Tensor, shift: Tensor) -> Tensor:
+    """Turn the colour circle by ``shift`` of a whole turn, in [-0.5, 0.5]."""
+    red, green, blue = images.unbind(1)
+    value = torch.maximum(torch.maximum(red, green), blue)
+    spread = value - torch.minimum(torch.minimum(red, green), blue)
+    # which channel is the largest says in which third of the circle the colour lies; products with
+    # masks, as torch.where is slow on a processor
+    is_red = value == red
+    is_green = (value == green).logical_and_(~is_red)
+    is_blue = ~(is_red | is_green)
+    ahead = (green - blue) * is_red + (blue - red) * is_green + (red - green) * is_blue
+    # grey has no place on the circle: 0 over anything
+    sixth = ahead.div_(spread.clamp(min=1e-30)).add_(is_green, alpha=2).add_(is_blue, alpha=4)
+    sixth = sixth.add_(6 * shift.view(-1, 1, 1)).unsqueeze(1)
+    corners = torch.arange(5.0, 0.0, -2.0, device=images.device).view(3, 1, 1)
+    k = sixth + corners
+    k = k.sub_((k / 6).floor_(), alpha=6)  # modulo 6; torch.remainder is slow
+    lost = torch.minimum(k, 4 - k).clamp_(0, 1).mul_(spread.unsqueeze(1))
+    return torch.sub(value.unsqueeze(1), lost, out=lost)
+
+
+def invert(images: Tensor) -> Tensor:
+    """The negative."""
+    return 1 - images
+
+
+def solarise(images: Tensor, threshold: Tensor) -> Tensor:
+    """The negative of all values at or above ``threshold``."""
+    return torch.where(images >= each(threshold), 1 - images, images)
+
+
+def solarise_add(images: Tensor, added: Tensor) -> Tensor:
+    """Values below a half become brighter by ``added``."""
+    return torch.where(images * 255 < 127.5, (images + each(added)).clamp(max=1), images)
+
+
+def posterise(images: Tensor, bits: Tensor) -> Tensor:
+    """Keep the first ``bits`` (0 to 8) of the 8 bits of each value."""
+    step = 2 ** (8 - each(bits))
+    return torch.floor(_levels(images) / step) * step / 255
+
+
+def autocontrast(images: Tensor) -> Tensor:
+    """Stretch each channel to the whole range; a channel of one value stays."""
+    low, high = images.amin((2, 3), keepdim=True), images.amax((2, 3), keepdim=True)
+    flat = low == high
+    scale = 1 / torch.where(flat, 1.0, high - low)
+    return torch.where(flat, images, ((images - low) * scale).clamp(0, 1))
+
+
+def equalise(images: Tensor) -> Tensor:
+    """Level the histogram of each channel, 256 bins."""
+    shape = images.shape
+    levels = _levels(images).flatten(2).flatten(0, 1)
+    # how many pixels are at or below a level: from sorted values, which adds in no random order
+    ordered = torch.sort(levels, dim=1)[0]
+    marks = torch.arange(256, device=images.device, dtype=levels.dtype).expand(len(levels), -1)
+    below = torch.searchsorted(ordered, marks.contiguous(), right=True)
+    pixels = levels.shape[1]
+    brightest = pixels - torch.searchsorted(ordered, ordered[:, -1:].contiguous())
+    step = (pixels - brightest) // 255
+    safe = step.clamp(min=1)
+    table = (below + safe // 2) // safe
+    table = F.pad(table, (1, 0))[:, :-1].clamp(0, 255)
+    leveled = table.gather(1, levels.long()).to(images.dtype)
+    return torch.where(step == 0, levels, leveled).view(shape) / 255
+
+
+def _levels(images: Tensor) -> Tensor:
+    """Whole numbers 0 to 255, as floats."""
+    return (images * 255).round_()
+
+
+def _blend(images: Tensor, other: Tensor, factor: Tensor) -> Tensor:
+    weight = each(factor)
+    return (images * weight + other * (1 - weight)).clamp_(0, 1)
+
+
+# --------------------------------------------------------------------------- randaugment
+# The "increasing" set of the timm library (Apache-2.0), whose ranges are kept: a larger level
+# always changes more. Levels go from 0 to 10.
+
+MAX_LEVEL = 10
+Operation = Callable[[Tensor, Tensor, Tensor, float], Tensor]
+
+
+def change(
+    name: str, level: Tensor, sign: Tensor, fill: float
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """The operation ``name`` as a function of some images and of their rows.
+
+    ``level`` (n,): 0 to 10, one an image of the whole batch. ``sign`` (n,): 1 or -1. ``fill``:
+    value of what moves in from outside.
+    """
+
+    def changed(part: Tensor, rows: Tensor) -> Tensor:
+        share = level[rows].to(part.device) / MAX_LEVEL
+        return OPERATIONS[name](part, share, sign[rows].to(part.device), fill)
+
+    return changed
+
+
+def _enhance(change: Callable[[Tensor, Tensor], Tensor]) -> Operation:
+    return lambda images, share, sign, _: change(images, (1 + 0.9 * share * sign).clamp(min=0.1))
+
+
+def _matrix(images: Tensor) -> Tensor:
+    """The identity for each image, ``(n, 2, 3)``."""
+    return torch.eye(2, 3, device=images.device).repeat(len(images), 1, 1)
+
+
+def _rotate(images: Tensor, share: Tensor, sign: Tensor, fill: float) -> Tensor:
+    """Up to 30 degrees about the middle."""
+    angle = torch.deg2rad(30 * share * sign)
+    cos, sin, middle = angle.cos(), angle.sin(), images.shape[-1] / 2
+    matrix = _matrix(images)
+    matrix[:, 0, 0], matrix[:, 0, 1] = cos, sin
+    matrix[:, 1, 0], matrix[:, 1, 1] = -sin, cos
+    matrix[:, 0, 2] = middle * (1 - cos - sin)
+    matrix[:, 1, 2] = middle * (1 - cos + sin)
+    return affine(images, matrix, fill)
+
+
+def _moved(row: int, column: int, reach: float) -> Operation:
+    """Sets one entry of the matrix: a shear, or a shift by a share of the side (column 2)."""
+
+    def move(images: Tensor, share: Tensor, sign: Tensor, fill: float) -> Tensor:
+        matrix = _matrix(images)
+        unit = images.shape[-1] if column == 2 else 1
+        matrix[:, row, column] = reach * share * sign * unit
+        return affine(images, matrix, fill)
+
+    return move
+
+
+OPERATIONS: dict[str, Operation] = {
+    "autocontrast": lambda images, share, sign, fill: autocontrast(images),
+    "equalise": lambda images, share, sign, fill: equalise(images),
+    "invert": lambda images, share, sign, fill: invert(images),
+    "rotate": _rotate,
+    "posterise": lambda images, share, sign, fill: posterise(images, 4 - (share * 4).floor()),
+    "solarise": lambda images, share, sign, fill: solarise(
+        images, (256 - (share * 256).floor()) / 255
+    ),
+    "solarise_add": lambda images, share, sign, fill: solarise_add(
+        images, (share * 110).floor() / 255
+    ),
+    "saturation": _enhance(saturation),
+    "contrast": _enhance(contrast),
+    "brightness": _enhance(brightness),
+    "sharpness": _enhance(sharpness),
+    "shear_x": _moved(0, 1, 0.3),
+    "shear_y": _moved(1, 0, 0.3),
+    "translate_x": _moved(0, 2, 0.45),
+    "translate_y": _moved(1, 2, 0.45),
+}

@@ -1,0 +1,50 @@
+"""The random numbers of one training step, by name, for any split of the batch.
+
+Every number that a step draws (crops, flips, masks, mixing partners) comes from a stream that is
+named after the run, the step and the purpose. Nothing has to be saved to go on after an
+interruption, and a process that holds a part of the batch draws the same numbers for its images
+as one process that holds all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from featlearn.core.seeds import generator
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Random numbers for the images of one batch.
+
+    ``name``: name of the run's stream, e.g. ``(seed, "mrp", "images", replicate)``. ``step``: step
+    of the training, or any other number that tells batches apart. ``size``: number of images in the
+    whole batch, over all processes. ``rows``: which of them this process holds; None for all.
+    """
+
+    name: tuple[object, ...]
+    step: int
+    size: int
+    rows: slice | None = None
+
+    def __len__(self) -> int:
+        return len(range(self.size)[self._own])
+
+    @property
+    def _own(self) -> slice:
+        return slice(None) if self.rows is None else self.rows
+
+    def generator(self, purpose: str) -> torch.Generator:
+        """A CPU generator of this step and ``purpose``; the same in every process."""
+        return generator(*self.name, self.step, purpose)
+
+    def uniform(self, purpose: str, *shape: int) -> Tensor:
+        """Numbers in ``[0, 1)``: float32, ``(images of this process, *shape)``, on the CPU."""
+        return torch.rand(self.size, *shape, generator=self.generator(purpose))[self._own]
+
+    def normal(self, purpose: str, *shape: int) -> Tensor:
+        """Standard normal numbers: float32, ``(images of this process, *shape)``, on the CPU."""
+        return torch.randn(self.size, *shape, generator=self.generator(purpose))[self._own]

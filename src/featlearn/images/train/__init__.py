@@ -1,0 +1,1 @@
+"""Training and frozen evaluation of networks on images."""

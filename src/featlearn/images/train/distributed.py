@@ -1,0 +1,237 @@
+"""One training in several processes, each with its rows of every batch (data-parallel).
+
+Started by ``torchrun``, which tells each process its place in the environment. A step's gradients,
+scalars and statistics are summed in one exchange of a flat tensor, always in the same order, so
+that a run repeats itself; all processes then make the same optimiser step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as exchange
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from featlearn.core.devices import free_device
+
+#: How long a process waits for the others before it gives up.
+PATIENCE = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process's place among those that train together."""
+
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Only the first process writes files and speaks."""
+        return self.rank == 0
+
+    def rows(self, size: int, part: int = 0, parts: int = 1) -> slice:
+        """The rows of a batch of ``size`` that this process takes in ``part`` of its ``parts``.
+
+        They begin at even places, because mixup and CutMix mix neighbours.
+        """
+        number, of, pairs = self.rank * parts + part, self.count * parts, (size + 1) // 2
+        first, end = 2 * (number * pairs // of), 2 * ((number + 1) * pairs // of)
+        return slice(first, min(end, size))
+
+    def sum_(self, tensors: Sequence[Tensor]) -> None:
+        """Replace each floating-point tensor by its sum over all processes."""
+        if self.count == 1 or not tensors:
+            return
+        flat = torch.cat([tensor.detach().reshape(-1).float() for tensor in tensors])
+        exchange.all_reduce(flat)
+        sizes = [tensor.numel() for tensor in tensors]
+        for tensor, summed in zip(tensors, torch.split(flat, sizes), strict=True):
+            tensor.detach().copy_(summed.view(tensor.shape))
+
+    def copy_first_(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by that of the first process."""
+        if self.count > 1:
+            for tensor in tensors:
+                exchange.broadcast(tensor.detach(), src=0)
+
+
+def current() -> Processes:
+    """The processes that were joined; a single one if none were."""
+    if not exchange.is_initialized():
+        return Processes()
+    return Processes(exchange.get_rank(), exchange.get_world_size())
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
+    """Join the processes that ``torchrun`` started; without it there is only this one.
+
+    ``device``: kind of device: CUDA talks by NCCL, all else by Gloo.
+
+    Yields (Processes, torch.device): the place of this process and its own device.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield Processes(), device
+        return
+    on_cuda = device.type == "cuda"
+    if on_cuda:
+        device = free_device(int(os.environ.get("LOCAL_RANK", "0")))
+    exchange.init_process_group("nccl" if on_cuda else "gloo", timeout=PATIENCE)
+    try:
+        yield current(), device
+    finally:
+        exchange.destroy_process_group()
+
+
+# --------------------------------------------------------------------------- state from the first
+
+
+def _described(tensors: Mapping[str, Tensor], text: str) -> bytes:
+    shapes = {name: (list(t.shape), str(t.dtype).rpartition(".")[2]) for name, t in tensors.items()}
+    return json.dumps({"text": text, "tensors": shapes}).encode()
+
+
+def from_first(
+    processes: Processes, found: tuple[dict[str, Tensor], str] | None, device: torch.device
+) -> tuple[dict[str, Tensor], str] | None:
+    """What the first process has found (CPU tensors by name, and a text), in every process.
+
+    The others need not see the first one's disk. No Python object is sent, only numbers.
+    """
+    if processes.count == 1:
+        return found
+    told = b"" if found is None else _described(*found)
+    length = torch.tensor([len(told)], device=device)
+    exchange.broadcast(length, src=0)
+    if int(length) == 0:
+        return None
+    words = _bytes(told, int(length), device)
+    exchange.broadcast(words, src=0)
+    content = json.loads(bytes(words.tolist()))
+    tensors = {}
+    for name, (shape, kind) in content["tensors"].items():
+        own = found[0][name] if found else torch.empty(shape, dtype=getattr(torch, kind))
+        moved = own.to(device)
+        exchange.broadcast(moved, src=0)
+        tensors[name] = moved.cpu()
+    return tensors, content["text"]
+
+
+def _bytes(told: bytes, length: int, device: torch.device) -> Tensor:
+    return torch.tensor(list(told) or [0] * length, dtype=torch.uint8, device=device)
+
+
+# --------------------------------------------------------------------------- batch norm
+
+
+def running_statistics(module: nn.Module) -> list[Tensor]:
+    """Running means and variances of all batch norms of ``module``."""
+    return [
+        statistic
+        for layer in module.modules()
+        if isinstance(layer, _BatchNorm)
+        for statistic in (layer.running_mean, layer.running_var)
+        if statistic is not None
+    ]
+
+
+class _SumOverProcesses(torch.autograd.Function):
+    """Sum over processes; the gradient of a sum that all of them use is a sum again."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor) -> Tensor:
+        total = value.clone()
+        exchange.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        total = gradients[0].contiguous().clone()
+        exchange.all_reduce(total)
+        return total
+
+
+def _summed(value: Tensor) -> Tensor:
+    return _SumOverProcesses.apply(value)  # type: ignore[no-untyped-call]
+
+
+def gathered(value: Tensor, rows: slice, size: int) -> Tensor:
+    """The rows of the other processes, with a gradient that finds its way back to them.
+
+    ``value`` (B, D): this process's rows of a batch. ``rows``: which rows of the whole batch these
+    are, as :attr:`Draws.rows` has it. ``size``: rows of the whole batch. Returns ``(B', D)``, in
+    the order of the batch; no rows if this process is alone.
+    """
+    own = torch.zeros(size, 1, dtype=value.dtype, device=value.device)
+    own[rows] = 1
+    placed = torch.zeros(size, value.shape[1], dtype=value.dtype, device=value.device)
+    # not in place: the gradient has to pass
+    placed = placed.index_add(0, torch.arange(size, device=value.device)[rows], value)
+    total = _summed(torch.cat([placed, own], 1))
+    # a part of an accumulated batch has no rows of the other parts
+    others = ((total[:, -1] > 0) & (own[:, 0] == 0)).nonzero().squeeze(1)
+    return total.index_select(0, others)[:, :-1]
+
+
+class SharedBatchNorm(_BatchNorm):
+    """Batch norm (Ioffe and Szegedy 2015) with the statistics of the batch of all processes.
+
+    For rows (B, C) and maps (B, C, H, W).
+
+    PyTorch's own ``SyncBatchNorm`` computes on GPUs only.
+    """
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Takes what either layer takes whose class this one replaces."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not self.training:
+            return super().forward(input)
+        size = input.numel() / input.shape[1]
+        x = input.float()
+        places = [0, *range(2, x.dim())]
+        channels = (-1, *[1] * (x.dim() - 2))
+        sums = torch.cat([x.sum(places), x.new_tensor([size])])
+        count = (total := _summed(sums))[-1]
+        mean = (total[:-1] / count).view(channels)
+        spread = _summed(((x - mean) ** 2).sum(places))
+        variance = spread / count
+        self._remember(mean.detach().flatten(), spread.detach() / (count - 1))
+        result = (x - mean) * torch.rsqrt(variance + self.eps).view(channels)
+        if self.affine:
+            result = result * self.weight.view(channels) + self.bias.view(channels)
+        return result.to(input.dtype)
+
+    @torch.no_grad()
+    def _remember(self, mean: Tensor, variance: Tensor) -> None:
+        if self.running_mean is None or self.running_var is None:
+            return
+        share = self.momentum or 0.0
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean over all batches so far
+                share = 1 / int(self.num_batches_tracked)
+        self.running_mean.lerp_(mean, share)
+        self.running_var.lerp_(variance, share)
+
+
+def share_batch_norm(module: nn.Module, device: torch.device) -> None:
+    """Let the batch norms of ``module`` see the whole batch; parameters stay what they are."""
+    if device.type == "cuda":
+        for name, child in module.named_children():
+            shared = nn.SyncBatchNorm.convert_sync_batchnorm(child)  # type: ignore[no-untyped-call]
+            setattr(module, name, shared)
+        return
+    for layer in module.modules():
+        if type(layer) in (nn.BatchNorm1d, nn.BatchNorm2d):
+            # the same layer with another forward: all references to it stay good
+            layer.__class__ = SharedBatchNorm

@@ -1,0 +1,304 @@
+"""How long a training is, and which images are in which of its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from featlearn.core import optimisers, schedules
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.seeds import generator
+from featlearn.images.rng import Draws
+from featlearn.images.train.distributed import Processes
+
+Precision = Literal["float32", "tensorfloat32", "bfloat16"]
+LEAST = {"steps": 1, "batch_size": 1, "accumulate": 1, "learning_rate": 0, "warmup": 0}
+CHOICES = {
+    "optimiser": get_args(optimisers.Kind),
+    "schedule": get_args(schedules.Kind),
+    "precision": get_args(Precision),
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """Settings of a training; the section ``training`` of a config.
+
+    Parameters
+    ----------
+    epochs, steps
+        Length; exactly one of them is given.
+    batch_size
+        Images of an optimiser step, over all processes.
+    accumulate
+        Parts in which a process computes its share of a batch, to save memory.
+    drop_last
+        True leaves out the images of an epoch that fill no whole batch.
+    optimiser
+        See :func:`featlearn.core.optimisers.build`, also for ``betas``, ``momentum``,
+        ``nesterov`` and ``trust``.
+    learning_rate, warmup_learning_rate, min_learning_rate
+        Largest rate, rate before the warm-up, end of the cosine.
+    scale_from
+        Batch size that the rates are meant for; they then grow linearly with ``batch_size``.
+    schedule, decay_factor
+        See :class:`featlearn.core.schedules.Schedule`.
+    warmup, milestones
+        In epochs if the length is given in epochs, else in steps.
+    layer_decay
+        Factor of the learning rate a layer below the head; None for none.
+    clip
+        Largest norm of the gradient; None for any.
+    precision
+        ``float32``; ``tensorfloat32`` for matrix products and convolutions on CUDA; ``bfloat16``
+        by autocast, with weights and optimiser in float32.
+    channels_last
+        Memory order of images and weights.
+    compile
+        Compile the objective; needs a C++ compiler, without which it runs as it is.
+    sync_batch_norm
+        Statistics of batch norms over all processes.
+    record_every
+        Steps between two rows of the history, or ``epoch``.
+    checkpoint_every
+        ``{"steps": n}`` or ``{"seconds": n}``: at most what an interruption costs.
+    """
+
+    batch_size: int
+    learning_rate: float
+    epochs: float | None = None
+    steps: int | None = None
+    accumulate: int = 1
+    drop_last: bool = False
+    optimiser: optimisers.Kind = "adamw"
+    scale_from: int | None = None
+    schedule: schedules.Kind = "cosine"
+    warmup: float = 0.0
+    warmup_learning_rate: float = 0.0
+    min_learning_rate: float = 0.0
+    milestones: tuple[float, ...] = ()
+    decay_factor: float = 0.1
+    weight_decay: float = 0.05
+    layer_decay: float | None = None
+    betas: tuple[float, float] = (0.9, 0.999)
+    momentum: float = 0.9
+    nesterov: bool = False
+    trust: float = 0.001
+    clip: float | None = None
+    precision: Precision = "float32"
+    channels_last: bool = True
+    compile: bool = False
+    sync_batch_norm: bool = False
+    record_every: int | Literal["epoch"] = "epoch"
+    checkpoint_every: Mapping[str, float] = field(default_factory=lambda: {"seconds": 600})
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Training:
+        """From a config's section; an unknown or impossible value is named. Raises ConfigError."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(settings) - known):
+            raise ConfigError(f"training: unknown key {unknown[0]!r}; expected one of {known}")
+        if missing := sorted({"batch_size", "learning_rate"} - set(settings)):
+            raise ConfigError(f"training: {missing[0]} is missing")
+        lists = {key: tuple(settings[key]) for key in ("milestones", "betas") if settings.get(key)}
+        return cls(**{**settings, **lists})
+
+    def __post_init__(self) -> None:
+        if (self.epochs is None) == (self.steps is None):
+            raise ConfigError("training: expected one of epochs and steps")
+        checks: dict[str, tuple[bool, str]] = {}
+        for key, low in LEAST.items():
+            value = getattr(self, key)
+            checks[key] = (value is None or value >= low, f"at least {low}")
+        for key in ("epochs", "clip"):
+            value = getattr(self, key)
+            checks[key] = (value is None or value > 0, "more than 0")
+        for key, names in CHOICES.items():
+            checks[key] = (getattr(self, key) in names, f"{', '.join(names[:-1])} or {names[-1]}")
+        checks["layer_decay"] = (
+            self.layer_decay is None or 0 < self.layer_decay <= 1,
+            "a number in (0, 1]",
+        )
+        checks["record_every"] = (
+            self.record_every == "epoch"
+            or (isinstance(self.record_every, int) and self.record_every >= 1),
+            "a number of steps, or epoch",
+        )
+        checks["checkpoint_every"] = (
+            list(self.checkpoint_every) in (["steps"], ["seconds"])
+            and min(self.checkpoint_every.values()) > 0,
+            "steps: n or seconds: n",
+        )
+        for key, (good, wanted) in checks.items():
+            if not good:
+                raise ConfigError(f"training: {key}: {getattr(self, key)!r}; expected {wanted}")
+
+    def identity(self) -> dict[str, Any]:
+        """All settings that the numbers depend on."""
+        return {key: value for key, value in asdict(self).items() if key != "checkpoint_every"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which images each step sees, by number. ``images``: size of the data."""
+
+    training: Training
+    images: int
+
+    def __post_init__(self) -> None:
+        if self.images < 1:
+            raise FeatlearnError("training: no images")
+        if self.training.drop_last and self.images < self.training.batch_size:
+            raise ConfigError(
+                f"training: batch_size: {self.training.batch_size}; expected at most the "
+                f"{self.images} images that there are, or drop_last: false"
+            )
+
+    @cached_property
+    def per_epoch(self) -> int:
+        """Steps of an epoch."""
+        whole, rest = divmod(self.images, self.training.batch_size)
+        return whole + (rest > 0 and not self.training.drop_last)
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps of the training."""
+        return max(1, self.in_steps(self.training.epochs or self.training.steps or 0))
+
+    def in_steps(self, length: float) -> int:
+        """A length in the unit of the training (epochs or steps) as a number of steps."""
+        return round(length * (self.per_epoch if self.training.epochs is not None else 1))
+
+    def place(self, step: int) -> tuple[int, int, int]:
+        """Epoch of ``step``, and its first image and number of images within that epoch."""
+        epoch, batch = divmod(step, self.per_epoch)
+        start = batch * self.training.batch_size
+        return epoch, start, min(self.training.batch_size, self.images - start)
+
+    def seen(self, steps: int) -> int:
+        """Images of the first ``steps`` steps."""
+        epochs, batches = divmod(steps, self.per_epoch)
+        most = self.per_epoch * self.training.batch_size
+        size = most if self.training.drop_last else self.images
+        return epochs * size + min(batches * self.training.batch_size, size)
+
+    def schedule(self) -> schedules.Schedule:
+        """The learning rate of every step."""
+        wanted = self.training
+        peak, start, end = (
+            schedules.scaled(rate, wanted.batch_size, wanted.scale_from)
+            for rate in (
+                wanted.learning_rate,
+                wanted.warmup_learning_rate,
+                wanted.min_learning_rate,
+            )
+        )
+        return schedules.Schedule(
+            wanted.schedule,
+            self.steps,
+            peak,
+            start,
+            end,
+            warmup=self.in_steps(wanted.warmup),
+            milestones=tuple(self.in_steps(stone) for stone in wanted.milestones),
+            factor=wanted.decay_factor,
+        )
+
+
+# --------------------------------------------------------------------------- batches
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One part of a step: uint8 images and labels of this process, on the device.
+
+    ``share`` is the part's share of the images of the whole batch.
+    """
+
+    images: Tensor
+    labels: Tensor | None
+    draws: Draws
+    share: float
+
+
+class Batches:
+    """Gathers the parts of each step; for CUDA one step ahead of the training.
+
+    Every image is seen once an epoch, in an order drawn by the run's name and the epoch.
+    """
+
+    def __init__(
+        self,
+        images: Tensor,
+        labels: Tensor | None,
+        plan: Plan,
+        name: tuple[object, ...],
+        processes: Processes,
+        device: torch.device,
+    ):
+        self.images, self.labels, self.plan, self.name = images, labels, plan, name
+        self.processes, self.device = processes, device
+        self._order: tuple[int, Tensor] | None = None
+
+    def steps(self, start: int) -> Generator[list[Batch], None, None]:
+        """The parts of every step from ``start`` on."""
+        if self.device.type != "cuda":
+            # nothing to overlap with: the processor that gathers is the one that computes
+            for step in range(start, self.plan.steps):
+                yield [self._moved(part) for part in self._gather(step)]
+            return
+        with ThreadPoolExecutor(1) as pool:
+            ahead: Future[list[Batch]] = pool.submit(self._gather, start)
+            for step in range(start, self.plan.steps):
+                parts = ahead.result()
+                if step + 1 < self.plan.steps:
+                    ahead = pool.submit(self._gather, step + 1)
+                yield [self._moved(part) for part in parts]
+
+    def order(self, epoch: int) -> Tensor:
+        """The order of all images in ``epoch``, int64 (N,)."""
+        if self._order is None or self._order[0] != epoch:
+            stream = generator(*self.name, "order", epoch)
+            self._order = epoch, torch.randperm(self.plan.images, generator=stream)
+        return self._order[1]
+
+    def _gather(self, step: int) -> list[Batch]:
+        epoch, start, size = self.plan.place(step)
+        order = self.order(epoch)[start : start + size]
+        parts = min(self.plan.training.accumulate, (size + 1) // 2 // self.processes.count)
+        return [self._part(step, order, part, parts) for part in range(parts)]
+
+    def _part(self, step: int, order: Tensor, part: int, parts: int) -> Batch:
+        rows = self.processes.rows(len(order), part, parts)
+        own = order[rows]
+        whole = len(own) == len(order)
+        return Batch(
+            self._picked(self.images, own),
+            None if self.labels is None else self._picked(self.labels, own),
+            Draws(self.name, step, len(order), None if whole else rows),
+            len(own) / len(order),
+        )
+
+    def _picked(self, source: Tensor, rows: Tensor) -> Tensor:
+        if source.device.type != "cpu":
+            return source.index_select(0, rows.to(source.device))
+        if self.device.type != "cuda":
+            return source.index_select(0, rows)
+        # only pinned memory can be copied while the device computes
+        pinned = torch.empty((len(rows), *source.shape[1:]), dtype=source.dtype, pin_memory=True)
+        return torch.index_select(source, 0, rows, out=pinned)
+
+    def _moved(self, part: Batch) -> Batch:
+        labels = part.labels
+        return Batch(
+            part.images.to(self.device, non_blocking=True),
+            None if labels is None else labels.to(self.device, non_blocking=True),
+            part.draws,
+            part.share,
+        )

@@ -1,0 +1,114 @@
+"""One replicate of an experiment on images: its data, networks and named random streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from featlearn.core.files import PathLike
+from featlearn.core.seeds import derive_seed, seeded
+from featlearn.images.augment import Augment, channel_statistics
+from featlearn.images.data.datasets import Classified, open_classified, placed
+from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.rng import Draws
+from featlearn.images.train.loop import Report, fit
+from featlearn.images.train.objective import Objective
+from featlearn.images.weights import refuse_others
+from featlearn.images.worlds.world import World
+
+Weights = Mapping[str, Tensor]
+
+
+class Replicate:
+    """What all networks share that are compared within a replicate.
+
+    ``settings``: the group of the config that tells of data, encoders and augmentation. ``shared``:
+    name of the random streams that all replicates share: ``(seed, paper, experiment, ...)``.
+    ``replicate``: which replicate. ``device``: where networks are trained. ``cache``: folder of
+    decoded images; none for images that are drawn. ``name``: of the replicate's own random streams:
+    ``(*shared, replicate)``.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        shared: tuple[object, ...],
+        replicate: int,
+        device: torch.device | str = "cpu",
+        cache: PathLike | None = None,
+    ):
+        self.settings, self.shared, self.replicate = settings, shared, replicate
+        self.name = (*shared, replicate)
+        self.device, self.cache = torch.device(device), cache
+
+    # ------------------------------------------------------------------------------- images
+
+    @cached_property
+    def looks(self) -> int:
+        """Number of the alphabet of parts: each replicate has its own."""
+        return derive_seed(*self.name, "alphabet") % 2**31
+
+    def world_of(self, dials: Mapping[str, Any]) -> World:
+        """The part-composed pictures of this replicate, with these dials."""
+        return World({**dials, "alphabet": self.looks})
+
+    def opened(self, data: Mapping[str, Any], most: int | None, key: str) -> Classified:
+        """Real images, the same in all replicates; see :func:`open_classified`."""
+        assert self.cache is not None
+        return open_classified(data, self.cache, *self.shared, most=most, key=key)
+
+    def sight(self, images: Tensor) -> tuple[Augment, int]:
+        """The settings' augmentation of training ``images``, and the side of what it gives."""
+        augmentation = dict(self.settings["augmentation"])
+        if self.settings["normalisation"] == "own":
+            augmentation |= channel_statistics(images)
+        return Augment(augmentation), augmentation.get("size") or images.shape[-1]
+
+    # ------------------------------------------------------------------------------- networks
+
+    def network(
+        self,
+        settings: Mapping[str, Any],
+        size: int,
+        *stream: object,
+        weights: Weights | None = None,
+    ) -> Encoder:
+        """An encoder for images of ``size`` pixels, at its random start or with ``weights``."""
+        with seeded(*self.name, "encoder", *stream):
+            made = build_encoder(settings, size)
+        if weights is not None:
+            refuse_others(weights, made, "weights")
+            made.load_state_dict(dict(weights))
+        return made
+
+    def train_on(
+        self,
+        images: Tensor,
+        labels: Tensor | None,
+        objective: Objective,
+        augment: Callable[[Tensor, Draws], Tensor],
+        training: Mapping[str, Any],
+        *stream: object,
+        folder: Path | None = None,
+        report: Report | None = None,
+        identity: Mapping[str, Any] | None = None,
+    ) -> pd.DataFrame:
+        """Train ``objective`` in place, by the random streams ``stream``; see :func:`fit`."""
+        return fit(
+            objective,
+            placed(images, self.device),
+            None if labels is None else placed(labels, self.device),
+            augment,
+            training,
+            (*self.name, *stream),
+            self.device,
+            folder,
+            report,
+            identity,
+        )

@@ -1,0 +1,165 @@
+"""Shape-on-colour images: a colour that is the image's own, and a glyph that images share.
+
+A stand-in for the question of Wen and Li 2021 on images: the base colour is dense and belongs to
+one sample alone, as their noise ``xi``; the glyph is the sparse signal ``M z``. To tell images
+apart the colour is enough; only the glyph is the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from featlearn.core.errors import ConfigError
+from featlearn.core.seeds import generator
+
+#: Side of the glyphs before they are resized.
+CELLS = 12
+#: The classes, in the order of their labels.
+GLYPHS = (
+    "vertical bar", "horizontal bar", "falling diagonal", "rising diagonal",
+    "ring", "frame", "plus", "disc",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ShapeDials:
+    """Settings of shape-on-colour images; values are in [0, 1], black to white.
+
+    ``image_size``: side in pixels. ``darkest``, ``colour_span``: the base colour of a channel is
+    ``darkest + colour_span * c``, ``c`` uniform in [0, 1] for each channel and sample, the same
+    over the whole image. ``gradient``: largest slope of the base colour: ``c`` changes by up to
+    this from the middle to an edge, in each direction and channel; 0 for a plain colour.
+    ``contrast``: what the glyph adds to all channels. ``random_sign``: the glyph is subtracted in
+    half of the images. ``glyph_size``: smallest and largest side of the glyph in pixels, both
+    included. ``noise``: standard deviation of the Gaussian noise of a pixel's channel.
+    """
+
+    image_size: int = 32
+    darkest: float = 0.1
+    colour_span: float = 0.5
+    gradient: float = 0.0
+    contrast: float = 0.35
+    random_sign: bool = False
+    glyph_size: Sequence[int] = (10, 16)
+    noise: float = 0.02
+
+    def __post_init__(self) -> None:
+        smallest, largest = self.glyph_size
+        if not 1 <= smallest <= largest <= self.image_size:
+            raise ConfigError(
+                f"shapes.glyph_size: {list(self.glyph_size)}; expected the smaller side first, at "
+                f"most the image's {self.image_size} pixels"
+            )
+
+
+@dataclass(frozen=True)
+class ShapePictures:
+    """Images with all that they were made from.
+
+    ``images`` (N, 3, S, S) uint8. ``labels`` (N,) int64: which of :data:`GLYPHS`. ``colour`` (N, 3)
+    float32: ``c`` of the base colour, in [0, 1]. ``slope`` (N, 3, 2) float32: change of ``c`` from
+    the middle to the lower and to the right edge. ``sign`` (N,) float32: 1, or -1 where the glyph
+    is darker than its ground. ``size`` (N,) int64: side of the glyph in pixels. ``corner`` (N, 2)
+    int64: row and column of its upper left corner.
+    """
+
+    images: Tensor
+    labels: Tensor
+    colour: Tensor
+    slope: Tensor
+    sign: Tensor
+    size: Tensor
+    corner: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def glyphs() -> Tensor:
+    """The eight glyphs, float32 ``(8, 12, 12)`` of 0 and 1, in the order of :data:`GLYPHS`."""
+    place = torch.arange(CELLS)
+    row, column = torch.meshgrid(place, place, indexing="ij")
+    middle = (CELLS - 1) / 2
+    radius = ((row - middle) ** 2 + (column - middle) ** 2).sqrt()
+    upright, level = (column - middle).abs() < 2, (row - middle).abs() < 2
+    edge = torch.minimum(torch.minimum(row, column), torch.minimum(row, column).flip(0, 1)) < 2
+    drawn = [
+        upright,
+        level,
+        (row - column).abs() < 2,
+        (row + column - 2 * middle).abs() < 2,
+        (radius > 3.6) & (radius < 6),
+        edge,
+        upright | level,
+        radius < 5,
+    ]
+    return torch.stack(drawn).float()
+
+
+def sample(dials: ShapeDials, count: int, name: tuple[object, ...]) -> ShapePictures:
+    """``count`` images with independent latents.
+
+    ``name``: of the random streams; each latent has a stream of its own.
+    """
+    draw = _Draw(count, name)
+    labels = draw.whole("glyph", len(GLYPHS))
+    smallest, largest = dials.glyph_size
+    size = smallest + draw.whole("size", largest - smallest + 1)
+    room = (dials.image_size - size + 1)[:, None]
+    corner = (draw.uniform("corner", 2).double() * room).long()
+    colour = draw.uniform("colour", 3)
+    slope = (2 * draw.uniform("slope", 3, 2) - 1) * dials.gradient
+    sign = torch.ones(count)
+    if dials.random_sign:
+        sign = 2.0 * draw.whole("sign", 2) - 1
+    values = _ground(dials, colour, slope)
+    mask = masks(dials.image_size, labels, size, corner)
+    values += (dials.contrast * sign)[:, None, None, None] * mask[:, None]
+    values += dials.noise * torch.randn(values.shape, generator=generator(*name, "noise"))
+    images = (values.clamp_(0, 1) * 255).round_().to(torch.uint8)
+    return ShapePictures(images, labels, colour, slope, sign, size, corner)
+
+
+def masks(image_size: int, labels: Tensor, size: Tensor, corner: Tensor) -> Tensor:
+    """Where the glyph of each image is, and how strongly: float32 ``(N, S, S)`` in [0, 1].
+
+    ``image_size``: s. ``labels``, ``size`` (N,) int64. ``corner`` (N, 2) int64.
+    """
+    found = torch.zeros(len(labels), image_size, image_size)
+    for side in torch.unique(size).tolist():
+        rows = (size == side).nonzero().squeeze(1)
+        resized = functional.interpolate(
+            glyphs()[:, None], (side, side), mode="bilinear", align_corners=False
+        )[:, 0]
+        line = torch.arange(side)
+        down = corner[rows, 0, None, None] + line[:, None]
+        across = corner[rows, 1, None, None] + line
+        found[rows[:, None, None], down, across] = resized[labels[rows]]
+    return found
+
+
+def _ground(dials: ShapeDials, colour: Tensor, slope: Tensor) -> Tensor:
+    """Base colour of every pixel, ``(N, 3, S, S)``."""
+    side = dials.image_size
+    level = colour[:, :, None, None].expand(-1, -1, side, side)
+    if dials.gradient:
+        line = torch.linspace(-1, 1, side)
+        level = level + slope[:, :, :1, None] * line[:, None] + slope[:, :, 1:, None] * line
+    return dials.darkest + dials.colour_span * level
+
+
+@dataclass(frozen=True)
+class _Draw:
+    count: int
+    name: tuple[object, ...]
+
+    def uniform(self, purpose: str, *shape: int) -> Tensor:
+        return torch.rand(self.count, *shape, generator=generator(*self.name, purpose))
+
+    def whole(self, purpose: str, below: int) -> Tensor:
+        return torch.randint(below, (self.count,), generator=generator(*self.name, purpose))

@@ -1,1 +1,0 @@
-"""What Pan, Zhou & Yan say must hold, a module an experiment; bands are fixed before measuring."""

@@ -1,0 +1,80 @@
+"""Names, colours and readings that several analyses of the theory share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.claim_methods import Claims
+from featlearn.core.claims import needs
+from featlearn.core.plots import COLOURS, PALETTE
+from featlearn.core.stats import per_replicate
+
+#: Models from what learns no features to what learns all, with the words that a reader sees.
+LABELS = {
+    "majority": "Most frequent class",
+    "raw_linear": "Linear classifier on the summed patches",
+    "random": "Random kernels + new head",
+    "supervised": "Supervised, fixed blocks, as trained",
+    "supervised_head": "Supervised, fixed blocks + new head",
+    "supervised_all": "Supervised, head trained too, as trained",
+    "supervised_all_head": "Supervised, head trained too + new head",
+    "pretrained": "Mask reconstruction + new head",
+    "finetuned": "Mask reconstruction, fine-tuned + new head",
+}
+MODEL_COLOURS = {
+    "raw_linear": PALETTE["raw input"],
+    "random": PALETTE["random features"],
+    "supervised": PALETTE["supervised"],
+    "supervised_head": PALETTE["supervised, new head"],
+    "supervised_all_head": PALETTE["supervised, more"],
+    "pretrained": PALETTE["mask reconstruction"],
+    "finetuned": COLOURS["sky"],
+}
+#: Of the two kinds of pre-training that the theory treats. The green of MAE is that of a network on
+#: pictures: here, without SimMIM beside it, it is mask reconstruction itself.
+FRAMEWORK_COLOURS = {
+    "teacher-student": PALETTE["teacher-student"],
+    "MAE": PALETTE["mask reconstruction"],
+}
+#: What could make features unnecessary, and supervised training in every form.
+BASELINES = (
+    "raw_linear", "random", "supervised", "supervised_head",
+    "supervised_all", "supervised_all_head",
+)  # fmt: skip
+SINGLE = "accuracy_single_view"
+#: Sizes and lengths below which the bands of claims on the clean data were not derived.
+of_clean_data = needs(
+    clean__data__classes=10,
+    clean__replicates=10,
+    clean__pretraining__max_steps=6000,
+    clean__supervised__steps=800,
+)
+
+
+def by_replicate(frame: pd.DataFrame, column: str = "value", how: str = "mean") -> np.ndarray:
+    """One number a replicate: ``mean``, ``max``, ``min`` or ``median`` of its rows."""
+    if frame.empty:
+        raise KeyError(f"no rows to take the {how} of")
+    return frame.groupby("replicate")[column].agg(how).sort_index().to_numpy(dtype=np.float64)
+
+
+class Models(Claims):
+    """Numbers of models, paired: all of a replicate saw the same features and samples."""
+
+    def measured(self) -> pd.DataFrame:
+        """The frame that has a row a model and quantity."""
+        return self.evaluation
+
+    def of(self, model: str, quantity: str) -> np.ndarray:
+        return per_replicate(self.measured(), model=model, quantity=quantity)
+
+    def lead(self, model: str, other: str, quantity: str) -> np.ndarray:
+        return self.of(model, quantity) - self.of(other, quantity)
+
+    def lead_over_best(self, model: str, others: Sequence[str], quantity: str) -> np.ndarray:
+        """Over the one that is best in the mean; chosen on the numbers judged, to its advantage."""
+        best = max((self.of(other, quantity) for other in others), key=np.mean)
+        return self.of(model, quantity) - best

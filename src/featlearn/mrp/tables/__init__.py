@@ -1,1 +1,0 @@
-"""Tables of the paper, by experiment. Reads frames, imports no torch."""

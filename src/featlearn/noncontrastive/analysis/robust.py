@@ -1,0 +1,121 @@
+"""Figure 5: what channels respond to, with a prediction head and without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claims import OBSERVATION, SHARE
+from featlearn.core.frames import pick
+from featlearn.core.plots import COLOURS, PALETTE, canvas
+from featlearn.core.publish import Config, figure
+from featlearn.images.figures import bare, mosaic
+from featlearn.noncontrastive.analysis import ARMS, gain, ordered, set_name, too_small
+from featlearn.noncontrastive.images.cells import ROBUST_ARMS, UNTRAINED, WITH, WITHOUT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ARM_COLOURS = dict(
+    zip(
+        ROBUST_ARMS,
+        (PALETTE["identity head"], PALETTE["no head"], PALETTE["untrained"]),
+        strict=True,
+    )
+)
+
+
+@figure()
+def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
+    """Figure 5: do features vary more with a prediction head?
+
+    *What to see:* {{ said("noncontrastive/robust-digits-more-varied", holds="(a) is more varied than (b), with a
+    better probe than (c), in most replicates", fails="(a) is not in most replicates more varied than (b), with a
+    better probe than (c)", left="share of replicates where (a) is more varied than (b), with a better probe than
+    (c)") }}.
+
+    Images that maximise one channel each, from one grey start: BYORL with a prediction head (a), without (b),
+    untrained (c). *Likeness*: mean absolute cosine of two pictures. *Distinct*: effective number of pictures. Right:
+    replicates, joined by images and start.
+
+    ---
+
+    BYORL is BYOL trained against an attack. *Distinct* is the exponential of the entropy of the spectrum of these
+    cosines: 1 if all pictures are the same, the number of channels if none resembles another. Both count a picture
+    and its shifted copy as different. Both conditions are needed, as the random start (c), which has learned nothing,
+    is varied as well.
+    """
+    names = list(ordered(config))
+    drawn = canvas(8.6, 3.1 * len(names) + 0.3)
+    axes = drawn.subplots(len(names), len(ROBUST_ARMS) + 1, squeeze=False,
+                          width_ratios=[3] * len(ROBUST_ARMS) + [2.4])  # fmt: skip
+    for name, row in zip(names, axes, strict=True):
+        own = pick(values, data_set=name)
+        for panel, (ax, arm) in enumerate(zip(row, ROBUST_ARMS, strict=False)):
+            ax.imshow(
+                mosaic(pick(pictures, data_set=name, run=arm), "feature"), interpolation="nearest"
+            )
+            bare(ax)
+            ax.set_title(f"({'abc'[panel]}) {ARMS[arm]}")
+            means = pick(own, run=arm).groupby("quantity")["value"].mean()
+            ax.set_xlabel(
+                f"likeness {means['likeness']:.2f}, distinct {means['distinct']:.1f}\n"
+                f"probe accuracy {means['accuracy']:.2f}"
+            )
+        row[0].set_ylabel(set_name(name))
+        _replicates(row[-1], pick(own, quantity="likeness"))
+    return drawn
+
+
+def _two_lines(words: str) -> str:
+    """Words for a tick: one that has no second line stands as high as those that have one."""
+    return "\n".join((*words.split(" ", 1), "")[:2])
+
+
+def _replicates(ax: Axes, values: pd.DataFrame) -> None:
+    """A point a replicate; lines join what shares images and start."""
+    for _, one in values.groupby("replicate"):
+        heights = [one.loc[one["run"] == arm, "value"].iloc[0] for arm in ROBUST_ARMS]
+        ax.plot(range(len(heights)), heights, color=COLOURS["grey"], linewidth=0.8)
+        ax.scatter(range(len(heights)), heights, s=22, zorder=3,
+                   color=[ARM_COLOURS[arm] for arm in ROBUST_ARMS])  # fmt: skip
+    ax.set_xticks(range(len(ROBUST_ARMS)), [_two_lines(ARMS[arm]) for arm in ROBUST_ARMS])
+    ax.set(title="likeness of\ntwo pictures", ylim=(0, 1.02), xlim=(-0.4, len(ROBUST_ARMS) - 0.6))
+    ax.grid(axis="x", visible=False)
+
+
+class Robust(Claims):
+    """Of the data sets that Figure 5 is made of, groups of ``noncontrastive.images``."""
+
+    paper, kind = "noncontrastive", OBSERVATION
+
+    def __init__(self, config, name):
+        self.name = name
+        super().__init__(config, prefix=f"robust-{name.replace('_', '-')}-")
+
+    @classmethod
+    def made(cls, config):
+        return [cls(config, name) for name in config]
+
+    def out_of_reach(self, config):
+        settings = config[self.name]
+        return too_small(settings["replicates"], settings["robust"]["training"])
+
+    @claim("Figure 5", "share of replicates in which two pictures are less alike by 0.05 with a "
+           "head, and whose probe beats the untrained one by 0.02", low=0.5, high=1.0,
+           possible=SHARE, statistic="share",
+           paper_says="“Features learned with prediction head obviously have more variety than "
+           "features learned without the prediction head.”",
+           changed="An earlier form asked for the pictures alone.")  # fmt: skip
+    def more_varied(self):
+        """Features of a network that has learned something are more varied with a head than without.
+
+        In most networks. Both conditions are needed, as the random start, which has learned nothing, is the most
+        varied of all.
+        """
+        varied = gain(self.values, self.name, (WITHOUT, WITH), "likeness")
+        learned = gain(self.values, self.name, (WITH, UNTRAINED), "accuracy")
+        return ((varied >= 0.05) & (learned >= 0.02)).astype(float)

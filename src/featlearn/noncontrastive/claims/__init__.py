@@ -1,1 +1,0 @@
-"""What Wen & Li say must hold, a module an experiment; bands are fixed before measuring."""

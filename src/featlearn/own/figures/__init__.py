@@ -1,1 +1,0 @@
-"""Figures on images of a user's own."""

@@ -1,1 +1,0 @@
-"""Tables on images of a user's own."""

@@ -1,0 +1,63 @@
+"""Drawings that ladders of vectors, of pictures and of residual networks share. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.transforms import offset_copy
+
+from featlearn.core.frames import pick
+from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
+from featlearn.core.statistical import FEW, Look, lines, share_interval
+from featlearn.universality.labels import NAMES
+from featlearn.universality.words import RANDOM, RAW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Of the claims, whatever other methods a config has.
+ARM = "moco"
+LOOKS = {"average": Look("average over the sets", COLOURS["red"]),
+         "target": Look("target", COLOURS["blue"], "s"),
+         RAW: Look("target, raw pixels", PALETTE["raw input"], "D"),
+         RANDOM: Look("target, random features", PALETTE["random features"], "^")}  # fmt: skip
+
+
+def dots(
+    ax: Axes, frame: pd.DataFrame, x: str, hue: str, looks: Mapping[str, Look], apart: float = 1.0
+) -> None:
+    """A dot a replicate beside the whiskers of :func:`lines`, where replicates are few."""
+    if frame["replicate"].nunique() > FEW:
+        return
+    beside = offset_copy(ax.transData, ax.get_figure(root=True), x=4, units="points")
+    for place, (key, look) in enumerate(looks.items()):
+        own = frame[frame[hue] == key]
+        ax.plot(own[x] * apart ** (place - (len(looks) - 1) / 2), own["value"], ".", markersize=5,
+                color=look.colour, alpha=0.6, markeredgewidth=0, transform=beside)  # fmt: skip
+
+
+def ladder(pictures: pd.DataFrame) -> Figure:
+    """Average and target against the number of sets; a panel a share of the labels."""
+    own = pick(pictures, arm=ARM)
+    by = ["mixture", "percent", "replicate"]
+    curves = [own.groupby(by, as_index=False)["value"].mean().assign(curve="average"),
+              pick(own, task=0).assign(curve="target")]  # fmt: skip
+    mixtures = sorted(own["mixture"].unique())
+    rivals = pick(pictures, arm=[RAW, RANDOM], task=0)
+    curves += [rivals.assign(curve=rivals["arm"], mixture=mixture) for mixture in mixtures]
+    shown = pd.concat(curves, ignore_index=True)
+    shares = (5, 20, 100)
+    drawn = canvas(min(PAGE, 2.6 * len(shares) + 0.6), 3.2)
+    axes = drawn.subplots(1, len(shares), sharey=True)
+    for ax, percent in zip(axes, shares, strict=True):
+        part = pick(shown, percent=percent)
+        lines(ax, part, "mixture", "curve", looks=LOOKS, errorbar=share_interval)
+        dots(ax, part, "mixture", "curve", {key: LOOKS[key] for key in ("average", "target")})
+        ax.set(title=f"{NAMES[ARM]}, {percent} % of the labels", xlabel="sets of the pre-training")
+        ax.set_xticks(mixtures, [str(mixture) for mixture in mixtures])
+    axes[0].set_ylabel(f"accuracy, n = {own['replicate'].nunique()}")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn

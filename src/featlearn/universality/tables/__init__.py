@@ -1,1 +1,0 @@
-"""Tables of chapter 7, by experiment. Reads frames, imports no torch."""

@@ -1,0 +1,270 @@
+"""``from featlearn import images``: the examples as printed, data and networks of every kind."""
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+from torchvision.models import VisionTransformer, resnet18
+
+from featlearn import images
+from featlearn.command import main
+from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.images import API, api, pretrained
+from featlearn.images.pretrained import positions
+
+ROOT = Path(__file__).parents[2]
+
+
+def picture(number: int, channel: int) -> Image.Image:
+    noise = np.random.default_rng(number).integers(0, 80, (36, 40, 3))
+    noise[..., channel] += 150
+    return Image.fromarray(noise.astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory):
+    """A folder with ``flowers/daisy`` and ``flowers/rose`` in it."""
+    root = tmp_path_factory.mktemp("door")
+    for channel, name in enumerate(("daisy", "rose")):
+        (root / "flowers" / name).mkdir(parents=True)
+        for number in range(15):
+            picture(number, channel).save(root / "flowers" / name / f"{number}.png")
+    return root
+
+
+@pytest.fixture
+def here(garden, monkeypatch):
+    monkeypatch.chdir(garden)
+    return garden
+
+
+class Pairs(torch.utils.data.Dataset):
+    """A dataset of (picture, label), pictures as ``kind`` says."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, number):
+        made = picture(number, number % 2)
+        pixels = torch.from_numpy(np.array(made)).permute(2, 0, 1)
+        kinds = {"PIL": made, "array": np.asarray(made), "uint8": pixels, "float": pixels / 255}
+        return kinds[self.kind], number % 2
+
+
+def same(one, two):
+    return all(
+        torch.equal(getattr(one, part), getattr(two, part))
+        for part in ("train", "train_labels", "test", "test_labels")
+    )
+
+
+@pytest.mark.parametrize("name", API)
+def test_the_example_of_every_function_runs_as_printed(name, here):
+    (test,) = doctest.DocTestFinder(recurse=False).find(
+        getattr(api, name), name, globs={"images": images, "torch": torch}
+    )
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def script() -> str:
+    page = (ROOT / "docs" / "your-own-images.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"## In ten lines\n.*?```python\n(.*?)```", page, re.DOTALL)
+    return str(found)
+
+
+def test_ten_lines_and_two_imports_are_enough(here, capsys):
+    code = script()
+    imports = [
+        node for node in ast.parse(code).body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert len(code.strip().splitlines()) <= 10
+    assert len(imports) <= 2
+    exec(compile(code.replace("epochs=30", "epochs=1"), "page", "exec"), {})
+    assert "of 6 test pictures" in capsys.readouterr().out
+
+
+def test_the_package_stays_light():
+    code = "import sys; from featlearn import images; print({'torch', 'pandas'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "set()\n"
+
+
+def test_a_name_that_is_none_is_an_ordinary_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        images.nothing  # noqa: B018
+
+
+def test_a_dataset_gives_the_same_pictures_in_every_kind():
+    first = images.read(Pairs("PIL"), size=24)
+    assert first.train.shape == (16, 3, 24, 24)
+    assert first.classes == ("0", "1")
+    assert torch.bincount(first.test_labels).tolist() == [2, 2]
+    for kind in ("array", "uint8", "float"):
+        assert same(images.read(Pairs(kind), size=24), first)
+
+
+def test_the_same_arguments_give_the_same_network(here):
+    one, two = (images.fit("flowers", epochs=1, size=16) for _ in range(2))
+    for name, value in one.state_dict().items():
+        assert torch.equal(two.state_dict()[name], value)
+    assert images.probe(one, "flowers").accuracy == images.probe(two, "flowers").accuracy
+
+
+@pytest.mark.parametrize(("method", "kind"), [("mae", "vit"), ("data2vec", "vit")])
+def test_other_methods_and_encoders(method, kind, here):
+    encoder = {"kind": kind, "width": 16, "depth": 1, "heads": 2, "patch": 8}
+    network = images.fit("flowers", method=method, encoder=encoder, epochs=1, size=32)
+    assert images.heat_maps(network, ["flowers/rose/1.png"]).shape == (1, 32, 32)
+
+
+@pytest.mark.parametrize(("name", "size"), [("resnet18", 32), ("mobilenet_v3_small", 32)])
+def test_a_network_of_torchvision_is_pre_trained_by_name(name, size, here, tmp_path, capsys):
+    network = images.fit("flowers", encoder=f"torchvision:{name}", epochs=1, size=2 * size)
+    assert network.encoder.grid(2 * size) == (2, 2)
+    assert images.probe(network, "flowers").accuracy > 0.5
+    heads = {"fc", "heads", "classifier"}
+    assert not any(heads & {*key.split(".")} for key in network.state_dict())
+    file = tmp_path / "net.safetensors"
+    network.save(file)
+    assert main(["cam", str(file), "flowers/rose/1.png", "--out", str(tmp_path / "maps")]) == 0
+    again = images.network(file)
+    maps = [images.heat_maps(one, ["flowers/rose/1.png"]) for one in (network, again)]
+    assert torch.equal(*maps)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (64, 128), (96, 48)])
+def test_tokens_lie_on_the_grid_of_the_picture(size):
+    grid = (size[0] // 16, size[1] // 16)
+    for before, told in ((0, None), (1, None), (5, 5), (1, 1)):
+        tokens = torch.arange(before + grid[0] * grid[1]).float().view(1, -1, 1).expand(1, -1, 2)
+        maps = positions(tokens, size, told)
+        assert maps.shape == (1, 2, *grid)
+        assert float(maps[0, 0, 0, 0]) == before
+        assert float(maps[0, 0, 1, 0]) == before + grid[1]
+    assert positions(torch.zeros(1, 7, 3), (64, 64), 0) is None
+    assert positions(torch.zeros(1, 1, 3), (64, 64)) is None
+    assert positions(torch.zeros(2, 9), (64, 64)) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_maps_of_normalised_floats_are_those_of_the_pixels(dtype):
+    torch.manual_seed(0)
+    network = resnet18()
+    pixels = torch.randint(0, 256, (3, 3, 64, 64), dtype=torch.uint8)
+    mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+    normalised = ((pixels / 255).permute(0, 2, 3, 1) - mean) / std
+    given = normalised.permute(0, 3, 1, 2).to(dtype)
+    first, second = images.heat_maps(network, pixels), images.heat_maps(network, given)
+    assert first.dtype == torch.float32
+    assert first.shape == (3, 64, 64)
+    assert 0 <= first.min() <= first.max() <= 1
+    assert (first - second).abs().max() < (0.1 if dtype == torch.float16 else 1e-3)
+
+
+def test_the_layer_that_is_taken_is_the_last_with_more_than_one_position():
+    torch.manual_seed(0)
+    network, pixels = resnet18(), torch.rand(1, 3, 64, 64)
+    named = images.heat_maps(network, pixels, layer="layer4")
+    assert torch.equal(images.heat_maps(network, pixels), named)
+    assert not torch.equal(images.heat_maps(network, pixels, layer="layer2"), named)
+
+
+def test_tokens_of_a_transformer_are_a_grid():
+    torch.manual_seed(0)
+    network = VisionTransformer(32, 8, 2, 2, 16, 32)
+    name, pixels = "encoder.layers.encoder_layer_1.ln_1", torch.rand(1, 3, 32, 32)
+    found = images.heat_maps(network, pixels, layer=name)
+    assert found.shape == (1, 32, 32)
+    # where no layer is named it is that one, and not the patches before any block has seen them
+    assert torch.equal(images.heat_maps(network, pixels), found)
+    assert not torch.equal(images.heat_maps(network, pixels, layer="conv_proj"), found)
+    with pytest.raises(ConfigError, match="is no module of VisionTransformer"):
+        images.heat_maps(network, torch.rand(1, 3, 32, 32), layer="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (lambda: images.read("nowhere"), "nowhere: no such folder"),
+        (lambda: images.read([]), "data: no pictures"),
+        (lambda: images.read([("a.jpg", 0)]), "picture 0: str; expected a PIL picture"),
+        (lambda: images.read([(torch.full((3, 8, 8), 2.0), 0)]), "numbers from 2 to 2; expected 0"),
+        (lambda: images.read([(picture(0, 0), -1)]), "label -1"),
+        (lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", size=32), "of 32 x 32"),
+        (lambda: images.fit(Pairs("PIL"), encoder="torchvision:none"), "torchvision:none: unknown"),
+        (
+            lambda: images.fit(Pairs("PIL"), encoder="torchvision:resnet18", method="mae"),
+            "vision transformer",
+        ),
+        (lambda: images.fit(Pairs("PIL"), epochs=1, size=16).save("a.pt"), "ends in .safetensors"),
+        (lambda: images.heat_maps(resnet18(), torch.zeros(3, 8, 8)), "expected (N, 3, height"),
+        (lambda: images.heat_maps(resnet18(), torch.zeros(1, 3, 8, 8).int()), "torch.int32"),
+        (lambda: images.heat_maps(nn.Flatten(), torch.rand(1, 3, 8, 8)), "gives maps"),
+        (lambda: images.network("torchvision:None_Weights.X"), "unknown"),
+        (lambda: images.network("timm:../x"), "expected a name such as"),
+    ],
+)
+def test_what_cannot_be_is_told_in_words(act, told):
+    with pytest.raises(FeatlearnError, match=re.escape(told)):
+        act()
+
+
+def test_weights_that_are_not_at_hand_are_told_with_their_place(monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    with pytest.raises(FeatlearnError, match=r"put resnet18-f37072fd\.pth"):
+        images.network("torchvision:ResNet18_Weights.IMAGENET1K_V1")
+
+
+def test_a_map_of_weights_by_name_from_the_command_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
+    torch.manual_seed(0)
+    torch.save(resnet18().state_dict(), tmp_path / "hub/checkpoints/resnet18-f37072fd.pth")
+    picture(0, 0).save("a.png")
+    assert main(["cam", "torchvision:ResNet18_Weights.IMAGENET1K_V1", "a.png"]) == 0
+    assert Image.open("maps/a-cam.png").size == (448, 224)
+    assert main(["cam", "torchvision:ResNet50_Weights.IMAGENET1K_V2", "a.png"]) == 2
+    assert "put resnet50-11ad3fa6.pth" in capsys.readouterr().err
+
+
+def test_timm_is_asked_by_name_and_told_where_it_is_missing(monkeypatch):
+    def create_model(name, pretrained):
+        assert not pretrained
+        if name != "resnet18":
+            raise RuntimeError(f"Unknown model ({name})")
+        made = resnet18()
+        made.pretrained_cfg = {"input_size": (3, 96, 96), "mean": [0.5] * 3, "std": [0.5] * 3}
+        return made
+
+    # stands for the library, which is not locked
+    stub = types.SimpleNamespace(create_model=create_model)
+    monkeypatch.setattr(pretrained, "import_module", {"timm": stub}.__getitem__)
+    network = images.network("timm:resnet18", weights=False)
+    assert network.size == 96
+    assert images.heat_maps(network, torch.zeros(1, 3, 96, 96, dtype=torch.uint8)).shape[1:] == (
+        96,
+        96,
+    )
+    with pytest.raises(ConfigError, match="Unknown model"):
+        images.network("timm:nothing", weights=False)
+
+    def missing(_):
+        raise ImportError
+
+    monkeypatch.setattr(pretrained, "import_module", missing)
+    with pytest.raises(FeatlearnError, match="timm is not installed"):
+        images.network("timm:resnet18", weights=False)

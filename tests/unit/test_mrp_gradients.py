@@ -1,0 +1,307 @@
+"""Masked losses, their expectation over masks and their gradients; the teacher factor."""
+
+import itertools
+
+import pytest
+import torch
+
+from featlearn.mrp import blocks
+from featlearn.mrp.gradients import (
+    mae_descent,
+    mae_loss,
+    teacher_factor,
+    teacher_student_descent,
+    teacher_student_descent_sampled,
+    teacher_student_loss,
+)
+from featlearn.mrp.model import Activation, encode
+from featlearn.mrp.train import pretrain
+
+#: replicates, samples, patches, dimension, kernels
+SHAPES = [(1, 1, 1, 1, 1), (1, 5, 3, 4, 6), (3, 7, 4, 5, 2)]
+VARRHO = 0.3
+
+
+def random_problem(shape, seed=0):
+    replicates, samples, patches, dimension, kernels = shape
+    stream = torch.Generator().manual_seed(seed)
+    x = torch.randn(replicates, samples, patches, dimension, generator=stream, dtype=torch.float64)
+    w = torch.randn(replicates, kernels, dimension, generator=stream, dtype=torch.float64)
+    if dimension == 1:  # one kernel, one patch: of one sign, or nothing would be active
+        x, w = x.abs(), w.abs()
+    return x, 0.3 * w
+
+
+def relu(u: torch.Tensor, activation: Activation) -> torch.Tensor:
+    q, varrho = activation.q, activation.varrho
+    inside = u.clamp(min=0) ** q / (q * varrho ** (q - 1))
+    return torch.where(u <= varrho, inside, u - (1 - 1 / q) * varrho)
+
+
+def outputs(x, w, activation):
+    return relu(torch.einsum("rnpd,rkd->rnpk", x, w), activation).sum(2)
+
+
+def enumerated_loss(x, w, target, theta, activation):
+    """Mean over all 2**P masks of ``1/2 sum_r (target_r - 1/theta h_r(eps X))^2``: (R,)."""
+    patches = x.shape[2]
+    total = torch.zeros(x.shape[0], dtype=x.dtype)
+    for kept in itertools.product((0, 1), repeat=patches):
+        mask = torch.tensor(kept, dtype=x.dtype)[:, None]
+        chance = theta ** sum(kept) * (1 - theta) ** (patches - sum(kept))
+        error = target - outputs(mask * x, w, activation) / theta
+        total = total + chance * (error**2).sum(2).mean(1) / 2
+    return total
+
+
+def enumerated_mae_loss(x, w, theta, activation):
+    """Expectation of the masked loss over all 2**P masks, one after another: (R,).
+
+    ``L(X, eps) = 1/2 sum_p |x_p - 1/theta sum_r w_r R(<w_r, eps_p x_p>)|^2``.
+    """
+    patches = x.shape[2]
+    total = torch.zeros(x.shape[0], dtype=x.dtype)
+    for kept in itertools.product((0, 1), repeat=patches):
+        mask = torch.tensor(kept, dtype=x.dtype)
+        chance = theta ** sum(kept) * (1 - theta) ** (patches - sum(kept))
+        u = torch.einsum("rnpd,rkd->rnpk", mask[:, None] * x, w)
+        rebuilt = torch.einsum("rnpk,rkd->rnpd", relu(u, activation), w) / theta
+        total = total + chance * ((x - rebuilt) ** 2).sum((2, 3)).mean(1) / 2
+    return total
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (1, 2, 6, 3, 4)])
+@pytest.mark.parametrize("q", [2, 3, 4])
+@pytest.mark.parametrize("theta", [0.1, 0.4, 0.75, 1.0])
+def test_the_mae_loss_is_the_mean_over_all_masks(shape, q, theta):
+    x, w = random_problem(shape)
+    activation = Activation(q, 0.3)
+    wanted = enumerated_mae_loss(x, w, theta, activation)
+    torch.testing.assert_close(mae_loss(x, w, theta, activation), wanted, rtol=1e-12, atol=0)
+
+
+def test_the_random_problems_reach_every_branch_of_the_activation():
+    x, w = random_problem((2, 4, 6, 5, 8))
+    u = torch.einsum("rnpd,rkd->rnpk", x, w)
+    shares = torch.stack([u <= 0, (u > 0) & (u < 0.3), u > 0.3]).double().mean((1, 2, 3, 4))
+    assert shares.min() > 0.1
+
+
+def test_the_descent_is_minus_the_gradient_of_the_enumerated_mae_loss():
+    x, w = random_problem((2, 3, 5, 4, 6), seed=9)
+    activation = Activation(4, 0.3)
+    w.requires_grad_()
+    (gradient,) = torch.autograd.grad(enumerated_mae_loss(x, w, 0.4, activation).sum(), w)
+    found = mae_descent(x, w.detach(), 0.4, activation)
+    torch.testing.assert_close(found, -gradient, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("q", [2, 4, 6])
+@pytest.mark.parametrize("cache", [1, 7_000, 1 << 30])
+def test_the_block_size_does_not_change_the_mae_descent(monkeypatch, q, cache):
+    x, w = random_problem((2, 9, 7, 5, 4))
+    activation = Activation(q, 0.3)
+    w.requires_grad_()
+    (gradient,) = torch.autograd.grad(mae_loss(x, w, 0.4, activation).sum(), w)
+    monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
+    # two replicates of nine samples: cut by samples within a replicate, or all at once
+    found = list(blocks.responses(x, w.detach(), activation))
+    assert sum(block.x.shape[0] * block.x.shape[1] for block in found) == 2 * 9 * 7
+    assert len(found) == {1: 18, 7_000: 4, 1 << 30: 1}[cache]
+    torch.testing.assert_close(
+        mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
+    )
+
+
+def test_single_precision_agrees_with_double_precision():
+    x, w = random_problem((2, 40, 6, 8, 10))
+    activation = Activation(4, 0.3)
+    exact = mae_descent(x, w, 0.5, activation)
+    rough = mae_descent(x.float(), w.float(), 0.5, activation)
+    assert rough.dtype == torch.float32
+    torch.testing.assert_close(rough.double(), exact, rtol=1e-4, atol=1e-5)
+
+
+def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
+    """n equal kernels: ``n w (w z - (1 - 1/q) varrho) = theta z``."""
+    theta, z, varrho, kernels = 0.5, 1.2, 0.3, 3
+    v = torch.tensor([0.6, 0.0, 0.8], dtype=torch.float64)
+    x = (z * v).view(1, 1, 1, 3)
+    w = (0.2 * v).expand(1, kernels, 3).clone()
+    activation = Activation(4, varrho)
+    for _ in range(3000):
+        w = w + 0.1 * mae_descent(x, w, theta, activation)
+    size = float(w[0, 0] @ v)
+    assert kernels * size * (size * z - 0.75 * varrho) == pytest.approx(theta * z, rel=1e-9)
+    torch.testing.assert_close(w, (size * v).expand_as(w), rtol=1e-9, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- teacher and student
+
+
+@pytest.mark.parametrize("q", [2, 3, 4])
+@pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
+def test_the_loss_is_the_mean_over_all_masks(q, theta):
+    x, w = random_problem((2, 3, 5, 4, 6), seed=q)
+    activation = Activation(q, VARRHO)
+    target = outputs(x, 1.7 * w, activation)
+    wanted = enumerated_loss(x, w, target, theta, activation)
+    found = teacher_student_loss(x, w, target, theta, activation)
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("q", [2, 3, 4, 6])
+@pytest.mark.parametrize("cache", [1, 3000, 1 << 30])
+def test_the_descent_is_minus_the_gradient_with_the_teacher_held(monkeypatch, shape, q, cache):
+    monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
+    x, w = random_problem(shape, seed=q)
+    activation, theta, tau = Activation(q, VARRHO), 0.4, 1.6
+    target = outputs(x, tau * w, activation)
+    w.requires_grad_()
+    loss = enumerated_loss(x, w, target, theta, activation)
+    (gradient,) = torch.autograd.grad(loss.sum(), w)
+    assert gradient.abs().max() > 0
+    by_factor = teacher_student_descent(x, w.detach(), theta, activation, tau=tau)
+    by_target = teacher_student_descent(x, w.detach(), theta, activation, target=target)
+    torch.testing.assert_close(by_factor, -gradient, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(by_target, -gradient, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("given", [{}, {"tau": 1.5, "target": torch.zeros(1, 5, 6)}])
+def test_either_a_factor_or_a_target_is_asked_for(given):
+    x, w = random_problem((1, 5, 3, 4, 6))
+    with pytest.raises(ValueError, match="exactly one of tau and target"):
+        teacher_student_descent(x, w, 0.5, Activation(3, VARRHO), **given)
+
+
+def test_kernels_do_not_interact():
+    x, w = random_problem((2, 5, 3, 4, 6))
+    activation = Activation(3, VARRHO)
+    together = teacher_student_descent(x, w, 0.4, activation, tau=1.6)
+    for kernel in range(6):
+        alone = teacher_student_descent(x, w[:, [kernel]], 0.4, activation, tau=1.6)
+        torch.testing.assert_close(together[:, [kernel]], alone, rtol=1e-12, atol=1e-14)
+
+
+def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
+    x, w = random_problem((3, 5, 3, 4, 6))
+    activation = Activation(3, VARRHO)
+    thetas, taus = torch.tensor([0.2, 0.5, 0.9]), torch.tensor([3.0, 2.0, 1.25])
+    found = teacher_student_descent(x, w, thetas.double(), activation, tau=taus.double())
+    target = outputs(x, 2 * w, activation)
+    losses = teacher_student_loss(x, w, target, thetas.double(), activation)
+    for r in range(3):
+        one = slice(r, r + 1)
+        theta, tau = float(thetas[r].double()), float(taus[r])
+        alone = teacher_student_descent(x[one], w[one], theta, activation, tau=tau)
+        torch.testing.assert_close(found[one], alone, rtol=1e-12, atol=1e-14)
+        loss = teacher_student_loss(x[one], w[one], target[one], theta, activation)
+        torch.testing.assert_close(losses[one], loss, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("theta", [0.3, 0.7])
+def test_sampled_masks_give_the_exact_descent_on_average(theta):
+    """2000 replicates of one problem are 2000 independent estimates: five standard errors."""
+    x, w = random_problem((1, 3, 4, 3, 2))
+    activation = Activation(3, VARRHO)
+    exact = teacher_student_descent(x, w, theta, activation, tau=1.5)[0]
+    found = teacher_student_descent_sampled(
+        x.expand(2000, -1, -1, -1),
+        w.expand(2000, -1, -1).contiguous(),
+        theta,
+        activation,
+        tau=1.5,
+        masks=3,
+        stream=torch.Generator().manual_seed(0),
+    )
+    error = found.std(0) / 2000**0.5
+    assert (error > 0).any()
+    assert ((found.mean(0) - exact).abs() <= 5 * error + 1e-12).all()
+
+
+def test_all_patches_kept_leaves_nothing_to_chance():
+    x, w = random_problem((2, 3, 4, 3, 2))
+    activation = Activation(3, VARRHO)
+    stream = torch.Generator().manual_seed(0)
+    sampled = teacher_student_descent_sampled(
+        x, w, 1.0, activation, tau=1.5, masks=2, stream=stream
+    )
+    exact = teacher_student_descent(x, w, 1.0, activation, tau=1.5)
+    torch.testing.assert_close(sampled, exact, rtol=1e-12, atol=1e-14)
+
+
+# ------------------------------------------------------------------------------- teacher factor
+
+
+@pytest.mark.parametrize(
+    ("schedule", "step", "wanted"),
+    [
+        ("one", 0, 1.0),
+        ("one", 9, 1.0),
+        # theta = .4, C_p = 2: 1 + .6 / .8 = 1.75
+        ("constant", 0, 1.75),
+        ("constant", 7, 1.75),
+        ("main", 0, 2.75),
+        ("main", 7, 1.875),
+        ("appendix", 0, 2.75),
+        ("appendix", 8, 1.75 + 1 / 3),
+    ],
+)
+def test_the_teacher_factor_follows_its_schedule(schedule, step, wanted):
+    assert teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_a_theta_for_each_replicate_gives_a_factor_for_each():
+    thetas = torch.tensor([0.2, 0.5], dtype=torch.float64)
+    found = teacher_factor("constant", 0, thetas, 1, q=3)
+    torch.testing.assert_close(found, torch.tensor([5.0, 2.0], dtype=torch.float64))
+
+
+def test_an_unknown_schedule_is_refused_by_name():
+    with pytest.raises(ValueError, match="schedule: 'ema'; expected main"):
+        teacher_factor("ema", 0, 0.5, 1, q=3)
+
+
+# ------------------------------------------------------------------------------- in the loop
+
+
+def test_the_factor_of_a_run_starts_at_step_zero():
+    x, w = random_problem((1, 5, 3, 4, 6))
+    activation = Activation(3, VARRHO)
+    features = torch.eye(4, dtype=torch.float64)[:2].view(1, 2, 1, 4)
+    found = pretrain(
+        x,
+        features,
+        w,
+        activation,
+        theta=0.5,
+        schedule="main",
+        captured_at=100.0,
+        learning_rate=0.01,
+        max_steps=2,
+    )
+    for tau in (3.0, 2.5):
+        w = w + 0.01 * teacher_student_descent(x, w, 0.5, activation, tau=tau)
+    torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
+
+
+def test_a_fixed_teacher_teaches_each_replicate_its_own_outputs():
+    x, w = random_problem((3, 5, 3, 4, 6))
+    activation = Activation(3, VARRHO)
+    target = encode(x, 2 * w.flip(1), 3, VARRHO)
+    features = torch.eye(4, dtype=torch.float64)[:1].view(1, 1, 1, 4).repeat(3, 1, 1, 1)
+    w[1, 0] = 100 * features[1, 0, 0]  # ends at the first step; the others go on
+    found = pretrain(
+        x, features, w, activation, theta=0.5, target=target, captured_at=50.0,
+        learning_rate=0.01, max_steps=3,
+    )  # fmt: skip
+    assert found.stopped.tolist() == [3, 1, 3]
+    for r, steps in enumerate(found.stopped.tolist()):
+        one = slice(r, r + 1)
+        wanted = w[one]
+        for _ in range(steps):
+            wanted = wanted + 0.01 * teacher_student_descent(
+                x[one], wanted, 0.5, activation, target=target[one]
+            )
+        torch.testing.assert_close(found.w[one], wanted, rtol=1e-12, atol=1e-14)

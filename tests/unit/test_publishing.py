@@ -1,0 +1,572 @@
+"""Parts of report and pages: numbers in words, maths, captions, findings, drawings, lineage."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import math
+import re
+from collections.abc import Iterator
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from PIL import Image
+
+from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.provenance import write_record
+from featlearn.core.publish import PACKAGE, exhibits, story
+from featlearn.core.publishing import sbom
+from featlearn.core.publishing.captions import fill_in, reader
+from featlearn.core.publishing.claim_ids import (
+    is_known,
+    refuse_missing_tables,
+    refuse_unknown,
+    refuse_unknown_findings,
+)
+from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
+from featlearn.core.publishing.html_assets import alt_text, parse_page, picture
+from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
+from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
+from featlearn.core.publishing.summary import (
+    HEADLINES,
+    answer,
+    band,
+    cells,
+    expected,
+    headlines,
+    measured,
+    number_as_in,
+    with_numbers,
+    works,
+)
+from featlearn.core.stats import figure, number, percent, plus_minus
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Code in Markdown, where a dollar is one of a shell.
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+FINDINGS = ROOT / "config/findings.yaml"
+ENTRY = {
+    "id": "one",
+    "claim": "mrp/a",
+    "paper_says": "so it is",
+    "question": "Is it so?",
+    "holds": "It is so.",
+    "fails": "It is not so.",
+}
+ROW = {"claim": "mrp/a", "measured": 0.31, "interval_low": 0.24, "interval_high": 0.38,
+       "spread_kind": "half-width", "low": 0.05, "high": math.inf}  # fmt: skip
+LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
+
+# --------------------------------------------------------------------------- numbers in words
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (0.63149, "0.631"), (1.0, "1"), (-0.5, "−0.5"), (12345.6, "12,346"), (8.4e-17, "0"),
+        (0.00002, "2·10⁻⁵"), (1e-10, "10⁻¹⁰"), (-2.5e7, "−2.5·10⁷"), (math.inf, "∞"),
+        (-math.inf, "−∞"),
+    ],
+)  # fmt: skip
+def test_number(given, text):
+    assert number(given) == text
+
+
+@pytest.mark.parametrize(
+    ("given", "digits", "text"),
+    [
+        (0.631, 0, "63 %"), (0.631, 1, "63.1 %"), (1.0, 0, "100 %"), (0.0, 0, "0 %"),
+        (-0.2, 0, "−20 %"), (1 - 1e-13, 0, "100 %"),
+        (0.996, 0, "99.6 %"), (0.0004, 0, "0.04 %"),  # not rounded to all or nothing
+    ],
+)  # fmt: skip
+def test_percent(given, digits, text):
+    assert percent(given, digits) == text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "text"),
+    [
+        (0.63391, 0.01707, "0.634 ± 0.017"), (0.00412, 0.0061, "0.0041 ± 0.0061"),
+        (1.0, 0.0, "1"), (0.996, 8.4e-17, "0.996"), (0.5, 2e-8, "0.500000 ± <.000001"),
+        (3.2e-8, 4e-9, "3.2·10⁻⁸ ± 4·10⁻⁹"), (-2e-5, 1e-7, "−2·10⁻⁵ ± 10⁻⁷"),
+        (-0.5, math.nan, "−0.5"), (1234.5, 40.0, "1,234 ± 40"),
+    ],
+)  # fmt: skip
+def test_a_mean_has_the_decimals_that_its_spread_deserves(mean, spread, text):
+    assert plus_minus(mean, spread) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text", "ends"),
+    [
+        ((0.5, 0.4, 0.6, 0.1, 1.0), "0.50 (0.40 to 0.60)", "0.1 to 1"),
+        ((1.1e-15, 1e-15, 1.2e-15, 0.0, 1e-13), "1.1·10⁻¹⁵ (10⁻¹⁵ to 1.2·10⁻¹⁵)", "0 to 10⁻¹³"),
+        ((0.0, 0.0, 0.0, -1e-13, 1e-13), "0 (in every replicate)", "−10⁻¹³ to 10⁻¹³"),
+        ((1.0, 1.0, 1.0, 1 - 1e-9, 1 + 1e-9), "1 (in every replicate)", "1 ± 10⁻⁹"),
+    ],
+)
+def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, ends):
+    names = ("measured", "interval_low", "interval_high", "low", "high")
+    row = ROW | dict(zip(names, numbers, strict=True))
+    assert (measured(row), band(row)) == (text, ends)
+
+
+def test_a_number_without_a_sampled_interval_says_why():
+    row = {"measured": 1.1e-15, "interval_low": 1.1e-15, "interval_high": 1.1e-15}
+    assert measured(row | {"spread_kind": "none: computed"}) == "1.1·10⁻¹⁵ (computed)"
+    exact = {"measured": 1.0, "interval_low": 1.0, "interval_high": 1.0, "spread_kind": "half"}
+    assert measured(exact, "percent") == "100 % (in every replicate)"
+    assert measured(exact | {"interval_low": math.nan}) == "1 (no interval)"
+    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["10⁻¹³", "0", "0.25"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("by {value}.", "by [0.31 (0.24 to 0.38)]."),
+        ("by {percent}, {value}", "by [31 % (24 to 38)], [0.31 (0.24 to 0.38)]"),
+        ("by {-points}", "by [−31 percentage points (−38 to −24)]"),
+        ("{x} of none", "{x} of none"),
+    ],
+)
+def test_a_sentence_has_its_number_where_its_word_is(text, shown):
+    assert with_numbers(text, ROW, lambda number: f"[{number}]") == shown
+    number = number_as_in(text, ROW)
+    assert f"[{number}]" in shown or number == "0.31 (0.24 to 0.38)"
+
+
+# --------------------------------------------------------------------------- maths and Markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (r"$|\alpha_{ij}| \le d^{-1/2}$", "|α_ij| ≤ d^(−1/2)"),
+        (r"$\|M\|_F^2 / \|M\|_2$", "‖M‖_F²/‖M‖₂"),
+        (r"$\tilde O(\sigma_0)$, $10^{-5}$", "O\u0303(σ₀), 10⁻⁵"),
+        (r"$\sqrt{2 \ln km}$ of $\frac{a+1}{b}$", "√(2ln km) of (a + 1)/b"),
+        (r"$\max_r \langle w_r, v\rangle$", "max_r ⟨w_r, v⟩"),
+        # what is no formula stays
+        *((text, text) for text in ("costs $5 or $6", "sigma_0 <= 2", "from $ to $", "`a_1`")),
+    ],
+)  # fmt: skip
+def test_formulas_as_signs(text, shown):
+    assert plain(text) == shown
+
+
+def test_formulas_in_html():
+    html = maths("x_1 < 2 & $x_1 < 2$ `no`, costs $")
+    assert html.startswith("x_1 &lt; 2 &amp; <math")
+    assert html.endswith("</math> `no`, costs $")
+    assert "<msub><mi>x</mi><mn>1</mn></msub><mo>&#x0003C;</mo>" in html
+    page = parse_page("# On $a_1$\n\nOf $w_*$ *and* $v_*\\,c$: `$b_2$`, [$d$](#x_1).\n", "story", 2)
+    assert page.title == "On $a_1$"
+    assert page.body.count("<msub>") == 2
+    assert "</math> <em>and</em> <math" in page.body
+    assert '<code>$b_2$</code>, <a href="#x_1"><math' in page.body
+    assert alt_text(page) == "On a₁. Of w_* and v_* c: $b_2$, d."
+
+
+@pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
+def test_bad_latex_is_refused(latex):
+    with pytest.raises(FeatlearnError, match="formula"):
+        mathml(latex)
+
+
+class Filled(ast.NodeTransformer):
+    """Values in f-strings are ones."""
+
+    def visit_JoinedStr(self, node):
+        parts = (part.value if isinstance(part, ast.Constant) else "1" for part in node.values)  # noqa: PD011
+        return ast.copy_location(ast.Constant("".join(parts)), node)
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Strings of all that papers show, and pages, with where they are."""
+    for file in [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/analysis/*.py")]:
+        for node in ast.walk(Filled().visit(ast.parse(file.read_bytes()))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"{file}:{node.lineno}", node.value
+    for page in [FINDINGS, *(ROOT / "docs").glob("*.md")]:
+        yield str(page), CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def test_the_formulas_of_all_texts_are_latex():
+    for where, text in texts():
+        try:
+            rest = FORMULA.sub(lambda match: mathml(match[1])[:0], text)
+        except FeatlearnError as error:
+            pytest.fail(f"{where}: {error}")
+        assert "$" not in rest, f"{where}: a dollar without its other one: {rest}"
+
+
+def test_pages_keep_formulas_and_show_the_rest_as_it_is():
+    assert escaped("M*_j <= |a|") == r"M\*\_j &lt;= \|a\|"
+    assert escaped("$x_1 < 2$ & <b>") == r"$x_1 \lt  2$ &amp; &lt;b>"
+
+
+def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
+    page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
+    assert page.title == "Of masks & m"
+    assert page.body == "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
+    for text in ("", "no title", "## too low"):
+        with pytest.raises(FeatlearnError, match="story: expected `# Title`"):
+            parse_page(text, "story", 2)
+
+
+def test_markdown_brings_no_html_no_pictures_and_no_scripts():
+    page = parse_page(
+        "# <script>alert(1)</script>\n\n<script>alert(2)</script>\n\n<img src=x onerror=alert(3)>\n"
+        "\n![picture](https://example.org/x.png) [link](javascript:alert(4))\n",
+        "story",
+        2,
+    )
+    assert not re.search('<script|<img|href="javascript', page.body)
+
+
+def test_a_table_scrolls_in_a_box_of_its_own():
+    body = parse_page('# A "b"\n\n| | y |\n|--|--:|\n| <b> | 1 |\n', "story", 4).body
+    assert body.count('<div class="scroll" role="group" tabindex="0"') == 1
+    assert 'aria-label="A &#34;b&#34;"><table>' in body
+    assert "<td>&lt;b&gt;</td>" in body
+    assert body.count("<th") - body.count("<thead") == 1
+    assert body.rstrip().endswith("</table></div>")
+
+
+def test_the_text_instead_of_a_figure_is_its_title_and_the_first_sentence_of_its_caption():
+    caption = "# Growth\n\nEach **line** is a feature. Dots are means.\n\n| a |\n|---|\n| 1 |\n"
+    assert alt_text(parse_page(caption, "a caption", 4)) == "Growth. Each line is a feature."
+    assert alt_text(parse_page("# Growth\n", "a caption", 4)) == "Growth."
+
+
+def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
+    pixels = np.full((200, 300, 4), 255, dtype=np.uint8)
+    pixels[50:150, 50:250, :3] = (0, 114, 178)
+    Image.fromarray(pixels).save(tmp_path / "figure.png")
+    svg = tmp_path / "figure.svg"
+    svg.write_text("<svg/>" + " " * 10_000)
+    uri, size = picture(svg)
+    kind, _, content = uri.partition(";base64,")
+    assert (kind, size) == ("data:image/webp", (300, 200))
+    assert picture(svg) == (uri, size)
+    with Image.open(io.BytesIO(base64.b64decode(content))) as back:
+        assert np.array_equal(np.asarray(back), pixels[..., :3])
+    svg.write_text("<svg/>")
+    assert picture(svg)[0].startswith("data:image/svg+xml;")
+    (tmp_path / "figure.png").unlink()
+    assert picture(svg)[1] is None
+
+
+# --------------------------------------------------------------------------- captions
+
+
+@pytest.fixture
+def value():
+    headline = pd.DataFrame(
+        {
+            "model": ["supervised", "finetuned", "supervised", "probe"],
+            "quantity": ["captured", "captured", "accuracy", "captured"],
+            "mean": [0.631, 0.996, 0.75, math.nan],
+            "replicates": [10, 10, 10, 10],
+        }
+    )
+    other = pd.DataFrame({"mean": [12345.678]})
+    return reader({("mrp", "headline"): headline, ("icl", "sizes"): other}, "mrp")
+
+
+def test_a_story_quotes_measured_numbers(value):
+    text = (
+        '{{ value("headline", model="supervised", quantity="captured") | percent }}, '
+        '{{ value("headline", "mean", model="finetuned") }}, '
+        '{{ value("headline", "replicates", model="finetuned") }}, '
+        '{{ value("icl/sizes") | number(2) }}, '
+        '{{ (value("headline", model="finetuned") - value("headline", quantity="accuracy")) '
+        "| percent(1) }}"
+    )
+    shown = fill_in(text, "story", value).replace("\N{NO-BREAK SPACE}", " ")
+    assert shown == "63 %, 0.996, 10, 12,346, 24.6 %"
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ('value("headline", model="nobody")', "'nobody'): 0 rows match; expected exactly one"),
+        ('value("headline", quantity="captured")', "3 rows match; expected exactly one"),
+        ('value("headline", mdel="supervised")', "no column 'mdel'; there are: model, quantity"),
+        ('value("headline", "median", model="finetuned")', "no column 'median'"),
+        ('value("headlines")', "no such table; there are: icl/sizes, mrp/headline"),
+        ('value("headline", model="probe")', "the cell is empty"),
+        ("value(3)", "has no attribute"),
+        ("valeu('headline')", "'valeu' is undefined"),
+        ("value(", "unexpected"),
+        ("value('headline', 'model', model='finetuned') | percent", "format code"),
+        ("().__class__.__bases__[0].__subclasses__()", "unsafe"),
+    ],
+)
+def test_a_number_that_is_not_there_is_an_error_with_the_file_and_the_filter(value, asked, fault):
+    with pytest.raises(FeatlearnError, match=r"^mrp/story\.md: ") as error:
+        fill_in(f"text {{{{ {asked} }}}}", "mrp/story.md", value)
+    assert fault in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text", "left", "short"),
+    [
+        (HOLDS, f"It is so, {LINKED}", "Yes", "**holds**"),
+        (FAILS, f"It is not so, {LINKED}", "No", "**fails**"),
+        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows", "**is undecided**"),
+        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows",
+         "**is not shown at this scale**"),
+        (None, "*not part of this run:* It is so", "Who knows", ""),
+    ],
+)  # fmt: skip
+def test_a_text_says_what_was_concluded(value, verdict, text, left, short):
+    ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
+    said = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
+    assert fill_in(said, "story", value, ledger) == text
+    for clause in ("MAE is", "SimMIM is", "it is", "Q and P are"):  # names keep their capitals
+        filled = fill_in(said.replace("It is so", clause), "story", value, ledger)
+        assert clause in filled or verdict == FAILS
+    other = '{{ said("mrp/a", holds="Yes", fails="No", left="Who knows") }}'
+    assert fill_in(other, "story", value, ledger).startswith(left)
+    words = f"{short}, {LINKED}, band at least 0.05" if short else "not part of this run"
+    assert fill_in('{{ verdict("mrp/a") }}', "story", value, ledger) == words
+
+
+# --------------------------------------------------------------------------- claims that are quoted
+
+
+def papers() -> list[str]:
+    return sorted({file.parent.name for file in PACKAGE.glob("*/analysis")})
+
+
+def test_what_findings_captions_and_stories_of_the_repository_quote_is_declared():
+    entries = read_findings(FINDINGS)
+    assert len(entries) >= 8
+    refuse_unknown_findings(entries, papers())
+    figures = set()
+    for paper in papers():
+        modules = [file.stem for file in (PACKAGE / paper).glob("analysis/*.py")]
+        shown = [one for module in modules for one in exhibits(paper, module)]
+        refuse_unknown((one.code, one.page) for one in shown)
+        refuse_unknown([(paper, story(paper))])
+        figures |= {f"{paper}/{one.name}" for one in shown}
+    assert {entry["figure"] for entry in entries if "figure" in entry} <= figures
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "mrp/headline-captured",
+        "mrp/c3-c-mae",
+        "contrastive/shapes-fig-1-shape",
+        "noncontrastive/images-digits-collapse",
+        "looped/tight-as-printed",
+    ],
+)
+def test_a_claim_is_known_by_what_its_paper_spells(claim):
+    assert is_known(claim)
+    assert not is_known(f"{claim}y")
+    assert not is_known(f"nuclear/{claim.partition('/')[2]}")
+
+
+def test_a_text_that_quotes_what_is_not_there_is_refused_by_name():
+    text = 'so {{ verdict("mrp/no-such-claim") }}, {{ said("mrp/images-transfer", holds="") }}'
+    with pytest.raises(FeatlearnError, match="figure x: asks for the claim mrp/no-such-claim"):
+        refuse_unknown([("figure x", text)])
+    with pytest.raises(FeatlearnError, match="finding one: no claims module declares mrp/none"):
+        refuse_unknown_findings([{**ENTRY, "claim": "mrp/none-such"}], ["mrp"])
+    refuse_unknown_findings([ENTRY], ["looped"])
+    text = '{{ value("sizes", "mean") }} and {{ value("other/sizes") }}'
+    refuse_missing_tables([("figure x", "mrp", text)], {"mrp/sizes"})
+    with pytest.raises(FeatlearnError, match="figure x: quotes the table icl/sizes, which no rule"):
+        refuse_missing_tables([("figure x", "icl", text)], {"mrp/sizes"})
+
+
+# --------------------------------------------------------------------------- findings
+
+
+@pytest.mark.parametrize(
+    ("entries", "withdrawn", "fault"),
+    [
+        ([ENTRY | {"holds": 3}], "", "finding one: holds must be text, got 3"),
+        ([ENTRY, ENTRY], "", "finding one: is there twice"),
+        ([ENTRY | {"holds": "word " * 26}], "", "holds must have at most 25 words, got 26"),
+        ([ENTRY], "mrp/a: A longer run turned it.", "the verdict of mrp/a is withdrawn"),
+        ([ENTRY], "mrp: A longer run turned it.", "withdrawn claims are not valid"),
+    ],
+)
+def test_a_wrong_entry_is_refused_by_name(tmp_path, entries, withdrawn, fault):
+    (tmp_path / "findings.yaml").write_text(yaml.safe_dump({"findings": entries}))
+    (tmp_path / "withdrawn.yaml").write_text(withdrawn)
+    with pytest.raises(FeatlearnError, match=fault):
+        read_findings(tmp_path / "findings.yaml")
+
+
+def test_entries_without_their_claim_are_named_and_another_papers_are_left_out():
+    assert of_run([ENTRY], {"mrp/b": {"paper": "mrp"}}) == ([], [ENTRY])
+    assert of_run([ENTRY], {"looped/b": {"paper": "looped"}}) == ([], [])
+    assert of_run([ENTRY], {"mrp/a": {"paper": "mrp"}}) == ([ENTRY], [])
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict", "kind", "says"),
+    [
+        ({}, HOLDS, "confirms", "It is so."),
+        ({}, FAILS, "contradicts", "It is not so."),
+        ({"misprint": True}, FAILS, "corrects", "It is not so."),
+        ({"misprint": True}, UNDECIDED, "open", "Is it so?"),
+        ({}, NOT_SHOWN, "open", "Is it so?"),
+    ],
+)
+def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
+    row = {"verdict": verdict}
+    assert kind_of({**ENTRY, **more}, row) == kind
+    assert sentence_of(ENTRY, row) == says
+
+
+# --------------------------------------------------------------------------- the whole ledger
+
+
+def rows(number: int) -> list[dict]:
+    return [
+        {"claim": f"mrp/{n}", "paper": "mrp", "kind": "theorem", "artefact": "x",
+         "verdict": "holds", "source": f"Theorem {n // 2}", "reason": ""}
+        for n in range(number)
+    ]  # fmt: skip
+
+
+def test_headlines_are_few_and_those_of_findings_come_first():
+    mixed = [*rows(20), *(row | {"claim": f"{row['claim']}-y", "artefact": "y"} for row in rows(1))]
+    found = [row["claim"] for row in headlines(mixed, ["mrp/15"])]
+    assert len(found) == HEADLINES
+    # then one on each file of numbers before a second on it
+    assert found[:4] == ["mrp/15", "mrp/0", "mrp/0-y", "mrp/1"]
+    assert cells(rows(3)) == {"theorem": {"holds": 3}}
+
+
+def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
+    some = rows(3)
+    some[2].update(verdict="fails", reason="A pilot gave 0.2; a failure is expected.")
+    text = " ".join(answer(some, {"mrp": "# Masks: why they help\n\nA story"}, 7))
+    assert "two statements" in text
+    assert "three claims test: 2 hold, 1 fail, 0 are open." in text
+    assert "1 were expected when the band was set" in text
+    assert "One base seed, 7" in text
+    some[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
+    assert "1 concern limits" in answer(some, {}, 0)[1]
+    some[1].update(verdict="undecided", withdrawn="A longer run turned it.")
+    assert "one claim are withdrawn" in " ".join(answer(some, {}, 0))
+    assert answer([], {}, 0) == ["This run judged no claim."]
+
+
+def test_papers_and_chapters_are_counted_apart():
+    stories = {paper: story(paper) for paper in papers()}
+    assert works(papers(), stories) == "three papers and eight chapters of a thesis"
+    assert works(["toy"], {}) == "one paper"
+
+
+def test_an_expected_failure_is_known_by_the_reason_alone():
+    for reason in ("so that we expect it to fail.", "a failure is expected.", "the claim to fail"):
+        assert expected({"reason": reason}) == ("expect" in reason)
+    assert not expected({"reason": "We expect 1. A run that fails says nothing."})
+
+
+# --------------------------------------------------------------------------- drawing and lineage
+
+
+def test_marks_lie_in_the_order_of_their_numbers_within_the_drawing():
+    placed = bar(low=0.49, high=0.51, measured=0.37, interval_low=0.35, interval_high=0.39)
+    left, right = placed.interval
+    assert 0 < left < placed.point < right < placed.band[0] < placed.band[1] < 100
+    placed = bar(low=0.0, high=0.005, measured=0.0, interval_low=0.0, interval_high=0.0)
+    assert placed.point == placed.band[0] == placed.interval[0]
+    # open bands reach the edge, a single replicate has no interval, a point lies in the middle
+    assert bar(0.8, math.inf, 12.0, math.nan, math.nan)[0][1] == 100
+    assert bar(-math.inf, math.inf, 1.0, math.nan, math.nan)[::2] == ((0, 100), None)
+    assert bar(2.0, 2.0, 2.0, 2.0, 2.0) == ((50, 50), 50, (50, 50))
+
+
+def record(results: Path, name: str, rule: str, *inputs: str, **other) -> Path:
+    made = results / name
+    content = {"rule": rule, "inputs": {str(results / source): "0" for source in inputs}}
+    write_record(results, made, content | other)
+    return made
+
+
+def test_a_lineage_holds_the_makers_first_and_nothing_else(tmp_path):
+    record(tmp_path, "w.safetensors", "train", versions={"torch": "2.1"})
+    record(tmp_path, "v.safetensors", "train", versions={"torch": "2.1"})
+    record(tmp_path, "e.parquet", "evaluate", "w.safetensors", "lost.parquet", "v.safetensors",
+           versions={"torch": "2.2"})  # fmt: skip
+    record(tmp_path, "unrelated.parquet", "other")
+    drawn = record(tmp_path, "f.svg", "draw", "e.parquet", "w.safetensors")
+    found = lineage(tmp_path, [drawn, tmp_path / "norecord.svg", Path("workflow/caption.md")])
+    assert [one["rule"] for one in found.values()] == ["train", "train", "evaluate", "draw"]
+    assert list(found)[-1] == drawn
+    made = {rule: len(records) for rule, records in by_rule(found).items()}
+    assert made == {"train": 2, "evaluate": 1, "draw": 1}
+    assert distinct(found.values(), "versions") == {"torch": ["2.1", "2.2"]}
+
+
+# --------------------------------------------------------------------------- installed software
+
+RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
+MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"
+
+
+def distribution(folder: Path, *headers: str, record: str = RECORD) -> PathDistribution:
+    """An installed package as it lies on disk."""
+    info = folder / "pkg-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("\n".join(["Name: Pkg", "Version: 1", *headers, ""]))
+    (info / "RECORD").write_text(record)
+    return PathDistribution(info)
+
+
+def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
+    found = sbom.installed()
+    names = [package.name.lower() for package in found]
+    assert names == sorted(set(names))
+    assert all(package.licence for package in found)
+    of = dict(zip(names, found, strict=True))
+    assert of["numpy"].licence.startswith("BSD")
+    assert re.fullmatch("[0-9a-f]{64}", of["numpy"].digest)
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name in ("torch", "numpy", "snakemake", "pyarrow", "safetensors"):
+        # one version for each Python that is allowed; torch names its build after a plus sign
+        locked = re.findall(rf"^{name}==([^ ;\\]+)", lock, re.MULTILINE)
+        assert of[name].version.partition("+")[0] in locked
+
+
+@pytest.mark.parametrize(
+    ("headers", "licence"),
+    [
+        (["License-Expression: MIT", "License: other"], "MIT"),
+        (["Classifier: License :: OSI Approved :: BSD License"], "BSD License"),
+        (["Classifier: License :: OSI Approved", "License: Apache-2.0"], "Apache-2.0"),
+        (["License: " + "words " * 30], "words " * 10 + "..."),
+        (["License-File: COPYING"], "its file COPYING"),
+        ([], sbom.UNKNOWN),
+    ],
+)
+def test_a_licence_is_the_one_that_the_package_states(tmp_path, headers, licence):
+    assert sbom._licence(distribution(tmp_path, *headers)).replace("  ", " ") == licence
+
+
+def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
+    other = "".join(reversed(RECORD.splitlines(True))) + MADE
+    records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
+    plain, otherwise, changed, none = (
+        sbom._digest(distribution(tmp_path / str(n), record=record))
+        for n, record in enumerate(records)
+    )
+    assert plain == otherwise != changed
+    assert none == ""

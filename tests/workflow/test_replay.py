@@ -1,0 +1,72 @@
+"""A finished run is drawn and judged again from its frames; what differs is named."""
+
+import pandas as pd
+import pytest
+
+from featlearn.core.files import write_parquet
+
+from .checkout import REPOSITORY, python
+from .toy import ANALYSIS, MEASURED, PACKAGE, Toy
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture
+def toy(template_finished, tmp_path):
+    """A finished run of one's own."""
+    return template_finished.copy(tmp_path)
+
+
+def replayed(toy: Toy, *words: str) -> tuple[int, list[str]]:
+    done = python(toy.root, "scripts/replay.py", "results/smoke", *words)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout.splitlines()
+
+
+def files(toy: Toy) -> dict[str, int]:
+    return {str(file): file.stat().st_mtime_ns for file in (toy / "results").rglob("*")}
+
+
+def test_the_same_code_gives_the_same_run_and_leaves_it_as_it_is(toy):
+    before = files(toy)
+    assert replayed(toy) == (0, ["1 experiments: 0 differences"])
+    assert files(toy) == before
+
+
+def test_another_drawing_is_named_with_its_files_and_nothing_else(toy):
+    toy.replace(ANALYSIS, 'ylabel="cosine"', 'ylabel="Cosine"')
+    assert replayed(toy, "--experiment", "toy/averaging") == (
+        1,
+        [
+            "toy/figures/alignment.svg: differs",
+            "toy/figures/alignment.png: differs",
+            "1 experiments: 2 differences",
+        ],
+    )
+
+
+def test_another_band_is_named_with_its_column_unless_that_is_left_out(toy):
+    toy.replace(ANALYSIS, "high=1.1", "high=1.2")
+    line = "toy/claims/averaging.parquet: toy/closed-form: high 1.1 -> 1.2"
+    assert replayed(toy, "--paper", "toy") == (1, [line, "1 experiments: 1 differences"])
+    assert replayed(toy, "--ignore", "high")[0] == 0
+
+
+def test_a_changed_frame_and_a_changed_formula_are_named(toy):
+    frame = pd.read_parquet(toy / f"results/smoke/{MEASURED}")
+    write_parquet(frame.assign(value=frame["value"] / 2), toy / f"results/smoke/{MEASURED}")
+    toy.replace(f"{PACKAGE}/data.py", "noise**2", "noise**3")
+    code, lines = replayed(toy)
+    assert code == 1
+    assert lines[:2] == [
+        "rule toy_averaging: would run again, as its code is another",
+        f"{MEASURED}: is not what the run recorded",
+    ]
+    for kind in ("figures/alignment.svg", "tables/alignment.md", "claims/averaging.parquet"):
+        assert any(line.startswith(f"toy/{kind}") for line in lines)
+
+
+def test_a_folder_without_a_run_is_refused(toy):
+    done = python(toy.root, str(REPOSITORY / "scripts/replay.py"), "results/none")
+    assert done.returncode == 2
+    assert "results/none: no finished run" in done.stderr

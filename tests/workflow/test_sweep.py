@@ -1,0 +1,172 @@
+"""Sweeps on the toy paper: what is shared, what a point is, kills, and the search for a turn."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pandas as pd
+import pytest
+
+from .checkout import Started, digest, environment, wait_for
+from .toy import Toy
+from .trained import trained
+
+pytestmark = pytest.mark.workflow
+
+NOISE = "toy.averaging.noise"
+SWEPT = "results/smoke/sweeps"
+#: A training that a large rate makes diverge, and a claim that follows from it.
+DIVERGES = ("from featlearn.core.errors import FeatlearnError", "raise FeatlearnError(")
+CLAIM = '''
+
+class Trained(Claims):
+    paper, kind, possible = "toy", THEOREM, POSITIVE
+
+    @claim("Lemma 2", "length of the weights", low=4, high=7, statistic="exact")
+    def long(self):
+        """Weights reach the length of their target."""
+        return self.purity["value"]
+'''
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    toy = trained(Toy.of_template(tmp_path_factory.mktemp("toy")))
+    package = "src/featlearn/toy"
+    for old in DIVERGES:
+        toy.replace(f"{package}/training.py", old, old.replace("FeatlearnError", "DivergedError"))
+    toy.edit(f"{package}/analysis.py", CLAIM)
+    toy.replace(
+        "workflow/rules/toy.smk",
+        'experiment("toy", "averaging")\n',
+        "",
+    )
+    toy.edit(
+        "workflow/rules/toy.smk",
+        '\n\nexperiment(\n    "toy",\n    "averaging",\n    rules.toy_averaging,\n'
+        "    purity=rules.toy_purity.output.values,\n)\n",
+    )
+    toy.replace(
+        "workflow/rules/toy.smk",
+        '{"what": "purity"}',
+        '{"what": "purity", "dimension": config["toy"]["averaging"]["dimension"]}',
+    )
+    return toy
+
+
+@pytest.fixture
+def toy(sources, tmp_path):
+    return sources.copy(tmp_path / "toy")
+
+
+def start(toy, *words):
+    command = ["-m", "featlearn.command", "sweep", *words, "--scale", "smoke"]
+    return Started(command, toy.root, environment(PYTHONPATH=str(toy / "src")))
+
+
+def sweep(toy, *words):
+    return start(toy, *words).wait().well()
+
+
+def test_points_share_what_their_key_does_not_reach_and_are_runs_of_their_config(toy):
+    told = sweep(toy, NOISE, "0.1", "0.2", "0.4")
+    counts = told.finished
+    own = {rule: n for rule, n in counts.items() if rule.startswith("at_noise_")}
+    # at 0.2 a point is the run; the trainings do not read the noise
+    assert (
+        sorted(rule.rpartition("toy_")[2] for rule in own)
+        == ["averaging"] * 2 + ["judge_averaging"] * 2
+    )
+    assert {rule: counts[rule] for rule in counts.keys() - own.keys()} == dict.fromkeys(
+        ["toy_averaging", "toy_pretrain", "toy_purity", "toy_judge_averaging", "sweep"], 1
+    )
+    table = (toy / SWEPT / NOISE / "table.md").read_text(encoding="utf-8")
+    assert "Of the 12 jobs behind these 3 points 8 are shared" in table
+    # the plain run of that config gives the same numbers and the same verdicts
+    changes = {"run": "plain", "toy": {"averaging": {"noise": 0.4}}}
+    ledger = "toy/claims/averaging.parquet"
+    toy.snakemake(f"results/plain/{ledger}", changes=changes).well()
+    point = toy / f"results/smoke/points/{NOISE}=0.4"
+    for name in ("toy/measurements/averaging.parquet",):
+        assert digest(point / name) == digest(toy / "results/plain" / name)
+    one, other = (pd.read_parquet(at / ledger) for at in (point, toy / "results/plain"))
+    same = ["claim", "measured", "interval_low", "verdict", "premises_met"]
+    pd.testing.assert_frame_equal(one[same], other[same])
+    # a value more runs its jobs alone
+    more = sweep(toy, NOISE, "0.1", "0.2", "0.4", "0.8").finished
+    assert sorted(rule.rpartition("toy_")[2] for rule in more) == [
+        "averaging",
+        "judge_averaging",
+        "sweep",
+    ]
+    assert sweep(toy, NOISE, "0.1", "0.2", "0.4", "0.8").nothing_to_do
+
+
+@pytest.mark.long
+def test_a_training_that_diverges_at_a_point_is_a_row_of_the_table(toy):
+    sweep(toy, "toy.rate", "0.1", "0.2", "50")
+    rows = pd.read_parquet(toy / SWEPT / "toy.rate/table.parquet")
+    rows = rows.set_index(["toy.rate", "claim"])
+    assert rows.loc[(0.1, "toy/long"), "verdict"] == "holds"
+    assert rows.loc[(50, "toy/long"), "verdict"] == "not measured"
+    assert "lower the learning rate" in rows.loc[(50, "toy/long"), "premises"]
+    # a claim on other frames is judged all the same
+    assert rows.loc[(50, "toy/closed-form"), "verdict"] == "holds"
+
+
+@pytest.mark.long
+def test_a_key_that_nothing_reads_and_a_strange_claim_start_no_job(toy):
+    for words, said in (
+        (["checkpoint_seconds", "1", "2"], "checkpoint_seconds: no experiment"),
+        ([NOISE, "1", "2", "--claims", "toy/closed-fom"], "did you mean toy/closed-form"),
+    ):
+        told = start(toy, *words).wait()
+        assert told.code == 1
+        assert said in told.text
+    assert not (toy / "results/smoke/toy").exists()
+
+
+@pytest.mark.long
+def test_two_keys_make_a_map_and_points_share_among_themselves(toy):
+    told = sweep(toy, "toy.rate", "0.1", "0.3", "--and", NOISE, "0.1", "0.2", "0.3")
+    done = [rule.rpartition("toy_")[2] for rule in told.finished]
+    assert done.count("pretrain") == 2  # one a rate, whatever the noise
+    assert done.count("averaging") == 3
+    assert done.count("judge_averaging") == 6
+    assert (toy / SWEPT / f"{NOISE}+toy.rate/toy/long.svg").is_file()
+
+
+@pytest.mark.long
+def test_the_value_at_which_a_verdict_turns_is_found_and_no_point_runs_twice(toy):
+    words = ["toy.rate", "0.001", "0.3", "--until-turns", "toy/long", "--accuracy", "0.03"]
+    told = sweep(toy, *words)
+    assert "toy/long turns between" in told.text
+    rows = pd.read_parquet(toy / SWEPT / "toy.rate/table.parquet").set_index("toy.rate")
+    verdicts = list(rows["verdict"])
+    turn = verdicts.index("holds")
+    assert set(verdicts[:turn]) == {"fails"}
+    assert set(verdicts[turn:]) == {"holds"}
+    at = list(rows.index)
+    assert at[turn] - at[turn - 1] <= 0.03
+    pretrained = [rule for rule in told.finished if rule.endswith("pretrain")]
+    assert all(told.finished[rule] == 1 for rule in pretrained)
+    assert len(pretrained) == len(at)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("moment", [1, 3, 6])
+def test_killed_at_any_moment_a_sweep_goes_on_to_the_same_bytes(sources, toy, moment, tmp_path):
+    words = [NOISE, "0.1", "0.3", "0.4", "--cores", "1"]
+    whole = sources.copy(tmp_path / "whole")
+    sweep(whole, *words)
+    run = start(toy, *words)
+    wait_for(
+        lambda: run.process.poll() is not None or run.text.count("]  ") >= moment, "no job ended"
+    )
+    time.sleep(0.1 * moment)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    sweep(toy, *words)
+    assert toy.made() == whole.made()

@@ -1,0 +1,225 @@
+# Images of a user, CIFAR-10 and others. Nothing is made unless the config names some.
+#
+#   snakemake real_images --cores 2 --configfile mine.yaml
+
+from featlearn.own_images import config as own_images_config
+
+REAL_IMAGES = config["real_images"]
+if not config["papers"] and not REAL_IMAGES:
+    checked(["papers: []; expected one or more, or data sets under the key real_images"])
+# which files of data and weights are missing, and where they go, is told before any job
+checked(own_images_config.faults(REAL_IMAGES))
+if workflow.is_main_process:
+    checked(own_images_config.missing_weights(REAL_IMAGES))
+REAL_STATES = in_words(own_images_config.state, REAL_IMAGES)
+
+REAL_CACHE = {"cache": ".cache/images"}
+OWN_IMAGES = f"{RESULTS}/own_images"
+REAL_WEIGHTS = f"{OWN_IMAGES}/weights"
+REAL_MEASUREMENTS = f"{OWN_IMAGES}/measurements"
+REAL_RESOURCES = request(mem_mb=6000, runtime=600, gpu=GPU)
+
+# every start of every data set, by replicate
+REAL_STARTS = [
+    {"image_set": name, "start": start, "replicate": replicate}
+    for name, settings in REAL_IMAGES.items()
+    for start in own_images_config.starts(settings)
+    for replicate in range(settings["replicates"])
+]
+REAL_TRAINED = [one for one in REAL_STARTS if one["start"] == own_images_config.PRETRAINED]
+REAL_PRETRAINED = any(one["start"] != own_images_config.RANDOM for one in REAL_STARTS)
+# with several labels an image there is no one class that a network says
+REAL_SINGLE = any(
+    settings["data"]["kind"] not in own_images_config.WITH_BOXES
+    for settings in REAL_IMAGES.values()
+)
+REAL_DETECTED = [one for one in REAL_STARTS if REAL_IMAGES[one["image_set"]]["detection"]]
+
+
+include: "own_images/inputs.smk"
+
+
+wildcard_constraints:
+    image_set="|".join(REAL_IMAGES) or "none",
+    start="random|pretrained|given(-[A-Za-z0-9_-]+)?",
+
+
+use rule calculate as own_images_data with:
+    output:
+        summary=f"{REAL_MEASUREMENTS}/{{image_set}}/summary.parquet",
+        faults=f"{REAL_MEASUREMENTS}/{{image_set}}/faults.parquet",
+        twice=f"{REAL_MEASUREMENTS}/{{image_set}}/twice.parquet",
+    resources:
+        **request(mem_mb=3000, runtime=120),
+    params:
+        **by(
+            "own_images.jobs:data",
+            lambda wildcards: REAL_IMAGES[wildcards.image_set]["data"],
+            **REAL_CACHE,
+            device="cpu",
+            # files that changed since are decoded again
+            state=lambda wildcards: REAL_STATES[wildcards.image_set],
+            may_be_empty=["faults", "twice"],
+        ),
+
+
+use rule compute as own_images_pretrain with:
+    input:
+        rules.own_images_data.output.summary,
+    output:
+        weights=f"{REAL_WEIGHTS}/{{image_set}}/pretrained-{{replicate}}.safetensors",
+        history=f"{REAL_MEASUREMENTS}/{{image_set}}/pretraining-{{replicate}}.parquet",
+    threads: lambda wildcards: config["threads"] * spread(wildcards).on_each
+    resources:
+        **request(mem_mb=6000, runtime=600, gpu=lambda wildcards: gpus(wildcards)),
+        # several nodes: the job itself starts one torchrun on each of them
+        nodes=lambda wildcards: on_nodes(wildcards, spread(wildcards).nodes),
+        tasks=lambda wildcards: on_nodes(wildcards, spread(wildcards).nodes),
+        mpi=lambda wildcards: on_nodes(wildcards, "srun"),
+        gres=lambda wildcards: on_nodes(wildcards, gpus_of_a_node(wildcards)),
+    params:
+        **by("own_images.jobs:pretrain", real_settings, **REAL_CACHE),
+
+
+use rule compute as own_images_downstream with:
+    input:
+        unpack(real_pretrained),
+        summary=rules.own_images_data.output.summary,
+    output:
+        weights=f"{REAL_WEIGHTS}/{{image_set}}/classifier-{{start}}-{{replicate}}.safetensors",
+        evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
+        predictions=f"{REAL_MEASUREMENTS}/{{image_set}}/predictions-{{start}}-{{replicate}}.parquet",
+        history=f"{REAL_MEASUREMENTS}/{{image_set}}/finetuning-{{start}}-{{replicate}}.parquet",
+    resources:
+        **REAL_RESOURCES,
+    params:
+        **by(
+            "own_images.jobs:downstream",
+            real_settings,
+            **REAL_CACHE,
+            may_be_empty=["predictions"],
+        ),
+
+
+use rule own_images_downstream as own_images_detection with:
+    output:
+        precisions=f"{REAL_MEASUREMENTS}/{{image_set}}/detection-{{start}}-{{replicate}}.parquet",
+    params:
+        **by("own_images.jobs:detection"),
+
+
+# ------------------------------------------------------------------------- what is shown of them
+# Rules without wildcards are there for all: these are not, without a set.
+
+PUBLISHED.targets["real_images"] = []
+
+if REAL_DETECTED:
+
+    use rule gather as own_images_detections with:
+        input:
+            parts=of_real(rules.own_images_detection.output.precisions, REAL_DETECTED),
+        output:
+            f"{REAL_MEASUREMENTS}/detections.parquet",
+        group:
+            "own_images-images"
+
+
+if REAL_IMAGES:
+    PUBLISHED.paper("own_images")
+
+    use rule gather as own_images_evaluations with:
+        input:
+            parts=of_real(rules.own_images_downstream.output.evaluation, REAL_STARTS),
+        output:
+            f"{REAL_MEASUREMENTS}/evaluations.parquet",
+        group:
+            "own_images-images"
+
+    use rule compute as own_images_maps with:
+        input:
+            classifiers=[
+                f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
+                for panel in own_images_config.map_panels(REAL_IMAGES)
+                for name, start in panel
+            ],
+        output:
+            svg=f"{OWN_IMAGES}/figures/maps.svg",
+            png=f"{OWN_IMAGES}/figures/maps.png",
+        resources:
+            **request(mem_mb=6000, runtime=30, gpu=GPU),
+        params:
+            **by("own_images.pictures:maps", REAL_IMAGES, **REAL_CACHE),
+
+    use rule calculate as own_images_pictures with:
+        input:
+            expand(rules.own_images_data.output.summary, image_set=REAL_IMAGES),
+        output:
+            svg=f"{OWN_IMAGES}/figures/pictures.svg",
+            png=f"{OWN_IMAGES}/figures/pictures.png",
+        params:
+            **by("own_images.pictures:pictures", REAL_IMAGES, **REAL_CACHE, device="cpu"),
+
+    experiment(
+        "own_images",
+        "images",
+        judged={},
+        evaluations=rules.own_images_evaluations.output[0],
+        predictions=of_real(rules.own_images_downstream.output.predictions, REAL_STARTS),
+        summaries=expand(rules.own_images_data.output.summary, image_set=REAL_IMAGES),
+        histories=[
+            *of_real(rules.own_images_pretrain.output.history, REAL_TRAINED),
+            *of_real(rules.own_images_downstream.output.history, REAL_STARTS),
+        ],
+        **({"detections": rules.own_images_detections.output[0]} if REAL_DETECTED else {}),
+        also=[
+            *expand(rules.own_images_data.output.faults, image_set=REAL_IMAGES),
+            *expand(rules.own_images_data.output.twice, image_set=REAL_IMAGES),
+            *of_real(rules.own_images_pretrain.output.weights, REAL_TRAINED),
+            *of_real(rules.own_images_downstream.output, REAL_STARTS),
+            *of_real(rules.own_images_detection.output, REAL_DETECTED),
+            f"{OWN_IMAGES}/report.html",
+        ],
+        apart=["detection"] if REAL_DETECTED else [],
+        without=[
+            *([] if REAL_DETECTED else ["detection"]),
+            *([] if REAL_SINGLE else ["classes", "confusion"]),
+            *([] if REAL_PRETRAINED else ["gains"]),
+        ],
+        targets=["real_images"],
+    )
+    for shown in ("maps", "pictures"):
+        by_hand(
+            "own_images",
+            "figure",
+            shown,
+            f"own_images.pictures:{shown}",
+            targets=["real_images"],
+        )
+
+    rule own_images_report:
+        input:
+            faults=expand(rules.own_images_data.output.faults, image_set=REAL_IMAGES),
+            twice=expand(rules.own_images_data.output.twice, image_set=REAL_IMAGES),
+            figures=PUBLISHED.files_of("own_images"),
+            templates=[
+                asset(SOURCES / "featlearn" / name)
+                for name in (
+                    "own_images/report.html.j2",
+                    "core/publishing/templates/report/style.css.j2",
+                )
+            ],
+        output:
+            f"{OWN_IMAGES}/report.html",
+        group:
+            "own_images-images"
+        resources:
+            **SHORT,
+        params:
+            code=code("own_images.report"),
+            config=REAL_IMAGES,
+            seed=config["seed"],
+            run=config["run"],
+            command=COMMAND.replace("snakemake", "snakemake real_images", 1),
+            captions=PUBLISHED.captions_of("own_images"),
+        script:
+            str(ROOT / "scripts" / "own_report.py")
