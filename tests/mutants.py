@@ -34,7 +34,7 @@ MUTANTS = [
     ("noncontrastive/closed_forms.py", "phi = q / u**1.5", "phi = q / u", "unit/test_noncontrastive*"),
     ("noncontrastive/data.py", "factor * self.noise_std**6", "factor * self.noise_std**4", "unit/test_noncontrastive*"),
     ("noncontrastive/data.py", "(drawn.argsort(-1) < patches // 2)", "(drawn.argsort(-1) <= patches // 2)", "unit/test_noncontrastive*"),
-    ("emergence/closed_forms.py", "torch.special.ndtr((bias - 1) / noise)", "torch.special.ndtr((bias + 1) / noise)", "unit/test_emergence*"),
+    ("emergence/train.py", "multiple * law.relevant**2 / (steps", "multiple * law.relevant / (steps", "unit/test_emergence_training*"),
     ("emergence/model.py", "return mean[0] - mean[1], probability[0]", "return mean[1] - mean[0], probability[0]", "unit/test_emergence*"),
     ("emergence/data.py", "return (1 - self.background) / 2 if", "return (1 + self.background) / 2 if", "unit/test_emergence*"),
     ("gradient_features/model.py", "return -y * torch.sigmoid(-y * g) / math.log(2)", "return -y * torch.sigmoid(y * g) / math.log(2)", "unit/test_gradient*"),
