@@ -42,7 +42,7 @@ MUTANTS = [
     ("gradient_features/law.py", "active = (w @ inputs.x[0].mT > b[:, None])", "active = (w @ inputs.x[0].mT > -b[:, None])", "unit/test_gradient*"),
     ("fourier/closed_forms.py", "scale = (2 * k + 2) ** ((k + 1) / 2)", "scale = (2 * k + 2) ** (k / 2)", "unit/test_fourier*"),
     ("fourier/data.py", "return a.sum(-1) % p", "return (a.sum(-1) + 1) % p", "unit/test_fourier*"),
-    ("fourier/neuron.py", "return eta[..., 0] - eta[..., 1:].mean(-1)", "return eta[..., 0] - eta.mean(-1)", "unit/test_fourier*"),
+    ("fourier/neuron.py", "spectra[..., k, :].conj()", "spectra[..., k, :]", "unit/test_fourier*"),
     ("icl/regression.py", "return (1 + 1 / examples) * covariance + trace *", "return (1 - 1 / examples) * covariance + trace *", "unit/test_icl*"),
     ("icl/parity.py", "return (1 - margins(heads, gamma)).relu() @ (0.25 + gamma * TILT)", "return (1 - margins(heads, gamma)).relu() @ (0.25 - gamma * TILT)", "unit/test_icl*"),
     ("nuclear/penalties.py", "covariances = centred.mT @ centred / (n - 1)", "covariances = centred.mT @ centred / n", "unit/test_nuclear*"),

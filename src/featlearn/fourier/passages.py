@@ -10,12 +10,6 @@ from featlearn.fourier.config import ANSWERED, FITTED
 
 #: Accuracies that are waited for: a training ends with both.
 LEVELS = {"train": FITTED, "test": ANSWERED}
-#: Others that the same curves show the first passages of: none is higher.
-OTHERS = (
-    {"train": ANSWERED, "test": ANSWERED},
-    {"train": FITTED, "test": 0.9},
-    {"train": 0.9, "test": 0.9},
-)
 
 
 def passages(curves: pd.DataFrame, levels: Mapping[str, float] = LEVELS) -> pd.DataFrame:

@@ -125,7 +125,7 @@ def all_frames(
 
 def follow(
     cases: Mapping[str, Case], starts: Mapping[str, State], mode: str, *, end: float, rtol: float
-) -> dict[str, tuple[State, Tensor]]:
+) -> dict[str, State]:
     """The states in which the starts of each case end.
 
     All cases run in one batch, so they have the same number of neurons and of starts; ``end`` is in
