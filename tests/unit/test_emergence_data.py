@@ -180,7 +180,7 @@ def test_the_hypercube_is_labelled_by_the_parity_of_its_corner():
     assert cluster.bincount().min() > 20_000 / 16 * 0.8
     # a wrong sign in one of k directions is needed for an error
     wrong = ((x @ columns).sign() != corner).any(1).double().mean().item()
-    assert wrong == pytest.approx(law.error_bound(), rel=0.2)
+    assert wrong == pytest.approx(4 * 0.5 * math.erfc(1 / law.noise_std / 2**0.5), rel=0.2)
 
 
 def test_a_mixture_has_its_share_of_injected_inputs():

@@ -9,10 +9,8 @@ from featlearn.fourier.baselines import heads, one_hot, ridge
 from featlearn.fourier.data import (
     index_of,
     labels,
-    leaked,
     orbits,
     split,
-    split_orbits,
     split_tuples,
     tuples,
 )
@@ -52,12 +50,6 @@ def test_a_split_takes_each_input_once(kind):
 def test_an_unknown_split_is_refused_by_name():
     with pytest.raises(ValueError, match="split 'labels': expected one of tuples, orbits"):
         split("labels", 3, 7, 0.5, random())
-
-
-@pytest.mark.parametrize(("k", "p", "expected"), [(2, 97, 0.495), (3, 31, 0.947), (4, 11, 0.995)])
-def test_random_tuples_leak_their_permutations_and_orbits_do_not(k, p, expected):
-    assert leaked(split_tuples(k, p, 0.5, random()), k, p) == pytest.approx(expected, abs=0.01)
-    assert leaked(split_orbits(k, p, 0.5, random()), k, p) == 0
 
 
 def test_ridge_learns_what_is_linear():

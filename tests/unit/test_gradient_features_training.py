@@ -9,12 +9,11 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import train
-from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Parity, UniformParity, Xor
+from featlearn.gradient_features.data import Mixture, MultiIndex, Parity, UniformParity, Xor
 from featlearn.gradient_features.model import (
     LOSSES,
     Network,
     error,
-    linear_truth,
     mixture_truth,
     multi_index_start,
     parity_truth,
@@ -209,14 +208,6 @@ def test_stripped_labels_have_no_mean_and_no_linear_part():
 
 
 # --------------------------------------------------------------------------- networks of the proofs
-
-
-def test_the_linear_truth_has_no_hinge_loss():
-    law = Linear(5, margin=0.4)
-    inputs = law.sample(2000, STREAMS("inputs")[:1])
-    network = linear_truth(law)
-    assert HINGE.mean(network, inputs).item() == pytest.approx(0, abs=1e-12)
-    torch.testing.assert_close(network(inputs.x), inputs.x[..., 0] / 0.4)
 
 
 @pytest.mark.parametrize(("block", "blocks"), [(3, 1), (5, 1), (3, 3)])

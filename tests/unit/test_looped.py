@@ -167,16 +167,6 @@ def test_one_loop_solves_the_task_with_a_single_example():
     assert (tf / prompts.alpha[:, None] - prompts.theta).norm(dim=1).median() > 0.5
 
 
-def test_rates_stall_at_twice_and_grow_above():
-    rows = list(experiment.rates(PROMPTS, {"ratios": [1.0, 2.0, 2.2], "loops": 40}))
-    means = {}
-    for row in rows:
-        means.setdefault(row["ratio"], []).append(row["value"])
-    assert max(means[1.0]) < 0
-    assert np.mean(means[2.0]) == pytest.approx(0, abs=0.2)
-    assert min(means[2.2]) > 0
-
-
 # --------------------------------------------------------------------------- optima
 
 
@@ -266,13 +256,6 @@ def test_condition_numbers_come_up_to_their_limit():
     assert below[-1] == pytest.approx(9, rel=1e-3)
     drawn = data.condition_numbers(256, 64, 40, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(below[1], rel=0.03)
-
-
-def test_the_earlier_theorem_at_its_own_number_of_examples():
-    for loops in (1, 3):
-        examples = limits.earlier_examples(loops, 4)
-        assert limits.earlier_bound(loops, examples, 4) == pytest.approx(1)
-    assert limits.earlier_examples(1, 4) == 262_144
 
 
 def test_a_prompt_that_diverges_has_a_place_in_the_figure(tmp_path):

@@ -80,7 +80,6 @@ def test_fitted_steps_are_the_best_that_prompts_share(loss):
         seen = experiment.residual_errors(of, best.residual(of.w))[loss][replicate]
         assert (fitted.loss[:, replicate] <= seen * 1.001).all()
         assert (fitted.loss[:, replicate] > 0.7 * best.error).all()
-    assert (fitted.loss <= fitted.before).all()
 
 
 def test_a_fit_in_which_no_step_helps_stays_where_it_is(monkeypatch):
@@ -105,12 +104,12 @@ def test_on_the_task_attention_by_labels_is_found():
     arm = ARMS["all, as printed"]
     fitted = learned.fit(arm, start(arm, loops=2), learned.Seen.of(SETS["train"]), 40, progress(40))
     picked = learned.chosen(fitted, arm, learned.Seen.of(SETS["validation"]))
-    found = learned.errors(picked.model(learned.Seen.of(SETS["test"]).gram), SETS["test"].theta)
+    found = learned.errors(picked(learned.Seen.of(SETS["test"]).gram), SETS["test"].theta)
     best = closed_forms.best_fixed(data.spectrum(SETS["train"]).w.flatten(0, -2), 2, "prediction")
     assert (found["prediction"] < 0.97 * best.error).all()
     assert (found["prediction"] > 0.8 / comb(2 + 6, 2)).all()
     # X^T y A X^T y = 0 for every antisymmetric A, which therefore is free
-    even = picked.model.q + picked.model.q.mT
+    even = picked.q + picked.q.mT
     for q in even:
         assert q[:-1, :-1].abs().max() < 0.5 * q[-1, -1].abs()
 

@@ -129,7 +129,7 @@ def test_pretraining_must_help_in_the_worst_case_of_transfer(case, right, wanted
 def aligned(size: float, winners: int) -> pd.DataFrame:
     """Largest alignments with the noise, on the patches of so many winners."""
     return pd.DataFrame(
-        {"when": "after", "samples": "training", "patches": "own", "pairs": 100 * winners,
+        {"patches": "own", "pairs": 100 * winners,
          "largest": size * (1 + 1e-3 * np.arange(REPLICATES)), "replicate": range(REPLICATES)}
     )  # fmt: skip
 

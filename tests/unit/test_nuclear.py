@@ -124,7 +124,7 @@ def test_gaussian_accuracy_crosses_a_half_at_the_threshold():
     r, gamma = 4000, 0.3
     d = r + round(model.threshold(r, gamma))
     assert model.gaussian_accuracy(1 / (2 * gamma), r, d, -gamma) == pytest.approx(0.5, abs=0.02)
-    d = r + round(model.whitened_threshold(r, gamma))
+    d = r + round(r * (1 - 3 * gamma**2) / gamma**2)
     ratio = model.whitened_ratio(gamma)
     assert model.gaussian_accuracy(ratio, r, d, -gamma) == pytest.approx(0.5, abs=0.02)
 
@@ -179,8 +179,8 @@ def test_toy_optima_are_those_of_the_quadrature(kind, penalty, slope):
 
 
 def test_printed_toy_accuracies_need_other_slopes():
-    assert toy.slope_for(0.76) == pytest.approx(0.686, abs=1e-3)
-    assert toy.accuracy(toy.slope_for(0.76), toy.ID) == pytest.approx(0.897, abs=1e-3)
+    assert toy.accuracy(0.686, toy.OOD) == pytest.approx(0.76, abs=1e-3)
+    assert toy.accuracy(0.686, toy.ID) == pytest.approx(0.897, abs=1e-3)
     assert toy.accuracy(toy.strong_limit("l2"), toy.OOD) == pytest.approx(0.86)
     assert toy.accuracy(toy.strong_limit("nuclear"), toy.OOD) == pytest.approx(0.9602, abs=1e-4)
 

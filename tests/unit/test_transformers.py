@@ -10,7 +10,6 @@ from featlearn.core.seeds import Streams, generator
 from featlearn.transformers.attention import (
     attention_weights,
     hadamard_attention,
-    linear_attention,
     softmax_attention,
 )
 from featlearn.transformers.cache import Cache
@@ -70,15 +69,6 @@ def test_gradients_of_shared_keys_are_the_sums_over_the_heads_that_share_them(n)
     found = torch.autograd.grad(softmax_attention(q, k, v), (q, k, v), weight)
     for one, other in zip(found, expected, strict=True):
         assert torch.allclose(one, other, atol=1e-12)
-
-
-@pytest.mark.parametrize("m", [3, 40])
-def test_linear_attention_is_the_same_in_either_order(m):
-    draw = generator("linear", m)
-    q, k, v = (torch.randn(2, t, d, generator=draw, dtype=torch.float64)
-               for t, d in [(5, 6), (m, 6), (m, 4)])  # fmt: skip
-    expected = torch.einsum("bnd,bmd,bme->bne", q, k, v) / 7
-    assert torch.allclose(linear_attention(q, k, v, scale=1 / 7), expected)
 
 
 def test_hadamard_attention_multiplies_by_the_mask():

@@ -15,7 +15,7 @@ UNIVERSALITY_IMAGES = {
 
 use rule calculate as universality_theory with:
     output:
-        **outputs("universality/theory", "allocations thresholds square risks updates"),
+        **outputs("universality/theory", "thresholds risks updates"),
     params:
         **by("universality.experiments.theory:measure"),
 
@@ -66,7 +66,7 @@ use rule compute as universality_pictures with:
 
 use rule compute as universality_residual with:
     output:
-        **outputs("universality/residual", "pictures tuned"),
+        **outputs("universality/residual", "pictures"),
     params:
         **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
 

@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
-from featlearn.emergence.closed_forms import classical_map, corner_sum
+from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Hypercube, dictionary
 from featlearn.emergence.model import Network, with_one
 from featlearn.emergence.train import (
@@ -126,11 +126,9 @@ def measure(job: Job) -> Results:
             values += [(name, quantity, -1, replicate, float(value))
                        for replicate, value in enumerate(each)]  # fmt: skip
     frame = pd.DataFrame(values, columns=["setting", "quantity", "epoch", "replicate", "value"])
-    corners = [(k, corner_sum(k)) for k in range(1, 9)]
     return {
         "values": frame.dropna(ignore_index=True),
         "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"]),
-        "corners": pd.DataFrame(corners, columns=["relevant", "value"]),
     }
 
 
