@@ -18,15 +18,8 @@ from featlearn.core.stats import Estimate, estimate
 def local_exponents(frame: pd.DataFrame, size: str, by: Sequence[str] = ()) -> pd.DataFrame:
     """``d log(value) / d log(size)`` between neighbouring sizes, each replicate by itself.
 
-    Parameters
-    ----------
-    frame
-        Columns ``by``, ``size``, replicate and value, which is more than 0.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``by``, replicate, smaller and ``size`` (the two sizes), value.
+    ``frame``: columns ``by``, ``size``, replicate and value, which is more than 0. Returns
+    DataFrame: Columns ``by``, replicate, smaller and ``size`` (the two sizes), value.
     """
     parts = []
     for key, own in frame.sort_values(size, kind="stable").groupby([*by, "replicate"], sort=False):
@@ -51,10 +44,7 @@ def estimate_exponent(values: np.ndarray) -> Estimate:
     Its t-interval is wider by the last change at either end: an exponent that still moves is known
     no better than that. Of a single local exponent nothing says whether it moves: no interval.
 
-    Parameters
-    ----------
-    values
-        As :func:`by_size` gives them.
+    ``values``: as :func:`by_size` gives them.
     """
     last = estimate(values[:, -1])
     move = float(np.ptp(values[:, -2:].mean(axis=0))) if values.shape[1] > 1 else math.nan

@@ -47,24 +47,12 @@ class Step(Protocol):
 class Augment:
     """A list of steps, then normalisation.
 
-    Parameters
-    ----------
-    settings
-        ``preset``
-            ``none``, ``flip-crop``, ``simmim``, ``mae``, ``simclr`` or ``finetune``.
-        ``steps``
-            Instead of a preset: a list of groups, each with ``op`` (a key of ``STEPS``) and its
-            parameters. Steps run in order; random erasing acts on normalised images, as is usual.
-        ``size``
-            Side of the result in pixels; the input's if absent. A step that crops brings it about,
-            otherwise the middle is cut out.
-        ``mean``, ``std``
-            Of the red, green and blue channel, for values in [0, 1]; ImageNet's if absent.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown preset, step or parameter.
+    ``settings``: ``preset``, a key of ``PRESETS``, or ``steps``, a list of groups, each with ``op``
+    (a key of ``STEPS``) and its parameters; they run in order, random erasing on normalised images,
+    as is usual. ``size``: side of the result in pixels, the input's if absent; a step that crops
+    brings it about, otherwise the middle is cut out. ``mean``, ``std``: of the red, green and blue
+    channel, for values in [0, 1]; ImageNet's if absent. Raises ConfigError for an unknown preset,
+    step or parameter.
     """
 
     def __init__(self, settings: Mapping[str, Any]):

@@ -56,17 +56,9 @@ def _formula_as_html(_: object, tokens: Sequence[Token], place: int, *__: object
 def parse_page(text: str, source: str, level: int) -> Page:
     """Markdown as HTML.
 
-    Parameters
-    ----------
-    source
-        Whose text it is, for errors.
-    level
-        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
-
-    Raises
-    ------
-    FeatlearnError
-        If the text does not begin with ``# Title``.
+    ``source``: whose text it is, for errors. ``level``: of the heading below which the body will
+    stand: its ``##`` become ``<h{level + 1}>``. Raises FeatlearnError if the text does not begin
+    with ``# Title``.
     """
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)

@@ -61,12 +61,8 @@ RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECAS
 def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
     """All pages of a published run: file below its folder to text.
 
-    Parameters
-    ----------
-    folder, name
-        A published run, or one that is being made in a folder of another name.
-    findings
-        ``config/findings.yaml``.
+    ``folder``, ``name``: a published run, or one that is being made in a folder of another name.
+    ``findings``: ``config/findings.yaml``.
     """
     view = {"name": name, **_view(folder, findings)}
     # a run that is being published has another folder yet
@@ -89,19 +85,9 @@ def write_pages(folder: Path, name: str, findings: Path) -> None:
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
     """The README with the parts that a published run decides: counts, findings, works, limits.
 
-    Parameters
-    ----------
-    text
-        The README; each part is between two comments, see :data:`LIST`.
-    folder
-        A published run.
-    base
-        The same folder as the README links to it.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming a part that the README lacks, or one that there is not.
+    ``text``: the README; each part is between two comments, see :data:`LIST`. ``folder``: a
+    published run. ``base``: the same folder as the README links to it. Raises FeatlearnError naming
+    a part that the README lacks, or one that there is not.
     """
     template = environment().get_template("front.md.j2")
     view = _view(folder, findings)
@@ -173,10 +159,7 @@ def finding(one: Row, base: str = "") -> str:
 def refresh(root: Path) -> list[str]:
     """Write all quotations of ``docs/*.md`` again; the names of the pages that changed.
 
-    Raises
-    ------
-    FeatlearnError
-        If a page quotes a run, claim or list that there is not.
+    Raises FeatlearnError if a page quotes a run, claim or list that there is not.
     """
     ledgers = read_ledgers(root)
     changed = []

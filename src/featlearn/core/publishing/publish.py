@@ -263,10 +263,7 @@ def publish(root: Path, results: Path, target: Path, keep: bool = False) -> int:
     what its bytes are held to is copied, of one with a second base seed only its ledger: no report,
     figure or page. To ``keep`` is to accept what is :func:`kept`.
 
-    Raises
-    ------
-    FeatlearnError
-        With all of :func:`faults`.
+    Raises FeatlearnError with all of :func:`faults`.
     """
     older = kept(root, results, commit(root)) if keep else set()
     if found := list(faults(root, results, older)):
@@ -321,10 +318,7 @@ def _list(folder: Path) -> None:
 def rewrite(root: Path, target: Path) -> None:
     """Write ledger and pages of a published run again, from what is published and the findings.
 
-    Raises
-    ------
-    FeatlearnError
-        If it is no published run with pages.
+    Raises FeatlearnError if it is no published run with pages.
     """
     if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
         raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")

@@ -187,35 +187,19 @@ def render(
 ) -> str:
     """The HTML of the report.
 
-    Parameters
-    ----------
-    claims, catalogue
-        ``claims.parquet`` and ``catalogue.parquet`` of the run.
-    pages
-        Of each figure and table its kind, paper, name and caption (Markdown), in the order of the
-        page. Its files are ``<results>/<paper>/figures/<name>.svg`` and
-        ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it).
-    stories
-        Of each paper its story: Markdown.
-    results
-        ``results/<run>``.
-    config
-        The whole config of the run, with ``scale``, ``run`` and ``seed``.
-    command
-        What makes a file of this run when the file is added: ``snakemake --cores 2``.
-    findings
-        As :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that
-        are not in the run are left out, and of those whose claim is not in it the page says so.
-    published
-        The folder of the published run whose verdicts are shown, see
-        :func:`featlearn.core.publishing.ledger.beside_published`.
-    unfinished
-        What is missing, for a run that failed; a text that asks for a missing number then says so.
-
-    Raises
-    ------
-    FeatlearnError
-        If a text has no title, or asks for a number that is not there.
+    ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
+    of each figure and table its kind, paper, name and caption (Markdown), in the order of the page.
+    Its files are ``<results>/<paper>/figures/<name>.svg`` and
+    ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it). ``stories``: of each paper its
+    story: Markdown. ``results``: ``results/<run>``. ``config``: the whole config of the run, with
+    ``scale``, ``run`` and ``seed``. ``command``: what makes a file of this run when the file is
+    added: ``snakemake --cores 2``. ``findings``: as
+    :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are
+    not in the run are left out, and of those whose claim is not in it the page says so.
+    ``published``: the folder of the published run whose verdicts are shown, see
+    :func:`featlearn.core.publishing.ledger.beside_published`. ``unfinished``: what is missing, for
+    a run that failed; a text that asks for a missing number then says so. Raises FeatlearnError if
+    a text has no title, or asks for a number that is not there.
     """
     files = {tuple(page[:3]): _files(results, *page) for page in pages}
     frames = {
@@ -349,23 +333,11 @@ def write_unfinished(
 ) -> str:
     """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
 
-    Parameters
-    ----------
-    wanted
-        Every artefact of the run.
-    ledgers
-        The parts of the ledger, one an experiment; those that are missing are left out.
-    entries
-        ``config/catalogue.yaml``.
-    killed
-        Rules whose jobs ended without a word, and what is known of their end.
-    results, pages, command, **texts
-        As :func:`render` takes them; exhibits that are missing are left out.
-
-    Returns
-    -------
-    str
-        A line that says where it lies and how much is missing.
+    ``wanted``: every artefact of the run. ``ledgers``: the parts of the ledger, one an experiment;
+    those that are missing are left out. ``entries``: ``config/catalogue.yaml``. ``killed``: rules
+    whose jobs ended without a word, and what is known of their end. ``results``, ``pages``,
+    ``command``, ``**texts``: as :func:`render` takes them; exhibits that are missing are left out.
+    Returns str: a line that says where it lies and how much is missing.
     """
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]

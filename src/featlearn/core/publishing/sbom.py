@@ -16,12 +16,9 @@ UNKNOWN = "not told"
 class Package(NamedTuple):
     """One installed package.
 
-    Attributes
-    ----------
-    digest
-        SHA-256 over names and digests of its files, as 64 hexadecimal digits; empty if it lists
-        none. Files that the installer writes do not count: whoever installs the same package has
-        the same digest.
+    ``digest``: SHA-256 over names and digests of its files, as 64 hexadecimal digits; empty if it
+    lists none. Files that the installer writes do not count: whoever installs the same package has
+    the same digest.
     """
 
     name: str

@@ -118,24 +118,13 @@ def open_images(
 ) -> ImageSet:
     """One split of a data set on disk, decoded into a cache.
 
-    Parameters
-    ----------
-    settings
-        ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``, ``broken``
-        (``report`` leaves images out that cannot be used, and tells which; ``refuse`` stops), and
-        what the kind asks for: see ``config_data`` and the documentation of the readers.
-    cache_folder
-        Where caches lie.
-    split
-        A split that the set itself has; its training images if None.
-    classes
-        Names of the classes in the order of the labels, from another split of the same set.
-
-    Raises
-    ------
-    FeatlearnError
-        If files are missing (it says which, and where they go), or if nothing can be used, or if
-        images are broken and ``broken`` is ``refuse``.
+    ``settings``: ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``,
+    ``broken`` (``report`` leaves images out that cannot be used, and tells which; ``refuse``
+    stops), and what the kind asks for: see ``config_data`` and the documentation of the readers.
+    ``cache_folder``: where caches lie. ``split``: a split that the set itself has; its training
+    images if None. ``classes``: names of the classes in the order of the labels, from another split
+    of the same set. Raises FeatlearnError if files are missing (it says which, and where they go),
+    or if nothing can be used, or if images are broken and ``broken`` is ``refuse``.
     """
     if split is None:
         split = given_splits(settings)["train"]

@@ -91,28 +91,15 @@ class Siamese(TwoViewObjective):
 
     Each view goes through the network by itself, so that batch norms see one view at a time.
 
-    Parameters
-    ----------
-    encoder, augment
-        See :class:`TwoViewObjective`.
-    projection
-        Options of :class:`ProjectionHead`.
-    head
-        ``none``, ``identity`` (:class:`IdentityHead`), ``linear`` (:class:`LinearHead`) or ``mlp``
-        (two layers with batch norm and ReLU between).
-    head_hidden
-        Width of the hidden layer of ``mlp``; None for that of the projection.
-    output_norm
-        ``batch`` or ``l2``.
-    momentum
-        Of the moving average that is the target (BYOL; 0.99 in the paper); None for the trained
-        network itself (SimSiam).
-    momentum_schedule
-        ``constant``, or ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL).
-    stop_gradient
-        False lets the gradient pass through the target as well.
-    decay_all
-        Weight decay of all parameters, also of norms and biases.
+    ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
+    :class:`ProjectionHead`. ``head``: ``none``, ``identity`` (:class:`IdentityHead`), ``linear``
+    (:class:`LinearHead`) or ``mlp`` (two layers with batch norm and ReLU between). ``head_hidden``:
+    width of the hidden layer of ``mlp``; None for that of the projection. ``output_norm``:
+    ``batch`` or ``l2``. ``momentum``: of the moving average that is the target (BYOL; 0.99 in the
+    paper); None for the trained network itself (SimSiam). ``momentum_schedule``: ``constant``, or
+    ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL). ``stop_gradient``: False lets the
+    gradient pass through the target as well. ``decay_all``: weight decay of all parameters, also of
+    norms and biases.
     """
 
     def __init__(
