@@ -34,9 +34,15 @@ from featlearn.images.data.datasets import (
 )
 from featlearn.images.data.on_disk import as_opened, look, sources
 from featlearn.images.encoders import Encoder
-from featlearn.images.frozen import FINE_TUNED, NEIGHBOURS, PROBE, Frozen
 from featlearn.images.methods import build_method
-from featlearn.images.probes import accuracies, score
+from featlearn.images.probes import (
+    FINE_TUNED,
+    NEIGHBOURS,
+    PROBE,
+    Frozen,
+    accuracies,
+    score,
+)
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract

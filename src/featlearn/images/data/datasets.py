@@ -185,9 +185,9 @@ def split_rows(labels: Tensor, shares: Mapping[str, float], *name: object) -> di
         # every (left / share)-th image of the row of classes, as even as it can be
         steps = torch.arange(len(order) + 1, dtype=torch.float64) * (share / left)
         taken = (steps[1:] + 1e-9).floor() > (steps[:-1] + 1e-9).floor()
-        parts[part], order = _sorted(order[taken]), order[~taken]
+        parts[part], order = order[taken].sort()[0], order[~taken]
         left -= share
-    parts["train"] = _sorted(order)
+    parts["train"] = order.sort()[0]
     for part, rows in parts.items():
         if not len(rows):
             raise FeatlearnError(
@@ -218,7 +218,7 @@ def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     """
     order = _by_class(labels, *name)
     if labels.dim() > 1:
-        return _sorted(order[: max(1, round(fraction * len(order)))])
+        return order[: max(1, round(fraction * len(order)))].sort()[0]
     kept = [
         rows[: max(1, round(fraction * len(rows)))]
         for label in _present(labels)
@@ -226,11 +226,7 @@ def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     ]
     if not kept:
         raise FeatlearnError("fraction: no image has a label; expected some")
-    return _sorted(torch.cat(kept))
-
-
-def _sorted(rows: Tensor) -> Tensor:
-    return torch.sort(rows)[0]
+    return torch.cat(kept).sort()[0]
 
 
 def _present(labels: Tensor) -> list[int]:

@@ -44,7 +44,7 @@ class Classifier(Objective):
         freeze: bool = False,
     ):
         super().__init__()
-        _check(classes, head_std, label_smoothing, mixup, cutmix, several)
+        _check(classes, several, label_smoothing, head_std=head_std, mixup=mixup, cutmix=cutmix)
         self.encoder, self.classes, self.several = encoder, classes, several
         self.label_smoothing, self.mixup, self.cutmix = label_smoothing, mixup, cutmix
         self.freeze = freeze
@@ -105,22 +105,15 @@ class Classifier(Objective):
         return {"loss": (each * counted).sum(1).mean(), "accuracy": right.float().mean()}
 
 
-def _check(
-    classes: int,
-    head_std: float,
-    label_smoothing: float,
-    mixup: float,
-    cutmix: float,
-    several: bool,
-) -> None:
+def _check(classes: int, several: bool, label_smoothing: float, **positive: float) -> None:
     if classes < 2 and not several:
         raise ConfigError(f"classes: {classes}; expected at least 2")
     if not 0 <= label_smoothing < 1:
         raise ConfigError(f"finetuning.label_smoothing: {label_smoothing}; expected in [0, 1)")
-    for name, value in (("head_std", head_std), ("mixup", mixup), ("cutmix", cutmix)):
+    for name, value in positive.items():
         if value < 0:
             raise ConfigError(f"finetuning.{name}: {value}; expected at least 0")
-    if several and (mixup or cutmix):
+    if several and (positive["mixup"] or positive["cutmix"]):
         raise ConfigError("finetuning.mixup, finetuning.cutmix: expected 0 with several labels")
 
 
