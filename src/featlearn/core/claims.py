@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.exponents import estimate_exponent
 from featlearn.core.stats import (
     SPREAD_KIND,
     Estimate,
     estimate,
+    estimate_exponent,
     estimate_median,
     estimate_share,
     number,
@@ -148,7 +148,7 @@ class Claim:
     ``possible``: least and largest value that the quantity can take: the interval is cut to it.
     ``statistic``: what the replicates say together, one of :data:`STATISTICS`: ``mean``
     (t-interval), ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
-    ``exponent`` (local ones over sizes; :func:`~featlearn.core.exponents.estimate_exponent`),
+    ``exponent`` (local ones over sizes; :func:`~featlearn.core.stats.estimate_exponent`),
     ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
     ``asymptotic``: of a statement with o(1) or an unnamed constant: the calculation, from its
     formulas and without a run, by which it misses the band at every size that a computer holds. The

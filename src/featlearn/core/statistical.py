@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -151,19 +151,17 @@ def differences(
     hue: str,
     *,
     looks: Mapping[Any, Look],
-    groups: Sequence[Any] | None = None,
 ) -> None:
     """Paired differences beside each other, a group a value of ``x``, with a line at zero.
 
     ``gains``: columns ``x``, ``hue``, difference, difference_half_width; see
-    :func:`featlearn.core.stats.paired`. ``groups``: values of ``x`` from left to right; all of the
-    frame, sorted, if left out.
+    :func:`featlearn.core.stats.paired`.
     """
-    at = list(groups) if groups is not None else sorted(gains[x].unique())
+    at = sorted(gains[x].unique())
     shown = [key for key in looks if key in set(gains[hue])]
     step = 0.8 / max(1, len(shown))
     for number, key in enumerate(shown):
-        own = gains[(gains[hue] == key) & gains[x].isin(at)]
+        own = gains[gains[hue] == key]
         places = [at.index(value) + step * (number - (len(shown) - 1) / 2) for value in own[x]]
         look = looks[key]
         whiskers(ax, places, own["difference"], own["difference_half_width"], look.colour,
@@ -286,11 +284,10 @@ def history(
     dash: str = "-",
     *,
     x: str = "step",
-    marker: str = "",
     errorbar: Any = share_interval,
 ) -> None:
     """A line of the mean ``value`` along a training, with the band of its 95 % intervals."""
     sns.lineplot(
-        frame, x=x, y="value", color=colour, linestyle=dash, marker=marker or None, label=words,
+        frame, x=x, y="value", color=colour, linestyle=dash, label=words,
         legend=False, errorbar=errorbar, err_kws={"linewidth": 0, "alpha": 0.2}, ax=ax,
     )  # fmt: skip

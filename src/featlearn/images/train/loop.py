@@ -21,10 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.core import optimisers
-from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.devices import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
-from featlearn.core.loops import Listening, next_place
+from featlearn.core.loops import Checkpoint, Checkpoints, Listening, next_place, state_digest
 from featlearn.core.seeds import derive_seed
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import (
