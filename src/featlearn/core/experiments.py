@@ -167,9 +167,7 @@ class Published:
         targets: Sequence[str] = (),
         also: Iterable[str] = (),
     ) -> None:
-        """Publish an exhibit whose rule is written by hand: ``code`` is ``<module>:<function>``,
-        with the caption.
-        """
+        """Publish an exhibit with a rule of its own: ``code``, ``module:function``, captions it."""
         one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
         self.add(paper, targets, [*self.show(one), *also], f"{kind} {paper}/{name}")
 
@@ -201,9 +199,7 @@ class Published:
                     self.add(paper, [], [file], f"rule {rule.name}")
 
     def close(self) -> None:
-        """End publishing; refuses a paper without exhibits, and a text with an unknown claim or
-        table.
-        """
+        """End publishing; refuses a paper without exhibits, and a text with an unknown claim."""
         if silent := [paper for paper in self.stories if not self.targets[paper]]:
             raise FeatlearnError(
                 f"{silent[0]}: its rules publish nothing; expected experiment(...)"

@@ -106,9 +106,7 @@ def _fault(path: Path) -> str | None:
 
 
 def size_fault(content: Any) -> str | None:
-    """Why a config is too large to be meant (YAML aliases can hold billions of values), or endless;
-    None if neither.
-    """
+    """Why a config is endless, or too large to be meant (by YAML aliases); None if neither."""
     counted: dict[int, int] = {}
 
     def count(value: Any) -> int:

@@ -128,9 +128,7 @@ class Exhibit:
 
 
 def part(paper: str, experiment: str) -> str | None:
-    """``<paper>/analysis/<experiment>.py`` as a module, or ``<paper>/analysis.py`` of a single
-    experiment; None without.
-    """
+    """``analysis/<experiment>.py`` of a paper as a module, or a paper's ``analysis.py``."""
     module = f"{PACKAGE.name}.{paper}.{ANALYSIS}"
     if module_file(f"{module}.{experiment}") is not None:
         return f"{module}.{experiment}"

@@ -72,9 +72,7 @@ def column(
     label: str | None = None,
     errorbar: Any = interval,
 ) -> None:
-    """One group of replicates, at ``at``: dots, and their mean with its interval, as a bar of many
-    or a line of few.
-    """
+    """Replicates at ``at``: dots, and their mean with its interval, of many as a bar."""
     seen = np.asarray(values, dtype=np.float64)
     few = seen.size <= FEW
     if few:
@@ -101,9 +99,7 @@ def rows(
     first: int = 0,
     errorbar: Any = interval,
 ) -> None:
-    """A row for each value of ``by`` from ``first`` on, named at the left: dots are replicates,
-    ticks means.
-    """
+    """A row for each value of ``by`` from ``first`` on: dots are replicates, ticks means."""
     shown = {key: look for key, look in looks.items() if (frame[by] == key).any()}
     for place, (key, look) in enumerate(shown.items(), first):
         seen = frame[frame[by] == key][value].to_numpy(dtype=np.float64)
@@ -131,9 +127,7 @@ def whiskers(
     across: bool = False,
     label: str | None = None,
 ) -> None:
-    """Points with intervals, joined by a ``line`` or not; ``across`` lays the intervals along x,
-    with the means in ``x``.
-    """
+    """Points with intervals, joined by a ``line`` or not; ``across`` lays these along x."""
     ends: dict[str, Any] = {
         "xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))
     }
@@ -255,9 +249,7 @@ def lines(
     errorbar: Any = interval,
     apart: float = 1.0,
 ) -> None:
-    """Lines of the mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log
-    axis.
-    """
+    """Mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log axis."""
     shown = frame[frame[hue].isin(list(looks))]
     if apart != 1:
         places = {key: place - (len(looks) - 1) / 2 for place, key in enumerate(looks)}

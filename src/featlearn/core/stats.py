@@ -64,9 +64,7 @@ def estimate_share(values: np.ndarray) -> Estimate:
 
 
 def estimate_median(values: np.ndarray) -> Estimate:
-    """Median of replicates with the distribution-free 95 % interval of order statistics, NaN below
-    six.
-    """
+    """Median with the distribution-free 95 % interval of order statistics, NaN below six."""
     values = np.sort(_replicates(values))
     n = values.size
     median = float(np.median(values))
@@ -167,9 +165,7 @@ def estimate_exponent(values: np.ndarray) -> Estimate:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, powers of ten from a million on, and rounding
-    errors as zero.
-    """
+    """``value`` with so many significant digits, powers of ten from a million on."""
     value = 0.0 if abs(value) < 1e-12 else value
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"

@@ -387,7 +387,6 @@ def _two_classes(made: Pictures, what: str) -> Pictures:
 
 
 def _array(picture: Any, number: int) -> np.ndarray[Any, Any]:
-    """A picture of a dataset as uint8 (H, W, 3)."""
     if isinstance(picture, Image.Image):
         return np.asarray(picture.convert("RGB"))
     if isinstance(picture, Tensor):
@@ -455,7 +454,6 @@ def _sized(pictures: Tensor, network: nn.Module) -> Tensor:
 
 
 def _activations(network: nn.Module, inputs: Tensor, layer: str | None) -> Tensor:
-    """Maps (B, channels, h, w) of one layer."""
     encoder = getattr(network, "encoder", network)
     if layer is None and isinstance(encoder, Encoder):
         return encoder.layer_maps(inputs)

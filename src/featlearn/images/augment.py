@@ -469,7 +469,6 @@ def _change_some(
 def _with(
     change: Callable[[Tensor, Tensor], Tensor], values: Tensor
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """``change`` with the values of the chosen images."""
     return lambda part, rows: change(part, values[rows].to(part.device, non_blocking=True))
 
 

@@ -143,7 +143,6 @@ def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _is_range(value: Any) -> bool:
-    """True for a list of two finite numbers above 0, the lower one first."""
     return (
         isinstance(value, list | tuple)
         and [type(one) in (int, float) for one in value] == [True, True]

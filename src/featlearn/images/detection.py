@@ -157,7 +157,6 @@ class Detector(Objective):
         return (m for m in self.encoder.modules() if isinstance(m, nn.BatchNorm2d))
 
     def train(self, mode: bool = True) -> Detector:
-        """Training mode; frozen norms stay in evaluation mode."""
         super().train(mode)
         if self.frozen_norms:
             for norm in self._norms():

@@ -159,7 +159,6 @@ def _chosen(pictures: Pictures, label: int, columns: int) -> list[int]:
 
 
 def _picture(ax: Axes, image: Tensor) -> None:
-    """An image pixel by pixel, without ticks."""
     ax.imshow(image.permute(1, 2, 0).numpy(), interpolation="nearest")
     bare(ax)
 

@@ -305,7 +305,6 @@ def restored(path: PathLike) -> Trained:
 
 
 def _network(about: Mapping[str, Any]) -> nn.Module:
-    """The network of a header, with random weights."""
     encoder = build_encoder(about["encoder"], about["image_size"])
     if not about["classes"]:
         return encoder

@@ -265,9 +265,7 @@ class RealExperiment(Replicate):
     def fine_tuned(
         self, encoder: Encoder, fraction: float, report: Report | None = None
     ) -> tuple[Classifier, pd.DataFrame]:
-        """Encoder and head after training on a share of the labels, and its history; only the
-        encoder differs between starts.
-        """
+        """Encoder and head after training on a share of the labels, and the history."""
         training = self.settings["finetuning"]["training"]
         images = self.labelled(fraction)
         made = self.classifier(encoder)
@@ -354,9 +352,7 @@ class RealExperiment(Replicate):
         return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
 
     def probed(self, features: Frozen[Judged], fraction: float) -> dict[str, Judged]:
-        """Quality of the linear probe, its penalty chosen on a stratified part, and of nearest
-        neighbours for single labels.
-        """
+        """Quality of the linear probe and, for single labels, of the nearest neighbours."""
         rows = self.labelled_rows
         # smaller sets lie in larger ones, and both are sorted
         own = torch.searchsorted(rows[max(rows)], rows[fraction])

@@ -162,9 +162,7 @@ def downstream(job: Job) -> Results:
 
 
 def detection(job: Job) -> Results:
-    """Train a detector on one encoder and a set with boxes, as VOC07+12 in Table 1: columns
-    quantity and value.
-    """
+    """Train a detector on one encoder and a set with boxes, as VOC07+12 in Table 1."""
     from featlearn.images.detection import precision, targets_of  # torchvision: slow to import
 
     one = _Started(job)

@@ -87,6 +87,5 @@ def refuse_unknown_findings(entries: Sequence[Mapping[str, Any]], papers: Iterab
 
 
 def _refuse(lines: Iterable[str]) -> None:
-    """Raise an error with all lines, if there are any."""
     if text := "\n".join(lines):
         raise FeatlearnError(text)

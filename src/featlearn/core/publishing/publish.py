@@ -342,7 +342,6 @@ def _sign(folder: Path, name: str, root: Path) -> None:
 
 
 def _list(folder: Path) -> None:
-    """Write :data:`LISTING`, in the form of sha256sum."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != LISTING)
     lines = [f"{digest(file)}  {file.relative_to(folder)}\n" for file in files]
     (folder / LISTING).write_text("".join(lines), encoding="utf-8")

@@ -383,7 +383,6 @@ def reasons(results: Path, killed: Mapping[str, str]) -> dict[str, tuple[str, st
 
 
 def _files(results: Path, kind: str, paper: str, name: str, *_: str) -> list[Path]:
-    """The two files of an exhibit."""
     return [results / paper / f"{kind}s" / f"{name}.{end}" for end in ENDS[kind]]
 
 

@@ -51,7 +51,6 @@ class MaskedObjective(Objective):
         """
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile :meth:`loss` in place; drawing the mask stays outside of the graph."""
         self.loss = torch.compile(self.loss, *args, **kwargs)  # type: ignore[method-assign]
 
 

@@ -182,7 +182,6 @@ class Siamese(TwoViewObjective):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        """Groups for the optimiser; weight decay of all parameters, if it was asked for."""
         groups = super().parameter_groups(weight_decay, layer_decay)
         if self.decay_all:
             groups = [{**group, "weight_decay": weight_decay} for group in groups]
@@ -196,7 +195,6 @@ class Siamese(TwoViewObjective):
         return 1 - (1 - momentum) * (1 + math.cos(math.pi * step / steps)) / 2
 
     def after_step(self, step: int, steps: int) -> None:
-        """Move the target towards the trained network."""
         if self.target is not None:
             own = [*self.encoder.parameters(), *self.projection.parameters()]
             follow(self.target.parameters(), own, self.tau(step, steps))

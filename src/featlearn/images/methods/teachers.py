@@ -91,7 +91,6 @@ class Data2Vec(MaskedObjective):
         return self.tau_start + passed * (self.tau_end - self.tau_start)
 
     def after_step(self, step: int, steps: int) -> None:
-        """Move the teacher towards the student."""
         follow(self.teacher.parameters(), self.encoder.parameters(), self.tau(step, steps))
 
 

@@ -60,7 +60,6 @@ class Classifier(Objective):
             encoder.requires_grad_(False)
 
     def train(self, mode: bool = True) -> Classifier:
-        """Training mode; a frozen encoder stays in evaluation mode."""
         super().train(mode)
         if self.freeze:
             self.encoder.eval()
