@@ -88,19 +88,11 @@ def targets_of(images: ImageSet) -> Tensor:
 class Detector(Objective):
     """Faster R-CNN on an encoder.
 
-    ``encoder``: any encoder; a pyramid needs a residual network. ``classes``: number of classes,
-    without the background. ``image_size``: side of the images in pixels. ``pyramid``: False:
-    proposals and regions from the encoder's last map. True: from a feature pyramid over all its
-    stages (Lin et al. 2017). ``pyramid_width``: channels of the pyramid. ``anchor_sizes``: sides of
-    anchors in pixels: all of them on a single map, one for each map of a pyramid. None:
-    :data:`ANCHOR_SHARES` of the image, or :data:`ANCHOR_CELLS` cells of each map.
-    ``anchor_ratios``: heights over widths of anchors. ``roi_size``: a region is pooled to
-    ``roi_size x roi_size`` cells. ``head_width``: width of the two layers on a pooled region.
-    ``proposals``: most proposals of an image. ``sampled_anchors``, ``sampled_regions``: anchors and
-    regions of an image that enter the losses. ``most_detections``, ``least_score``: most detections
-    of an image, and the lowest score that is kept. ``flip``: mirror every other image of a batch in
-    training, at random. ``frozen_norms``: batch norms keep the statistics and the scale that the
-    encoder came with, as is usual with few images a batch.
+    ``encoder``: any; a pyramid (Lin et al. 2017) needs a residual network. ``classes``: without the
+    background. ``image_size``: side of the images in pixels. The others are explained with
+    ``detector`` in docs/configuration.md; ``anchor_sizes`` are all of them on a single map, and one
+    for each map of a pyramid. With ``frozen_norms``, batch norms keep the statistics and the scale
+    that the encoder came with, as is usual with few images a batch.
     """
 
     encoder: Encoder

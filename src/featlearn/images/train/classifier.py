@@ -21,12 +21,9 @@ class Classifier(Objective):
     Raises ConfigError if a setting is out of range, or mixes images that have several labels.
     ``classes``: number of classes. ``several``: labels are (N, classes) with 1 yes, 0 no, -1 not
     counted, and the loss is the sum over classes of the binary cross-entropy (VOC), instead of one
-    class an image. ``head_std``: standard deviation of the head's initial weights (normal, cut at
-    two of them); 0 starts from equal probabilities. ``label_smoothing``: share of the target that
-    is spread over all classes (Szegedy et al. 2016). ``mixup``, ``cutmix``: ``alpha`` of the Beta
-    distribution of the mixing shares (Zhang et al. 2018, Yun et al. 2019); 0 for none. With both,
-    one of them at random. ``freeze``: train the head only; the encoder, its norms' statistics
-    included, stays as it is.
+    class an image. The options are explained with ``classifier`` in docs/configuration.md: label
+    smoothing is of Szegedy et al. 2016, mixup of Zhang et al. 2018, CutMix of Yun et al. 2019; with
+    both, one of them at random.
     """
 
     encoder: Encoder
