@@ -21,6 +21,7 @@ from torch import Tensor
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.frames import tidy
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
 from featlearn.images.data.cache import read_meta
 from featlearn.images.data.datasets import (
@@ -51,9 +52,6 @@ from featlearn.images.train.plan import Plan, Training
 from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.weights import load_weights
 from featlearn.own_images.config import PRETRAINED, changes, given_weights
-
-#: Makes a progress report for ``(label, steps)``.
-Reporter = Callable[[str, int], Report]
 
 #: Why a picture is left out that no reader looks at.
 UNREAD = "a kind of picture that is not read; convert it, for example to .jpg"
@@ -191,6 +189,7 @@ class RealExperiment(Replicate):
         device: torch.device | str = "cpu",
     ):
         super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
+        self.label: str | None = f"{name}-{replicate}"
         with reported_already():
             opened = open_roles(settings["data"], cache, seed, name)
         self.train, self.test = opened["train"], opened["test"]
@@ -217,9 +216,13 @@ class RealExperiment(Replicate):
             load_weights(made, source if ":" in source else Path(source).expanduser())
         return made
 
-    def pretrain(
-        self, folder: Path | None = None, reporter: Reporter | None = None
-    ) -> tuple[Encoder, pd.DataFrame]:
+    def report(self, what: str, training: Mapping[str, Any], images: int) -> Report | None:
+        """Tells the progress of one training, unless ``label`` is None."""
+        if self.label is None:
+            return None
+        return Progress(f"{self.label} {what}", Plan(Training.of(training), images).steps).report
+
+    def pretrain(self, folder: Path | None = None) -> tuple[Encoder, pd.DataFrame]:
         """An encoder trained on all training images without labels, and the training's history."""
         settings = self.settings["pretraining"]
         encoder = self.encoder()
@@ -233,7 +236,7 @@ class RealExperiment(Replicate):
             settings["training"],
             "pretraining",
             folder=folder,
-            report=report_of(reporter, "pre-training", settings["training"], len(self.train)),
+            report=self.report("pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
         )
         return encoder, history
@@ -274,12 +277,7 @@ class RealExperiment(Replicate):
             images.images, images.labels, made, self.augment, training, *stream, report=report
         )
 
-    def evaluate(
-        self,
-        encoder: Callable[[], Encoder],
-        tell: Callable[[str], None],
-        reporter: Reporter | None = None,
-    ) -> Evaluated:
+    def evaluate(self, encoder: Callable[[], Encoder], tell: Callable[[str], None]) -> Evaluated:
         """Quality on the test images: frozen and fine-tuned, for every share of the labels.
 
         ``encoder``: makes a new encoder at its start at each call.
@@ -291,7 +289,7 @@ class RealExperiment(Replicate):
         for fraction, labelled in self.labelled_rows.items():
             label, count = f"{len(labelled)} labels", len(labelled)
             tell(label)
-            report = report_of(reporter, label, self.settings["finetuning"]["training"], count)
+            report = self.report(label, self.settings["finetuning"]["training"], count)
             trained[fraction], history = self.fine_tuned(encoder(), fraction, report)
             histories.append(history.assign(fraction=fraction, labels=count))
             seen = {FINE_TUNED: self.tested(trained[fraction]), **self.probed(features, fraction)}
@@ -395,12 +393,3 @@ class Evaluated(NamedTuple):
     weights: Weights
     said: pd.DataFrame
     histories: pd.DataFrame
-
-
-def report_of(
-    reporter: Reporter | None, label: str, training: Mapping[str, Any], images: int
-) -> Report | None:
-    """The progress report of one training; none without a reporter."""
-    if reporter is None:
-        return None
-    return reporter(label, Plan(Training.of(training), images).steps)
