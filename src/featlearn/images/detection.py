@@ -14,10 +14,9 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torchvision.models.detection import FasterRCNN
@@ -26,7 +25,7 @@ from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.seeds import derive_seed, seeded
 from featlearn.images.augment import Augment
 from featlearn.images.data.cache import BOX_COLUMNS
@@ -71,8 +70,8 @@ def targets_of(images: ImageSet) -> Tensor:
 
     Raises FeatlearnError if the set has no boxes.
     """
-    images.boxes(0)  # says so if there are none
-    objects = cast(pd.DataFrame, images.objects)
+    if (objects := images.objects) is None:
+        raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
     place = objects.groupby("image").cumcount().to_numpy()
     most = 1 + int(max(place, default=0))
     boxes = torch.zeros(len(images), most, 4)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.data.on_disk import as_opened, is_file, listing_digest, sources
+from featlearn.images.data.on_disk import as_opened, is_file, listing_digest, look, sources
 
 if TYPE_CHECKING:
     from featlearn.images.data.readers.common import Source
@@ -145,10 +145,6 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
 
     Raises ConfigError naming each data set that is not there or too small, and what was expected.
     """
-    from featlearn.images.data.on_disk import (
-        look,  # NumPy and Pillow: only where there are pictures
-    )
-
     found: dict[str, str] = {}
     missing: list[str] = []
     for name, settings in real_images.items():

@@ -20,7 +20,6 @@ from featlearn.core.files import PathLike
 from featlearn.core.seeds import generator
 from featlearn.images.config_data import given_splits
 from featlearn.images.data.cache import (
-    BOX_COLUMNS,
     cached,
     cached_rows,
     chosen_boxes,
@@ -75,20 +74,6 @@ class ImageSet:
 
     def __len__(self) -> int:
         return len(self.labels)
-
-    def boxes(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Objects of one image: boxes ``(n, 4)`` float32 xyxy, labels ``(n,)``, difficult ``(n,)``.
-
-        Raises FeatlearnError if the set has no boxes.
-        """
-        if self.objects is None:
-            raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
-        found = self.objects[self.objects["image"] == row]
-        return (
-            torch.tensor(found[list(BOX_COLUMNS)].to_numpy(np.float32)),
-            torch.tensor(found["label"].to_numpy(np.int64)),
-            torch.tensor(found["difficult"].to_numpy(bool)),
-        )
 
     def subset(self, rows: Tensor, cache_folder: PathLike | None = None) -> ImageSet:
         """The images ``rows`` (int64), in that order.
