@@ -70,12 +70,6 @@ def named(source: str, weights: bool = True) -> Foreign:
     ``timm:`` and a model such as ``resnet18``. ``weights``: false: random ones, from torch's global
     generator, so that no file is needed. Raises FeatlearnError if the library is not installed, the
     name is unknown, or weights are missing (it says which file belongs where) or do not fit.
-
-    Examples
-    --------
-    >>> network = named("torchvision:ResNet18_Weights.IMAGENET1K_V1", weights=False)
-    >>> network.size
-    224
     """
     library, name = _parts(source)
     # what is not there is said before a network is built

@@ -42,13 +42,6 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     :class:`WideResNet`; they may also stand in a group named after the class of kinds.
     ``image_size``: pixels of the images' sides, or (height, width). Raises ConfigError for an
     unknown kind, an option that the kind does not have, or an impossible value.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet", "widths": [16, 32, 64]}, 32)
-    >>> encoder(torch.zeros(2, 3, 32, 32)).shape
-    torch.Size([2, 64])
     """
     kinds: dict[str, tuple[str, Callable[..., Encoder]]] = {
         "small_resnet": ("small_resnet", SmallResNet),

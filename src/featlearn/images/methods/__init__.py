@@ -28,15 +28,6 @@ def build_method(
     :class:`MAE`, :class:`Data2Vec` or :class:`BEiT`; they may also stand in a group named as the
     kind. ``teacher``: the fixed teacher of ``beit``. Raises ConfigError for an unknown kind, an
     option that the kind does not have, or an impossible value.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
-    ...     method = build_method({"kind": "simmim", "mask_size": 4}, encoder)
-    >>> images = torch.zeros(8, 3, 32, 32)
-    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
-    torch.Size([])
     """
     kinds: dict[str, tuple[str, Callable[..., MaskedObjective]]] = {
         "simmim": ("simmim", SimMIM),
@@ -55,15 +46,6 @@ def build_two_view(
     ``settings``: as there, of :class:`Siamese`, :class:`SimCLR`, :class:`MoCo` or :class:`NNCLR`.
     ``augment``: makes the views; the loop itself gets
     :func:`~featlearn.images.methods.two_view.untouched`.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
-    ...     method = build_two_view({"kind": "siamese"}, encoder, Augment({"preset": "simclr"}))
-    >>> images = torch.zeros(8, 3, 32, 32, dtype=torch.uint8)
-    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
-    torch.Size([])
     """
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
         "siamese": ("siamese", Siamese),
