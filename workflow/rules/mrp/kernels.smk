@@ -208,13 +208,7 @@ experiment(
 experiment("mrp", "opponents")
 experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel, apart=["drift-after-capture"])
 experiment("mrp", "keep-probability")
-experiment(
-    "mrp",
-    "runaway",
-    evaluation=rules.mrp_runaway.output.outcome,
-    history=rules.mrp_runaway.output.history,
-    pair=rules.mrp_runaway.output.pair,
-)
+experiment("mrp", "runaway", rules.mrp_runaway, evaluation=rules.mrp_runaway.output.outcome)
 
 MODELS_OF_KERNELS = ["supervised", "pretrained"]
 
@@ -312,10 +306,8 @@ use rule compute_kernels as mrp_transfer with:
     params:
         **by(
             "mrp.experiments.transfer:transfer",
-            {
-                "clean": CLEAN | parts(KERNELS["clean"], "pretraining"),
-                **parts(KERNELS, "transfer"),
-            },
+            {"clean": parts(KERNELS["clean"], *SETUP.split(), "pretraining")}
+            | parts(KERNELS, "transfer"),
         ),
 
 
