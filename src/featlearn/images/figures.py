@@ -207,9 +207,8 @@ def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:
     values = values[: columns * max(1, len(values) // columns)]
     columns = min(columns, len(values))
     border = max(1, counts[1] // 16)
-    framed = np.pad(
-        values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255
-    )  # white on the right and below
+    # white on the right and below
+    framed = np.pad(values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255)
     rows = len(framed) // columns
     grid = framed.reshape(rows, columns, *framed.shape[1:]).transpose(0, 2, 1, 3, 4)
     return grid.reshape(rows * framed.shape[1], columns * framed.shape[2], 3)
