@@ -20,14 +20,16 @@ from PIL import Image
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import write_record
-from featlearn.core.publish import PACKAGE, exhibits, story
-from featlearn.core.publishing.captions import fill_in, reader
-from featlearn.core.publishing.claim_ids import (
+from featlearn.core.publish import (
+    PACKAGE,
+    exhibits,
     is_known,
     refuse_missing_tables,
     refuse_unknown,
     refuse_unknown_findings,
+    story,
 )
+from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import alt_text, parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain

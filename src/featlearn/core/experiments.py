@@ -10,8 +10,7 @@ from typing import Any
 
 from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publish import CONFIG, Exhibit
-from featlearn.core.publishing.claim_ids import refuse_missing_tables, refuse_unknown
+from featlearn.core.publish import CONFIG, Exhibit, refuse_missing_tables, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
