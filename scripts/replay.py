@@ -31,7 +31,7 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 from featlearn.core import provenance
 from featlearn.core.files import digest, read_parquet
-from featlearn.core.publishing.plans import plan
+from featlearn.core.publishing.publish import plan
 
 
 def would_run_again(run: Path, computing: Mapping[str, Any]) -> Iterator[str]:

@@ -13,6 +13,6 @@ __version__ = "0.1.0"
 
 
 def load(path: PathLike) -> Network:
-    """A network that a run trained on images; see :func:`featlearn.images.saved.load`."""
+    """A network that a run trained on images; see :func:`featlearn.images.pretrained.restored`."""
     # an import statement would make every fingerprint cover the room of images
-    return cast("Network", import_module("featlearn.images.saved").load(path))
+    return cast("Network", import_module("featlearn.images.pretrained").restored(path))

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.io import savemat
 
-from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors, write_tensors
+from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.core.provenance import read_record, record_path
 from featlearn.images.data.datasets import open_images
 from featlearn.images.weights import read_weights

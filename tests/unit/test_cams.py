@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import avg_pool2d
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.cam.part_hits import part_use
+from featlearn.images.cam.eigencam import part_use
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier

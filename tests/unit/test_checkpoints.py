@@ -15,9 +15,9 @@ import torch
 from torch import nn
 
 from featlearn.core import optimisers
-from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet
+from featlearn.core.loops import Checkpoint, Checkpoints, state_digest
 from featlearn.core.provenance import SOURCE_ROOT
 from unit.tiny_training import TinyClassifier, same, train
 

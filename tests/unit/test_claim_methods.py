@@ -28,7 +28,6 @@ from featlearn.core.claims import (
     ledger,
     needs,
 )
-from featlearn.core.publishing import claim_ids
 
 GROWTH = pd.DataFrame({"replicate": [0, 1, 2], "value": [1.0, 1.1, 0.9]})
 
@@ -134,16 +133,16 @@ class A(Claims):
 
 
 def test_ids_are_known_without_an_import(tmp_path, monkeypatch):
-    assert list(claim_ids._ids(ast.parse(SOURCE))) == ["fig-{n}-{arm}", "grows-as-printed"]
+    assert list(publish._ids(ast.parse(SOURCE))) == ["fig-{n}-{arm}", "grows-as-printed"]
     (tmp_path / "toy/analysis").mkdir(parents=True)
     (tmp_path / "toy/analysis/one.py").write_text(SOURCE)
-    monkeypatch.setattr(claim_ids, "PACKAGE", tmp_path)
-    claim_ids._known.cache_clear()
+    monkeypatch.setattr(publish, "PACKAGE", tmp_path)
+    publish._known.cache_clear()
     for name in ("grows-as-printed", "digits-grows-as-printed", "fig-1-wide"):
-        assert claim_ids.is_known(f"toy/{name}")
+        assert publish.is_known(f"toy/{name}")
     for name in ("never-a-claim", "fig-1-narrow", "drawn"):
-        assert not claim_ids.is_known(f"toy/{name}")
-    claim_ids._known.cache_clear()
+        assert not publish.is_known(f"toy/{name}")
+    publish._known.cache_clear()
 
 
 def test_no_analysis_module_imports_torch():

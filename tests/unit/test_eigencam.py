@@ -8,8 +8,15 @@ import scipy.linalg
 import torch
 from torch import Tensor
 
-from featlearn.images.cam.eigencam import DIM, _signs, eigen_cam, heat, overlay, token_maps
-from featlearn.images.cam.part_hits import part_use
+from featlearn.images.cam.eigencam import (
+    DIM,
+    _signs,
+    eigen_cam,
+    heat,
+    overlay,
+    part_use,
+    token_maps,
+)
 
 #: (channels, height, width): fewer positions than channels, and more
 SHAPES = [(64, 5, 4), (6, 9, 7), (12, 3, 4)]

@@ -19,6 +19,7 @@ from scipy.io import savemat
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
+from featlearn.images.data.cache import BOX_COLUMNS
 from featlearn.images.data.datasets import (
     fraction_rows,
     open_classified,
@@ -638,14 +639,13 @@ def test_voc_has_several_classes_an_image_and_boxes(tmp_path):
     assert train.labels[0, dog] == 1
     assert train.labels[0, cat] == -1
     assert train.labels[1].abs().sum() == 0
-    boxes, labels, difficult = train.boxes(0)
-    assert boxes.tolist() == [[2, 2, 6, 6], [0, 0, 1, 2]]
-    assert labels.tolist() == [dog, cat]
-    assert difficult.tolist() == [False, True]
-    assert train.boxes(1)[0].shape == (0, 4)
-    turned = train.subset(torch.tensor([1, 0]))
-    assert turned.boxes(1)[0].equal(boxes)
-    assert len(turned.boxes(0)[0]) == 0
+    found = train.objects
+    assert found[[*BOX_COLUMNS]].to_numpy().tolist() == [[2, 2, 6, 6], [0, 0, 1, 2]]
+    assert found["label"].tolist() == [dog, cat]
+    assert found["difficult"].tolist() == [False, True]
+    assert found["image"].tolist() == [0, 0]
+    turned = train.subset(torch.tensor([1, 0])).objects
+    assert turned.equals(found.assign(image=1))
 
 
 def test_voc_of_both_years_is_trained_on_and_tested_on_the_first(tmp_path):

@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from featlearn.core import run
-from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet, write_tensors
 from featlearn.core.job import Job
+from featlearn.core.loops import Checkpoint, Checkpoints
 from unit.test_job_frame import RESULTS, files_below, log_text, rule, staging_is_gone, workplace
 
 __all__ = ["workplace"]  # a fixture that every test here uses

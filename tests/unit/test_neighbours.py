@@ -30,13 +30,12 @@ from featlearn.core.claims import (
 )
 from featlearn.core.config import load
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.exponents import by_size, estimate_exponent, local_exponents
 from featlearn.core.files import write_parquet
 from featlearn.core.neighbours import read, scaled
 from featlearn.core.publishing.ledger import SUMMARY, judged, published_frame
 from featlearn.core.publishing.neighbours import gathered, page, with_neighbours
 from featlearn.core.publishing.summary import failures, verdict
-from featlearn.core.stats import Estimate
+from featlearn.core.stats import Estimate, by_size, estimate_exponent, local_exponents
 
 ROOT = Path(__file__).parents[2]
 TEXT = "m <= sqrt(k)"

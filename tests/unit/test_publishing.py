@@ -20,19 +20,29 @@ from PIL import Image
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.provenance import write_record
-from featlearn.core.publish import PACKAGE, exhibits, story
-from featlearn.core.publishing import sbom
-from featlearn.core.publishing.captions import fill_in, reader
-from featlearn.core.publishing.claim_ids import (
+from featlearn.core.publish import (
+    PACKAGE,
+    exhibits,
     is_known,
     refuse_missing_tables,
     refuse_unknown,
     refuse_unknown_findings,
+    story,
 )
+from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import alt_text, parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
-from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
+from featlearn.core.publishing.report import (
+    UNKNOWN,
+    _digest,
+    _licence,
+    bar,
+    by_rule,
+    distinct,
+    installed,
+    lineage,
+)
 from featlearn.core.publishing.summary import (
     HEADLINES,
     answer,
@@ -532,7 +542,7 @@ def distribution(folder: Path, *headers: str, record: str = RECORD) -> PathDistr
 
 
 def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
-    found = sbom.installed()
+    found = installed()
     names = [package.name.lower() for package in found]
     assert names == sorted(set(names))
     assert all(package.licence for package in found)
@@ -554,19 +564,18 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         (["Classifier: License :: OSI Approved", "License: Apache-2.0"], "Apache-2.0"),
         (["License: " + "words " * 30], "words " * 10 + "..."),
         (["License-File: COPYING"], "its file COPYING"),
-        ([], sbom.UNKNOWN),
+        ([], UNKNOWN),
     ],
 )
 def test_a_licence_is_the_one_that_the_package_states(tmp_path, headers, licence):
-    assert sbom._licence(distribution(tmp_path, *headers)).replace("  ", " ") == licence
+    assert _licence(distribution(tmp_path, *headers)).replace("  ", " ") == licence
 
 
 def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
     other = "".join(reversed(RECORD.splitlines(True))) + MADE
     records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
     plain, otherwise, changed, none = (
-        sbom._digest(distribution(tmp_path / str(n), record=record))
-        for n, record in enumerate(records)
+        _digest(distribution(tmp_path / str(n), record=record)) for n, record in enumerate(records)
     )
     assert plain == otherwise != changed
     assert none == ""

@@ -19,11 +19,11 @@ import pytest
 import torch
 import yaml
 
-from featlearn.core.checkpoint import Checkpoint, Checkpoints
 from featlearn.core.config import load, read_own_yaml, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.guard import template_fault
+from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.core.publishing.html_assets import parse_page
 from featlearn.images.data.datasets import open_images
 from featlearn.images.weights import read_weights

@@ -59,7 +59,7 @@ def test_only_what_belongs_to_the_own_images_is_made(mine):
         "own_images_data": 1,
         "own_images_pretrain": 1,
         "own_images_downstream": 2,
-        "own_images_evaluations": 1,
+        "gathered": 1,
         "own_images_show_images": 1,
         "own_images_maps": 1,
         "own_images_pictures": 1,

@@ -19,7 +19,6 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
-from featlearn.core.publishing.claim_ids import refuse_unknown_findings
 from featlearn.core.config import load, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
@@ -27,7 +26,7 @@ from featlearn.core.publishing.findings import read_findings
 from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
 from featlearn.core.points import Plan, Point, meaning, value_of
 from featlearn.core.provenance import fingerprint
-from featlearn.core.publish import caption_of, texts_of
+from featlearn.core.publish import caption_of, refuse_unknown_findings, texts_of
 
 # a point of a run, see points.smk, comes with its config when the run has begun
 POINT = config.get("point")

@@ -14,10 +14,7 @@ if workflow.is_main_process:
 REAL_STATES = in_words(own_images_config.state, REAL_IMAGES)
 
 REAL_CACHE = {"cache": ".cache/images"}
-OWN_IMAGES = f"{RESULTS}/own_images"
-REAL_WEIGHTS = f"{OWN_IMAGES}/weights"
-REAL_MEASUREMENTS = f"{OWN_IMAGES}/measurements"
-REAL_RESOURCES = request(mem_mb=6000, runtime=600, gpu=GPU)
+REAL_SET = "own_images/{image_set}"
 
 # every start of every data set, by replicate
 REAL_STARTS = [
@@ -46,9 +43,7 @@ wildcard_constraints:
 
 use rule calculate as own_images_data with:
     output:
-        summary=f"{REAL_MEASUREMENTS}/{{image_set}}/summary.parquet",
-        faults=f"{REAL_MEASUREMENTS}/{{image_set}}/faults.parquet",
-        twice=f"{REAL_MEASUREMENTS}/{{image_set}}/twice.parquet",
+        **outputs(REAL_SET, "summary faults twice"),
     resources:
         **request(mem_mb=3000, runtime=120),
     params:
@@ -67,8 +62,7 @@ use rule compute as own_images_pretrain with:
     input:
         rules.own_images_data.output.summary,
     output:
-        weights=f"{REAL_WEIGHTS}/{{image_set}}/pretrained-{{replicate}}.safetensors",
-        history=f"{REAL_MEASUREMENTS}/{{image_set}}/pretraining-{{replicate}}.parquet",
+        **outputs(REAL_SET, weights="pretrained-{replicate}", history="pretraining-{replicate}"),
     threads: lambda wildcards: config["threads"] * spread(wildcards).on_each
     resources:
         **request(mem_mb=6000, runtime=600, gpu=lambda wildcards: gpus(wildcards)),
@@ -83,27 +77,30 @@ use rule compute as own_images_pretrain with:
 
 use rule compute as own_images_downstream with:
     input:
-        unpack(real_pretrained),
         summary=rules.own_images_data.output.summary,
+        weights=lambda wildcards: expand(
+            rules.own_images_pretrain.output.weights if wildcards.start == "pretrained" else [],
+            **wildcards,
+        ),
     output:
-        weights=f"{REAL_WEIGHTS}/{{image_set}}/classifier-{{start}}-{{replicate}}.safetensors",
-        evaluation=f"{REAL_MEASUREMENTS}/{{image_set}}/{{start}}-{{replicate}}.parquet",
-        predictions=f"{REAL_MEASUREMENTS}/{{image_set}}/predictions-{{start}}-{{replicate}}.parquet",
-        history=f"{REAL_MEASUREMENTS}/{{image_set}}/finetuning-{{start}}-{{replicate}}.parquet",
+        **outputs(
+            REAL_SET,
+            weights="classifier-{start}-{replicate}",
+            evaluation="{start}-{replicate}",
+            predictions="predictions-{start}-{replicate}",
+            history="finetuning-{start}-{replicate}",
+        ),
     resources:
-        **REAL_RESOURCES,
+        **request(mem_mb=6000, runtime=600, gpu=GPU),
     params:
         **by(
-            "own_images.jobs:downstream",
-            real_settings,
-            **REAL_CACHE,
-            may_be_empty=["predictions"],
+            "own_images.jobs:downstream", real_settings, **REAL_CACHE, may_be_empty=["predictions"]
         ),
 
 
 use rule own_images_downstream as own_images_detection with:
     output:
-        precisions=f"{REAL_MEASUREMENTS}/{{image_set}}/detection-{{start}}-{{replicate}}.parquet",
+        **outputs(REAL_SET, precisions="detection-{start}-{replicate}"),
     params:
         **by("own_images.jobs:detection"),
 
@@ -113,38 +110,25 @@ use rule own_images_downstream as own_images_detection with:
 
 PUBLISHED.targets["real_images"] = []
 
-if REAL_DETECTED:
-
-    use rule gather as own_images_detections with:
-        input:
-            parts=of_real(rules.own_images_detection.output.precisions, REAL_DETECTED),
-        output:
-            f"{REAL_MEASUREMENTS}/detections.parquet",
-        group:
-            "own_images-images"
-
-
 if REAL_IMAGES:
     PUBLISHED.paper("own_images")
 
-    use rule gather as own_images_evaluations with:
-        input:
-            parts=of_real(rules.own_images_downstream.output.evaluation, REAL_STARTS),
-        output:
-            f"{REAL_MEASUREMENTS}/evaluations.parquet",
-        group:
-            "own_images-images"
+    REAL_DATA = {"image_set": REAL_IMAGES}
+    REAL_DOWNSTREAM = rules.own_images_downstream.output
+    REAL_DETECTIONS = filled(rules.own_images_detection.output.precisions, REAL_DETECTED)
 
     use rule compute as own_images_maps with:
         input:
-            classifiers=[
-                f"{REAL_WEIGHTS}/{name}/classifier-{start}-0.safetensors"
-                for panel in own_images_config.map_panels(REAL_IMAGES)
-                for name, start in panel
-            ],
+            classifiers=filled(
+                REAL_DOWNSTREAM.weights,
+                [
+                    {"image_set": name, "start": start, "replicate": 0}
+                    for panel in own_images_config.map_panels(REAL_IMAGES)
+                    for name, start in panel
+                ],
+            ),
         output:
-            svg=f"{OWN_IMAGES}/figures/maps.svg",
-            png=f"{OWN_IMAGES}/figures/maps.png",
+            PUBLISHED.files("own_images", "figure", "maps"),
         resources:
             **request(mem_mb=6000, runtime=30, gpu=GPU),
         params:
@@ -152,10 +136,9 @@ if REAL_IMAGES:
 
     use rule calculate as own_images_pictures with:
         input:
-            expand(rules.own_images_data.output.summary, image_set=REAL_IMAGES),
+            filled(rules.own_images_data.output.summary, REAL_DATA),
         output:
-            svg=f"{OWN_IMAGES}/figures/pictures.svg",
-            png=f"{OWN_IMAGES}/figures/pictures.png",
+            PUBLISHED.files("own_images", "figure", "pictures"),
         params:
             **by("own_images.pictures:pictures", REAL_IMAGES, **REAL_CACHE, device="cpu"),
 
@@ -163,21 +146,23 @@ if REAL_IMAGES:
         "own_images",
         "images",
         judged={},
-        evaluations=rules.own_images_evaluations.output[0],
-        predictions=of_real(rules.own_images_downstream.output.predictions, REAL_STARTS),
-        summaries=expand(rules.own_images_data.output.summary, image_set=REAL_IMAGES),
+        **together(
+            "own_images",
+            "images",
+            evaluations=filled(REAL_DOWNSTREAM.evaluation, REAL_STARTS),
+            **({"detections": REAL_DETECTIONS} if REAL_DETECTED else {}),
+        ),
+        predictions=filled(REAL_DOWNSTREAM.predictions, REAL_STARTS),
+        summaries=filled(rules.own_images_data.output.summary, REAL_DATA),
         histories=[
-            *of_real(rules.own_images_pretrain.output.history, REAL_TRAINED),
-            *of_real(rules.own_images_downstream.output.history, REAL_STARTS),
+            *filled(rules.own_images_pretrain.output.history, REAL_TRAINED),
+            *filled(REAL_DOWNSTREAM.history, REAL_STARTS),
         ],
-        **({"detections": rules.own_images_detections.output[0]} if REAL_DETECTED else {}),
         also=[
-            *expand(rules.own_images_data.output.faults, image_set=REAL_IMAGES),
-            *expand(rules.own_images_data.output.twice, image_set=REAL_IMAGES),
-            *of_real(rules.own_images_pretrain.output.weights, REAL_TRAINED),
-            *of_real(rules.own_images_downstream.output, REAL_STARTS),
-            *of_real(rules.own_images_detection.output, REAL_DETECTED),
-            f"{OWN_IMAGES}/report.html",
+            *filled(rules.own_images_data.output, REAL_DATA),
+            *filled(rules.own_images_pretrain.output.weights, REAL_TRAINED),
+            *filled(REAL_DOWNSTREAM, REAL_STARTS),
+            f"{RESULTS}/own_images/report.html",
         ],
         apart=["detection"] if REAL_DETECTED else [],
         without=[
@@ -187,19 +172,13 @@ if REAL_IMAGES:
         ],
         targets=["real_images"],
     )
-    for shown in ("maps", "pictures"):
-        by_hand(
-            "own_images",
-            "figure",
-            shown,
-            f"own_images.pictures:{shown}",
-            targets=["real_images"],
-        )
+    shown_by(rules.own_images_maps, "real_images")
+    shown_by(rules.own_images_pictures, "real_images")
 
     rule own_images_report:
         input:
-            faults=expand(rules.own_images_data.output.faults, image_set=REAL_IMAGES),
-            twice=expand(rules.own_images_data.output.twice, image_set=REAL_IMAGES),
+            faults=filled(rules.own_images_data.output.faults, REAL_DATA),
+            twice=filled(rules.own_images_data.output.twice, REAL_DATA),
             figures=PUBLISHED.files_of("own_images"),
             templates=[
                 asset(SOURCES / "featlearn" / name)
@@ -209,7 +188,7 @@ if REAL_IMAGES:
                 )
             ],
         output:
-            f"{OWN_IMAGES}/report.html",
+            f"{RESULTS}/own_images/report.html",
         group:
             "own_images-images"
         resources:

@@ -121,7 +121,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _sweep(sweep: argparse.ArgumentParser) -> None:
-    """Arguments of ``featlearn sweep``."""
     sweep.usage = (
         "featlearn sweep [-h] [OPTION ...] KEY VALUE VALUE [VALUE ...] [--and KEY VALUE ...]"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partialmethod
 from typing import Any
 
 #: Most letters of a value that a message repeats.
@@ -75,23 +76,7 @@ class Checks:
             self.faults.append(f"{self.path}.{key} must be {expected}, got {shown}")
         return bool(right)
 
-    def most(self, key: str, other: str, why: str = "") -> bool:
-        """At most the value of another key; of a list its largest entry."""
-        return self._compare(key, "at most", other, why)
-
-    def less(self, key: str, other: str, why: str = "") -> bool:
-        """Less than the value of another key; of a list its largest entry."""
-        return self._compare(key, "less than", other, why)
-
-    def least(self, key: str, other: str, why: str = "") -> bool:
-        """At least the value of another key; of a list its smallest entry."""
-        return self._compare(key, "at least", other, why)
-
-    def more(self, key: str, other: str, why: str = "") -> bool:
-        """More than the value of another key; of a list its smallest entry."""
-        return self._compare(key, "more than", other, why)
-
-    def _compare(self, key: str, words: str, other: str, why: str) -> bool:
+    def _compare(self, words: str, key: str, other: str, why: str = "") -> bool:
         value, limit = self.value(key), self.value(other)
         upper = words in ("at most", "less than")
         if isinstance(value, list):
@@ -99,6 +84,10 @@ class Checks:
         right = value < limit if upper else value > limit
         right = right or (value == limit and words.startswith("at "))
         return self(key, right, f"{words} {other} ({limit}){why and ': '}{why}", value)
+
+    # what a key must be beside the value of another: of a list its largest, or its smallest entry
+    most, less = partialmethod(_compare, "at most"), partialmethod(_compare, "less than")
+    least, more = partialmethod(_compare, "at least"), partialmethod(_compare, "more than")
 
     def multiple(self, key: str, other: str) -> bool:
         """A multiple of the value of another key."""

@@ -74,9 +74,7 @@ def claim(
 
 
 def premise(relation: str) -> Callable[[Method], Method]:
-    """Declare a method of :class:`Claims` as a premise; see
-    :class:`~featlearn.core.claims.Premise`.
-    """
+    """Declare a method of :class:`Claims` as a :class:`~featlearn.core.claims.Premise`."""
 
     def mark(method: Method) -> Method:
         method.relation = relation  # type: ignore[attr-defined]

@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.exponents import estimate_exponent
 from featlearn.core.stats import (
     SPREAD_KIND,
     Estimate,
     estimate,
+    estimate_exponent,
     estimate_median,
     estimate_share,
     number,
@@ -108,14 +108,9 @@ LEAST_REPLICATES = 10
 class Premise:
     """An assumption of a theorem, computed from the config or the frames of a run.
 
-    Parameters
-    ----------
-    text
-        The assumption as the paper writes it, e.g. ``m <= sqrt(k)``.
-    relation
-        ``<=`` or ``>=``: how the number of the run must lie to the one that the theorem needs.
-    measure
-        Gives both from the frames, the number of the run first.
+    ``text``: the assumption as the paper writes it, e.g. ``m <= sqrt(k)``. ``relation``: ``<=`` or
+    ``>=``: how the number of the run must lie to the one that the theorem needs. ``measure``: gives
+    both from the frames, the number of the run first.
     """
 
     text: str
@@ -143,49 +138,25 @@ class Premise:
 class Claim:
     """One statement of a paper that a number can confirm or refute.
 
-    Parameters
-    ----------
-    claim
-        ``paper/name``, e.g. ``mrp/headline-captured``.
-    kind
-        One of :data:`KINDS`.
-    source
-        Theorem, equation or page.
-    statement
-        What must hold, in words.
-    quantity
-        What is measured.
-    low, high
-        The band, both ends included, fixed before the measurement.
-    reason
-        Why this band.
-    measure
-        Reads the quantity off the frames of a run, one number a replicate.
-    artefact
-        File with the raw numbers, below ``results/<scale>/``; empty for the file of the frame that
-        ``measure`` reads first.
-    out_of_reach
-        What is not inside its band is ``not shown at this scale`` if this gives a reason. It reads
-        the config: a larger one closes it.
-    possible
-        Least and largest value that the quantity can take: the interval is cut to it.
-    statistic
-        What the replicates say together, one of :data:`STATISTICS`: ``mean`` (t-interval),
-        ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
-        ``exponent`` (local ones over sizes; :func:`~featlearn.core.exponents.estimate_exponent`),
-        ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
-    asymptotic
-        Of a statement with o(1) or an unnamed constant: the calculation, from its formulas and
-        without a run, by which it misses the band at every size that a computer holds. The verdict
-        is that of these sizes all the same.
-    changed
-        What of the claim was changed after a result had been seen, and which; empty if nothing.
-    paper_says
-        The statement in the paper's words, at most :data:`MOST_WORDS`; empty if it has none.
-    premises
-        What the theorem assumes, as far as a run can compute it.
-    failure
-        Of a theorem, what failed where it does not hold: one of :data:`FAILURES`.
+    ``claim``: ``paper/name``, e.g. ``mrp/headline-captured``. ``kind``: one of :data:`KINDS`.
+    ``source``: theorem, equation or page. ``statement``: what must hold, in words. ``quantity``:
+    what is measured. ``low``, ``high``: the band, both ends included, fixed before the measurement.
+    ``reason``: why this band. ``measure``: reads the quantity off the frames of a run, one number a
+    replicate. ``artefact``: file with the raw numbers, below ``results/<scale>/``; empty for the
+    file of the frame that ``measure`` reads first. ``out_of_reach``: what is not inside its band is
+    ``not shown at this scale`` if this gives a reason. It reads the config: a larger one closes it.
+    ``possible``: least and largest value that the quantity can take: the interval is cut to it.
+    ``statistic``: what the replicates say together, one of :data:`STATISTICS`: ``mean``
+    (t-interval), ``share`` of the replicates in which something is so (0 or 1 a replicate; Wilson),
+    ``exponent`` (local ones over sizes; :func:`~featlearn.core.stats.estimate_exponent`),
+    ``median`` (order statistics), or ``exact`` for what is computed and has no sampling error.
+    ``asymptotic``: of a statement with o(1) or an unnamed constant: the calculation, from its
+    formulas and without a run, by which it misses the band at every size that a computer holds. The
+    verdict is that of these sizes all the same. ``changed``: what of the claim was changed after a
+    result had been seen, and which; empty if nothing. ``paper_says``: the statement in the paper's
+    words, at most :data:`MOST_WORDS`; empty if it has none. ``premises``: what the theorem assumes,
+    as far as a run can compute it. ``failure``: of a theorem, what failed where it does not hold:
+    one of :data:`FAILURES`.
     """
 
     claim: str
@@ -245,11 +216,8 @@ class Claim:
 def needs(**least: float) -> OutOfReach:
     """Out of reach where a number of the config is smaller than the band was derived for.
 
-    Parameters
-    ----------
-    **least
-        Place of a number in the paper's section, levels divided by ``__``, and its least value; of
-        a list of numbers its largest counts.
+    ``**least``: place of a number in the paper's section, levels divided by ``__``, and its least
+    value; of a list of numbers its largest counts.
 
     Examples
     --------
@@ -287,10 +255,7 @@ def _sizes(sizes: Mapping[str, Any]) -> str:
 def original(place: str) -> OutOfReach:
     """Out of reach on a stand-in for the paper's data: a miss there refutes no printed figure.
 
-    Parameters
-    ----------
-    place
-        Of a key that is true for the paper's data, as :func:`needs` takes it.
+    ``place``: of a key that is true for the paper's data, as :func:`needs` takes it.
     """
     return lambda config: (
         None if _at(config, place) else "a stand-in; the paper prints this of its data."
@@ -309,21 +274,9 @@ def first_of(*reasons: OutOfReach) -> OutOfReach:
 class Frames(Mapping[str, pd.DataFrame]):
     """The frames of an experiment, each read when a claim first asks for it.
 
-    Parameters
-    ----------
-    read
-        Gives the frame of a name.
-    names
-        That ``read`` knows.
-    derived
-        Frames that follow from the config.
-    files
-        Of a frame the file below ``results/<scale>/`` that holds it.
-
-    Attributes
-    ----------
-    asked
-        Names of the frames that were asked for, in this order.
+    ``read``: gives the frame of a name. ``names``: that ``read`` knows. ``derived``: frames that
+    follow from the config. ``files``: of a frame the file below ``results/<scale>/`` that holds it.
+    ``asked``: names of the frames that were asked for, in this order.
     """
 
     def __init__(
@@ -354,10 +307,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
     """The claims of a module: those of its classes that name a paper.
 
-    Raises
-    ------
-    FeatlearnError
-        If there are none.
+    Raises FeatlearnError if there are none.
     """
     from featlearn.core.claim_methods import of_module
 
@@ -370,17 +320,10 @@ def declared(module: Any, config: Mapping[str, Any]) -> Sequence[Claim]:
 def check(experiments: Iterable[Mapping[str, Any]]) -> None:
     """Refuse claims that could be judged only in vain.
 
-    Parameters
-    ----------
-    experiments
-        Of each the ``module`` with its claims, their ``paper``, the ``config`` that they get, and
-        the ``files`` that it gives, below ``results/<scale>/``.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming a claim of another paper, one that is declared twice, and one whose raw numbers
-        would lie in a file that no rule makes for its experiment.
+    ``experiments``: of each the ``module`` with its claims, their ``paper``, the ``config`` that
+    they get, and the ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError
+    naming a claim of another paper, one that is declared twice, and one whose raw numbers would lie
+    in a file that no rule makes for its experiment.
     """
     homes: dict[str, str] = {}
     for one in experiments:
@@ -409,16 +352,10 @@ def judged(
 ) -> pd.DataFrame:
     """The ledger of an experiment.
 
-    Parameters
-    ----------
-    module
-        With its claims.
-    read, config
-        See :class:`Frames` and :func:`ledger`.
-    files
-        Of each frame the file below ``results/<scale>/``, empty where it is none of the run.
-    tolerant
-        A claim without a number to judge is :data:`NOT_MEASURED`, and its premises say why.
+    ``module``: with its claims. ``read``, ``config``: see :class:`Frames` and :func:`ledger`.
+    ``files``: of each frame the file below ``results/<scale>/``, empty where it is none of the run.
+    ``tolerant``: a claim without a number to judge is :data:`NOT_MEASURED`, and its premises say
+    why.
     """
     derived = getattr(module, "derived", None)
     inside = {name: file for name, file in files.items() if file}
@@ -471,10 +408,7 @@ def check_count(values: np.ndarray, frames: Iterable[pd.DataFrame]) -> None:
 
     A frame holds as many replicates as it has, or as it has at one setting in a column of a few.
 
-    Raises
-    ------
-    ValueError
-        With the counts that the frames allow.
+    Raises ValueError with the counts that the frames allow.
     """
     counts: set[int] = set()
     for frame in frames:
@@ -547,24 +481,10 @@ def ledger(
 ) -> pd.DataFrame:
     """Measure and judge every claim.
 
-    Parameters
-    ----------
-    claims
-        In the order in which they shall be read.
-    frames
-        The measurements, by the names that the claims use.
-    config
-        The paper's section of the config, for ``out_of_reach``.
-
-    Returns
-    -------
-    DataFrame
-        One row a claim, with the columns of :data:`COLUMNS`.
-
-    Raises
-    ------
-    ValueError
-        If two claims have the same name, or a measure gives no or non-finite numbers.
+    ``claims``: in the order in which they shall be read. ``frames``: the measurements, by the names
+    that the claims use. ``config``: the paper's section of the config, for ``out_of_reach``.
+    Returns DataFrame: one row a claim, with the columns of :data:`COLUMNS`. Raises ValueError if
+    two claims have the same name, or a measure gives no or non-finite numbers.
     """
     names = [claim.claim for claim in claims]
     if len(set(names)) != len(names):

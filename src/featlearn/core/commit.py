@@ -19,9 +19,7 @@ SETTINGS = ("workflow/schemas", "config/config.yaml")
 
 
 def commit(root: Path) -> str:
-    """Commit of the checkout at ``root``, with ``+`` if code or settings differ from it; empty if
-    there is none.
-    """
+    """Commit of the checkout at ``root``, with ``+`` if files differ from it; empty without one."""
     top = _git(root, "rev-parse", "--show-toplevel", "HEAD")
     if top is None or len(lines := top.splitlines()) != 2 or Path(lines[0]) != root.resolve():
         return ""

@@ -129,9 +129,7 @@ def _read(path: Path, loader: Any) -> Any:
 
 
 def read_own_yaml(path: Path) -> Any:
-    """Read the repository's YAML with PyYAML's C parser, ten times faster; endless nested lists
-    crash that one.
-    """
+    """Read the repository's YAML with the C parser, which is fast; endless nesting crashes it."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if not path.is_file():
         return _read(path, loader)  # says so
@@ -329,7 +327,6 @@ def expand(node: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_type(text: str, each: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The JSON Schema of a type, and of the entries of a list."""
     plain = text.removesuffix(" or nothing")
     schema: dict[str, Any] = {}
     if several := _LIST.fullmatch(plain):

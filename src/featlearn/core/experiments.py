@@ -10,8 +10,7 @@ from typing import Any
 
 from featlearn.core import publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publish import CONFIG, Exhibit
-from featlearn.core.publishing.claim_ids import refuse_missing_tables, refuse_unknown
+from featlearn.core.publish import CONFIG, Exhibit, refuse_missing_tables, refuse_unknown
 
 #: What a file may hold; :mod:`featlearn.core.catalogue` says what follows from it.
 CONTENTS = ("measured", "drawn", "stand-in", "needs-data", "quoted")
@@ -167,9 +166,7 @@ class Published:
         targets: Sequence[str] = (),
         also: Iterable[str] = (),
     ) -> None:
-        """Publish an exhibit whose rule is written by hand: ``code`` is ``<module>:<function>``,
-        with the caption.
-        """
+        """Publish an exhibit with a rule of its own: ``code``, ``module:function``, captions it."""
         one = publish.exhibit(paper, kind, name, f"featlearn.{code}")
         self.add(paper, targets, [*self.show(one), *also], f"{kind} {paper}/{name}")
 
@@ -201,9 +198,7 @@ class Published:
                     self.add(paper, [], [file], f"rule {rule.name}")
 
     def close(self) -> None:
-        """End publishing; refuses a paper without exhibits, and a text with an unknown claim or
-        table.
-        """
+        """End publishing; refuses a paper without exhibits, and a text with an unknown claim."""
         if silent := [paper for paper in self.stories if not self.targets[paper]]:
             raise FeatlearnError(
                 f"{silent[0]}: its rules publish nothing; expected experiment(...)"

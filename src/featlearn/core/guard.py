@@ -88,9 +88,8 @@ def _fault(path: Path) -> str | None:
             return f"must have at most {BYTES:,} bytes, got {size:,}"
         text = path.read_text(encoding="utf-8")
         try:
-            content = json.loads(
-                text, object_pairs_hook=_pairs
-            )  # which Snakemake runs no Python of
+            # which Snakemake runs no Python of
+            content = json.loads(text, object_pairs_hook=_pairs)
         except json.JSONDecodeError:
             content = yaml.load(text, _Loader)
             if isinstance(content, dict) and SWITCH in content:
@@ -106,9 +105,7 @@ def _fault(path: Path) -> str | None:
 
 
 def size_fault(content: Any) -> str | None:
-    """Why a config is too large to be meant (YAML aliases can hold billions of values), or endless;
-    None if neither.
-    """
+    """Why a config is endless, or too large to be meant (by YAML aliases); None if neither."""
     counted: dict[int, int] = {}
 
     def count(value: Any) -> int:

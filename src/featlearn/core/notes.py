@@ -52,9 +52,7 @@ def keep_notes() -> None:
 
 
 def noted(key: str, compute: Callable[[], Any]) -> Any:
-    """What ``compute`` gives, or gave to an earlier plan under the same key, where JSON can hold
-    it.
-    """
+    """What ``compute`` gives, or gave to an earlier plan under the key, where JSON can hold it."""
     if _file is None:
         return compute()
     key = f"{VERSION} {key}"

@@ -46,9 +46,7 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 
 def _bare(method: Any) -> Any:
-    """A method of PyTorch without its shield from ``torch.compile``, which would import the whole
-    compiler.
-    """
+    """A method of PyTorch without its shield from ``torch.compile``, which imports a compiler."""
     return getattr(method, "__wrapped__", method)
 
 

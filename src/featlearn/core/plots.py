@@ -81,9 +81,7 @@ def canvas(width: float, height: float, **kwargs: object) -> Figure:
 
 
 def _readable(axis: Axis) -> None:
-    """Plain numbers at 1, 2, 5 or 1, 3 of a log axis shorter than two decades, where Matplotlib's
-    would overlap.
-    """
+    """Plain numbers on a log axis shorter than two decades, where Matplotlib's would overlap."""
     formatter, locator = axis.get_major_formatter(), axis.get_major_locator()
     if not isinstance(formatter, LogFormatter) or not isinstance(locator, LogLocator):
         return  # linear, or the figure has ticks of its own

@@ -28,9 +28,7 @@ class Progress:
         self.first: tuple[int, float] | None = None
 
     def report(self, step: int, see: Callable[[], Mapping[str, str]]) -> None:
-        """Say that ``step`` steps are done; ``see()`` gives further words, ``{"loss": "0.41"}``,
-        and is called only when a line is due.
-        """
+        """Say that ``step`` steps are done, if a line is due, and further words of ``see()``."""
         now = time.monotonic()
         # the pace is that since the first call: a resumed run does not start at step 0
         begun, then = self.first or (0, self.started)

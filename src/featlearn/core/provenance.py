@@ -182,9 +182,7 @@ def _below(modules: Mapping[str, Path], root: Path) -> dict[str, Path]:
 
 
 def modules_of(script: str | os.PathLike[str], root: Path = SOURCE_ROOT) -> dict[str, Path]:
-    """Every featlearn module that a file uses, with parent packages and without the frame: dotted
-    name to file.
-    """
+    """Every featlearn module that a file uses, without the frame: dotted name to file."""
     return _below(_imported(Path(script), None, root), root)
 
 
@@ -257,7 +255,6 @@ def read_record(results: Path, artefact: Path) -> dict[str, Any] | None:
 
 
 def _written(content: dict[str, Any], path: Path) -> None:
-    """Write a record, whole or not at all."""
     text = json.dumps(content, indent=1, sort_keys=True, default=str)
     write_atomically(path, (text + "\n").encode())
 
@@ -283,9 +280,7 @@ def is_shared(artefact: Path) -> bool:
 
 
 def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
-    """Take over the record of an artefact that another run made and shared; None if no job wrote
-    these bytes.
-    """
+    """Take over the record of an artefact that another run shared; None if no job wrote it."""
     file = artefact.resolve()
     content = _read(file.parent / RECORDS / f"{digest(file)}.json")
     if content is None:

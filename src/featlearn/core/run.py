@@ -47,9 +47,7 @@ _held: dict[Path, IO[str]] = {}
 
 
 def announce(source_root: Path, *, is_main: bool) -> None:
-    """Set the library's place and the run's process in the environment of the scripts, on cluster
-    nodes too.
-    """
+    """Tell scripts, on cluster nodes too, the library's place and the run's process."""
     os.environ["PYTHONPATH"] = str(source_root)
     os.environ[RUN_PROCESS] = f"{platform.node()}:{os.getpid()}"
     if is_main:
@@ -57,9 +55,7 @@ def announce(source_root: Path, *, is_main: bool) -> None:
 
 
 def one_line_a_job(logger: logging.Logger, jobs: Iterable[Any]) -> None:
-    """Show a finished job as one line, ``[37/210] 4:10 mrp_classes``; Snakemake's lines stay in its
-    log file.
-    """
+    """Show a finished job as one line, ``[37/210] 4:10 mrp_classes``."""
     rules = {job.jobid: job.rule.name for job in jobs}
     started, done = time.monotonic(), set[int]()
 

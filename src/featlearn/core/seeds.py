@@ -32,9 +32,7 @@ def derive_seed(*name: object) -> int:
 
 
 def generator(*name: object) -> torch.Generator:
-    """A ``torch.Generator`` for the stream ``name``, always on the CPU so that a GPU run has the
-    same draws.
-    """
+    """A ``torch.Generator`` for the stream ``name``, on the CPU: a GPU has the same draws."""
     import torch
 
     return torch.Generator().manual_seed(derive_seed(*name))
@@ -42,9 +40,7 @@ def generator(*name: object) -> torch.Generator:
 
 @contextmanager
 def seeded(*name: object) -> Iterator[None]:
-    """Within the block, torch's global CPU generator (for initialising ``torch.nn``) follows the
-    stream ``name``.
-    """
+    """Within the block, torch's global CPU generator follows the stream ``name``."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,9 +72,7 @@ def column(
     label: str | None = None,
     errorbar: Any = interval,
 ) -> None:
-    """One group of replicates, at ``at``: dots, and their mean with its interval, as a bar of many
-    or a line of few.
-    """
+    """Replicates at ``at``: dots, and their mean with its interval, of many as a bar."""
     seen = np.asarray(values, dtype=np.float64)
     few = seen.size <= FEW
     if few:
@@ -101,9 +99,7 @@ def rows(
     first: int = 0,
     errorbar: Any = interval,
 ) -> None:
-    """A row for each value of ``by`` from ``first`` on, named at the left: dots are replicates,
-    ticks means.
-    """
+    """A row for each value of ``by`` from ``first`` on: dots are replicates, ticks means."""
     shown = {key: look for key, look in looks.items() if (frame[by] == key).any()}
     for place, (key, look) in enumerate(shown.items(), first):
         seen = frame[frame[by] == key][value].to_numpy(dtype=np.float64)
@@ -131,9 +127,7 @@ def whiskers(
     across: bool = False,
     label: str | None = None,
 ) -> None:
-    """Points with intervals, joined by a ``line`` or not; ``across`` lays the intervals along x,
-    with the means in ``x``.
-    """
+    """Points with intervals, joined by a ``line`` or not; ``across`` lays these along x."""
     ends: dict[str, Any] = {
         "xerr" if across else "yerr": np.nan_to_num(np.asarray(half_width, dtype=np.float64))
     }
@@ -151,19 +145,17 @@ def differences(
     hue: str,
     *,
     looks: Mapping[Any, Look],
-    groups: Sequence[Any] | None = None,
 ) -> None:
     """Paired differences beside each other, a group a value of ``x``, with a line at zero.
 
     ``gains``: columns ``x``, ``hue``, difference, difference_half_width; see
-    :func:`featlearn.core.stats.paired`. ``groups``: values of ``x`` from left to right; all of the
-    frame, sorted, if left out.
+    :func:`featlearn.core.stats.paired`.
     """
-    at = list(groups) if groups is not None else sorted(gains[x].unique())
+    at = sorted(gains[x].unique())
     shown = [key for key in looks if key in set(gains[hue])]
     step = 0.8 / max(1, len(shown))
     for number, key in enumerate(shown):
-        own = gains[(gains[hue] == key) & gains[x].isin(at)]
+        own = gains[gains[hue] == key]
         places = [at.index(value) + step * (number - (len(shown) - 1) / 2) for value in own[x]]
         look = looks[key]
         whiskers(ax, places, own["difference"], own["difference_half_width"], look.colour,
@@ -257,9 +249,7 @@ def lines(
     errorbar: Any = interval,
     apart: float = 1.0,
 ) -> None:
-    """Lines of the mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log
-    axis.
-    """
+    """Mean ``value`` of each look, with 95 % intervals, ``apart`` by a factor on a log axis."""
     shown = frame[frame[hue].isin(list(looks))]
     if apart != 1:
         places = {key: place - (len(looks) - 1) / 2 for place, key in enumerate(looks)}
@@ -286,11 +276,10 @@ def history(
     dash: str = "-",
     *,
     x: str = "step",
-    marker: str = "",
     errorbar: Any = share_interval,
 ) -> None:
     """A line of the mean ``value`` along a training, with the band of its 95 % intervals."""
     sns.lineplot(
-        frame, x=x, y="value", color=colour, linestyle=dash, marker=marker or None, label=words,
+        frame, x=x, y="value", color=colour, linestyle=dash, label=words,
         legend=False, errorbar=errorbar, err_kws={"linewidth": 0, "alpha": 0.2}, ax=ax,
     )  # fmt: skip

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from featlearn.core.frames import pick
+
 #: Digits of an exponent.
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: What the ``spread`` of an :class:`Estimate` is, in words, for tables and the ledger.
@@ -62,9 +64,7 @@ def estimate_share(values: np.ndarray) -> Estimate:
 
 
 def estimate_median(values: np.ndarray) -> Estimate:
-    """Median of replicates with the distribution-free 95 % interval of order statistics, NaN below
-    six.
-    """
+    """Median with the distribution-free 95 % interval of order statistics, NaN below six."""
     values = np.sort(_replicates(values))
     n = values.size
     median = float(np.median(values))
@@ -113,30 +113,59 @@ def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> n
     none. Returns float64. Raises KeyError if no row is like that. Raises ValueError if a replicate
     has several.
     """
-    for name, wanted in where.items():
-        frame = frame[_like(frame[name], wanted)]
-    if frame.empty:
-        raise KeyError(f"no row with {where}")
+    frame = pick(frame, **where)
     if frame["replicate"].duplicated().any():
         raise ValueError(f"several rows a replicate with {where}")
     return frame.sort_values("replicate")[column].to_numpy(dtype=np.float64)
 
 
-def _like(seen: pd.Series[Any], wanted: Any) -> Any:
-    if wanted is None:
-        return seen.isna()
-    if isinstance(wanted, float):
-        return np.isclose(seen, wanted)
-    return seen == wanted
+# --------------------------------------------------------------------------- exponents
+# Read off several sizes: between neighbouring ones, and judged at the largest. A line through all
+# sizes gives the small ones as much weight as those that a limit is about, and does not say whether
+# the exponent still moves.
+
+
+def local_exponents(frame: pd.DataFrame, size: str, by: Sequence[str] = ()) -> pd.DataFrame:
+    """``d log(value) / d log(size)`` between neighbouring sizes, each replicate by itself.
+
+    ``frame``: columns ``by``, ``size``, replicate and value, which is more than 0. Returns
+    DataFrame: Columns ``by``, replicate, smaller and ``size`` (the two sizes), value.
+    """
+    parts = []
+    for key, own in frame.sort_values(size, kind="stable").groupby([*by, "replicate"], sort=False):
+        sizes = own[size].to_numpy(dtype=float)
+        value = np.diff(np.log(own["value"].to_numpy())) / np.diff(np.log(sizes))
+        about = dict(zip([*by, "replicate"], key, strict=True))
+        parts.append(
+            pd.DataFrame({**about, "smaller": sizes[:-1], size: sizes[1:], "value": value})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def by_size(exponents: pd.DataFrame, size: str) -> np.ndarray:
+    """Local exponents of one quantity, shape (replicates, sizes - 1): the largest size last."""
+    wide = exponents.pivot(index="replicate", columns=size, values="value")  # noqa: PD010
+    return wide.to_numpy()
+
+
+def estimate_exponent(values: np.ndarray) -> Estimate:
+    """The local exponent at the largest size.
+
+    Its t-interval is wider by the last change at either end: an exponent that still moves is known
+    no better than that. Of a single local exponent nothing says whether it moves: no interval.
+
+    ``values``: as :func:`by_size` gives them.
+    """
+    last = estimate(values[:, -1])
+    move = float(np.ptp(values[:, -2:].mean(axis=0))) if values.shape[1] > 1 else math.nan
+    return Estimate(last.mean, last.low - move, last.high + move, last.replicates)
 
 
 # --------------------------------------------------------------------------- in words
 
 
 def number(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits, powers of ten from a million on, and rounding
-    errors as zero.
-    """
+    """``value`` with so many significant digits, powers of ten from a million on."""
     value = 0.0 if abs(value) < 1e-12 else value
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"

@@ -90,9 +90,7 @@ def stop() -> None:
 
 
 def delegate() -> None:
-    """Run this script in a fork of the warm process and end as it ends; returns if there is none,
-    or in that fork.
-    """
+    """Run this script in a fork of the warm process and end with it; returns without one."""
     place = os.environ.pop(SOCKET, "no")
     if place == "no" or os.environ.get(PYTHON) != sys.executable or not Path(place).exists():
         return

@@ -57,12 +57,8 @@ MOST_CLASSES = 100_000
 class Pictures:
     """Pictures of one size, some to train on and some to test on.
 
-    Attributes
-    ----------
-    train, test : (N, 3, S, S) uint8
-    train_labels, test_labels : (N,) int64
-    classes
-        Their names.
+    ``train``, ``test`` (N, 3, S, S) uint8. ``train_labels``, ``test_labels`` (N,) int64.
+    ``classes``: their names.
     """
 
     train: Tensor
@@ -80,12 +76,8 @@ class Pictures:
 class Probed:
     """A linear probe on frozen features, and how good it is on the test pictures.
 
-    Attributes
-    ----------
-    accuracy, low, high
-        Share of right answers, and Wilson's 95 % interval for other pictures of the same kind.
-    said : (N,) int64
-        The class that each test picture is given.
+    ``accuracy``, ``low``, ``high``: share of right answers, and Wilson's 95 % interval for other
+    pictures of the same kind. ``said`` (N,) int64: the class that each test picture is given.
     """
 
     accuracy: float
@@ -107,24 +99,13 @@ Data = str | Path_[str] | Sequence[tuple[Any, int]] | torch.utils.data.Dataset[A
 def read(data: Data, *, size: int = 64, test: float = 0.2, seed: int = 0) -> Pictures:
     """Pictures at one size, split for the test.
 
-    Parameters
-    ----------
-    data
-        A folder with a folder a class (or with such below ``train/`` and ``test/``), or a dataset
-        of pairs (picture, label): pictures as PIL gives them, uint8 arrays (H, W, 3), or tensors
-        (3, H, W), uint8 or floats from 0 to 1; labels from 0 on. A dataset's ``classes`` are taken
-        as their names.
-    size
-        Side in pixels; the largest square in the middle of a picture is kept.
-    test
-        Share of each class that is kept for the test, where the folder has no ``test/``.
-    seed
-        Of the split.
-
-    Raises
-    ------
-    FeatlearnError
-        If there are no such pictures, or of fewer than two classes.
+    ``data``: a folder with a folder a class (or with such below ``train/`` and ``test/``), or a
+    dataset of pairs (picture, label): pictures as PIL gives them, uint8 arrays (H, W, 3), or
+    tensors (3, H, W), uint8 or floats from 0 to 1; labels from 0 on. A dataset's ``classes`` are
+    taken as their names. ``size``: side in pixels; the largest square in the middle of a picture is
+    kept. ``test``: share of each class that is kept for the test, where the folder has no
+    ``test/``. ``seed``: of the split. Raises FeatlearnError if there are no such pictures, or of
+    fewer than two classes.
 
     Examples
     --------
@@ -153,26 +134,14 @@ def fit(
 ) -> Trained:
     """Pre-train an encoder on the training pictures, without their labels.
 
-    Parameters
-    ----------
-    data, size
-        See :func:`read`.
-    method
-        ``simmim``, or ``mae`` and ``data2vec`` for a vision transformer.
-    encoder
-        A kind, such as ``small_resnet``, ``resnet18``, ``vit_tiny``, or a kind with options; see
-        :func:`featlearn.images.encoders.build_encoder`. Or a network of another library, with
-        random weights: ``torchvision:resnet18``, ``timm:resnet18``; those take ``simmim``.
-    batch_size
-        So that an epoch has at least four steps, but at most 64, if None.
-    seed
-        Of the initial weights, the order of the pictures and the masks.
-
-    Returns
-    -------
-    Trained
-        Ready to use: ``network.features(files)``, ``network.encoder``,
-        ``network.save("flowers.safetensors")``.
+    ``data``, ``size``: see :func:`read`. ``method``: ``simmim``, or ``mae`` and ``data2vec`` for a
+    vision transformer. ``encoder``: a kind, such as ``small_resnet``, ``resnet18``, ``vit_tiny``,
+    or a kind with options; see :func:`featlearn.images.encoders.build_encoder`. Or a network of
+    another library, with random weights: ``torchvision:resnet18``, ``timm:resnet18``; those take
+    ``simmim``. ``batch_size``: so that an epoch has at least four steps, but at most 64, if None.
+    ``seed``: of the initial weights, the order of the pictures and the masks. Returns Trained:
+    ready to use: ``network.features(files)``, ``network.encoder``,
+    ``network.save("flowers.safetensors")``.
 
     Examples
     --------
@@ -207,13 +176,9 @@ def fit(
 def network(source: str | Path_[str], *, weights: bool = True) -> Trained | Foreign:
     """A trained network: of a file that a run wrote, or of torchvision or timm by name.
 
-    Parameters
-    ----------
-    source
-        A safetensors file; ``torchvision:`` and a weights enum; or ``timm:`` and a model. Nothing
-        is downloaded: a message says which file belongs where.
-    weights
-        False: random ones, for a name.
+    ``source``: a safetensors file; ``torchvision:`` and a weights enum; or ``timm:`` and a model.
+    Nothing is downloaded: a message says which file belongs where. ``weights``: False: random ones,
+    for a name.
 
     Examples
     --------
@@ -231,13 +196,9 @@ def probe(
 
     The penalty is chosen on a fifth of the training pictures, never on test pictures.
 
-    Parameters
-    ----------
-    network
-        From :func:`fit` or :func:`network`, or any module from images (B, 3, S, S), normalised as
-        for ImageNet, to one row of numbers each.
-    data, size
-        See :func:`read`; pictures come to the size of a network that tells its own.
+    ``network``: from :func:`fit` or :func:`network`, or any module from images (B, 3, S, S),
+    normalised as for ImageNet, to one row of numbers each. ``data``, ``size``: see :func:`read`;
+    pictures come to the size of a network that tells its own.
 
     Examples
     --------
@@ -270,29 +231,14 @@ def heat_maps(
 ) -> Tensor:
     """Eigen-CAM of any network.
 
-    Parameters
-    ----------
-    network
-        From :func:`fit` or :func:`network`, or any module from images (B, 3, S, S).
-    pictures
-        Files; uint8 pixels (N, 3, S, S), which are normalised as the network knows or, of a plain
-        module, as for ImageNet; or floating-point numbers, which are taken as they are: normalised
-        already.
-    layer
-        Name of a module, as ``named_modules`` gives it, whose output is looked at: maps
-        (B, channels, h, w), or tokens (B, n, channels) of a grid. If None that of our encoders;
-        else the last one that gives maps of more than one position or, in a transformer, the first
-        norm of its last block.
-
-    Returns
-    -------
-    Tensor
-        (N, S, S) float32 in [0, 1].
-
-    Raises
-    ------
-    FeatlearnError
-        If no layer gives maps, a file is no picture, or pixels have another type or shape.
+    ``network``: from :func:`fit` or :func:`network`, or any module from images (B, 3, S, S).
+    ``pictures``: files; uint8 pixels (N, 3, S, S), which are normalised as the network knows or, of
+    a plain module, as for ImageNet; or floating-point numbers, which are taken as they are:
+    normalised already. ``layer``: name of a module, as ``named_modules`` gives it, whose output is
+    looked at: maps (B, channels, h, w), or tokens (B, n, channels) of a grid. If None that of our
+    encoders; else the last one that gives maps of more than one position or, in a transformer, the
+    first norm of its last block. Returns Tensor: (N, S, S) float32 in [0, 1]. Raises FeatlearnError
+    if no layer gives maps, a file is no picture, or pixels have another type or shape.
 
     Examples
     --------
@@ -387,7 +333,6 @@ def _two_classes(made: Pictures, what: str) -> Pictures:
 
 
 def _array(picture: Any, number: int) -> np.ndarray[Any, Any]:
-    """A picture of a dataset as uint8 (H, W, 3)."""
     if isinstance(picture, Image.Image):
         return np.asarray(picture.convert("RGB"))
     if isinstance(picture, Tensor):
@@ -455,7 +400,6 @@ def _sized(pictures: Tensor, network: nn.Module) -> Tensor:
 
 
 def _activations(network: nn.Module, inputs: Tensor, layer: str | None) -> Tensor:
-    """Maps (B, channels, h, w) of one layer."""
     encoder = getattr(network, "encoder", network)
     if layer is None and isinstance(encoder, Encoder):
         return encoder.layer_maps(inputs)

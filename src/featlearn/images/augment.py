@@ -47,24 +47,12 @@ class Step(Protocol):
 class Augment:
     """A list of steps, then normalisation.
 
-    Parameters
-    ----------
-    settings
-        ``preset``
-            ``none``, ``flip-crop``, ``simmim``, ``mae``, ``simclr`` or ``finetune``.
-        ``steps``
-            Instead of a preset: a list of groups, each with ``op`` (a key of ``STEPS``) and its
-            parameters. Steps run in order; random erasing acts on normalised images, as is usual.
-        ``size``
-            Side of the result in pixels; the input's if absent. A step that crops brings it about,
-            otherwise the middle is cut out.
-        ``mean``, ``std``
-            Of the red, green and blue channel, for values in [0, 1]; ImageNet's if absent.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown preset, step or parameter.
+    ``settings``: ``preset``, a key of ``PRESETS``, or ``steps``, a list of groups, each with ``op``
+    (a key of ``STEPS``) and its parameters; they run in order, random erasing on normalised images,
+    as is usual. ``size``: side of the result in pixels, the input's if absent; a step that crops
+    brings it about, otherwise the middle is cut out. ``mean``, ``std``: of the red, green and blue
+    channel, for values in [0, 1]; ImageNet's if absent. Raises ConfigError for an unknown preset,
+    step or parameter.
     """
 
     def __init__(self, settings: Mapping[str, Any]):
@@ -218,14 +206,8 @@ class RandomResizedCrop:
 
         ``uniform (n, attempts, 4)`` are random numbers in [0, 1) for area, ratio, top and left.
         """
-        h, w = _random_sides(uniform, self.scale, self.ratio, height * width)
-        fits = (w > 0) & (w <= width) & (h > 0) & (h <= height)
-        first = fits.to(torch.int8).argmax(1, keepdim=True)
-        h, w = h.gather(1, first).squeeze(1), w.gather(1, first).squeeze(1)
-        place = uniform.gather(1, first.unsqueeze(2).expand(-1, -1, 4)).squeeze(1)
-        top, left = _whole(place[:, 2], height - h + 1), _whole(place[:, 3], width - w + 1)
-        boxes = torch.stack([top, left, h, w], 1)
-        return torch.where(fits.any(1, keepdim=True), boxes, self._middle(height, width))
+        boxes, fits = _random_boxes(uniform, self.scale, self.ratio, height, width, 0)
+        return torch.where(fits, boxes, self._middle(height, width))
 
     def _middle(self, height: int, width: int) -> Tensor:
         low, high = self.ratio
@@ -382,13 +364,8 @@ class RandomErasing:
 
     def boxes(self, uniform: Tensor, height: int, width: int) -> Tensor:
         """Rectangles ``top, left, height, width``, int64 ``(n, 4)``; of no size where none fits."""
-        h, w = _random_sides(uniform, self.scale, self.ratio, height * width)
-        fits = (h > 0) & (w > 0) & (h < height) & (w < width)
-        first = fits.to(torch.int8).argmax(1, keepdim=True)
-        h, w = h.gather(1, first).squeeze(1), w.gather(1, first).squeeze(1)
-        place = uniform.gather(1, first.unsqueeze(2).expand(-1, -1, 4)).squeeze(1)
-        top, left = _whole(place[:, 2], height - h + 1), _whole(place[:, 3], width - w + 1)
-        return torch.stack([top, left, h, w], 1) * fits.any(1, keepdim=True)
+        boxes, fits = _random_boxes(uniform, self.scale, self.ratio, height, width, 1)
+        return boxes * fits
 
 
 @dataclass(frozen=True)
@@ -481,7 +458,6 @@ def _change_some(
 def _with(
     change: Callable[[Tensor, Tensor], Tensor], values: Tensor
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """``change`` with the values of the chosen images."""
     return lambda part, rows: change(part, values[rows].to(part.device, non_blocking=True))
 
 
@@ -525,14 +501,28 @@ def _inside(boxes: Tensor, images: Tensor) -> Tensor:
     return (rows.unsqueeze(2) & columns.unsqueeze(1)).unsqueeze(1)
 
 
-def _random_sides(
-    uniform: Tensor, scale: Sequence[float], ratio: Sequence[float], area: int
+def _random_boxes(
+    uniform: Tensor,
+    scale: Sequence[float],
+    ratio: Sequence[float],
+    height: int,
+    width: int,
+    border: int,
 ) -> tuple[Tensor, Tensor]:
-    """Heights and widths, int64 (n, attempts), of random area and log-uniform aspect ratio."""
-    uniform = uniform.double()
-    areas = area * _between(uniform[..., 0], *scale)
-    ratios = _between(uniform[..., 1], math.log(ratio[0]), math.log(ratio[1])).exp()
-    return (areas / ratios).sqrt().round().long(), (areas * ratios).sqrt().round().long()
+    """The first window of each image that fits with a ``border``, and whether any does (n, 1).
+
+    Of random area and log-uniform aspect ratio, at a random place: ``top, left, height, width``.
+    """
+    exact, area = uniform.double(), height * width
+    areas = area * _between(exact[..., 0], *scale)
+    ratios = _between(exact[..., 1], math.log(ratio[0]), math.log(ratio[1])).exp()
+    h, w = (areas / ratios).sqrt().round().long(), (areas * ratios).sqrt().round().long()
+    fits = (w > 0) & (w <= width - border) & (h > 0) & (h <= height - border)
+    first = fits.to(torch.int8).argmax(1, keepdim=True)
+    h, w = h.gather(1, first).squeeze(1), w.gather(1, first).squeeze(1)
+    place = uniform.gather(1, first.unsqueeze(2).expand(-1, -1, 4)).squeeze(1)
+    top, left = _whole(place[:, 2], height - h + 1), _whole(place[:, 3], width - w + 1)
+    return torch.stack([top, left, h, w], 1), fits.any(1, keepdim=True)
 
 
 def _between(uniform: Tensor, low: float, high: float) -> Tensor:

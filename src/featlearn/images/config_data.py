@@ -124,26 +124,18 @@ PRESETS: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 def augmentation_faults(settings: Mapping[str, Any], path: str) -> list[str]:
-    """Values of an ``augmentation`` group that contradict each other."""
+    """Values of an ``augmentation`` group that contradict each other, or that no schema bounds."""
     check = Checks(path, settings)
-    steps, preset, std = (settings.get(name) for name in ("steps", "preset", "std"))
+    steps, preset = settings.get("steps"), settings.get("preset")
     check("steps", steps is None or preset is None, f"absent beside the preset {preset!r}")
-    for name in ("mean", "std"):
-        values = settings.get(name)
-        right = values is None or len(values) == 3
-        check(name, right, "three numbers: red, green, blue")
-    check("std", all(value > 0 for value in std or ()), "numbers above 0")
     for index, step in enumerate(steps or ()):
         for name in ("scale", "ratio", "sigma"):
             right = name not in step or _is_range(step[name])
             check(f"steps.{index}.{name}", right, "two numbers above 0, the lower one first")
-        p = step.get("p", 0)
-        check(f"steps.{index}.p", 0 <= p <= 1, "a probability, 0 to 1", p)
     return check.faults
 
 
 def _is_range(value: Any) -> bool:
-    """True for a list of two finite numbers above 0, the lower one first."""
     return (
         isinstance(value, list | tuple)
         and [type(one) in (int, float) for one in value] == [True, True]

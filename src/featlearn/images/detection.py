@@ -14,10 +14,9 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torchvision.models.detection import FasterRCNN
@@ -26,7 +25,7 @@ from torchvision.models.detection.faster_rcnn import TwoMLPHead
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import FeaturePyramidNetwork, MultiScaleRoIAlign
 
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.seeds import derive_seed, seeded
 from featlearn.images.augment import Augment
 from featlearn.images.data.cache import BOX_COLUMNS
@@ -71,8 +70,8 @@ def targets_of(images: ImageSet) -> Tensor:
 
     Raises FeatlearnError if the set has no boxes.
     """
-    images.boxes(0)  # says so if there are none
-    objects = cast(pd.DataFrame, images.objects)
+    if (objects := images.objects) is None:
+        raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
     place = objects.groupby("image").cumcount().to_numpy()
     most = 1 + int(max(place, default=0))
     boxes = torch.zeros(len(images), most, 4)
@@ -88,39 +87,11 @@ def targets_of(images: ImageSet) -> Tensor:
 class Detector(Objective):
     """Faster R-CNN on an encoder.
 
-    Parameters
-    ----------
-    encoder
-        Any encoder; a pyramid needs a residual network.
-    classes
-        Number of classes, without the background.
-    image_size
-        Side of the images in pixels.
-    pyramid
-        False: proposals and regions from the encoder's last map. True: from a feature pyramid over
-        all its stages (Lin et al. 2017).
-    pyramid_width
-        Channels of the pyramid.
-    anchor_sizes
-        Sides of anchors in pixels: all of them on a single map, one for each map of a pyramid.
-        None: :data:`ANCHOR_SHARES` of the image, or :data:`ANCHOR_CELLS` cells of each map.
-    anchor_ratios
-        Heights over widths of anchors.
-    roi_size
-        A region is pooled to ``roi_size x roi_size`` cells.
-    head_width
-        Width of the two layers on a pooled region.
-    proposals
-        Most proposals of an image.
-    sampled_anchors, sampled_regions
-        Anchors and regions of an image that enter the losses.
-    most_detections, least_score
-        Most detections of an image, and the lowest score that is kept.
-    flip
-        Mirror every other image of a batch in training, at random.
-    frozen_norms
-        Batch norms keep the statistics and the scale that the encoder came with, as is usual with
-        few images a batch.
+    ``encoder``: any; a pyramid (Lin et al. 2017) needs a residual network. ``classes``: without the
+    background. ``image_size``: side of the images in pixels. The others are explained with
+    ``detector`` in docs/configuration.md; ``anchor_sizes`` are all of them on a single map, and one
+    for each map of a pyramid. With ``frozen_norms``, batch norms keep the statistics and the scale
+    that the encoder came with, as is usual with few images a batch.
     """
 
     encoder: Encoder
@@ -177,7 +148,6 @@ class Detector(Objective):
         return (m for m in self.encoder.modules() if isinstance(m, nn.BatchNorm2d))
 
     def train(self, mode: bool = True) -> Detector:
-        """Training mode; frozen norms stay in evaluation mode."""
         super().train(mode)
         if self.frozen_norms:
             for norm in self._norms():

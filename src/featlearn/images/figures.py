@@ -123,7 +123,7 @@ def contact_sheet(pictures: Pictures, classes: int = 5, columns: int = 4) -> Fig
         numbers = _chosen(pictures, label, columns)
         for column, number in enumerate(numbers):
             picture, outline = axes[label, 2 * column], axes[label, 2 * column + 1]
-            _picture(picture, pictures.images[number])
+            image_cell(picture, pictures.images[number], pictures.images.shape[-1])
             seen |= _outlined(outline, pictures, number)
             if label == 0:
                 picture.set_title("image", fontsize=8, weight="normal")
@@ -158,19 +158,13 @@ def _chosen(pictures: Pictures, label: int, columns: int) -> list[int]:
     return (multi[: columns - len(last)] + last + single[1:])[:columns]
 
 
-def _picture(ax: Axes, image: Tensor) -> None:
-    """An image pixel by pixel, without ticks."""
-    ax.imshow(image.permute(1, 2, 0).numpy(), interpolation="nearest")
-    bare(ax)
-
-
 def _outlined(ax: Axes, pictures: Pictures, number: int) -> set[str]:
     """Draws the masks of an image on white, outlined by kind of part; returns the kinds."""
     kinds = set()
     masks = pictures.part_masks(slice(number, number + 1))[0]
     image = pictures.images[number].permute(1, 2, 0).numpy()
     anywhere = masks.any(0).numpy()
-    _picture(ax, pictures.images[number])
+    image_cell(ax, pictures.images[number], image.shape[0])
     ax.images[0].set_data(np.where(anywhere[..., None], image, 255))
     strengths, mine = pictures.strengths[number], pictures.own[number]
     view = int(pictures.view[number])
@@ -213,9 +207,8 @@ def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:
     values = values[: columns * max(1, len(values) // columns)]
     columns = min(columns, len(values))
     border = max(1, counts[1] // 16)
-    framed = np.pad(
-        values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255
-    )  # white on the right and below
+    # white on the right and below
+    framed = np.pad(values, ((0, 0), (0, border), (0, border), (0, 0)), constant_values=255)
     rows = len(framed) // columns
     grid = framed.reshape(rows, columns, *framed.shape[1:]).transpose(0, 2, 1, 3, 4)
     return grid.reshape(rows * framed.shape[1], columns * framed.shape[2], 3)

@@ -1,7 +1,7 @@
 """Networks of torchvision and timm by name, with their weights where those are at hand.
 
 Nothing is downloaded: weights lie where :func:`~featlearn.images.weights.find_weights` looks. Where
-a network of others has its maps, :mod:`~featlearn.images.pretrained` finds out.
+a network of others has its maps, :func:`layers` finds out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from featlearn.images.cam.eigencam import token_maps
 from featlearn.images.encoders import build_encoder
 from featlearn.images.encoders.base import Encoder, watched
 from featlearn.images.rng import Draws
-from featlearn.images.saved import Network, Viewer, load
+from featlearn.images.saved import Network, Viewer
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import evaluating
 from featlearn.images.weights import find_weights, read_weights
@@ -70,12 +70,6 @@ def named(source: str, weights: bool = True) -> Foreign:
     ``timm:`` and a model such as ``resnet18``. ``weights``: false: random ones, from torch's global
     generator, so that no file is needed. Raises FeatlearnError if the library is not installed, the
     name is unknown, or weights are missing (it says which file belongs where) or do not fit.
-
-    Examples
-    --------
-    >>> network = named("torchvision:ResNet18_Weights.IMAGENET1K_V1", weights=False)
-    >>> network.size
-    224
     """
     library, name = _parts(source)
     # what is not there is said before a network is built
@@ -269,32 +263,46 @@ class Trained(Network):
 
 
 def restored(path: PathLike) -> Trained:
-    """The network of a safetensors file: see :func:`~featlearn.images.saved.load`; also borrowed.
+    """The network of a safetensors file that a run wrote, in evaluation mode, on the CPU.
 
     Raises FeatlearnError if the file is damaged, does not say which network it is of, or the
-    library is missing.
+    library of a borrowed one is missing.
+
+    Examples
+    --------
+    >>> network = featlearn.load("results/mine/.../classifier-pretrained-0.safetensors")
+    >>> network(["cat.jpg"]).argmax(1), network.classes
     """
     weights = read_tensors(path)
     about = weights.about
-    if about:
-        _check_header(about, str(path))
+    if not {"encoder", "image_size", "classes", "mean", "std"} <= about.keys():
+        raise FeatlearnError(
+            f"{path}: does not say which network it is of; expected weights that a run of "
+            "featlearn wrote (others: featlearn.images.weights.load_weights fills an encoder)"
+        )
+    _check_header(about, str(path))
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise FeatlearnError(f"{path}: {name} must hold finite numbers, got NaN or infinity")
-    kind = str(about.get("encoder", {}).get("kind", ""))
     try:
-        if not is_name(kind):
-            if about:
-                _check_extent(weights, str(path))
-            made = load(path)
-            return Trained(made.network, made.about).eval()
-        borrowed = Borrowed(kind, int(about["image_size"]))
-        borrowed.load_state_dict(dict(weights))
+        if is_name(about["encoder"]["kind"]):
+            network: nn.Module = Borrowed(about["encoder"]["kind"], int(about["image_size"]))
+        else:
+            _check_extent(weights, str(path))
+            network = _network(about)
+        network.load_state_dict(dict(weights))
     except (RuntimeError, TypeError, ValueError, KeyError, ArithmeticError) as error:
         if isinstance(error, FeatlearnError):
             raise
         raise FeatlearnError(f"{path}: its tensors are not those of its header: {error}") from error
-    return Trained(borrowed, about).eval()
+    return Trained(network, about).eval()
+
+
+def _network(about: Mapping[str, Any]) -> nn.Module:
+    encoder = build_encoder(about["encoder"], about["image_size"])
+    if not about["classes"]:
+        return encoder
+    return Classifier(encoder, len(about["classes"]), several=bool(about.get("several")))
 
 
 def _check_header(about: Mapping[str, Any], path: str) -> None:
@@ -334,11 +342,8 @@ def _check_header(about: Mapping[str, Any], path: str) -> None:
 def _check_extent(weights: Described, path: str) -> None:
     """Refuse a header whose network is not the file's, before it takes any memory."""
     about = weights.about
-    made: nn.Module
     with torch.device("meta"):
-        made = build_encoder(about["encoder"], about["image_size"])
-        if about["classes"]:
-            made = Classifier(made, len(about["classes"]), several=bool(about.get("several")))
+        made = _network(about)
     wanted, here = (
         {name: tuple(value.shape) for name, value in tensors.items()}
         for tensors in (made.state_dict(), weights)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -13,24 +12,26 @@ from torch import Tensor
 from torch.nn import functional
 
 from featlearn.core import heads
-from featlearn.core.heads import PENALTIES, TOLERANCE
+from featlearn.core.heads import PENALTIES
 from featlearn.core.seeds import derive_seed
 
+Quality = TypeVar("Quality")
 
-@dataclass(frozen=True)
-class LinearProbe:
+#: What is done with an encoder; the names stand in tables and figures.
+FINE_TUNED, PROBE, NEIGHBOURS = "fine-tuned", "linear probe", "nearest neighbours"
+
+
+class LinearProbe(NamedTuple):
     """A fitted probe: scores are ``features @ weight.T + bias``.
 
     ``weight`` (K, width). ``bias`` (K,). ``penalty``: of the objective of
-    :mod:`featlearn.core.heads`. ``objective``: its smallest value. ``steps``: newton steps in the
-    final precision.
+    :mod:`featlearn.core.heads`. ``objective``: its smallest value.
     """
 
     weight: Tensor
     bias: Tensor
     penalty: float
     objective: float
-    steps: int
 
     def scores(self, features: Tensor) -> Tensor:
         """(N, K), on the device of ``features`` and in the precision of the probe."""
@@ -43,38 +44,12 @@ class LinearProbe:
 
 
 def fit_path(
-    features: Tensor,
-    labels: Tensor,
-    classes: int,
-    penalties: Sequence[float],
-    *,
-    standardise: bool = True,
-    precision: Literal["float64", "float32"] = "float64",
-    tolerance: float = TOLERANCE,
+    features: Tensor, labels: Tensor, classes: int, penalties: Sequence[float], **options: Any
 ) -> list[LinearProbe]:
-    """Fit a probe at each penalty, each from the optimum of the one before.
-
-    ``features`` (N, width), ``labels`` int64 (N,) or (N, classes): as those of
-    :func:`featlearn.core.heads.fit_path`, which says what else is given and raised, without the
-    replicate axis.
-    """
-    fitted = heads.fit_path(
-        features[None],
-        labels[None],
-        classes,
-        penalties,
-        standardise=standardise,
-        precision=precision,
-        tolerance=tolerance,
-    )
+    """As :func:`featlearn.core.heads.fit_path`, without the replicate axis."""
+    fitted = heads.fit_path(features[None], labels[None], classes, penalties, **options)
     return [
-        LinearProbe(
-            one.weight[0],
-            one.bias[0],
-            float(one.penalty[0]),
-            float(one.objective[0]),
-            int(one.steps[0]),
-        )
+        LinearProbe(one.weight[0], one.bias[0], float(one.penalty[0]), float(one.objective[0]))
         for one in fitted
     ]
 
@@ -238,6 +213,46 @@ def _nearest(similarity: Tensor, smallest: Tensor, k: int) -> Tensor:
     equal = similarity == smallest[:, None]
     room = k - above.sum(1, keepdim=True)
     return above | (equal & (equal.cumsum(1) <= room))
+
+
+# --------------------------------------------------------------------------- both of one encoder
+
+
+class Frozen(Generic[Quality]):
+    """Features of training and test images, computed once for all numbers of labels.
+
+    ``train``, ``labels``: features (N, width) and labels, int64 (N,) or (N, classes), of the
+    training images. ``test``: features (M, width) of the test images. ``classes``: number of
+    classes. ``quality``: of the test images' scores (M, classes), on the CPU. ``device``: where
+    probes are solved.
+    """
+
+    def __init__(
+        self,
+        train: Tensor,
+        labels: Tensor,
+        test: Tensor,
+        classes: int,
+        quality: Callable[[Tensor], Quality],
+        device: torch.device | str = "cpu",
+    ):
+        self.train, self.labels, self.test = (one.to(device) for one in (train, labels, test))
+        self.classes, self.quality = classes, quality
+
+    def probe(self, fitted: slice | Tensor, chosen: slice | Tensor) -> Quality:
+        """Of the linear probe on both sets of rows; its penalty does best on ``chosen``."""
+        first, second = ((self.train[rows], self.labels[rows]) for rows in (fitted, chosen))
+        probe = choose_probe(first, second, self.classes)
+        return self.quality(probe.scores(self.test).cpu())
+
+    def neighbours(self, rows: slice | Tensor, settings: Mapping[str, Any]) -> Quality:
+        """Of the vote of the nearest ones among ``rows``: ``count`` of them, ``temperature``."""
+        bank = self.train[rows], self.labels[rows]
+        voters = [min(settings["count"], len(bank[0]))]
+        predicted = nearest_neighbours(
+            bank, self.test, self.classes, voters, temperature=settings["temperature"]
+        )[0]
+        return self.quality(functional.one_hot(predicted.cpu(), self.classes))
 
 
 # --------------------------------------------------------------------------- embedding

@@ -2,8 +2,9 @@
 
 What a training of ours writes holds, in the header of its safetensors file: encoder and its
 options, side and normalisation of its images, names of the classes, how it was trained, a digest of
-the config, and the version of featlearn. :func:`load` makes the network from that; who builds one
-by another config and fills it with these weights is told what differs.
+the config, and the version of featlearn. :func:`featlearn.images.pretrained.restored` makes the
+network from that; who builds one by another config and fills it with these weights is told what
+differs.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from torch import Tensor, nn
 
 from featlearn import __version__
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.files import Described, PathLike, read_tensors
+from featlearn.core.files import Described, PathLike
 from featlearn.images.augment import Augment
 from featlearn.images.data.readers.decode import decode
-from featlearn.images.encoders import Encoder, build_encoder
+from featlearn.images.encoders import Encoder
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import evaluating
@@ -39,7 +40,7 @@ def described(
     config: Mapping[str, Any],
     classes: Sequence[str] = (),
 ) -> Described:
-    """Weights of ``network`` with all that :func:`load` needs to make it again.
+    """Weights of ``network`` with all that it takes to make it again.
 
     ``network``: an encoder that :func:`build_encoder` made, or a :class:`Classifier` of one.
     ``augment``: of its training: says how its images are normalised. ``method``: how it was
@@ -128,33 +129,3 @@ class Network(Viewer):
         with evaluating(self), torch.inference_mode():
             scores = self.network.scores(self.images(pictures))
             return scores.sigmoid() if self.network.several else scores.softmax(1)
-
-
-def load(path: PathLike) -> Network:
-    """The network of a safetensors file that a run wrote, in evaluation mode, on the CPU.
-
-    Raises
-    ------
-    FeatlearnError
-        If the file is damaged, or does not say which network it is of.
-
-    Examples
-    --------
-    >>> network = featlearn.load("results/mine/.../classifier-pretrained-0.safetensors")
-    >>> network(["cat.jpg"]).argmax(1), network.classes
-    """
-    weights = read_tensors(path)
-    if not {"encoder", "image_size", "classes", "mean", "std"} <= weights.about.keys():
-        raise FeatlearnError(
-            f"{path}: does not say which network it is of; expected weights that a run of "
-            "featlearn wrote (others: featlearn.images.weights.load_weights fills an encoder)"
-        )
-    about = weights.about
-    network: nn.Module = build_encoder(about["encoder"], about["image_size"])
-    if about["classes"]:
-        network = Classifier(network, len(about["classes"]), several=about["several"])  # type: ignore[arg-type]
-    try:
-        network.load_state_dict(dict(weights))
-    except RuntimeError as error:
-        raise FeatlearnError(f"{path}: its tensors are not those of its header: {error}") from error
-    return Network(network, about).eval()

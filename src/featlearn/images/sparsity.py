@@ -134,13 +134,11 @@ class FilterTrace(Objective):
         return encoder.get_submodule(encoder.first_layer).weight  # type: ignore[arg-type, return-value]
 
     def forward(self, images: Tensor, labels: Tensor | None, draws: Draws) -> dict[str, Tensor]:
-        """What the objective gives."""
         return self.objective(images, labels, draws)
 
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        """Those of the objective."""
         return self.objective.parameter_groups(weight_decay, layer_decay)
 
     def after_step(self, step: int, steps: int) -> None:

@@ -19,8 +19,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import functional
 
 from featlearn.core import loops
-from featlearn.core.checkpoint import Checkpoint
-from featlearn.core.loops import Keeper
+from featlearn.core.loops import Checkpoint, Keeper
 from featlearn.core.seeds import generator
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder

@@ -131,7 +131,6 @@ def accuracy_table(evaluations: pd.DataFrame, predictions: pd.DataFrame) -> pd.D
 
 
 def _named(frame: pd.DataFrame, found_by: str | None = None) -> pd.DataFrame:
-    """With the method of each row as it is called."""
     columns = ["start", "method", *([found_by] if found_by else [])]
     names = [method_name(*row) for row in frame[columns].itertuples(index=False)]
     return frame.assign(method=names)
@@ -156,7 +155,6 @@ def _intervals_of(
 
 
 def _most_labels(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Of the fine-tuned classifiers with most labels."""
     most = predictions.groupby("data_set")["fraction"].transform("max")
     return predictions[
         (predictions["evaluation"] == "fine-tuned") & (predictions["fraction"] == most)

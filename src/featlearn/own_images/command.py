@@ -220,7 +220,6 @@ def _seconds(
     *,
     labelled: bool,
 ) -> float:
-    """Seconds of a step."""
     import torch
 
     from featlearn.images.train.loop import fit

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import augmentation_faults, data_faults
-from featlearn.images.data.on_disk import as_opened, is_file, listing_digest, sources
+from featlearn.images.data.on_disk import as_opened, is_file, listing_digest, look, sources
 
 if TYPE_CHECKING:
     from featlearn.images.data.readers.common import Source
@@ -54,9 +54,7 @@ def method_of(settings: Mapping[str, Any], start: str) -> str:
 
 
 def map_panels(real_images: Mapping[str, Any]) -> list[list[tuple[str, str]]]:
-    """Classifiers (set, start) with their maps in one panel: sets of the same images and encoder,
-    one supervised network each.
-    """
+    """Classifiers (set, start) in one panel of maps: sets of the same images and encoder."""
     panels: dict[str, list[tuple[str, str]]] = {}
     for name, settings in real_images.items():
         shared = ("data", "train_images", "augmentation", "normalisation", "encoder", "shown")
@@ -126,9 +124,7 @@ def _method_faults(settings: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def missing_weights(real_images: Mapping[str, Any]) -> Iterator[str]:
-    """Which files named weights such as ``timm:...`` still need; imports torch only where there are
-    such names.
-    """
+    """Which files named weights such as ``timm:...`` still need; imports torch only then."""
     for name, settings in real_images.items():
         for start, weights in given_weights(settings).items():
             if ":" in weights:
@@ -149,10 +145,6 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
 
     Raises ConfigError naming each data set that is not there or too small, and what was expected.
     """
-    from featlearn.images.data.on_disk import (
-        look,  # NumPy and Pillow: only where there are pictures
-    )
-
     found: dict[str, str] = {}
     missing: list[str] = []
     for name, settings in real_images.items():
@@ -171,9 +163,7 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changes(opened: Mapping[str, Source]) -> str:
-    """A digest of when the system last saw the files of every split change, which no program can
-    set.
-    """
+    """A digest of when the system last saw the files change, which no program can set."""
     seen = hashlib.sha256()
     for source in opened.values():
         for path in source.files:

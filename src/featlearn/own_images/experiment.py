@@ -21,6 +21,7 @@ from torch import Tensor
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.frames import tidy
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
 from featlearn.images.data.cache import read_meta
 from featlearn.images.data.datasets import (
@@ -34,9 +35,15 @@ from featlearn.images.data.datasets import (
 )
 from featlearn.images.data.on_disk import as_opened, look, sources
 from featlearn.images.encoders import Encoder
-from featlearn.images.frozen import FINE_TUNED, NEIGHBOURS, PROBE, Frozen
 from featlearn.images.methods import build_method
-from featlearn.images.probes import accuracies, score
+from featlearn.images.probes import (
+    FINE_TUNED,
+    NEIGHBOURS,
+    PROBE,
+    Frozen,
+    accuracies,
+    score,
+)
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
@@ -45,9 +52,6 @@ from featlearn.images.train.plan import Plan, Training
 from featlearn.images.train.replicate import Replicate, Weights
 from featlearn.images.weights import load_weights
 from featlearn.own_images.config import PRETRAINED, changes, given_weights
-
-#: Makes a progress report for ``(label, steps)``.
-Reporter = Callable[[str, int], Report]
 
 #: Why a picture is left out that no reader looks at.
 UNREAD = "a kind of picture that is not read; convert it, for example to .jpg"
@@ -185,6 +189,7 @@ class RealExperiment(Replicate):
         device: torch.device | str = "cpu",
     ):
         super().__init__(settings, (seed, "mrp", "real-images", name), replicate, device, cache)
+        self.label: str | None = f"{name}-{replicate}"
         with reported_already():
             opened = open_roles(settings["data"], cache, seed, name)
         self.train, self.test = opened["train"], opened["test"]
@@ -211,9 +216,13 @@ class RealExperiment(Replicate):
             load_weights(made, source if ":" in source else Path(source).expanduser())
         return made
 
-    def pretrain(
-        self, folder: Path | None = None, reporter: Reporter | None = None
-    ) -> tuple[Encoder, pd.DataFrame]:
+    def report(self, what: str, training: Mapping[str, Any], images: int) -> Report | None:
+        """Tells the progress of one training, unless ``label`` is None."""
+        if self.label is None:
+            return None
+        return Progress(f"{self.label} {what}", Plan(Training.of(training), images).steps).report
+
+    def pretrain(self, folder: Path | None = None) -> tuple[Encoder, pd.DataFrame]:
         """An encoder trained on all training images without labels, and the training's history."""
         settings = self.settings["pretraining"]
         encoder = self.encoder()
@@ -227,7 +236,7 @@ class RealExperiment(Replicate):
             settings["training"],
             "pretraining",
             folder=folder,
-            report=report_of(reporter, "pre-training", settings["training"], len(self.train)),
+            report=self.report("pre-training", settings["training"], len(self.train)),
             identity={"real_images": self.settings},
         )
         return encoder, history
@@ -259,9 +268,7 @@ class RealExperiment(Replicate):
     def fine_tuned(
         self, encoder: Encoder, fraction: float, report: Report | None = None
     ) -> tuple[Classifier, pd.DataFrame]:
-        """Encoder and head after training on a share of the labels, and its history; only the
-        encoder differs between starts.
-        """
+        """Encoder and head after training on a share of the labels, and the history."""
         training = self.settings["finetuning"]["training"]
         images = self.labelled(fraction)
         made = self.classifier(encoder)
@@ -270,12 +277,7 @@ class RealExperiment(Replicate):
             images.images, images.labels, made, self.augment, training, *stream, report=report
         )
 
-    def evaluate(
-        self,
-        encoder: Callable[[], Encoder],
-        tell: Callable[[str], None],
-        reporter: Reporter | None = None,
-    ) -> Evaluated:
+    def evaluate(self, encoder: Callable[[], Encoder], tell: Callable[[str], None]) -> Evaluated:
         """Quality on the test images: frozen and fine-tuned, for every share of the labels.
 
         ``encoder``: makes a new encoder at its start at each call.
@@ -287,7 +289,7 @@ class RealExperiment(Replicate):
         for fraction, labelled in self.labelled_rows.items():
             label, count = f"{len(labelled)} labels", len(labelled)
             tell(label)
-            report = report_of(reporter, label, self.settings["finetuning"]["training"], count)
+            report = self.report(label, self.settings["finetuning"]["training"], count)
             trained[fraction], history = self.fine_tuned(encoder(), fraction, report)
             histories.append(history.assign(fraction=fraction, labels=count))
             seen = {FINE_TUNED: self.tested(trained[fraction]), **self.probed(features, fraction)}
@@ -348,9 +350,7 @@ class RealExperiment(Replicate):
         return Frozen(train, labelled.labels, test, self.classes, self.quality, self.device)
 
     def probed(self, features: Frozen[Judged], fraction: float) -> dict[str, Judged]:
-        """Quality of the linear probe, its penalty chosen on a stratified part, and of nearest
-        neighbours for single labels.
-        """
+        """Quality of the linear probe and, for single labels, of the nearest neighbours."""
         rows = self.labelled_rows
         # smaller sets lie in larger ones, and both are sorted
         own = torch.searchsorted(rows[max(rows)], rows[fraction])
@@ -393,12 +393,3 @@ class Evaluated(NamedTuple):
     weights: Weights
     said: pd.DataFrame
     histories: pd.DataFrame
-
-
-def report_of(
-    reporter: Reporter | None, label: str, training: Mapping[str, Any], images: int
-) -> Report | None:
-    """The progress report of one training; none without a reporter."""
-    if reporter is None:
-        return None
-    return reporter(label, Plan(Training.of(training), images).steps)

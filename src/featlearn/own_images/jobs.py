@@ -17,19 +17,17 @@ from torch import Tensor, device
 
 from featlearn.core.devices import prepare
 from featlearn.core.files import read_parquet, read_tensors, write_parquet, write_tensors
-from featlearn.core.progress import Progress
 from featlearn.core.warm import follow
 from featlearn.images.data.datasets import placed
 from featlearn.images.saved import described
 from featlearn.images.train.launch import Layout, run_together
 from featlearn.own_images.config import PRETRAINED, method_of
-from featlearn.own_images.experiment import RealExperiment, describe, report_of
+from featlearn.own_images.experiment import RealExperiment, describe
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
     from featlearn.images.encoders import Encoder
-    from featlearn.images.train.loop import Report
 
 MODULE = "featlearn.own_images.jobs"
 
@@ -89,14 +87,11 @@ def train(
     names = ("name", "settings", "cache", "seed", "replicate")
     name, settings, cache, seed, replicate = (arguments[key] for key in names)
 
-    def reporter(label: str, steps: int) -> Report:
-        return Progress(f"{name}-{replicate} {label}", steps).report
-
     experiment = RealExperiment(name, settings, cache, seed, replicate, on)
+    if not tells:
+        experiment.label = None
     kept = arguments.get("checkpoints")
-    encoder, history = experiment.pretrain(
-        Path(kept) if kept else None, reporter if tells else None
-    )
+    encoder, history = experiment.pretrain(Path(kept) if kept else None)
     weights = described(
         encoder, experiment.augment, method_of(settings, PRETRAINED), experiment.origin
     )
@@ -134,6 +129,7 @@ class _Started:
         replicate = int(job.wildcards.replicate)
         cache = job.results / job.params.cache
         self.experiment = RealExperiment(name, job.config, cache, job.seed, replicate, job.device)
+        self.experiment.label = f"{name}-{replicate} {self.start},"
         self.weights = job.tensors("weights") if self.start == PRETRAINED else None
         method = method_of(job.config, self.start)
         self.about = {"data_set": name, "start": self.start, "method": method,
@@ -143,16 +139,11 @@ class _Started:
         """A new encoder at its start at each call."""
         return self.experiment.started(self.start, self.weights)
 
-    def report(self, label: str, steps: int) -> Report:
-        """The progress report of one training."""
-        name, replicate = self.about["data_set"], self.about["replicate"]
-        return Progress(f"{name}-{replicate} {self.start}, {label}", steps).report
-
 
 def downstream(job: Job) -> Results:
     """Probe and fine-tune one encoder, with many and with few labels."""
     one = _Started(job)
-    result = one.experiment.evaluate(one.encoder, job.tell, one.report)
+    result = one.experiment.evaluate(one.encoder, job.tell)
     return {
         "weights": result.weights,
         "evaluation": result.measured.assign(**one.about),
@@ -162,9 +153,7 @@ def downstream(job: Job) -> Results:
 
 
 def detection(job: Job) -> Results:
-    """Train a detector on one encoder and a set with boxes, as VOC07+12 in Table 1: columns
-    quantity and value.
-    """
+    """Train a detector on one encoder and a set with boxes, as VOC07+12 in Table 1."""
     from featlearn.images.detection import precision, targets_of  # torchvision: slow to import
 
     one = _Started(job)
@@ -179,7 +168,7 @@ def detection(job: Job) -> Results:
         experiment.plain,
         experiment.name,
         experiment.device,
-        report_of(one.report, "detection", settings["training"], len(train)),
+        experiment.report("detection", settings["training"], len(train)),
     )
     frame = pd.DataFrame({"quantity": list(found), "value": list(found.values())})
     return {"precisions": frame.assign(**one.about)}

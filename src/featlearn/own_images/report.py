@@ -17,8 +17,7 @@ from markupsafe import Markup
 
 from featlearn.core.files import read_parquet
 from featlearn.core.frames import pick
-from featlearn.core.publishing.html_assets import Page, parse_page, picture
-from featlearn.core.publishing.templating import environment
+from featlearn.core.publishing.html_assets import Page, environment, parse_page, picture
 from featlearn.images.data.on_disk import some
 from featlearn.own_images.analysis import ACCURACY, cut, interval
 from featlearn.own_images.config import FEW

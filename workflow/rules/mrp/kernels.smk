@@ -265,10 +265,8 @@ use rule compute_kernels as mrp_transfer with:
     params:
         **by(
             "mrp.experiments.transfer:transfer",
-            {
-                "clean": CLEAN | parts(KERNELS["clean"], "pretraining"),
-                **parts(KERNELS, "transfer"),
-            },
+            {"clean": parts(KERNELS["clean"], *SETUP.split(), "pretraining")}
+            | parts(KERNELS, "transfer"),
         ),
 
 

@@ -4,22 +4,9 @@
 from featlearn.images.train.launch import Layout
 
 
-def of_real(files, starts):
-    """The files of starts on data sets of real images."""
-    return [file for one in starts for file in expand(files, **one)]
-
-
 def real_settings(wildcards):
     """What everything on a data set of real images depends on."""
     return REAL_IMAGES[wildcards.image_set]
-
-
-def real_pretrained(wildcards):
-    """The weights that a start on real images needs, if a method made them."""
-    if wildcards.start != "pretrained":
-        return {}
-    name, replicate = wildcards.image_set, wildcards.replicate
-    return {"weights": f"{REAL_WEIGHTS}/{name}/pretrained-{replicate}.safetensors"}
 
 
 def spread(wildcards):

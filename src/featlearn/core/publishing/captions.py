@@ -107,10 +107,7 @@ def concluded(ledger: Ledger) -> dict[str, Callable[..., str]]:
 def fill_in(text: str, source: str, value: Value, ledger: Ledger | None = None) -> str:
     """Put the numbers and verdicts that ``text`` asks for in their places.
 
-    Raises
-    ------
-    FeatlearnError
-        Naming the source and, if a number cannot be found, the filters.
+    Raises FeatlearnError naming the source and, if a number cannot be found, the filters.
     """
     environment = ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,

@@ -38,10 +38,7 @@ _REASONS = {"type": "object", "propertyNames": _NAME, "additionalProperties": _T
 def read_withdrawn(file: Path) -> dict[str, str]:
     """By claim, why its published verdict is withdrawn; nothing where there is no such file.
 
-    Raises
-    ------
-    ConfigError
-        Naming an entry that is not ``paper/name: reason``.
+    Raises ConfigError naming an entry that is not ``paper/name: reason``.
     """
     if not file.is_file():
         return {}
@@ -53,11 +50,8 @@ def read_withdrawn(file: Path) -> dict[str, str]:
 def read_findings(path: Path) -> list[dict[str, Any]]:
     """Entries of the file, in order.
 
-    Raises
-    ------
-    ConfigError
-        Naming each wrong entry: a key that is missing, unknown or of another type, an id that is
-        there twice, a sentence that is too long, a claim whose verdict is withdrawn.
+    Raises ConfigError naming each wrong entry: a key that is missing, unknown or of another type,
+    an id that is there twice, a sentence that is too long, a claim whose verdict is withdrawn.
     """
     entries = read_own_yaml(path)["findings"]
     withdrawn = read_withdrawn(path.with_name(Path(WITHDRAWN).name))
@@ -100,10 +94,7 @@ def of_run(
 ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """The entries whose claims are in the run, and those whose papers are but not their claims.
 
-    Parameters
-    ----------
-    rows
-        Of each claim of the run its row of the ledger.
+    ``rows``: of each claim of the run its row of the ledger.
     """
     papers = {row["paper"] for row in rows.values()}
     here = [entry for entry in entries if entry["claim"] in rows]

@@ -1,22 +1,33 @@
-"""Markdown and pictures as parts of an HTML page that loads nothing."""
+"""Report and pages: the one Jinja environment, and Markdown and pictures that load nothing."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
+import jinja2
+import yaml
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup
 from PIL import Image
 
+from featlearn.core.claims import KINDS, THEOREM, VERDICTS
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.publishing.maths import FORMULA, mathml, plain, without_tags
+from featlearn.core.publishing import summary
+from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain, without_tags
+from featlearn.core.stats import figure, number
+
+TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True)
@@ -56,17 +67,9 @@ def _formula_as_html(_: object, tokens: Sequence[Token], place: int, *__: object
 def parse_page(text: str, source: str, level: int) -> Page:
     """Markdown as HTML.
 
-    Parameters
-    ----------
-    source
-        Whose text it is, for errors.
-    level
-        Of the heading below which the body will stand: its ``##`` become ``<h{level + 1}>``.
-
-    Raises
-    ------
-    FeatlearnError
-        If the text does not begin with ``# Title``.
+    ``source``: whose text it is, for errors. ``level``: of the heading below which the body will
+    stand: its ``##`` become ``<h{level + 1}>``. Raises FeatlearnError if the text does not begin
+    with ``# Title``.
     """
     markdown = _markdown().enable("table")
     tokens = markdown.parse(text)
@@ -115,3 +118,48 @@ def lossless(png: Path, quality: int = 100) -> tuple[bytes, tuple[int, int]]:
     with Image.open(png) as drawn:
         drawn.convert("RGB").save(out, "WEBP", lossless=True, quality=quality, method=4)
         return out.getvalue(), drawn.size
+
+
+# --------------------------------------------------------------------------- templates
+
+
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=True, allow_unicode=True, default_flow_style=False)
+
+
+def script_hash(script: str) -> str:
+    """What a content security policy calls an inline script that may run."""
+    digest = hashlib.sha256(str(script).encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def cell(text: str) -> str:
+    """Markdown as it stands in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+def minutes(seconds: float) -> str:
+    """Seconds as whole minutes, one at least."""
+    return f"{max(1, seconds / 60):,.0f}"
+
+
+def environment(*folders: Path) -> jinja2.Environment:
+    """Templates of :data:`TEMPLATES`, after those of ``folders``: all but Markdown is escaped."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*folders, TEMPLATES]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=lambda name: not (name or "").endswith(".md.j2"),
+    )
+    functions = (number, figure, maths, inline, cell, escaped, plain)
+    made.filters.update({one.__name__: one for one in functions})
+    made.filters.update(yaml=_yaml, hash=script_hash, link=quote)
+    rows = (
+        summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
+        summary.failures, summary.measured, summary.title, summary.verb, summary.verdict, minutes,
+        math.isnan,
+    )  # fmt: skip
+    made.globals.update({one.__name__: one for one in rows})
+    made.globals.update(verdicts=VERDICTS, kinds=KINDS, theorem=THEOREM)
+    return made

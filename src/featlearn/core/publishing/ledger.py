@@ -94,12 +94,9 @@ def _same_settings(first: Config, second: Config, but: Iterable[str] = ()) -> bo
 def read_ledger(folder: Path) -> list[Row]:
     """The rows of a published run: signed with the other published seeds, less what is withdrawn.
 
-    Returns
-    -------
-    list of dict
-        Rows with ``alone``, the verdict of the run by itself. Where other seeds are published:
-        ``others``, the rows of those that made the claim alike. ``commit`` and ``seed`` are those
-        of the run, ``withdrawn`` is the reason, empty for most.
+    Returns list of dict: rows with ``alone``, the verdict of the run by itself. Where other seeds
+    are published: ``others``, the rows of those that made the claim alike. ``commit`` and ``seed``
+    are those of the run, ``withdrawn`` is the reason, empty for most.
     """
     rows, config = _rows(folder), made(folder)["config"]
     if seeds := other_seeds(folder):
@@ -163,21 +160,10 @@ def beside_published(rows: Sequence[Row], config: Config, front: Path | None) ->
     leave. In a plain run of a small scale (:data:`SMALL`) the published verdict comes first and
     that of the run is ``here``; in a run of other settings its verdict is its own matter.
 
-    Parameters
-    ----------
-    rows
-        Of ``claims.parquet``.
-    config
-        The whole config of the run.
-    front
-        The published run, None if there is none.
-
-    Returns
-    -------
-    list of dict
-        Rows with ``here`` (the verdict of this run alone), ``others``, ``withdrawn``;
-        ``published``, the row of the published ledger, None where that is this claim's; and
-        ``in_small``, whether ``verdict`` is the published one.
+    ``rows``: of ``claims.parquet``. ``config``: the whole config of the run. ``front``: the
+    published run, None if there is none. Returns list of dict: rows with ``here`` (the verdict of
+    this run alone), ``others``, ``withdrawn``; ``published``, the row of the published ledger, None
+    where that is this claim's; and ``in_small``, whether ``verdict`` is the published one.
     """
     rows = [
         {**row, "here": row["verdict"], "others": [], "withdrawn": "", "published": None,

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from featlearn.core.files import read_parquet, write_atomically
 from featlearn.core.publish import PACKAGE, story
 from featlearn.core.publishing.compare_runs import ENDS, apart, differing
 from featlearn.core.publishing.findings import of_run, read_findings, sentence_of
+from featlearn.core.publishing.html_assets import cell, environment
 from featlearn.core.publishing.ledger import FRONT, SUMMARY, made, other_seeds, read_ledger
 from featlearn.core.publishing.summary import anchor, band, commits, measured, with_numbers
-from featlearn.core.publishing.templating import cell, environment
 from featlearn.core.stats import decimals, fixed
 
 Row = Mapping[str, Any]
@@ -51,6 +52,8 @@ LINK = re.compile(
 SHOWN = 4
 #: Of an interval's half-width: so near an end of its band a verdict is on the edge.
 NEAR = 0.2
+#: In place of a list whose column the published ledger lacks.
+OLDER = "The published run was made before its ledger had this column."
 #: Words of a reason that rests on something that was run.
 RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECASE)
 
@@ -61,12 +64,8 @@ RUN_BEFORE = re.compile(r"pilot|prototype|validation|review|sheet", re.IGNORECAS
 def pages(folder: Path, name: str, findings: Path) -> dict[str, str]:
     """All pages of a published run: file below its folder to text.
 
-    Parameters
-    ----------
-    folder, name
-        A published run, or one that is being made in a folder of another name.
-    findings
-        ``config/findings.yaml``.
+    ``folder``, ``name``: a published run, or one that is being made in a folder of another name.
+    ``findings``: ``config/findings.yaml``.
     """
     view = {"name": name, **_view(folder, findings)}
     # a run that is being published has another folder yet
@@ -89,19 +88,9 @@ def write_pages(folder: Path, name: str, findings: Path) -> None:
 def front(text: str, folder: Path, base: str, findings: Path) -> str:
     """The README with the parts that a published run decides: counts, findings, works, limits.
 
-    Parameters
-    ----------
-    text
-        The README; each part is between two comments, see :data:`LIST`.
-    folder
-        A published run.
-    base
-        The same folder as the README links to it.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming a part that the README lacks, or one that there is not.
+    ``text``: the README; each part is between two comments, see :data:`LIST`. ``folder``: a
+    published run. ``base``: the same folder as the README links to it. Raises FeatlearnError naming
+    a part that the README lacks, or one that there is not.
     """
     template = environment().get_template("front.md.j2")
     view = _view(folder, findings)
@@ -173,10 +162,7 @@ def finding(one: Row, base: str = "") -> str:
 def refresh(root: Path) -> list[str]:
     """Write all quotations of ``docs/*.md`` again; the names of the pages that changed.
 
-    Raises
-    ------
-    FeatlearnError
-        If a page quotes a run, claim or list that there is not.
+    Raises FeatlearnError if a page quotes a run, claim or list that there is not.
     """
     ledgers = read_ledgers(root)
     changed = []
@@ -287,31 +273,26 @@ def _beyond(row: Row) -> float:
     return min(gaps, default=math.inf) / float(row["spread"])
 
 
-def _changed(rows: Sequence[Row]) -> str:
+def _those(
+    rows: Sequence[Row],
+    key: str,
+    head: str,
+    shown: Callable[[Row], Sequence[str]] = lambda row: (),
+    none: str = "None.",
+) -> str:
+    """The claims that have a text under ``key``, with what is ``shown`` before it."""
     lines = [
-        (f"`{row['claim']}`", cell(" ".join(row["changed"].split())))
+        (f"`{row['claim']}`", *shown(row), cell(" ".join(row[key].split())))
         for row in rows
-        if row.get("changed")
+        if row.get(key)
     ]
-    if not lines:
-        return "The published run was made before its ledger had this column."
-    return _table("claim|changed", lines, f"{len(lines)} claims:")
-
-
-def _withdrawn(rows: Sequence[Row]) -> str:
-    lines = [
-        (f"`{row['claim']}`", row["alone"], cell(row["withdrawn"]))
-        for row in rows
-        if row["withdrawn"]
-    ]
-    head = "claim|verdict of the run|why it is withdrawn"
-    return _table(head, lines, f"{len(lines)} claims:") if lines else "None."
+    return _table(head, lines, f"{len(lines)} claims:") if lines else none
 
 
 def _failures(rows: Sequence[Row]) -> str:
     printed = [row for row in rows if row["kind"] == THEOREM and row["verdict"] != HOLDS]
     if not any(row.get("what_failed") for row in printed):
-        return "The published run was made before its ledger had this column."
+        return OLDER
     lines = []
     for one in (*FAILURES, ""):
         own = [row for row in printed if row["what_failed"] == one]
@@ -321,16 +302,6 @@ def _failures(rows: Sequence[Row]) -> str:
         )
         lines.append((one or "not said", str(len(own)), failing, others))
     return _table("what failed|claims|fail|are open", lines, f"{len(printed)} claims do not hold:")
-
-
-def _neighbours(rows: Sequence[Row]) -> str:
-    lines = [
-        (f"`{row['claim']}`", f"{row['alone']}, {measured(row)}", cell(row["turns_with"]))
-        for row in rows
-        if row.get("turns_with")
-    ]
-    head = "claim|the run|turns with"
-    return _table(head, lines, f"{len(lines)} claims:") if lines else "None."
 
 
 def _seeds(rows: Sequence[Row]) -> str:
@@ -397,10 +368,20 @@ def _named(rows: Sequence[Row]) -> str:
 LISTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "bands": _bands,
     "edges": _edges,
-    "changed": _changed,
-    "withdrawn": _withdrawn,
+    "changed": partial(_those, key="changed", head="claim|changed", none=OLDER),
+    "withdrawn": partial(
+        _those,
+        key="withdrawn",
+        head="claim|verdict of the run|why it is withdrawn",
+        shown=lambda row: [row["alone"]],
+    ),
     "failures": _failures,
-    "neighbours": _neighbours,
+    "neighbours": partial(
+        _those,
+        key="turns_with",
+        head="claim|the run|turns with",
+        shown=lambda row: [f"{row['alone']}, {measured(row)}"],
+    ),
     "seeds": _seeds,
 }
 

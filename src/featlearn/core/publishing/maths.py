@@ -31,10 +31,7 @@ _LOWERED = str.maketrans("0123456789+−()", "₀₁₂₃₄₅₆₇₈₉₊�
 def mathml(latex: str) -> Markup:
     """LaTeX as MathML.
 
-    Raises
-    ------
-    FeatlearnError
-        If braces do not match, or a command is unknown.
+    Raises FeatlearnError if braces do not match, or a command is unknown.
     """
     depth = [0]
     for brace in re.findall(r"(?<!\\)[{}]", latex):

@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,6 @@ from featlearn.core.publishing.html_assets import lossless
 from featlearn.core.publishing.ledger import READS, SUMMARY, made, published_frame, read_reads
 from featlearn.core.publishing.markdown_pages import write_pages
 from featlearn.core.publishing.neighbours import FILES
-from featlearn.core.publishing.plans import plan
 
 #: Files of a run that are published as they are.
 COPIED = ("report.html", "claims.parquet", "catalogue.parquet", "checksums.txt")
@@ -191,6 +191,39 @@ def _of_other_code(root: Path, results: Path, by_commit: Mapping[str, Sequence[s
     return [name for then, some in others.items() for name in some if not same(name, then)]
 
 
+def plan(
+    root: Path, run: Path, papers: Sequence[str] = (), script: str = "/measure.py"
+) -> tuple[Any, Mapping[str, Any], Path]:
+    """What the rules of this checkout publish by the config of a run; the code of those with a
+    script, of those that compute by default; and the folder that their paths start from.
+    """
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
+
+    record = read_record(run, run / "report.html")
+    config = dict(record["config"]) if record else {"scale": run.name}
+    config.pop("results", None)
+    if papers:
+        config["papers"] = list(papers)
+    # in a folder of its own: a plan mends the results that it finds
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api,
+    ):
+        workflow = api.workflow(
+            snakefile=root / "Snakefile",
+            workdir=Path(folder),
+            config_settings=ConfigSettings(config=config),
+            resource_settings=ResourceSettings(cores=1),
+        )._workflow
+        computing = {
+            rule.name: rule.params["code"]
+            for rule in workflow.rules
+            if str(rule.script).endswith(script) and rule.output
+        }
+        return workflow.globals["PUBLISHED"], computing, Path(folder).resolve()
+
+
 def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) -> Iterator[str]:
     """A run of other papers or sizes than its scale's is nobody's to expect."""
     plain = load({key: config[key] for key in ("scale", "portable", "seed")}, root)
@@ -263,10 +296,7 @@ def publish(root: Path, results: Path, target: Path, keep: bool = False) -> int:
     what its bytes are held to is copied, of one with a second base seed only its ledger: no report,
     figure or page. To ``keep`` is to accept what is :func:`kept`.
 
-    Raises
-    ------
-    FeatlearnError
-        With all of :func:`faults`.
+    Raises FeatlearnError with all of :func:`faults`.
     """
     older = kept(root, results, commit(root)) if keep else set()
     if found := list(faults(root, results, older)):
@@ -312,7 +342,6 @@ def _sign(folder: Path, name: str, root: Path) -> None:
 
 
 def _list(folder: Path) -> None:
-    """Write :data:`LISTING`, in the form of sha256sum."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != LISTING)
     lines = [f"{digest(file)}  {file.relative_to(folder)}\n" for file in files]
     (folder / LISTING).write_text("".join(lines), encoding="utf-8")
@@ -321,10 +350,7 @@ def _list(folder: Path) -> None:
 def rewrite(root: Path, target: Path) -> None:
     """Write ledger and pages of a published run again, from what is published and the findings.
 
-    Raises
-    ------
-    FeatlearnError
-        If it is no published run with pages.
+    Raises FeatlearnError if it is no published run with pages.
     """
     if not (target / "report.html").is_file() or not (target / SUMMARY).is_file():
         raise FeatlearnError(f"{target}: expected a published run with a report.html and {SUMMARY}")

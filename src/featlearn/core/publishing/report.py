@@ -8,8 +8,11 @@ rules, which stand in one table. The report of a run that failed is the same pag
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,9 +27,15 @@ from featlearn.core.files import read_parquet, write_atomically
 from featlearn.core.provenance import read_record
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, sentence_of
-from featlearn.core.publishing.html_assets import Page, alt_text, inline, parse_page, picture
+from featlearn.core.publishing.html_assets import (
+    Page,
+    alt_text,
+    environment,
+    inline,
+    parse_page,
+    picture,
+)
 from featlearn.core.publishing.ledger import beside_published, read_ledger, records
-from featlearn.core.publishing.sbom import installed
 from featlearn.core.publishing.summary import (
     anchor,
     answer,
@@ -35,7 +44,6 @@ from featlearn.core.publishing.summary import (
     title,
     with_numbers,
 )
-from featlearn.core.publishing.templating import environment
 from featlearn.core.run import FAILED, UNFINISHED
 
 STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
@@ -187,35 +195,19 @@ def render(
 ) -> str:
     """The HTML of the report.
 
-    Parameters
-    ----------
-    claims, catalogue
-        ``claims.parquet`` and ``catalogue.parquet`` of the run.
-    pages
-        Of each figure and table its kind, paper, name and caption (Markdown), in the order of the
-        page. Its files are ``<results>/<paper>/figures/<name>.svg`` and
-        ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it).
-    stories
-        Of each paper its story: Markdown.
-    results
-        ``results/<run>``.
-    config
-        The whole config of the run, with ``scale``, ``run`` and ``seed``.
-    command
-        What makes a file of this run when the file is added: ``snakemake --cores 2``.
-    findings
-        As :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that
-        are not in the run are left out, and of those whose claim is not in it the page says so.
-    published
-        The folder of the published run whose verdicts are shown, see
-        :func:`featlearn.core.publishing.ledger.beside_published`.
-    unfinished
-        What is missing, for a run that failed; a text that asks for a missing number then says so.
-
-    Raises
-    ------
-    FeatlearnError
-        If a text has no title, or asks for a number that is not there.
+    ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
+    of each figure and table its kind, paper, name and caption (Markdown), in the order of the page.
+    Its files are ``<results>/<paper>/figures/<name>.svg`` and
+    ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it). ``stories``: of each paper its
+    story: Markdown. ``results``: ``results/<run>``. ``config``: the whole config of the run, with
+    ``scale``, ``run`` and ``seed``. ``command``: what makes a file of this run when the file is
+    added: ``snakemake --cores 2``. ``findings``: as
+    :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are
+    not in the run are left out, and of those whose claim is not in it the page says so.
+    ``published``: the folder of the published run whose verdicts are shown, see
+    :func:`featlearn.core.publishing.ledger.beside_published`. ``unfinished``: what is missing, for
+    a run that failed; a text that asks for a missing number then says so. Raises FeatlearnError if
+    a text has no title, or asks for a number that is not there.
     """
     files = {tuple(page[:3]): _files(results, *page) for page in pages}
     frames = {
@@ -349,23 +341,11 @@ def write_unfinished(
 ) -> str:
     """Write ``<results>/unfinished.html``: all that a run made, what is missing, and why.
 
-    Parameters
-    ----------
-    wanted
-        Every artefact of the run.
-    ledgers
-        The parts of the ledger, one an experiment; those that are missing are left out.
-    entries
-        ``config/catalogue.yaml``.
-    killed
-        Rules whose jobs ended without a word, and what is known of their end.
-    results, pages, command, **texts
-        As :func:`render` takes them; exhibits that are missing are left out.
-
-    Returns
-    -------
-    str
-        A line that says where it lies and how much is missing.
+    ``wanted``: every artefact of the run. ``ledgers``: the parts of the ledger, one an experiment;
+    those that are missing are left out. ``entries``: ``config/catalogue.yaml``. ``killed``: rules
+    whose jobs ended without a word, and what is known of their end. ``results``, ``pages``,
+    ``command``, ``**texts``: as :func:`render` takes them; exhibits that are missing are left out.
+    Returns str: a line that says where it lies and how much is missing.
     """
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
@@ -403,5 +383,67 @@ def reasons(results: Path, killed: Mapping[str, str]) -> dict[str, tuple[str, st
 
 
 def _files(results: Path, kind: str, paper: str, name: str, *_: str) -> list[Path]:
-    """The two files of an exhibit."""
     return [results / paper / f"{kind}s" / f"{name}.{end}" for end in ENDS[kind]]
+
+
+# --------------------------------------------------------------------------- what is installed
+
+#: Words of a licence text that are shown where a package gives a whole text as its licence.
+LONGEST = 60
+UNKNOWN = "not told"
+
+
+class Package(NamedTuple):
+    """One installed package.
+
+    ``digest``: SHA-256 over names and digests of its files, as 64 hexadecimal digits; empty if it
+    lists none. Files that the installer writes do not count: whoever installs the same package has
+    the same digest.
+    """
+
+    name: str
+    version: str
+    licence: str
+    digest: str
+
+
+def installed() -> list[Package]:
+    """Every package that this Python finds, by name; the first of two of the same name counts."""
+    found: dict[str, Package] = {}
+    for one in distributions():
+        name = one.metadata["Name"]
+        if name:
+            found.setdefault(name.lower(), Package(name, one.version, _licence(one), _digest(one)))
+    return [found[name] for name in sorted(found)]
+
+
+def _licence(one: Distribution) -> str:
+    """As the package states it: an expression, else its classifiers, its words, its file."""
+    headers = one.metadata
+    if expression := headers.get_all("License-Expression"):
+        return str(expression[0])
+    words = [
+        entry.rpartition(" :: ")[2]
+        for entry in headers.get_all("Classifier") or ()
+        if entry.startswith("License :: ")
+    ]
+    if words and words != ["OSI Approved"]:
+        return ", ".join(dict.fromkeys(words))
+    if text := " ".join(" ".join(headers.get_all("License") or ()).split()):
+        return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+    files = headers.get_all("License-File")
+    return f"its file {files[0]}" if files else UNKNOWN
+
+
+def _digest(one: Distribution) -> str:
+    lines = sorted(_listed(one))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""
+
+
+def _listed(one: Distribution) -> Iterator[str]:
+    # RECORD has a row a file: name, digest, size. Distribution.files would take seconds
+    for row in csv.reader((one.read_text("RECORD") or "").splitlines()):
+        name, digest = row[0], row[1] if len(row) > 1 else ""
+        made = name.startswith(("..", "/")) or name.endswith(".pyc") or ".dist-info/" in name
+        if digest and not made:
+            yield f"{name} {digest}"

@@ -68,12 +68,8 @@ def measured(row: Row, form: str = "value", *, negated: bool = False) -> str:
 
     An interval need not lie evenly about its number (a share, a median). What has none says why.
 
-    Parameters
-    ----------
-    form
-        One of :data:`FORMS`; a share as ``percent``, a difference of shares as ``points``.
-    negated
-        Whether to say by how much a number is below zero.
+    ``form``: one of :data:`FORMS`; a share as ``percent``, a difference of shares as ``points``.
+    ``negated``: whether to say by how much a number is below zero.
     """
     times, unit, most = FORMS[form]
     sign = -times if negated else times
@@ -125,15 +121,10 @@ def verdict(row: Row) -> str:
 def answer(ledger: Sequence[Row], stories: Mapping[str, str], *seeds: int) -> list[str]:
     """Sentences on the whole ledger.
 
-    Parameters
-    ----------
-    ledger
-        Its rows. An older one may lack columns such as ``asymptotic``.
-    stories
-        Of a paper its story, which gives its title; one without goes by the name of its package.
-    *seeds
-        Base seed of the run, and those of others with which the ledger was signed, see
-        :func:`featlearn.core.publishing.compare_runs.of_seeds`.
+    ``ledger``: its rows. An older one may lack columns such as ``asymptotic``. ``stories``: of a
+    paper its story, which gives its title; one without goes by the name of its package. ``*seeds``:
+    base seed of the run, and those of others with which the ledger was signed, see
+    :func:`featlearn.core.publishing.compare_runs.of_seeds`.
     """
     if not ledger:
         return ["This run judged no claim."]

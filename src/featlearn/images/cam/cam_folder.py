@@ -102,15 +102,3 @@ def weighted_maps(
         load_weights(encoder, source, Path(folder))
         found[str(model["name"])] = overlay(images, heat_maps(encoder, images, device=device))
     return found
-
-
-def save_pictures(pictures: Tensor, folder: PathLike) -> list[Path]:
-    """Write pictures (N, 3, H, W) uint8 as ``0.png``, ``1.png``, ... into a folder."""
-    from PIL import Image
-
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{number}.png" for number in range(len(pictures))]
-    for file, picture in zip(files, pictures, strict=True):
-        Image.fromarray(picture.permute(1, 2, 0).contiguous().numpy()).save(file)
-    return files

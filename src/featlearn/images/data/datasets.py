@@ -20,7 +20,6 @@ from featlearn.core.files import PathLike
 from featlearn.core.seeds import generator
 from featlearn.images.config_data import given_splits
 from featlearn.images.data.cache import (
-    BOX_COLUMNS,
     cached,
     cached_rows,
     chosen_boxes,
@@ -76,20 +75,6 @@ class ImageSet:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def boxes(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Objects of one image: boxes ``(n, 4)`` float32 xyxy, labels ``(n,)``, difficult ``(n,)``.
-
-        Raises FeatlearnError if the set has no boxes.
-        """
-        if self.objects is None:
-            raise FeatlearnError("boxes: this set has none; expected a detection set such as VOC")
-        found = self.objects[self.objects["image"] == row]
-        return (
-            torch.tensor(found[list(BOX_COLUMNS)].to_numpy(np.float32)),
-            torch.tensor(found["label"].to_numpy(np.int64)),
-            torch.tensor(found["difficult"].to_numpy(bool)),
-        )
-
     def subset(self, rows: Tensor, cache_folder: PathLike | None = None) -> ImageSet:
         """The images ``rows`` (int64), in that order.
 
@@ -118,24 +103,13 @@ def open_images(
 ) -> ImageSet:
     """One split of a data set on disk, decoded into a cache.
 
-    Parameters
-    ----------
-    settings
-        ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``, ``broken``
-        (``report`` leaves images out that cannot be used, and tells which; ``refuse`` stops), and
-        what the kind asks for: see ``config_data`` and the documentation of the readers.
-    cache_folder
-        Where caches lie.
-    split
-        A split that the set itself has; its training images if None.
-    classes
-        Names of the classes in the order of the labels, from another split of the same set.
-
-    Raises
-    ------
-    FeatlearnError
-        If files are missing (it says which, and where they go), or if nothing can be used, or if
-        images are broken and ``broken`` is ``refuse``.
+    ``settings``: ``kind`` (what lies there), ``path``, ``size`` (side in pixels), ``resize``,
+    ``broken`` (``report`` leaves images out that cannot be used, and tells which; ``refuse``
+    stops), and what the kind asks for: see ``config_data`` and the documentation of the readers.
+    ``cache_folder``: where caches lie. ``split``: a split that the set itself has; its training
+    images if None. ``classes``: names of the classes in the order of the labels, from another split
+    of the same set. Raises FeatlearnError if files are missing (it says which, and where they go),
+    or if nothing can be used, or if images are broken and ``broken`` is ``refuse``.
     """
     if split is None:
         split = given_splits(settings)["train"]
@@ -196,9 +170,9 @@ def split_rows(labels: Tensor, shares: Mapping[str, float], *name: object) -> di
         # every (left / share)-th image of the row of classes, as even as it can be
         steps = torch.arange(len(order) + 1, dtype=torch.float64) * (share / left)
         taken = (steps[1:] + 1e-9).floor() > (steps[:-1] + 1e-9).floor()
-        parts[part], order = _sorted(order[taken]), order[~taken]
+        parts[part], order = order[taken].sort()[0], order[~taken]
         left -= share
-    parts["train"] = _sorted(order)
+    parts["train"] = order.sort()[0]
     for part, rows in parts.items():
         if not len(rows):
             raise FeatlearnError(
@@ -229,7 +203,7 @@ def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     """
     order = _by_class(labels, *name)
     if labels.dim() > 1:
-        return _sorted(order[: max(1, round(fraction * len(order)))])
+        return order[: max(1, round(fraction * len(order)))].sort()[0]
     kept = [
         rows[: max(1, round(fraction * len(rows)))]
         for label in _present(labels)
@@ -237,11 +211,7 @@ def fraction_rows(labels: Tensor, fraction: float, *name: object) -> Tensor:
     ]
     if not kept:
         raise FeatlearnError("fraction: no image has a label; expected some")
-    return _sorted(torch.cat(kept))
-
-
-def _sorted(rows: Tensor) -> Tensor:
-    return torch.sort(rows)[0]
+    return torch.cat(kept).sort()[0]
 
 
 def _present(labels: Tensor) -> list[int]:

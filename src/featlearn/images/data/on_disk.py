@@ -169,7 +169,6 @@ def _unreadable(path: Path, error: OSError) -> FeatlearnError:
 
 
 def _refuse_parts(folder: Path, classes: Iterable[str]) -> None:
-    """Refuse parts of a set that would be taken for classes."""
     names = list(classes)
     parts = [name for name in names if name.lower() in PARTS]
     if parts and (

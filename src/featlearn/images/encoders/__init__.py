@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
+from featlearn.core.checks import unknown
+from featlearn.core.errors import ConfigError
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.encoders.convolutional import (
     AlexNet,
@@ -17,19 +19,12 @@ from featlearn.images.encoders.convolutional import (
     WideResNet,
 )
 from featlearn.images.encoders.vit import VisionTransformer
-from featlearn.images.kinds import construct, options_of
 
-__all__ = [
-    "AlexNet",
-    "Encoder",
-    "ResNet",
-    "SmallPlainNet",
-    "SmallResNet",
-    "VisionTransformer",
-    "WideResNet",
-    "build_encoder",
-]
+__all__ = ["Encoder", "ResNet", "SmallResNet", "VisionTransformer", "build_encoder", "construct"]
 
+Made = TypeVar("Made")
+#: Of each kind its family, and a function whose keyword arguments are its options.
+Kinds = Mapping[str, tuple[str, Callable[..., Made]]]
 #: Width and heads of the named vision transformers (Dosovitskiy et al. 2021, Touvron et al. 2021).
 SHAPES: dict[str, dict[str, Any]] = {
     "vit_tiny": {"width": 192, "depth": 12, "heads": 3},
@@ -41,29 +36,12 @@ SHAPES: dict[str, dict[str, Any]] = {
 def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]) -> Encoder:
     """The encoder that the config asks for, with random weights from torch's global generator.
 
-    Parameters
-    ----------
-    settings
-        ``kind`` (``small_resnet``, ``resnet18``, ``resnet50``, ``vit_tiny``, ``vit_small``,
-        ``vit_base``, ``vit``, ``plain``, ``alexnet`` or ``wide_resnet``) and the options of that
-        kind: the arguments of :class:`SmallResNet`, :class:`ResNet`, :class:`VisionTransformer`,
-        :class:`SmallPlainNet`, :class:`AlexNet` or :class:`WideResNet`. They may also stand in a
-        group named after the class of kinds (``small_resnet``, ``resnet``, ``vit``, ``plain``,
-        ``wide_resnet``).
-    image_size
-        Pixels of the images' sides, or (height, width).
-
-    Raises
-    ------
-    ConfigError
-        For an unknown kind, an option that the kind does not have, or an impossible value.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet", "widths": [16, 32, 64]}, 32)
-    >>> encoder(torch.zeros(2, 3, 32, 32)).shape
-    torch.Size([2, 64])
+    ``settings``: ``kind`` and the options of that kind: the arguments of :class:`SmallResNet`,
+    :class:`ResNet` (``resnet18``, ``resnet50``), :class:`VisionTransformer` (``vit``, ``vit_tiny``,
+    ``vit_small``, ``vit_base``), :class:`SmallPlainNet` (``plain``), :class:`AlexNet` or
+    :class:`WideResNet`; they may also stand in a group named after the class of kinds.
+    ``image_size``: pixels of the images' sides, or (height, width). Raises ConfigError for an
+    unknown kind, an option that the kind does not have, or an impossible value.
     """
     kinds: dict[str, tuple[str, Callable[..., Encoder]]] = {
         "small_resnet": ("small_resnet", SmallResNet),
@@ -86,3 +64,34 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     # as JSON gives it back
     made.built = json.loads(json.dumps({"encoder": own, "image_size": image_size}))
     return made
+
+
+# --------------------------------------------------------------------------- kinds
+
+
+def construct(key: str, settings: Mapping[str, Any], kinds: Kinds[Made], *given: Any) -> Made:
+    """Call the function of ``settings["kind"]`` with the options of that kind.
+
+    ``key``: name of the settings in the config, for messages. ``*given``: first arguments of the
+    function. Raises ConfigError for an unknown kind or an option that the kind does not have.
+    """
+    kind = settings.get("kind", "")
+    if kind not in kinds:
+        raise ConfigError(f"{key}.kind: {kind!r}; expected one of {', '.join(kinds)}")
+    make, options = kinds[kind][1], options_of(settings, kinds)
+    known = list(signature(make).parameters)[len(given) :]
+    for name in options:
+        if name not in known:
+            hint = unknown(name, known).partition("; ")[2]
+            raise ConfigError(f"{key}.{name}: unknown option of {kind}; {hint}")
+    return make(*given, **options)
+
+
+def options_of(settings: Mapping[str, Any], kinds: Kinds[Any]) -> dict[str, Any]:
+    """The options that stand beside ``kind``, or in a group named after the kind's family.
+
+    A config with its defaults filled in holds the groups of all families; only its own is read.
+    """
+    families = {name for name, _ in kinds.values()}
+    options = {name: value for name, value in settings.items() if name not in families | {"kind"}}
+    return options | settings.get(kinds[settings["kind"]][0], {})

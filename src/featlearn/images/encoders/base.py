@@ -18,29 +18,16 @@ class Encoder(nn.Module, ABC):
 
     ``feature_map = body(stem(images))``; images are float (B, 3, H, W).
 
-    Attributes
-    ----------
-    width : int
-        Number of features.
-    stride : int
-        Pixels of the image for one cell of the last map, along each side.
-    stem_width, stem_stride : int
-        The same for the output of the stem.
-    depth : int
-        Number of blocks.
-    cam_layer : str
-        Name of the layer that class activation maps are read from.
-    cam_layers : tuple of str
-        Layers that they could be read from as well, from the input on; the last is ``cam_layer``.
-        Empty where there is that one only.
-    first_layer, last_layer : str
-        Names of the first convolution and of the last layer before its rectifier, where single
-        channels are looked at; empty in networks that were not built for that.
-    rectified : tuple of str
-        Names of the layers whose answers are rectified, there or right behind, in their order.
-    built : dict
-        ``encoder`` (kind and all options) and ``image_size`` that :func:`build_encoder` made it of;
-        empty for one that was made by hand.
+    ``width``: number of features. ``stride``: pixels of the image for one cell of the
+    last map, along each side. ``stem_width``, ``stem_stride``: the same for the output of the
+    stem. ``depth``: number of blocks. ``cam_layer``: name of the layer that class
+    activation maps are read from. ``cam_layers``: layers that they could be read
+    from as well, from the input on; the last is ``cam_layer``. Empty where there is that one only.
+    ``first_layer``, ``last_layer``: names of the first convolution and of the last layer
+    before its rectifier, where single channels are looked at; empty in networks that were not built
+    for that. ``rectified``: names of the layers whose answers are rectified, there
+    or right behind, in their order. ``built`` (dict): ``encoder`` (kind and all options) and
+    ``image_size`` that :func:`build_encoder` made it of; empty for one that was made by hand.
     """
 
     built: Mapping[str, Any] = {}

@@ -140,11 +140,8 @@ class ResidualNet(Encoder):
 class SmallResNet(ResidualNet):
     """A residual network of basic blocks for small images; the design is ours.
 
-    ``widths``: channels of each stage; each stage after the first halves the map. ``blocks``:
-    blocks of each stage; each has two 3x3 convolutions. ``norm``: ``batch`` or ``group`` (at most 8
-    groups). ``stem_stride``: stride of the 3x3 convolution in front: 2 makes everything four times
-    cheaper. ``zero_init_last``: start each block as the identity (Goyal et al. 2017): its last
-    norm's scale is zero.
+    The options are explained with ``small_resnet`` in docs/configuration.md; blocks that start as
+    the identity are those of Goyal et al. 2017: the scale of the last norm is zero.
     """
 
     def __init__(
@@ -173,12 +170,7 @@ class SmallResNet(ResidualNet):
 class ResNet(ResidualNet):
     """ResNet-18 or ResNet-50 (He et al. 2016) with the names and numbers of torchvision.
 
-    ``layers``: 18 or 50. ``stem``: ``imagenet``: 7x7 convolution of stride 2 and max-pooling.
-    ``cifar``: 3x3 convolution of stride 1 and no pooling, for images of about 32 pixels. ``stl``:
-    3x3 convolution of stride 1 and max-pooling, for images of about 64 pixels.
-    ``width_multiplier``: times torchvision's channels; the result is rounded to whole channels.
-    ``norm``: ``batch`` or ``group``. ``zero_init_last``: start each block as the identity (Goyal et
-    al. 2017): its last norm's scale is zero.
+    ``layers``: 18 or 50. The others are explained with ``resnet`` in docs/configuration.md.
     """
 
     def __init__(
@@ -245,11 +237,8 @@ class WideResNet(Encoder):
     """WRN-``layers``-``widen``: three groups of ``(layers - 4) / 6`` pre-activation blocks.
 
     Widths are 16, then ``widen`` times 16, 32 and 64; maps are halved in the second and third
-    group; the features are the mean over the last map, after norm and rectifier.
-
-    ``layers``: 4 more than a multiple of 6; 34 in Wen and Li. ``widen``: factor on the widths; 5 in
-    Wen and Li. ``stem_stride``: of the first convolution: 2 makes everything four times cheaper
-    (ours).
+    group; the features are the mean over the last map, after norm and rectifier. Wen and Li have
+    WRN-34-5. A ``stem_stride`` of 2 makes everything four times cheaper (ours).
     """
 
     def __init__(self, layers: int = 34, widen: int = 5, stem_stride: int = 1):

@@ -101,28 +101,10 @@ class PatchEmbedding(nn.Module):
 class VisionTransformer(Encoder):
     """Patches, positions, a class token, transformer blocks.
 
-    Parameters
-    ----------
-    image_size
-        Pixels of the images' sides, or (height, width); positions belong to it.
-    patch
-        Pixels of a patch's sides.
-    width, depth, heads
-        Features of a token, number of blocks, attention heads.
-    mlp_ratio
-        Hidden features of a block's MLP for each of ``width``.
-    positions
-        ``learned``, or ``sin_cos``: fixed, as in MAE; or ``relative``: none at the input, but a
-        learned bias in every attention, as in BEiT and data2vec.
-    class_token
-        Whether a learned token stands before the patches.
-    pooling
-        What the features are: the ``class_token``, or the ``mean`` over the patches.
-    final_norm
-        Where the last layer norm is: on the ``tokens`` (timm's ``norm``), or on the ``pooled``
-        features (timm's ``fc_norm``; MAE's and BEiT's fine-tuned models).
-    layer_scale
-        Start of the branches' factors; 0 for none.
+    ``image_size``: pixels of the images' sides, or (height, width); positions belong to it. The
+    options are explained with ``vit`` in docs/configuration.md; ``relative`` positions are none at
+    the input, but a learned bias in every attention. ``final_norm`` is timm's ``norm`` or its
+    ``fc_norm``.
     """
 
     pos_embed: Tensor  # (1, leading + N, D); a parameter where positions are learned

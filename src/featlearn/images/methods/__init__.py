@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from featlearn.images.augment import Augment
-from featlearn.images.encoders.base import Encoder
-from featlearn.images.kinds import construct
+from featlearn.images.encoders import Encoder, construct
 from featlearn.images.methods.masked import MaskedObjective
 from featlearn.images.methods.queued import NNCLR, MoCo
 from featlearn.images.methods.reconstruction import MAE, SimMIM
@@ -17,53 +16,18 @@ from featlearn.images.methods.simclr import SimCLR
 from featlearn.images.methods.teachers import BEiT, Data2Vec
 from featlearn.images.methods.two_view import TwoViewObjective
 
-__all__ = [
-    "MAE",
-    "NNCLR",
-    "BEiT",
-    "Data2Vec",
-    "MaskedObjective",
-    "MoCo",
-    "Siamese",
-    "SimCLR",
-    "SimMIM",
-    "TwoViewObjective",
-    "build_method",
-    "build_two_view",
-]
-
 
 def build_method(
     settings: Mapping[str, Any], encoder: Encoder, teacher: Encoder | None = None
 ) -> MaskedObjective:
-    """The pre-training method that the config asks for, around ``encoder``.
+    """The pre-training method that the config asks for, around ``encoder``, which is trained.
 
     New modules get random weights from torch's global generator.
 
-    Parameters
-    ----------
-    settings
-        ``kind`` (``simmim``, ``mae``, ``data2vec`` or ``beit``) and the options of that kind: the
-        arguments of :class:`SimMIM`, :class:`MAE`, :class:`Data2Vec` or :class:`BEiT`. They may
-        also stand in a group named as the kind.
-    encoder
-        Is trained.
-    teacher
-        The fixed teacher of ``beit``.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown kind, an option that the kind does not have, or an impossible value.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
-    ...     method = build_method({"kind": "simmim", "mask_size": 4}, encoder)
-    >>> images = torch.zeros(8, 3, 32, 32)
-    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
-    torch.Size([])
+    ``settings``: ``kind`` and the options of that kind, the arguments of :class:`SimMIM`,
+    :class:`MAE`, :class:`Data2Vec` or :class:`BEiT`; they may also stand in a group named as the
+    kind. ``teacher``: the fixed teacher of ``beit``. Raises ConfigError for an unknown kind, an
+    option that the kind does not have, or an impossible value.
     """
     kinds: dict[str, tuple[str, Callable[..., MaskedObjective]]] = {
         "simmim": ("simmim", SimMIM),
@@ -77,34 +41,11 @@ def build_method(
 def build_two_view(
     settings: Mapping[str, Any], encoder: Encoder, augment: Augment
 ) -> TwoViewObjective:
-    """The method that compares two views, as the config asks for, around ``encoder``.
+    """As :func:`build_method`, of the methods that compare two views.
 
-    New modules get random weights from torch's global generator.
-
-    Parameters
-    ----------
-    settings
-        ``kind`` (``siamese``, ``simclr``, ``moco`` or ``nnclr``) and the options of that kind: the
-        arguments of :class:`Siamese`, :class:`SimCLR`, :class:`MoCo` or :class:`NNCLR`. They may
-        also stand in a group named as the kind.
-    encoder
-        Is trained.
-    augment
-        Makes the views; the loop itself gets :func:`~featlearn.images.methods.two_view.untouched`.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown kind, an option that the kind does not have, or an impossible value.
-
-    Examples
-    --------
-    >>> with seeded(0, "example"):
-    ...     encoder = build_encoder({"kind": "small_resnet"}, 32)
-    ...     method = build_two_view({"kind": "siamese"}, encoder, Augment({"preset": "simclr"}))
-    >>> images = torch.zeros(8, 3, 32, 32, dtype=torch.uint8)
-    >>> method(images, None, Draws((0, "example"), step=0, size=8))["loss"].shape
-    torch.Size([])
+    ``settings``: as there, of :class:`Siamese`, :class:`SimCLR`, :class:`MoCo` or :class:`NNCLR`.
+    ``augment``: makes the views; the loop itself gets
+    :func:`~featlearn.images.methods.two_view.untouched`.
     """
     kinds: dict[str, tuple[str, Callable[..., TwoViewObjective]]] = {
         "siamese": ("siamese", Siamese),

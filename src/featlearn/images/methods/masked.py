@@ -51,7 +51,6 @@ class MaskedObjective(Objective):
         """
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile :meth:`loss` in place; drawing the mask stays outside of the graph."""
         self.loss = torch.compile(self.loss, *args, **kwargs)  # type: ignore[method-assign]
 
 
@@ -143,15 +142,15 @@ def masked_count(ratio: float, number: int) -> int:
     return count
 
 
-def random_order(draws: Draws, number: int, purpose: str = "mask") -> Tensor:
+def random_order(draws: Draws, number: int) -> Tensor:
     """A random order of ``number`` cells for each image: int64 (B, number), on the CPU."""
-    return draws.uniform(purpose, number).argsort(dim=1, stable=True)
+    return draws.uniform("mask", number).argsort(dim=1, stable=True)
 
 
-def random_mask(draws: Draws, grid: tuple[int, int], ratio: float, purpose: str = "mask") -> Tensor:
+def random_mask(draws: Draws, grid: tuple[int, int], ratio: float) -> Tensor:
     """Cells drawn without replacement: bool (B, rows, columns), True is masked, on the CPU."""
     number = grid[0] * grid[1]
-    masked = random_order(draws, number, purpose)[:, : masked_count(ratio, number)]
+    masked = random_order(draws, number)[:, : masked_count(ratio, number)]
     mask = torch.zeros(len(masked), number, dtype=torch.bool)
     return mask.scatter_(1, masked, True).view(-1, *grid)
 

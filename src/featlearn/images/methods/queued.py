@@ -39,9 +39,7 @@ class Queue(nn.Module):
 
     @torch.no_grad()
     def put(self, vectors: Tensor) -> None:
-        """Replace the oldest rows by ``vectors`` (B, width), normalised; of more than fit, the
-        last ones.
-        """
+        """Replace the oldest rows by ``vectors`` (B, width), normalised: by the last that fit."""
         size = len(self.rows)
         fresh = functional.normalize(vectors.detach().float(), dim=1)[-size:]
         own = (self.place + torch.arange(len(fresh), device=self.rows.device)) % size
@@ -129,7 +127,6 @@ class MoCo(TwoViewObjective):
         return functional.cross_entropy(logits, first), found
 
     def after_step(self, step: int, steps: int) -> None:
-        """Put the keys of the step into the queue and move the target towards the network."""
         for keys in self._fresh:
             self.queue.put(keys)
         self._fresh.clear()
@@ -189,7 +186,6 @@ class NNCLR(TwoViewObjective):
         return {"loss": (losses[0] + losses[1]) / 2, "retrieval": found}
 
     def after_step(self, step: int, steps: int) -> None:
-        """Put the projections of the step into the support set."""
         for own in self._fresh:
             self.support.put(own)
         self._fresh.clear()

@@ -24,14 +24,8 @@ class SimMIM(MaskedObjective):
     """Mean absolute error of the predicted pixels, over the masked pixels only (equation (1)).
 
     ``loss = sum over masked pixels |prediction - image| / (masked pixels * 3)``. Every image has
-    the same number of masked pixels. ``mask_size``: side of a mask cell in pixels; the official 32
-    is for images of 192 to 224. ``mask_ratio``: share of masked cells (official 0.6), rounded up to
-    whole cells. ``mask_token``: ``pixels`` or ``stem``, see :class:`MaskToken`; None chooses by the
-    encoder. ``decoder``: ``transformer``, or ``linear``: the official 1x1 convolution and pixel
-    shuffle. ``decoder_depth``: blocks of the transformer: 4 in the paper, 3 in its first version.
-    ``decoder_width``, ``decoder_heads``, ``decoder_mlp_ratio``: of the transformer.
-    ``decoder_stride``: pixels of one cell of the transformer's grid, a multiple of the encoder's
-    stride: a coarser grid is cheaper. None for the encoder's own.
+    the same number of masked pixels. The options are explained with ``simmim`` in
+    docs/configuration.md; ``decoder_stride`` is a multiple of the encoder's stride.
     """
 
     def __init__(
@@ -132,10 +126,8 @@ class MAE(MaskedObjective):
 
     ``loss = mean over masked patches and their pixels (prediction - target)^2``, where the target
     is the patch, by default less its mean and over its standard deviation (section 4.1).
-    ``encoder``: a vision transformer. ``mask_ratio``: share of masked patches (0.75 in the paper),
-    rounded up. ``decoder_depth``, ``decoder_width``, ``decoder_heads``, ``decoder_mlp_ratio``: the
-    decoder's transformer; the paper's has 8 blocks of width 512 with 16 heads.
-    ``normalised_target``: whether each target patch is normalised.
+    ``encoder``: a vision transformer. The options are explained with ``mae`` in
+    docs/configuration.md.
     """
 
     encoder: VisionTransformer

@@ -91,28 +91,15 @@ class Siamese(TwoViewObjective):
 
     Each view goes through the network by itself, so that batch norms see one view at a time.
 
-    Parameters
-    ----------
-    encoder, augment
-        See :class:`TwoViewObjective`.
-    projection
-        Options of :class:`ProjectionHead`.
-    head
-        ``none``, ``identity`` (:class:`IdentityHead`), ``linear`` (:class:`LinearHead`) or ``mlp``
-        (two layers with batch norm and ReLU between).
-    head_hidden
-        Width of the hidden layer of ``mlp``; None for that of the projection.
-    output_norm
-        ``batch`` or ``l2``.
-    momentum
-        Of the moving average that is the target (BYOL; 0.99 in the paper); None for the trained
-        network itself (SimSiam).
-    momentum_schedule
-        ``constant``, or ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL).
-    stop_gradient
-        False lets the gradient pass through the target as well.
-    decay_all
-        Weight decay of all parameters, also of norms and biases.
+    ``encoder``, ``augment``: see :class:`TwoViewObjective`. ``projection``: options of
+    :class:`ProjectionHead`. ``head``: ``none``, ``identity`` (:class:`IdentityHead`), ``linear``
+    (:class:`LinearHead`) or ``mlp`` (two layers with batch norm and ReLU between). ``head_hidden``:
+    width of the hidden layer of ``mlp``; None for that of the projection. ``output_norm``:
+    ``batch`` or ``l2``. ``momentum``: of the moving average that is the target (BYOL; 0.99 in the
+    paper); None for the trained network itself (SimSiam). ``momentum_schedule``: ``constant``, or
+    ``cosine``: from ``momentum`` to 1 by half a cosine (BYOL). ``stop_gradient``: False lets the
+    gradient pass through the target as well. ``decay_all``: weight decay of all parameters, also of
+    norms and biases.
     """
 
     def __init__(
@@ -195,7 +182,6 @@ class Siamese(TwoViewObjective):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        """Groups for the optimiser; weight decay of all parameters, if it was asked for."""
         groups = super().parameter_groups(weight_decay, layer_decay)
         if self.decay_all:
             groups = [{**group, "weight_decay": weight_decay} for group in groups]
@@ -209,7 +195,6 @@ class Siamese(TwoViewObjective):
         return 1 - (1 - momentum) * (1 + math.cos(math.pi * step / steps)) / 2
 
     def after_step(self, step: int, steps: int) -> None:
-        """Move the target towards the trained network."""
         if self.target is not None:
             own = [*self.encoder.parameters(), *self.projection.parameters()]
             follow(self.target.parameters(), own, self.tau(step, steps))

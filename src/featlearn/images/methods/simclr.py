@@ -96,7 +96,6 @@ class SimCLR(TwoViewObjective):
         return {"loss": loss, "retrieval": found}
 
     def _of_others(self, projected: list[Tensor]) -> list[Tensor] | None:
-        """Projections of the images of the other processes."""
         if current().count == 1 or self._draws is None or self._draws.rows is None:
             return None
         rows, size = self._draws.rows, self._draws.size
@@ -154,7 +153,6 @@ class Siblings(Objective):
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        """Those of all networks."""
         return [
             group
             for _, member in self._named()
@@ -162,12 +160,10 @@ class Siblings(Objective):
         ]
 
     def after_step(self, step: int, steps: int) -> None:
-        """What each network does then."""
         for _, member in self._named():
             member.after_step(step, steps)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile each network in place."""
         for _, member in self._named():
             member.compile(*args, **kwargs)
 

@@ -29,11 +29,7 @@ class Data2Vec(MaskedObjective):
     norms of the teacher use the statistics of the batch that it sees. Where a position of the map
     holds several mask cells, it counts by its masked share.
 
-    ``encoder``: the student. ``mask_size``, ``mask_ratio``: side of a cell in pixels, share of
-    masked cells. ``mask_token``: ``pixels`` or ``stem``, see :class:`MaskToken`; None chooses by
-    the encoder. ``top_blocks``: k, the blocks that are averaged (6 in the paper's base model).
-    ``beta``: where the distance turns from squared to absolute (2.0 in the paper's image model).
-    ``tau_start``, ``tau_end``, ``tau_share``: the teacher's schedule.
+    ``encoder``: the student. The options are explained with ``data2vec`` in docs/configuration.md.
     """
 
     teacher: Encoder
@@ -91,7 +87,6 @@ class Data2Vec(MaskedObjective):
         return self.tau_start + passed * (self.tau_end - self.tau_start)
 
     def after_step(self, step: int, steps: int) -> None:
-        """Move the teacher towards the student."""
         follow(self.teacher.parameters(), self.encoder.parameters(), self.tau(step, steps))
 
 
@@ -128,10 +123,7 @@ class BEiT(MaskedObjective):
     position of the map holds several mask cells, it counts by its masked share. The codes must be
     found beforehand, see :meth:`prepare`. ``encoder``: the student. ``teacher``: a pretrained
     encoder, which is not changed. Its map is as fine as the student's, or finer by a whole factor,
-    and is then averaged. ``mask_size``, ``mask_ratio``: side of a cell in pixels, share of masked
-    cells (about 0.4 in the paper, in blocks; ours are single cells). ``mask_token``: ``pixels`` or
-    ``stem``, see :class:`MaskToken`; None chooses by the encoder. ``codes``: number of codes (8192
-    in the paper). ``rounds``: of the clustering.
+    and is then averaged. The options are explained with ``beit`` in docs/configuration.md.
     """
 
     teacher: Encoder

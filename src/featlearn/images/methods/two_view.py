@@ -112,5 +112,4 @@ class TwoViewObjective(Objective):
         return self.judged(self.features(first, second), (first, second))
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile :meth:`pair` in place."""
         self.pair = torch.compile(self.pair, *args, **kwargs)  # type: ignore[method-assign]

@@ -21,12 +21,9 @@ class Classifier(Objective):
     Raises ConfigError if a setting is out of range, or mixes images that have several labels.
     ``classes``: number of classes. ``several``: labels are (N, classes) with 1 yes, 0 no, -1 not
     counted, and the loss is the sum over classes of the binary cross-entropy (VOC), instead of one
-    class an image. ``head_std``: standard deviation of the head's initial weights (normal, cut at
-    two of them); 0 starts from equal probabilities. ``label_smoothing``: share of the target that
-    is spread over all classes (Szegedy et al. 2016). ``mixup``, ``cutmix``: ``alpha`` of the Beta
-    distribution of the mixing shares (Zhang et al. 2018, Yun et al. 2019); 0 for none. With both,
-    one of them at random. ``freeze``: train the head only; the encoder, its norms' statistics
-    included, stays as it is.
+    class an image. The options are explained with ``classifier`` in docs/configuration.md: label
+    smoothing is of Szegedy et al. 2016, mixup of Zhang et al. 2018, CutMix of Yun et al. 2019; with
+    both, one of them at random.
     """
 
     encoder: Encoder
@@ -44,7 +41,7 @@ class Classifier(Objective):
         freeze: bool = False,
     ):
         super().__init__()
-        _check(classes, head_std, label_smoothing, mixup, cutmix, several)
+        _check(classes, several, label_smoothing, head_std=head_std, mixup=mixup, cutmix=cutmix)
         self.encoder, self.classes, self.several = encoder, classes, several
         self.label_smoothing, self.mixup, self.cutmix = label_smoothing, mixup, cutmix
         self.freeze = freeze
@@ -60,7 +57,6 @@ class Classifier(Objective):
             encoder.requires_grad_(False)
 
     def train(self, mode: bool = True) -> Classifier:
-        """Training mode; a frozen encoder stays in evaluation mode."""
         super().train(mode)
         if self.freeze:
             self.encoder.eval()
@@ -105,22 +101,15 @@ class Classifier(Objective):
         return {"loss": (each * counted).sum(1).mean(), "accuracy": right.float().mean()}
 
 
-def _check(
-    classes: int,
-    head_std: float,
-    label_smoothing: float,
-    mixup: float,
-    cutmix: float,
-    several: bool,
-) -> None:
+def _check(classes: int, several: bool, label_smoothing: float, **positive: float) -> None:
     if classes < 2 and not several:
         raise ConfigError(f"classes: {classes}; expected at least 2")
     if not 0 <= label_smoothing < 1:
         raise ConfigError(f"finetuning.label_smoothing: {label_smoothing}; expected in [0, 1)")
-    for name, value in (("head_std", head_std), ("mixup", mixup), ("cutmix", cutmix)):
+    for name, value in positive.items():
         if value < 0:
             raise ConfigError(f"finetuning.{name}: {value}; expected at least 0")
-    if several and (mixup or cutmix):
+    if several and (positive["mixup"] or positive["cutmix"]):
         raise ConfigError("finetuning.mixup, finetuning.cutmix: expected 0 with several labels")
 
 

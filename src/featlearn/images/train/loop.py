@@ -21,10 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.core import optimisers
-from featlearn.core.checkpoint import Checkpoint, Checkpoints, state_digest
 from featlearn.core.devices import tell_compiler
 from featlearn.core.errors import ConfigError, DivergedError, FeatlearnError
-from featlearn.core.loops import Listening, next_place
+from featlearn.core.loops import Checkpoint, Checkpoints, Listening, next_place, state_digest
 from featlearn.core.seeds import derive_seed
 from featlearn.images.rng import Draws
 from featlearn.images.train.distributed import (
@@ -305,44 +304,20 @@ def fit(
     Under ``torchrun`` (see :func:`~featlearn.images.train.distributed.joined`) every process calls
     this with the same arguments and takes its rows of each batch; the first writes checkpoints.
 
-    Parameters
-    ----------
-    objective
-        Is moved to ``device`` and is in evaluation mode at the end.
-    images : (N, 3, S, S) uint8
-        In memory, memory-mapped, or on ``device`` already.
-    labels : (N,) int64 or None
-    augment
-        Makes network inputs of a batch, on the device.
-    settings
-        See :class:`Training`.
-    name
-        Name of the run's random streams, e.g. ``(seed, "images", "simmim", replicate)``.
-    folder
-        Where checkpoints are kept; None for that of the job that runs this, if there is one (see
-        :mod:`featlearn.core.loops`), else for none. A SIGTERM is then obeyed after the
-        running step: the state is saved first.
-    report
-        Called after every step with its number and a function that says what is seen.
-    identity
-        What else the numbers depend on (config of the objective, of the augmentation, of the
-        data), as plain values: a checkpoint with another identity is not resumed.
-
-    Returns
-    -------
-    DataFrame
-        One row every ``record_every``: step (steps done), epoch (epochs done), images (seen so
-        far), learning_rate (of the last step), loss and the objective's further scalars (means
-        over the images since the row before), gradient_norm (before clipping, if there is any).
-
-    Raises
-    ------
-    ConfigError
-        If a setting is unknown or impossible.
-    DivergedError
-        If a loss is not finite.
-    FeatlearnError
-        If a checkpoint cannot be written.
+    ``objective``: is moved to ``device`` and is in evaluation mode at the end. ``images`` (N, 3,
+    S, S) uint8: in memory, memory-mapped, or on ``device`` already. ``labels`` (N,) int64 or
+    None. ``augment``: makes network inputs of a batch, on the device. ``settings``: see
+    :class:`Training`. ``name``: name of the run's random streams, e.g. ``(seed, "images", "simmim",
+    replicate)``. ``folder``: where checkpoints are kept; None for that of the job that runs this,
+    if there is one (see :mod:`featlearn.core.loops`), else for none. A SIGTERM is then obeyed after
+    the running step: the state is saved first. ``report``: called after every step with its number
+    and a function that says what is seen. ``identity``: what else the numbers depend on (config of
+    the objective, of the augmentation, of the data), as plain values: a checkpoint with another
+    identity is not resumed. Returns DataFrame: one row every ``record_every``: step (steps done),
+    epoch (epochs done), images (seen so far), learning_rate (of the last step), loss and the
+    objective's further scalars (means over the images since the row before), gradient_norm (before
+    clipping, if there is any). Raises ConfigError if a setting is unknown or impossible. Raises
+    DivergedError if a loss is not finite. Raises FeatlearnError if a checkpoint cannot be written.
     """
     training = Training.of(settings)
     device, processes = torch.device(device), current()

@@ -45,15 +45,12 @@ class Objective(nn.Module):
         yield self(images, labels, draws)
 
     def clipped(self) -> dict[str, nn.Module]:
-        """Modules whose gradients are clipped each for itself, and how ``gradient_norm`` is
-        prefixed in the history for each.
-        """
+        """Modules whose gradients are clipped each for itself, by the prefix of their norm."""
         return {"": self}
 
     def parameter_groups(
         self, weight_decay: float, layer_decay: float | None = None
     ) -> list[dict[str, Any]]:
-        """Groups for the optimiser; see :func:`parameter_groups`."""
         return parameter_groups(self, weight_decay, layer_decay)
 
     def after_step(self, step: int, steps: int) -> None:

@@ -30,44 +30,8 @@ CHOICES = {
 class Training:
     """Settings of a training; the section ``training`` of a config.
 
-    Parameters
-    ----------
-    epochs, steps
-        Length; exactly one of them is given.
-    batch_size
-        Images of an optimiser step, over all processes.
-    accumulate
-        Parts in which a process computes its share of a batch, to save memory.
-    drop_last
-        True leaves out the images of an epoch that fill no whole batch.
-    optimiser
-        See :func:`featlearn.core.optimisers.build`, also for ``betas``, ``momentum``,
-        ``nesterov`` and ``trust``.
-    learning_rate, warmup_learning_rate, min_learning_rate
-        Largest rate, rate before the warm-up, end of the cosine.
-    scale_from
-        Batch size that the rates are meant for; they then grow linearly with ``batch_size``.
-    schedule, decay_factor
-        See :class:`featlearn.core.schedules.Schedule`.
-    warmup, milestones
-        In epochs if the length is given in epochs, else in steps.
-    layer_decay
-        Factor of the learning rate a layer below the head; None for none.
-    clip
-        Largest norm of the gradient; None for any.
-    precision
-        ``float32``; ``tensorfloat32`` for matrix products and convolutions on CUDA; ``bfloat16``
-        by autocast, with weights and optimiser in float32.
-    channels_last
-        Memory order of images and weights.
-    compile
-        Compile the objective; needs a C++ compiler, without which it runs as it is.
-    sync_batch_norm
-        Statistics of batch norms over all processes.
-    record_every
-        Steps between two rows of the history, or ``epoch``.
-    checkpoint_every
-        ``{"steps": n}`` or ``{"seconds": n}``: at most what an interruption costs.
+    Meanings, bounds and defaults are those of ``training`` in
+    ``workflow/schemas/shared.schema.yaml``, which docs/configuration.md shows.
     """
 
     batch_size: int

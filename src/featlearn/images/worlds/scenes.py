@@ -57,13 +57,6 @@ class ScenePictures:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def targets(self) -> list[dict[str, Tensor]]:
-        """Boxes ``(m, 4)`` and labels ``(m,)`` of each image, without the empty rows."""
-        return [
-            {"boxes": boxes[labels >= 0], "labels": labels[labels >= 0]}
-            for boxes, labels in zip(self.boxes, self.labels, strict=True)
-        ]
-
 
 class Scenes:
     """Scenes of objects of the classes of a world.

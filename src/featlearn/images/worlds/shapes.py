@@ -106,17 +106,23 @@ def sample(dials: ShapeDials, count: int, name: tuple[object, ...]) -> ShapePict
 
     ``name``: of the random streams; each latent has a stream of its own.
     """
-    draw = _Draw(count, name)
-    labels = draw.whole("glyph", len(GLYPHS))
+
+    def uniform(purpose: str, *shape: int) -> Tensor:
+        return torch.rand(count, *shape, generator=generator(*name, purpose))
+
+    def whole(purpose: str, below: int) -> Tensor:
+        return torch.randint(below, (count,), generator=generator(*name, purpose))
+
+    labels = whole("glyph", len(GLYPHS))
     smallest, largest = dials.glyph_size
-    size = smallest + draw.whole("size", largest - smallest + 1)
+    size = smallest + whole("size", largest - smallest + 1)
     room = (dials.image_size - size + 1)[:, None]
-    corner = (draw.uniform("corner", 2).double() * room).long()
-    colour = draw.uniform("colour", 3)
-    slope = (2 * draw.uniform("slope", 3, 2) - 1) * dials.gradient
+    corner = (uniform("corner", 2).double() * room).long()
+    colour = uniform("colour", 3)
+    slope = (2 * uniform("slope", 3, 2) - 1) * dials.gradient
     sign = torch.ones(count)
     if dials.random_sign:
-        sign = 2.0 * draw.whole("sign", 2) - 1
+        sign = 2.0 * whole("sign", 2) - 1
     values = _ground(dials, colour, slope)
     mask = masks(dials.image_size, labels, size, corner)
     values += (dials.contrast * sign)[:, None, None, None] * mask[:, None]
@@ -151,15 +157,3 @@ def _ground(dials: ShapeDials, colour: Tensor, slope: Tensor) -> Tensor:
         line = torch.linspace(-1, 1, side)
         level = level + slope[:, :, :1, None] * line[:, None] + slope[:, :, 1:, None] * line
     return dials.darkest + dials.colour_span * level
-
-
-@dataclass(frozen=True)
-class _Draw:
-    count: int
-    name: tuple[object, ...]
-
-    def uniform(self, purpose: str, *shape: int) -> Tensor:
-        return torch.rand(self.count, *shape, generator=generator(*self.name, purpose))
-
-    def whole(self, purpose: str, below: int) -> Tensor:
-        return torch.randint(below, (self.count,), generator=generator(*self.name, purpose))

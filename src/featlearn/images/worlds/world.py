@@ -56,13 +56,6 @@ class World:
     ``settings``: dials as in :class:`~featlearn.images.config.WorldDials`; absent ones have their
     defaults. Raises ConfigError, naming every key that is unknown, impossible or contradicts
     another.
-
-    Examples
-    --------
-    >>> world = World({"classes": 4, "single_view_share": 0.2})
-    >>> pictures = world.sample(100, (0, "example", "train"))
-    >>> pictures.images.shape
-    torch.Size([100, 3, 32, 32])
     """
 
     def __init__(self, settings: Mapping[str, Any]):

@@ -13,7 +13,7 @@ from torch import Tensor
 from featlearn.core.files import read_tensors
 from featlearn.core.plots import COLOURS, FILLS
 from featlearn.images.cam.cam_folder import photographs, weighted_maps
-from featlearn.images.cam.part_hits import part_use
+from featlearn.images.cam.eigencam import part_use
 from featlearn.images.figures import (
     enlarged,
     height_of,

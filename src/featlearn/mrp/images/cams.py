@@ -18,8 +18,7 @@ from torch.nn import functional
 
 from featlearn.core.frames import tidy
 from featlearn.images.augment import Augment
-from featlearn.images.cam.eigencam import eigen_cam, heat
-from featlearn.images.cam.part_hits import PartUse, part_use
+from featlearn.images.cam.eigencam import PartUse, eigen_cam, heat, part_use
 from featlearn.images.encoders.base import watched
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from featlearn.images.encoders import Encoder
-from featlearn.images.frozen import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, Quality
-from featlearn.images.probes import accuracies
+from featlearn.images.probes import FINE_TUNED, NEIGHBOURS, PROBE, Frozen, Quality, accuracies
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
 from featlearn.images.train.replicate import Weights

@@ -16,11 +16,10 @@ import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs_replicates
-from featlearn.core.exponents import by_size, local_exponents
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, by_size, local_exponents, side_by_side, summary
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
 
 if TYPE_CHECKING:

@@ -70,9 +70,8 @@ def decode(
         raise BrokenImage(f"more pixels than max_pixels ({max_pixels})") from None
     except FileNotFoundError:
         raise BrokenImage("the file is gone") from None
-    except (
-        MemoryError
-    ):  # says nothing of the file: dropped for it, a picture would be lost for good
+    # says nothing of the file: dropped for it, a picture would be lost for good
+    except MemoryError:
         raise
     except Exception as error:  # Pillow's plugins raise errors of many kinds on damaged files
         if isinstance(error, OSError) and error.errno == errno.ELOOP:
