@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from featlearn.core import publish
 from featlearn.core.claim_methods import Claims, claim, of_module, premise
 from featlearn.core.claims import (
     COLUMNS,
@@ -144,15 +141,6 @@ def test_ids_are_known_without_an_import(tmp_path, monkeypatch):
     for name in ("never-a-claim", "fig-1-narrow", "drawn"):
         assert not claim_ids.is_known(f"toy/{name}")
     claim_ids._known.cache_clear()
-
-
-def test_no_analysis_module_imports_torch():
-    files = publish.PACKAGE.glob("*/analysis/*.py")
-    names = [".".join(("featlearn", *file.relative_to(publish.PACKAGE).with_suffix("").parts))
-             for file in files]  # fmt: skip
-    assert "featlearn.looped.analysis.learned" in names
-    told = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0
 
 
 class Lottery(Claims):

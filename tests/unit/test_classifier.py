@@ -46,14 +46,10 @@ def draws(size: int) -> Draws:
 # ------------------------------------------------------------------------------- the objective
 
 
-def test_a_zero_head_starts_at_equal_probabilities():
-    x = torch.randn(6, 3, 8, 8)
-    out = classifier()(x, torch.arange(6) % CLASSES, draws(6))
-    assert out["loss"].item() == pytest.approx(math.log(CLASSES))
-
-
 def test_label_smoothing_spreads_the_target():
     x, y = torch.randn(6, 3, 8, 8), torch.arange(6) % CLASSES
+    at_once = classifier()(x, y, draws(6))["loss"].item()
+    assert at_once == pytest.approx(math.log(CLASSES)), "of a head of zeros"
     ours = classifier(head_std=1.0, label_smoothing=0.2).eval()
     log_p = ours.scores(x).log_softmax(1)
     own, all_ = -log_p.gather(1, y[:, None]).mean().item(), -log_p.mean().item()
@@ -74,16 +70,6 @@ def test_mixed_images_have_mixed_targets(monkeypatch):
     out = ours(x, y, draws(4))
     assert out["loss"].item() == pytest.approx(loss.item())
     assert out["accuracy"] == (scores.argmax(1) == y).float().mean()
-
-
-@pytest.mark.parametrize("kind", ["mixup", "cutmix"])
-def test_mixing_repeats_itself_by_name(kind):
-    x, y = torch.randn(8, 3, 8, 8), torch.arange(8) % CLASSES
-    ours = classifier(head_std=1.0, **{kind: 1.0}).eval()
-    first, again = (ours(x, y, draws(8))["loss"] for _ in range(2))
-    other = ours(x, y, Draws((0, "test"), 1, 8))["loss"]
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
 
 
 def test_several_labels_leave_out_what_does_not_count():

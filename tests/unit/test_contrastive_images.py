@@ -10,8 +10,8 @@ import torch
 
 from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
-from featlearn.contrastive.images.config import ARMS, FIGURE_ARMS, START, ordered, state, trained
-from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class, mean_colour
+from featlearn.contrastive.images.config import ARMS, START, ordered, state
+from featlearn.contrastive.images.experiment import ImageExperiment, Measured, mean_colour
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -31,24 +31,6 @@ def experiment(settings, replicate=0, cache="none"):
 
 
 # --------------------------------------------------------------------------- config
-
-
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
-def test_every_scale_trains_all_that_its_figures_show(scale):
-    images = load({"scale": scale}, ROOT)["contrastive"]["images"]
-    for settings in images.values():
-        pairs = trained(settings)
-        assert len(set(pairs)) == len(pairs)
-        assert {arm for _, arm in pairs} == set(ARMS)
-
-
-def test_an_encoder_is_trained_by_the_arms_of_its_figures_only():
-    wide = load({"scale": "paper"}, ROOT)["contrastive"]["images"]["cifar10"]
-    by_encoder = {}
-    for encoder, arm in trained(wide):
-        by_encoder.setdefault(encoder, set()).add(arm)
-    assert by_encoder["wide"] == {*FIGURE_ARMS["fig-1"], *FIGURE_ARMS["fig-3"]}
-    assert by_encoder["alexnet"] == {*FIGURE_ARMS["fig-2"], *FIGURE_ARMS["fig-4"]}
 
 
 def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
@@ -139,11 +121,6 @@ def test_what_is_measured_of_the_start_and_of_a_training(section):
     assert len(points) == 40
 
 
-def test_images_of_a_figure_are_those_of_all_classes():
-    labels = torch.tensor([2, 0, 1, 0, 2, 1, 0])
-    assert by_class(labels, 6).tolist() == [1, 3, 2, 5, 0, 4]
-
-
 # --------------------------------------------------------------------------- tables and claims
 
 
@@ -172,27 +149,6 @@ def planted(value=lambda arm, quantity: 0.5):
     axes = where | {"arm": [*ARMS], "replicate": range(3), "progress": progress}
     traces = tidy(axes, distance=1 - progress)
     return pd.concat([*frames, halfway_rows(traces)], ignore_index=True)
-
-
-def test_each_figure_finds_its_numbers_in_the_table(section):
-    evaluations = planted()
-    found, read, _ = analysis.images(evaluations, section)
-    assert not found.duplicated(["panel", "figure", "arm", "quantity", "layer"]).any()
-    assert len(read) == len(ARMS) + 1
-    words = analysis.intervals(evaluations, "contrastive-none", **{"accuracy": "class accuracy"})
-    assert words == "accuracy 0.5010 ± 0.0025"
-
-
-def test_pictures_stand_in_a_grid_in_their_order():
-    axes = {"kind": ["feature"], "channel": range(8), "row": range(2), "column": range(2)}
-    pictures = tidy(axes)
-    pictures[["red", "green", "blue"]] = pictures[["channel", "row", "column"]]
-    grid = analysis.mosaic(pictures, "feature")
-    assert grid.shape == (6, 12, 3)
-    assert grid[0, 0].tolist() == [0, 0, 0]
-    assert grid[1, 4].tolist() == [1, 1, 1]
-    assert grid[3, 3].tolist() == [5, 0, 0]
-    assert grid[2, 2].tolist() == [255, 255, 255]
 
 
 def verdicts(section, value, **sizes):

@@ -175,8 +175,9 @@ def test_initial_weights_have_the_norm_asked_for():
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
 def test_descent_equals_autograd(own):
-    for seed in range(4):
+    for seed, lower in enumerate((0.0, 0.0, 0.3)):
         batch, w, b, _ = problem(seed, own=own)
+        b = b - lower  # some are below zero
         found = descent(batch, w, b, 0.7)
         wanted = autograd(batch, w, b, 0.7)
         assert error(found.w, wanted[0]) < 1e-10
@@ -186,15 +187,6 @@ def test_descent_equals_autograd(own):
             assert error(quick, wanted[0]) < 1e-10
 
 
-def test_descent_equals_autograd_for_negative_thresholds():
-    batch, w, b, _ = problem(3)
-    b = b - 0.3
-    assert (b < 0).any()
-    found, wanted = descent(batch, w, b, 1.0), autograd(batch, w, b, 1.0)
-    assert error(found.w, wanted[0]) < 1e-10
-    assert error(found.b, wanted[1]) < 1e-10
-
-
 def test_descent_does_not_cancel_where_the_positive_wins():
     batch, w, b, _ = problem(1, scale=8.0, bias=0.1)
     seen = codes(batch, w, b)
@@ -202,12 +194,6 @@ def test_descent_does_not_cancel_where_the_positive_wins():
     assert kept.min() < 1e-12
     down = descent(batch, w, b, 1.0).w
     assert torch.isfinite(down).all()
-
-
-def test_one_replicate_alone_gives_what_it_gives_in_a_batch():
-    batch, w, b, _ = problem(0)
-    alone = Batch(*(part[1:2] for part in batch))
-    assert torch.allclose(descent(alone, w[1:2], b[1:2], 1.0).w[0], descent(batch, w, b, 1.0).w[1])
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5])
@@ -281,13 +267,6 @@ def test_prototype_values_of_the_exact_baselines():
     assert closed_forms.survival_threshold_rate(SparseCoding(64, 512), 1.2) == pytest.approx(
         0.28, abs=0.01
     )
-
-
-def test_the_posterior_mean_is_finite_everywhere_and_odd():
-    y = torch.tensor([-50.0, -1.0, 0.0, 1.0, 50.0]).double()
-    seen = closed_forms.posterior_mean(y, 0.04, 0.06)
-    assert torch.allclose(seen, -seen.flip(0))
-    assert seen[-1].item() == pytest.approx(1.0)
 
 
 def test_the_loss_floor_lies_below_chance():

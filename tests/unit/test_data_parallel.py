@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.provenance import SOURCE_ROOT
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.train import launch
-from featlearn.images.train.distributed import Processes, joined, running_statistics
+from featlearn.images.train.distributed import Processes, joined
 from featlearn.images.train.launch import Layout, command, run_together
 from featlearn.images.train.loop import _check_smallest, fit
 from featlearn.images.train.plan import Plan, Training
@@ -169,13 +168,6 @@ def test_neighbours_that_are_mixed_stay_together(count, parts):
                 assert Processes(rank, count).rows(size, part, parts).start % 2 == 0
 
 
-def test_the_smallest_batch_that_is_allowed_leaves_no_process_without_an_image():
-    for count in range(1, 6):
-        for size in range(2 * count - 1, 30):
-            rows = [Processes(rank, count).rows(size) for rank in range(count)]
-            assert all(len(range(size)[own]) > 0 for own in rows)
-
-
 def test_a_batch_with_fewer_images_than_processes_is_refused():
     plan = Plan(Training(batch_size=8, learning_rate=1, epochs=1), 25)
     with pytest.raises(
@@ -193,11 +185,6 @@ def test_without_torchrun_there_is_one_process(monkeypatch):
         processes.sum_([tensor])
         processes.copy_first_([tensor])
         assert torch.equal(tensor, torch.ones(3))
-
-
-def test_running_statistics_are_found():
-    found = running_statistics(nn.Sequential(nn.BatchNorm2d(3), nn.Linear(3, 3)))
-    assert [tensor.tolist() for tensor in found] == [[0.0] * 3, [1.0] * 3]
 
 
 # --------------------------------------------------------------------------- together

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from featlearn.core import devices
-from featlearn.core.config import load
 from featlearn.core.devices import prepare
 from unit.test_job_frame import torch_settings
 
@@ -94,16 +93,3 @@ def test_float32_is_float32_on_cuda_too():
     finally:
         for place, old in zip(places, before, strict=True):
             place.fp32_precision = old
-
-
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
-def test_only_the_paper_scale_trains_below_float32(scale):
-    def precisions(value):
-        if isinstance(value, dict):
-            for key, below in value.items():
-                yield from [below] if key == "precision" else precisions(below)
-
-    found = set(precisions(load({"scale": scale}, ROOT)))
-    # the 8-pixel digits are small at every scale
-    assert found == ({"bfloat16", "float32"} if scale == "paper" else {"float32"})
-    assert "# Precision: " in (ROOT / f"config/scale/{scale}.yaml").read_text()

@@ -1,7 +1,6 @@
 """Training of polynomial networks: gradient, optimiser, arms, spectra, what is measured."""
 
 from math import pi
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,15 +8,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from featlearn.core.config import load
 from featlearn.fourier.closed_forms import expected_peak
 from featlearn.fourier.data import labels
 from featlearn.fourier.experiments.training import QUANTITIES, measure_all
 from featlearn.fourier.network import Network, logits, look, norm, normal_start
 from featlearn.fourier.spectra import circuits, folded_power
 from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient, train
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def random(seed: int = 0) -> torch.Generator:
@@ -179,17 +175,3 @@ def test_what_is_measured_of_a_network_does_not_depend_on_the_others():
     assert beside["neurons"].groupby("arm")["neuron"].max().to_dict() == {
         "narrow": 2, "other": 4, "wide": 5,
     }  # fmt: skip
-
-
-def test_accuracies_are_on_their_own_inputs():
-    frame = measured(only=6)["curves"]
-    shares = frame[frame["quantity"].isin(["train", "test"])]["value"]
-    assert shares.between(0, 1).all()
-
-
-# --------------------------------------------------------------------------- config
-
-
-@pytest.fixture(scope="module")
-def section():
-    return load({"scale": "desk"}, ROOT)["fourier"]

@@ -1,14 +1,11 @@
 """The oracles themselves: enumeration, slopes, races, and the controls that train."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.core.stats import side_by_side, summary
 from featlearn.mrp import oracles
 from featlearn.mrp.experiments.oracles import lottery_frame, race_frame
 from featlearn.mrp.kernels import expected_shared
@@ -23,11 +20,6 @@ def instance(kernel_std=0.3, replicates=3):
     return oracles.random_instance(
         streams, ACTIVATION, samples=2, patches=4, dimension=3, kernels=3, kernel_std=kernel_std
     )
-
-
-def test_all_masks_are_there_once():
-    masks = oracles.all_masks(3)
-    assert sorted(map(tuple, masks.tolist())) == sorted(itertools.product((0, 1), repeat=3))
 
 
 def test_enumeration_agrees_with_sampling_of_masks():
@@ -130,25 +122,3 @@ def test_lottery_rows_count_what_they_say():
     first = frame[frame["constant"].isna() & (frame["replicate"] == 0)]
     ratios = first.set_index("quantity")["value"]
     assert ratios["ratio_least"] <= ratios["ratio_mean"] <= ratios["ratio_largest"]
-
-
-def test_a_summary_keeps_the_order_and_shows_gaps():
-    frame = pd.DataFrame(
-        {"model": ["b", "b", "a", "a"], "quantity": ["x", "x", "y", "y"], "value": [1, 3, 5, 5.0]}
-    )
-    table = summary(frame, ["model", "quantity"])
-    assert table["mean"].tolist() == [2, 5]
-    assert table["largest"].tolist() == [3, 5]
-    wide = side_by_side(table, ["model"], "quantity", {"y": "Y", "x": "X"})
-    assert wide.columns.tolist() == ["model", "Y", "X"]
-    assert wide.loc[wide["model"] == "a", "X"].item() == "-"
-    assert wide.loc[wide["model"] == "a", "Y"].item() == "5"
-    assert wide["model"].tolist() == ["b", "a"]
-
-
-def test_rows_named_by_several_columns_keep_their_order():
-    sizes = [(10, 40), (10, 4), (200, 15), (200, 40), (50, 40), (50, 8)]
-    rows = [(k, m, "x", value) for k, m in sizes for value in (1.0, 2.0)]
-    table = summary(pd.DataFrame(rows, columns=["k", "m", "q", "value"]), ["k", "m", "q"])
-    wide = side_by_side(table, ["k", "m"], "q", {"x": "X"})
-    assert list(zip(wide["k"], wide["m"], strict=True)) == sizes

@@ -52,14 +52,8 @@ def test_kernels_are_counted_by_what_they_hold():
         "winners": 4, "impure": 3, "sibling": 2, "cross": 2, "largest": pytest.approx(0.6),
     }  # fmt: skip
     assert held_by_hand().purity()["impure_share"].item() == pytest.approx(3 / 4)
-
-
-def test_no_winner_is_no_impure_share():
     nothing = Capture(torch.zeros(2, 3, 2, 2), 0.3)
     assert nothing.purity()["impure_share"].tolist() == [0, 0]
-
-
-def test_second_best_leaves_out_kernels_whose_strongest_feature_it_is():
     c = torch.tensor([[[[0.9, 0.2]], [[0.5, -0.6]], [[0.1, 0.05]]]])  # (1, 3 kernels, 1, 2)
     torch.testing.assert_close(Capture(c, 0.3).second_best(), torch.tensor([[[0.5, 0.2]]]))
 
