@@ -18,7 +18,6 @@ from featlearn.mrp.images.cams import (
     finer,
     look,
     measured,
-    own_masks,
     readings,
     trained_classifier,
 )
@@ -142,18 +141,6 @@ def test_a_model_of_both_parts_stands_the_loss_of_either(experiment, tests):
     assert (by_part[by_part["quantity"] == "margin_drop"]["value"] > 0.1).all()
     for view in (1, 2):
         assert values(found, f"single_view_{view}")["accuracy"] == 1
-
-
-def test_masks_are_those_of_the_own_parts_in_their_order(tests):
-    multi = tests[0]
-    pictures = multi.pictures
-    rows = torch.arange(len(pictures.labels))[:, None]
-    wanted = pictures.part_masks()[rows, pictures.parts_of_class[pictures.labels]]
-    assert bool((own_masks(pictures, multi.parts) == wanted).all())
-    changed = (multi.without[0] != pictures.images).any(1)
-    assert bool(changed.any((1, 2)).all())
-    coverage = pictures.coverage()[rows, multi.parts][:, 0]
-    assert not bool((changed & (coverage == 0)).any())
 
 
 def test_a_look_gives_the_scores_of_the_plain_pass(experiment):

@@ -8,7 +8,6 @@ import textwrap
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 import torch
 from torch import nn
@@ -331,18 +330,6 @@ def after_step_5(process: subprocess.Popen, act) -> int:
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-def test_a_process_that_stands_still_for_a_while_goes_on(tmp_path, undisturbed):
-    def stop(process):
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(2)
-        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
-        process.send_signal(signal.SIGCONT)
-
-    kept = tmp_path / "kept"
-    assert after_step_5(victim(kept), stop) > 0
-    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
 
 
 FAKED = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))

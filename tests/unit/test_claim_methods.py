@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from types import SimpleNamespace
 
@@ -25,7 +24,6 @@ from featlearn.core.claims import (
     ledger,
     needs,
 )
-from featlearn.core.publishing import claim_ids
 
 GROWTH = pd.DataFrame({"replicate": [0, 1, 2], "value": [1.0, 1.1, 0.9]})
 
@@ -116,31 +114,6 @@ def test_a_quotation_is_short_and_a_frame_that_is_none_is_named():
                "a": claim("s", "q", low=0)(lambda self: self.grwoth)})  # fmt: skip
     with pytest.raises(ValueError, match="claim toy/<lambda>: cannot be measured: 'grwoth'"):
         ledger(list(made(own).values()), {"growth": GROWTH}, {})
-
-
-SOURCE = """
-class A(Claims):
-    def made(cls, config): ...
-    @claim("s", "q", id="fig-{n}-{arm}", each=[{"n": 1, "arm": "wide"}])
-    def of_arm(self): ...
-    @claim("s", "q")
-    def grows_as_printed(self): "never-a-claim"
-    @figure("never")
-    def drawn(self): ...
-"""
-
-
-def test_ids_are_known_without_an_import(tmp_path, monkeypatch):
-    assert list(claim_ids._ids(ast.parse(SOURCE))) == ["fig-{n}-{arm}", "grows-as-printed"]
-    (tmp_path / "toy/analysis").mkdir(parents=True)
-    (tmp_path / "toy/analysis/one.py").write_text(SOURCE)
-    monkeypatch.setattr(claim_ids, "PACKAGE", tmp_path)
-    claim_ids._known.cache_clear()
-    for name in ("grows-as-printed", "digits-grows-as-printed", "fig-1-wide"):
-        assert claim_ids.is_known(f"toy/{name}")
-    for name in ("never-a-claim", "fig-1-narrow", "drawn"):
-        assert not claim_ids.is_known(f"toy/{name}")
-    claim_ids._known.cache_clear()
 
 
 class Lottery(Claims):

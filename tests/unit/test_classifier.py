@@ -119,14 +119,6 @@ def test_a_frozen_encoder_stays_as_it_is():
     assert ours.head.weight.abs().max() > 0
 
 
-def test_layer_decay_reaches_the_encoder_and_spares_the_head():
-    ours = classifier()
-    groups = ours.parameter_groups(0.05, layer_decay=0.5)
-    scale = {id(p): group["lr_scale"] for group in groups for p in group["params"]}
-    assert scale[id(ours.head.weight)] == 1
-    assert scale[id(ours.encoder.conv1.weight)] < scale[id(next(ours.encoder.layer2.parameters()))]
-
-
 # ------------------------------------------------------------------------------- features
 
 

@@ -69,30 +69,6 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     assert told in said
 
 
-def test_a_run_of_ones_own_is_verified_where_it_lies(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "results" / "mine").mkdir(parents=True)
-    assert main(["verify", "--scale", "mine", "--here"]) != 0
-    assert capfd.readouterr().err.startswith("results/mine: no artefact with a record")
-
-
-def complete(script, *words):
-    """What bash offers for the last of ``words``."""
-    told = subprocess.run(
-        ["bash", "-c", f"{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _featlearn; "
-         'printf "%s\\n" "${COMPREPLY[@]}"', "bash", *words],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return told.stdout.split()
-
-
-def test_completion_completes(capsys):
-    assert main(["completion", "bash"]) == 0
-    script = capsys.readouterr().out
-    assert complete(script, "featlearn", "ver") == ["verify"]
-    assert complete(script, "featlearn", "images", "--rep") == ["--replicates"]
-
-
 # --------------------------------------------------------------------------- exit codes and signals
 
 

@@ -58,16 +58,6 @@ def test_fused_passes_give_the_gradients_of_the_plain_ones(
         same(getattr(found, name), getattr(expected, name))
 
 
-def test_layout_is_kept_when_replicates_are_chosen():
-    x, *_ = problem()
-    laid_out = fused.patch_major(x)
-    assert fused.is_patch_major(laid_out)
-    assert not fused.is_patch_major(x)
-    chosen = fused.select(laid_out, torch.tensor([True, False, True]))
-    assert fused.is_patch_major(chosen)
-    same(chosen, x[[0, 2]])
-
-
 def test_choice_follows_from_mode_and_planned_work_alone(compiling_is):
     for mode, small, large in (
         ("never", False, False),

@@ -317,6 +317,14 @@ def faults(section: str, config: dict[str, Any]) -> list[str]:
     return import_module(f"featlearn.{section}.config").faults(config[section])
 
 
+def test_values_at_the_edge_of_what_is_possible_are_valid():
+    config = copy.deepcopy(loaded("desk"))
+    own = config["mrp"]["headline"]
+    own["data"] |= {"patches": 20, "dimension": 20, "sparsity": 10, "main_strength": [1.0, 1.0]}
+    own["pretraining"]["record_every"] = own["pretraining"]["max_steps"]
+    assert faults("mrp", config) == []
+
+
 @pytest.mark.parametrize(
     ("section", "path", "value", "expected"),
     [(section, *row) for section, rows in WRONG.items() for row in rows],

@@ -43,20 +43,6 @@ def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
         _ = absent.images.train
 
 
-def test_real_images_go_through_the_same_experiment(section, tmp_path):
-    settings = section["shapes"]
-    del settings["shapes"]
-    settings["real"] = {"kind": "digits", "size": 16, "shares": {"test": 0.2}}
-    settings["train_images"] = 200
-    own = ImageExperiment("images", "digits", settings, tmp_path, 0, 0)
-    assert len(own.images.classes) == 10
-    assert 190 <= len(own.images.train.labels) <= 210
-    assert own.size == 16
-    encoder, history, _ = own.fitted("normed", "contrastive-crop")
-    assert history["step"].iloc[-1] == 6
-    assert len(Measured(own, "normed", encoder.state_dict()).rows()) > 10
-
-
 # --------------------------------------------------------------------------- experiment
 
 
@@ -70,20 +56,6 @@ def test_arms_share_images_start_and_order_and_replicates_do_not(section):
     starts = [one["first.conv.weight"] for one in weights]
     assert torch.equal(starts[0], starts[1])
     assert not torch.equal(starts[0], starts[2])
-
-
-@pytest.mark.parametrize("arm", ARMS)
-def test_every_arm_trains_and_repeats_itself(section, arm):
-    own = experiment(section["shapes"])
-    encoder, history, trace = own.fitted("normed", arm)
-    assert np.isfinite(history["loss"]).all()
-    assert trace["distance"].iloc[0] == 1
-    assert trace["distance"].iloc[-1] == 0
-    again, _, _ = own.fitted("normed", arm)
-    start = own.encoder("normed").state_dict()
-    for name, value in encoder.state_dict().items():
-        assert torch.equal(value, again.state_dict()[name])
-        assert not torch.equal(value, start[name]) or name.endswith("bias")
 
 
 def test_views_are_what_the_arm_says(section):

@@ -12,11 +12,8 @@ from featlearn.contrastive import closed_forms, model, sampled
 from featlearn.contrastive.data import (
     SparseCoding,
     draw_dictionary,
-    hadamard,
-    label_direction,
     positives,
     random_masks,
-    responses,
     sample,
 )
 from featlearn.contrastive.experiments.identities import instances
@@ -77,19 +74,12 @@ def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
     drawn = draw_dictionary(spec, streams()("d"), complement=True)
     basis = torch.cat([drawn.atoms, drawn.complement()], -1)
     assert torch.allclose(basis.mT @ basis, torch.eye(16, dtype=torch.float64), atol=1e-12)
+    if kind == "hadamard":
+        assert torch.allclose(drawn.atoms.abs(), torch.full_like(drawn.atoms, 1 / 4))
     alone = draw_dictionary(spec, streams()("d"))
     assert torch.allclose(alone.atoms, drawn.atoms, atol=1e-12)
     with pytest.raises(ValueError, match="complement=True"):
         alone.complement()
-
-
-def test_hadamard_matrix_is_the_sylvester_one_and_flat():
-    h = torch.ones(1, 1, dtype=torch.float64)
-    for _ in range(4):
-        h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
-    assert torch.equal(hadamard(16, torch.arange(16)), h)
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    assert torch.allclose(atoms.abs(), torch.full_like(atoms, 1 / 4))
 
 
 def test_a_spec_says_what_it_expects():
@@ -114,18 +104,6 @@ def test_samples_have_the_moments_of_the_definition():
     assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
 
 
-def test_a_replicate_does_not_depend_on_the_others():
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    alone = Streams(0, "contrastive", "test", [2])
-    one = draw_dictionary(SPEC, alone("d")).atoms
-    assert torch.equal(one[0], atoms[2])
-    lone, together = sample(SPEC, one, 9, alone("x")), sample(SPEC, atoms, 9, streams()("x"))
-    assert torch.equal(lone.z[0], together.z[2])
-    # up to rounding: x is a product, and one matrix may take another kernel than a batch of them
-    torch.testing.assert_close(lone.x[0], together.x[2])
-    assert torch.equal(random_masks(5, 7, alone("m"))[0], random_masks(5, 7, streams()("m"))[2])
-
-
 def test_random_masks_are_fair_and_views_complementary():
     masks = random_masks(2000, 16, streams()("m"), dtype=torch.float64)
     assert set(masks.unique().tolist()) == {0.0, 1.0}
@@ -141,15 +119,6 @@ def test_random_masks_are_fair_and_views_complementary():
     first, second = positives(x, streams()("v"), "independent")
     assert (first * second != 0).any()
     assert positives(x, streams()("v"), "none")[0] is x
-
-
-def test_labels_are_of_order_one():
-    direction = label_direction(SPEC, streams()("w"))
-    assert direction.abs().min() >= 0.5
-    assert direction.abs().max() <= 1.5
-    z = torch.tensor([[[1.0, 0, 0, 0, 0, 0, 0, -1]]] * 3)
-    wanted = (direction[:, 0] - direction[:, -1]).float()
-    assert torch.allclose(responses(z, direction)[:, 0], wanted)
 
 
 # ------------------------------------------------------------------------------- model

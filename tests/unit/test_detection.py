@@ -70,19 +70,18 @@ def one_object(images: int, label: int = 0) -> Tensor:
     return pack_targets(boxes, torch.full((images, 1), label))
 
 
-def test_a_box_counts_from_its_threshold_on():
-    # intersection over union 0.62: right at 0.5, 0.55 and 0.6, wrong at the other seven thresholds
+def test_average_precision_of_known_boxes():
     near = detection_precision([found([[0, 0, 10, 6.2]], [0.9], [0])], one_object(1))
     assert near["ap50"] == pytest.approx(1)
     assert near["ap75"] == pytest.approx(0)
     assert near["ap"] == pytest.approx(0.3)
-
-
-def test_a_wrong_box_above_a_right_one_halves_the_precision():
     boxes = [[20, 20, 30, 30], [0, 0, 10, 10]]
     assert detection_precision([found(boxes, [0.9, 0.8], [0, 0])], one_object(1))[
         "ap75"
     ] == pytest.approx(0.5)
+    whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
+    value = detection_precision([whole, nothing], one_object(2))["ap50"]
+    assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5
 
 
 def test_a_difficult_object_is_neither_wanted_nor_wrong():
@@ -92,12 +91,6 @@ def test_a_difficult_object_is_neither_wanted_nor_wrong():
     assert detection_precision([both], targets)["ap75"] == pytest.approx(1)
     one = found([[0, 0, 10, 10]], [0.8], [0])
     assert detection_precision([one], targets)["ap75"] == pytest.approx(1)
-
-
-def test_what_is_not_found_is_missing_from_the_recall():
-    whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
-    value = detection_precision([whole, nothing], one_object(2))["ap50"]
-    assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5
 
 
 # ------------------------------------------------------------------------------- targets

@@ -1,6 +1,5 @@
 """Where a computation runs follows from the config alone; what can be seen of it without a GPU."""
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -17,17 +16,6 @@ from unit.test_job_frame import torch_settings
 __all__ = ["torch_settings"]
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_no_module_chooses_cuda_by_itself():
-    """They ask what a tensor or the given device is; only these name a device of their own."""
-    makers = re.compile(r"\.cuda\(|device\(\"cuda|device=\"cuda|to\(\"cuda|set_default_device")
-    found = {
-        str(path.relative_to(ROOT / "src/featlearn"))
-        for path in (ROOT / "src").rglob("*.py")
-        if makers.search(path.read_text())
-    }
-    assert found <= {"core/devices.py"}  # the GPU of this process
 
 
 def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):

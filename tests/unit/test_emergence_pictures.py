@@ -117,16 +117,6 @@ def test_a_replicate_trains_alone_as_among_others():
     assert (loss_and_accuracy(both, x, y)[1] > 0.8).all()
 
 
-def test_the_regulariser_spreads_the_classes():
-    x = torch.randn(2, 100, 6, generator=generator("x"))
-    net = fc(streams("net"), classes=5)
-    net.c[..., 0] += 5.0
-    y = torch.zeros(2, 100, dtype=torch.long)
-    assert net.scores(x).softmax(-1).mean(1)[:, 0].min() > 0.6
-    Training(200, 0.03).run(net, x, y, also=(x, spreading(20.0, 0.0)))
-    assert net.scores(x).softmax(-1).mean(1).max() < 0.45
-
-
 @pytest.mark.parametrize("batch_size", [None, 30])
 def test_resnets_learn_a_replicate_each(batch_size):
     """With a loss on further inputs; replicates have starts of their own, and share no number."""
@@ -350,11 +340,8 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     assert "mnist" in missing.lower()
     assert state(section["filters"]["pictures"])[1] == ""
     absent = copy.deepcopy(section)
-    for one in (absent["filters"], absent["injected"]["mnist"]):
-        one["pictures"] |= data
+    absent["filters"]["pictures"] |= data
     digests, (line,) = states(absent)
     assert "mnist" in line.lower()
     assert digests["filters"] == {"cifar10": "missing"}
-    assert digests["injected"] == {"mnist": "missing"}
-    assert digests["neurons"].keys() == section["neurons"].keys()
     assert "missing" not in digests["neurons"].values()

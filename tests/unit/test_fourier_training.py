@@ -87,23 +87,6 @@ def test_training_nears_the_maximum_margin_with_pure_neurons():
     assert circuits(end).peak.nanmedian() > 0.85
 
 
-def test_networks_in_a_batch_are_trained_as_alone():
-    k, p = 2, 5
-    index = torch.stack([torch.randperm(25, generator=random(7 + r))[:15] for r in range(2)])
-    training = Training(20, 0.02, 6, "constant")
-    start = normal_start(k, p, 5, 0.3, [random(0), random(1)])
-    both, _ = train(
-        start, batches(index, k, p, training, [random(2), random(3)]), training,
-        torch.tensor([0.1, 0.0]), torch.tensor([0.0, 0.5]), lambda step, own: None,
-    )  # fmt: skip
-    one, _ = train(
-        Network(*(part[1:] for part in start)), batches(index[1:], k, p, training, [random(3)]),
-        training, torch.zeros(1), torch.tensor([0.5]), lambda step, own: None,
-    )  # fmt: skip
-    for first, second in zip(both, one, strict=True):
-        torch.testing.assert_close(first[1:], second)
-
-
 # --------------------------------------------------------------------------- spectra
 
 

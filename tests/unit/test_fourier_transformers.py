@@ -145,9 +145,6 @@ def test_accuracies_of_one_who_knows_the_known(monkeypatch):
     assert torch.allclose(seen["test"], share)
 
 
-# --------------------------------------------------------------------------- grokking
-
-
 def test_the_adder_reads_the_inputs_and_the_sign():
     shape = adder(2, 5, width=8, layers=1, heads=2, head_width=4, hidden=8)
     weights = start(shape, Streams(0, "fourier", "adder", range(2))("start"))
@@ -160,6 +157,9 @@ def test_the_adder_reads_the_inputs_and_the_sign():
     assert torch.allclose(sum_losses(shape, weights, a), expected, atol=1e-6)
     # a network with positions tells orders apart
     assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
+
+
+# --------------------------------------------------------------------------- grokking
 
 
 @pytest.mark.parametrize(("k", "p", "count", "layers"), [

@@ -23,7 +23,7 @@ from featlearn.gradient_features.data import (
 )
 from featlearn.gradient_features.experiments import appendix, lemmas
 from featlearn.gradient_features.model import LOSSES, Network, mixture_truth
-from featlearn.gradient_features.train import descend, first_step, scaled_first_step
+from featlearn.gradient_features.train import descend, scaled_first_step
 
 HINGE = LOSSES["hinge"]
 STREAMS = Streams(0, "gradient_features", "test", range(2))
@@ -38,15 +38,6 @@ def descent():
     first = scaled_first_step(start, inputs, 2.4)
     rate = 0.1 / 20 / inputs.x.norm(dim=-1).mean().item()
     return start, first, list(descend(first, lambda: inputs, rate, 20, HINGE)), rate, inputs
-
-
-def test_the_first_step_is_as_small_as_lemma_b8_says(descent):
-    start, _, _, _, inputs = descent
-    size = inputs.x.norm(dim=-1).mean(-1, keepdim=True)
-    rate = 0.01
-    stepped = first_step(start, inputs, rate, HINGE)
-    assert (stepped.a.abs() <= rate * (size * start.w.norm(dim=-1) + start.b.abs())).all()
-    assert (stepped.w.norm(dim=-1) <= rate * start.a.abs() * size).all()
 
 
 def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
@@ -116,9 +107,6 @@ def test_a_linear_classifier_meets_proposition_3_23_at_one_half():
     assert loss >= printed.fixed_features_loss(k, 5, 1 / math.sqrt(k))
 
 
-LAW, RATIO, GAMMA = Xor(100), 1.236, 0.05
-
-
 def test_a_neuron_is_nice_for_one_cluster_at_most_by_the_sign_of_its_output():
     neurons = built.draw(LAW, RATIO, 5000, generator("nice"))
     found = built.nice(LAW, neurons, GAMMA, LAW.size / 2)
@@ -129,6 +117,9 @@ def test_a_neuron_is_nice_for_one_cluster_at_most_by_the_sign_of_its_output():
     p = built.hit_probability(LAW, neurons, GAMMA, LAW.size / 2)
     assert found.double().mean(0).tolist() == pytest.approx([p / 2] * 4, abs=0.02)
     assert p > 0.05
+
+
+LAW, RATIO, GAMMA = Xor(100), 1.236, 0.05
 
 
 def test_networks_lack_nice_neurons_as_seldom_as_chernoff_says():

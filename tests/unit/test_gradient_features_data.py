@@ -180,10 +180,3 @@ def test_components_say_where_an_input_of_a_parity_is_from():
             assert (own[:, j] == sign).all()
             assert not own[:, [other for other in range(3) if other != j]].any()
     assert (signal[inputs.component[0] == -1].abs() == 1).all()
-
-
-def test_a_replicate_draws_from_its_own_stream():
-    law = LAWS["xor"]
-    three = law.sample(5, streams(3)("own"))
-    alone = law.sample(5, Streams(0, "gradient_features", "test", [2])("own"))
-    torch.testing.assert_close(three.x[2:], alone.x, rtol=0, atol=0)

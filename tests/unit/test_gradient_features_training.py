@@ -102,17 +102,6 @@ def test_the_first_step_turns_neurons_into_the_gradient(law):
     torch.testing.assert_close(stepped.w[:, half:], -stepped.w[:, :half])
 
 
-def test_opposite_neurons_become_equal_if_the_label_has_no_mean():
-    """The second half of Lemma B.71, for uniform parity from the start (B.493)."""
-    law = UniformParity(7, 4)
-    network = start(law, ratio=0.3)  # a threshold that no sum of signs meets
-    w = network.w.sign()
-    support = law.support()
-    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
-    stepped = train.first_step(network._replace(w=w), inputs, 1.0, HINGE)
-    torch.testing.assert_close(stepped.w[:, :4], stepped.w[:, 4:8])
-
-
 def test_descent_of_the_output_layer_keeps_the_bound_of_smooth_convex_losses():
     """Gap after T steps of size 1 / L: at most L |a - a*|^2 / (2 T) (Theorem 3.4, second stage)."""
     law, loss = Xor(8), LOSSES["logistic"]

@@ -129,7 +129,7 @@ def test_pictures_make_their_own_channel_large_and_do_not_depend_on_the_others()
     assert all(parameter.grad is None for parameter in net.parameters())
 
 
-def test_chroma_is_what_lies_across_grey():
+def test_chroma_and_roughness_of_known_pictures():
     grey = normal(4, 1, 6, 6).expand(-1, 3, -1, -1)
     torch.testing.assert_close(chroma_share(grey), torch.zeros(4, dtype=torch.float64))
     opponent = normal(4, 1, 6, 6) * torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1, 1)
@@ -137,9 +137,6 @@ def test_chroma_is_what_lies_across_grey():
     assert float(chroma_share(normal(1, 3, 200, 200))) == pytest.approx(2 / 3, abs=0.01)
     with pytest.raises(ValueError, match="signal: expected one that is not zero"):
         chroma_share(torch.zeros(1, 3, 4, 4))
-
-
-def test_roughness_tells_noise_from_what_is_flat():
     assert float(roughness(normal(1, 3, 200, 200))) == pytest.approx(0.75, abs=0.01)
     flat = torch.repeat_interleave(torch.repeat_interleave(normal(1, 3, 4, 4), 2, 2), 2, 3)
     assert float(roughness(flat)) == pytest.approx(0, abs=1e-6)

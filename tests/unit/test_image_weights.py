@@ -5,7 +5,6 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
-from torchvision.models import resnet18
 from torchvision.models.vision_transformer import VisionTransformer as Reference
 
 import featlearn
@@ -21,7 +20,7 @@ from featlearn.images.rng import Draws
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
-from featlearn.images.weights import find_weights, interpolate_positions, load_weights
+from featlearn.images.weights import find_weights, load_weights
 from unit.test_image_encoders import EVERY
 
 SMALL = {"kind": "small_resnet", "widths": [4, 8]}
@@ -154,15 +153,6 @@ def test_the_encoder_of_a_pretraining_is_taken_and_the_rest_left(path, kind):
     assert not any(name.startswith("encoder.") for name in loaded.ignored)
 
 
-def test_a_head_is_handed_over_and_not_loaded(path):
-    reference = resnet18(num_classes=7)
-    save_file(clones(reference.state_dict()), path)
-    encoder = build({"kind": "resnet18"})
-    loaded = load_weights(encoder, path)
-    assert torch.equal(loaded.head["weight"], reference.fc.weight)
-    assert torch.equal(loaded.head["bias"], reference.fc.bias)
-
-
 def test_torchvision_vision_transformer(path):
     reference = Reference(16, 4, 2, 2, 16, 64, num_classes=5).eval()
     torch.nn.init.normal_(reference.class_token)
@@ -231,21 +221,6 @@ def test_positions_are_interpolated_for_another_image_size(path):
     assert without.pos_embed.shape == (1, 64, 16)
 
 
-def test_the_same_grid_keeps_positions_and_a_grid_without_square_is_refused():
-    positions = torch.randn(1, 25, 8)
-    torch.testing.assert_close(interpolate_positions(positions, (5, 5)), positions)
-    with pytest.raises(FeatlearnError, match="24 positions; expected those of a square grid"):
-        interpolate_positions(positions[:, 1:], (5, 5))
-
-
-def test_fixed_positions_of_another_size_are_not_taken(path):
-    save_file(clones(build(VIT | {"positions": "sin_cos"}, 16, seed=1).state_dict()), path)
-    encoder = build(VIT | {"positions": "sin_cos"}, 32)
-    wanted = encoder.pos_embed.clone()
-    load_weights(encoder, path)
-    assert torch.equal(encoder.pos_embed, wanted)
-
-
 # ---------------------------------------------------------------------------------------- faults
 
 
@@ -272,13 +247,6 @@ def test_names_may_differ_where_that_is_said(path):
     loaded = load_weights(encoder, path, may_differ=["norm.*", "fc_norm.*"])
     assert loaded.kept == ("fc_norm.weight", "fc_norm.bias")
     assert set(loaded.ignored) == {"norm.weight", "norm.bias"}
-
-
-@pytest.mark.parametrize("name", ["w.safetensors", "w.pth"])
-def test_a_damaged_file_is_named(tmp_path, name):
-    (tmp_path / name).write_bytes(b"not a checkpoint")
-    with pytest.raises(FeatlearnError, match=name):
-        load_weights(build(SMALL), tmp_path / name)
 
 
 # ----------------------------------------------------------------------------------------- names

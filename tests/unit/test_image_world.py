@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.config import MOST_PARTS, PART_KINDS
-from featlearn.images.worlds.parts import SHAPES, alphabet, draw_stamps, jitter, tight_boxes
+from featlearn.images.worlds.parts import alphabet, draw_stamps, jitter, tight_boxes
 from featlearn.images.worlds.scenes import Scenes
 from featlearn.images.worlds.world import BLOCK, Pictures, World, erase
 
@@ -60,7 +59,7 @@ def own_strengths(pictures: Pictures) -> torch.Tensor:
 # ------------------------------------------------------------------------- which parts, how strong
 
 
-def test_classes_views_and_single_view_images_have_their_probabilities(drawn):
+def test_classes_views_and_strengths_have_their_probabilities(drawn):
     for label in range(4):
         assert frequency_fits(drawn.labels == label, 1 / 4)
     assert frequency_fits(drawn.single_view, 0.4)
@@ -68,18 +67,12 @@ def test_classes_views_and_single_view_images_have_their_probabilities(drawn):
     strong = drawn.view[drawn.single_view]
     assert set(strong.tolist()) == {0, 1}
     assert frequency_fits(strong == 0, 1 / 2)
-
-
-def test_strengths_are_uniform_in_their_ranges(drawn):
     own = own_strengths(drawn)
     weak = drawn.single_view[:, None] & (drawn.view[:, None] != torch.arange(2))
     assert uniform_fits(own[~weak], 0.8, 1.0)
     assert uniform_fits(own[weak], 0.4, 0.5)
     off = drawn.strengths[~drawn.own]
     assert uniform_fits(off[off > 0], 0.2, 0.4)
-
-
-def test_a_part_of_another_class_is_there_with_probability_s_over_k(drawn):
     off = drawn.strengths[~drawn.own] > 0
     assert off.numel() == COUNT * 6
     assert frequency_fits(off, 1.2 / 4)
@@ -127,16 +120,6 @@ def test_the_share_of_single_view_images_shifts_no_other_draw(drawn):
 
 
 # ------------------------------------------------------------------------------- places, masks
-
-
-@pytest.mark.parametrize("placement", ["random", "cells", "fixed", "group"])
-def test_parts_lie_in_the_image_and_do_not_overlap(placement):
-    settings = {**SMALL, "placement": placement, "sparsity": 4}  # all parts that find room
-    pictures = World(settings).sample(300, NAME)
-    assert ((pictures.strengths > 0).sum(1) == 8).all()
-    assert (pictures.coverage() > 0).sum(1).max() == 1
-    assert pictures.boxes.min() >= 0
-    assert pictures.boxes.max() <= 24
 
 
 def test_random_places_reach_every_pixel_alike():
@@ -197,17 +180,6 @@ def test_an_image_is_its_background_with_its_parts_over_it():
         assert (found.int() - (wanted * 255).round().int()).abs().max() <= 1  # the last bit
 
 
-def test_erasing_a_part_changes_its_pixels_and_no_others():
-    """On plain grey every colour of a part shows."""
-    pictures = World({**SMALL, "background": 0, "noise": 0}).sample(200, NAME, single_view_share=0)
-    coverage, number = pictures.coverage(), torch.arange(200)
-    for view in range(2):
-        part = pictures.parts_of_class[pictures.labels, view]
-        changed = (erase(pictures, part) != pictures.images).any(1)
-        assert changed[pictures.part_masks()[number, part]].all()
-        assert not changed[coverage[number, part] == 0].any()
-
-
 def test_erasing_restores_the_background_and_its_noise_to_the_bit():
     pictures = World({**SMALL, "noise": 0.1}).sample(100, NAME)
     parts = pictures.strengths > 0
@@ -244,24 +216,6 @@ def test_noise_has_its_standard_deviation():
 
 
 # --------------------------------------------------------------------------------- parts, classes
-
-
-@pytest.mark.parametrize("kind", PART_KINDS)
-def test_all_parts_of_an_alphabet_look_different(kind):
-    parts = alphabet(MOST_PARTS, [kind], seed=2)
-    assert len({(part.shape, part.texture, part.colours) for part in parts}) == MOST_PARTS
-    assert len({part.name for part in parts}) == MOST_PARTS
-    assert len({part.shape for part in parts[: len(SHAPES)]}) == len(SHAPES)
-    assert alphabet(7, [kind], seed=2) == parts[:7]
-    assert alphabet(7, [kind], seed=3) != parts[:7]
-
-
-def test_kinds_go_with_the_views():
-    world = World({**SMALL, "part_kinds": ["colour", "texture"]})
-    for part in world.parts[1::2]:
-        assert part.name.startswith("grey ")
-    for part in world.parts[::2]:
-        assert part.texture == "shaded"
 
 
 def test_stamps_hold_the_whole_part_at_every_jitter():
@@ -352,13 +306,6 @@ def test_scenes_have_boxes_and_classes(scenes):
         assert frequency_fits(scenes.labels[there] == label, 1 / 4)
     for target, labels in zip(scenes.targets(), scenes.labels, strict=True):
         assert len(target["boxes"]) == len(target["labels"]) == int((labels >= 0).sum())
-
-
-def test_the_number_of_objects_is_uniform_where_there_is_room():
-    roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
-    count = (roomy.sample(120, NAME).labels >= 0).sum(1)
-    for objects in (1, 2, 3):
-        assert frequency_fits(count == objects, 1 / 3)
 
 
 def test_boxes_are_tight_around_what_is_seen_of_an_object():

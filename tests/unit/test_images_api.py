@@ -3,7 +3,6 @@
 import ast
 import doctest
 import re
-import types
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from torchvision.models import VisionTransformer, resnet18
 from featlearn import images
 from featlearn.command import main
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images import API, api, pretrained
+from featlearn.images import API, api
 from featlearn.images.pretrained import positions
 
 ROOT = Path(__file__).parents[2]
@@ -103,20 +102,6 @@ def test_a_dataset_gives_the_same_pictures_in_every_kind():
         assert same(images.read(Pairs(kind), size=24), first)
 
 
-def test_the_same_arguments_give_the_same_network(here):
-    one, two = (images.fit("flowers", epochs=1, size=16) for _ in range(2))
-    for name, value in one.state_dict().items():
-        assert torch.equal(two.state_dict()[name], value)
-    assert images.probe(one, "flowers").accuracy == images.probe(two, "flowers").accuracy
-
-
-@pytest.mark.parametrize(("method", "kind"), [("mae", "vit"), ("data2vec", "vit")])
-def test_other_methods_and_encoders(method, kind, here):
-    encoder = {"kind": kind, "width": 16, "depth": 1, "heads": 2, "patch": 8}
-    network = images.fit("flowers", method=method, encoder=encoder, epochs=1, size=32)
-    assert images.heat_maps(network, ["flowers/rose/1.png"]).shape == (1, 32, 32)
-
-
 @pytest.mark.parametrize(("name", "size"), [("resnet18", 32), ("mobilenet_v3_small", 32)])
 def test_a_network_of_torchvision_is_pre_trained_by_name(name, size, here, tmp_path, capsys):
     network = images.fit("flowers", encoder=f"torchvision:{name}", epochs=1, size=2 * size)
@@ -191,45 +176,3 @@ def test_tokens_of_a_transformer_are_a_grid():
 def test_what_cannot_be_is_told_in_words(act, told):
     with pytest.raises(FeatlearnError, match=re.escape(told)):
         act()
-
-
-def test_a_map_of_weights_by_name_from_the_command_line(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
-    torch.manual_seed(0)
-    torch.save(resnet18().state_dict(), tmp_path / "hub/checkpoints/resnet18-f37072fd.pth")
-    picture(0, 0).save("a.png")
-    assert main(["cam", "torchvision:ResNet18_Weights.IMAGENET1K_V1", "a.png"]) == 0
-    assert Image.open("maps/a-cam.png").size == (448, 224)
-    assert main(["cam", "torchvision:ResNet50_Weights.IMAGENET1K_V2", "a.png"]) == 2
-    assert "put resnet50-11ad3fa6.pth" in capsys.readouterr().err
-
-
-def test_timm_is_asked_by_name_and_told_where_it_is_missing(monkeypatch):
-    def create_model(name, pretrained):
-        assert not pretrained
-        if name != "resnet18":
-            raise RuntimeError(f"Unknown model ({name})")
-        made = resnet18()
-        made.pretrained_cfg = {"input_size": (3, 96, 96), "mean": [0.5] * 3, "std": [0.5] * 3}
-        return made
-
-    # stands for the library, which is not locked
-    stub = types.SimpleNamespace(create_model=create_model)
-    monkeypatch.setattr(pretrained, "import_module", {"timm": stub}.__getitem__)
-    network = images.network("timm:resnet18", weights=False)
-    assert network.size == 96
-    assert images.heat_maps(network, torch.zeros(1, 3, 96, 96, dtype=torch.uint8)).shape[1:] == (
-        96,
-        96,
-    )
-    with pytest.raises(ConfigError, match="Unknown model"):
-        images.network("timm:nothing", weights=False)
-
-    def missing(_):
-        raise ImportError
-
-    monkeypatch.setattr(pretrained, "import_module", missing)
-    with pytest.raises(FeatlearnError, match="timm is not installed"):
-        images.network("timm:resnet18", weights=False)

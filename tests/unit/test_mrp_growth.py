@@ -213,14 +213,11 @@ def hits_frame(slope=1.0, late=()):
     return pd.DataFrame(rows, columns=names)
 
 
-def test_fits_recover_a_known_line():
+def test_fits_and_delays_of_known_arrivals():
     found = fits(hits_frame(slope=1.03), "mae")
     np.testing.assert_allclose(found["slope"], 1.03)
     np.testing.assert_allclose(found["r_squared"], 1)
     assert fits(hits_frame(late=[1]), "mae")["r_squared"].max() < 0.99
-
-
-def test_delay_and_first_arrival_are_counted():
     frame = hits_frame(late=[1])
     assert delayed(frame, "mae")["value"].tolist() == [0.25] * 3
     first = with_ratio(frame, "mae")

@@ -4,15 +4,7 @@ import pandas as pd
 import pytest
 
 from featlearn.mrp.analysis.images_gain import Gain
-from featlearn.mrp.images.labels import (
-    AUGMENTED,
-    PIXELS,
-    PLAIN,
-    PRETRAINED,
-    SUPERVISED,
-    Arm,
-    arms,
-)
+from featlearn.mrp.images.labels import AUGMENTED, PIXELS, PLAIN, PRETRAINED, SUPERVISED, Arm, arms
 
 ARMS = [*arms([10, 40], 150, {10: 320, 40: 1280}), Arm(PIXELS, 0, PLAIN, 0)]
 GAIN = {claim.claim: claim.measure for claim in Gain({})}
