@@ -11,10 +11,9 @@ import pytest
 
 from featlearn.command import main
 from featlearn.command.flow import followed, settings_of, workflow
-from featlearn.core.config import load
 from featlearn.core.errors import ConfigError
 from featlearn.core.files import write_parquet
-from featlearn.own_images.command import estimate, fitting, steps_of, write_curves
+from featlearn.own_images.command import fitting, write_curves
 
 
 def test_settings_lead_into_groups():
@@ -149,15 +148,3 @@ def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
     seen.Reload()
     assert sorted(seen.Tags()["scalars"]) == ["learning_rate", "loss"]
     assert [(one.step, one.value) for one in seen.Scalars("loss")] == [(2, 3.0), (4, 1.5)]
-
-
-def test_an_estimate_counts_all_steps_and_grows_with_them(tmp_path):
-    def settings(epochs):
-        own = fitting(tmp_path, 60, 32, 2)
-        own["encoder"] = {"small_resnet": {"widths": [4, 8]}}
-        own["pretraining"]["training"]["epochs"] = epochs
-        own["pretraining"]["objective"] = {"simmim": {"mask_size": 4}}
-        return load({"real_images": {"own": own}}, workflow())["real_images"]["own"]
-
-    assert steps_of(settings(30), 48) == (180, 400)
-    assert 12 < estimate(settings(1), 48, 2) < estimate(settings(3000), 48, 2)

@@ -23,64 +23,47 @@ from featlearn.images.config import SceneDials, WorldDials
 from featlearn.mrp.images import config as image_config
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["scale", "steps", "data"],
-    "properties": {
-        "scale": {"type": "string"},
-        "run": {"type": "string", "pattern": "^[a-z]*$", "default": ""},
-        "papers": {"type": "array", "uniqueItems": True, "default": []},
-        "seed": {"type": "integer", "minimum": 0, "default": 0},
-        "device": {"enum": ["auto", "cpu", "cuda"], "default": "cpu"},
-        "steps": {"type": "integer", "minimum": 1, "maximum": 100},
-        "limit": {"type": ["integer", "null"], "default": None},
-        "data": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["patches", "sparsity"],
-            "properties": {
-                "patches": {"type": "integer", "minimum": 1},
-                "sparsity": {"type": "number"},
-                "noise": {"$ref": "#/$defs/rate", "default": 0.02},
-                "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-                "range": {"$ref": "#/$defs/range", "default": [1.0, 1.5]},
-                "flag": {"type": "boolean"},
-            },
-        },
-        "training": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "rate": {"type": "number", "default": 0.5},
-                "inner": {
-                    "type": "object",
-                    "properties": {"record_every": {"type": "integer", "default": 20}},
-                },
-                "factor": {"type": "number"},
-            },
-        },
-        "sets": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "required": ["size"],
-                "properties": {"size": {"type": "integer"}, "share": {"type": "number"}},
-            },
-        },
-        "bare": {"type": "object", "properties": {"needed": {"type": "number"}}},
-    },
-    "$defs": {
-        "rate": {"type": "number", "minimum": 0},
-        "range": {
-            "type": "array",
-            "items": {"type": "number"},
-            "minItems": 2,
-            "maxItems": 2,
-        },
-    },
-}
+SCHEMA = yaml.safe_load("""
+type: object
+additionalProperties: false
+required: [scale, steps, data]
+properties:
+  scale: { type: string }
+  run: { type: string, pattern: "^[a-z]*$", default: "" }
+  papers: { type: array, uniqueItems: true, default: [] }
+  seed: { type: integer, minimum: 0, default: 0 }
+  device: { enum: [auto, cpu, cuda], default: cpu }
+  steps: { type: integer, minimum: 1, maximum: 100 }
+  limit: { type: [integer, "null"], default: null }
+  data:
+    type: object
+    additionalProperties: false
+    required: [patches, sparsity]
+    properties:
+      patches: { type: integer, minimum: 1 }
+      sparsity: { type: number }
+      noise: { $ref: "#/$defs/rate", default: 0.02 }
+      share: { type: number, exclusiveMinimum: 0, exclusiveMaximum: 1 }
+      range: { $ref: "#/$defs/range", default: [1.0, 1.5] }
+      flag: { type: boolean }
+  training:
+    type: object
+    additionalProperties: false
+    properties:
+      rate: { type: number, default: 0.5 }
+      inner: { type: object, properties: { record_every: { type: integer, default: 20 } } }
+      factor: { type: number }
+  sets:
+    type: object
+    additionalProperties:
+      type: object
+      required: [size]
+      properties: { size: { type: integer }, share: { type: number } }
+  bare: { type: object, properties: { needed: { type: number } } }
+$defs:
+  rate: { type: number, minimum: 0 }
+  range: { type: array, items: { type: number }, minItems: 2, maxItems: 2 }
+""")
 
 
 def valid() -> dict:

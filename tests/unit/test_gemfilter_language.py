@@ -3,16 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
-from featlearn.core.claims import declared
 from featlearn.core.config import fill_defaults, read_schema
 from featlearn.core.errors import FeatlearnError
 from featlearn.gemfilter import benchmark, config, haystack
-from featlearn.gemfilter.analysis import needle as shown
-from featlearn.gemfilter.experiments import costs, longbench, needle
+from featlearn.gemfilter.experiments import costs, longbench
 from featlearn.gemfilter.generation import Meter, answer
 from featlearn.gemfilter.longbench import TASKS
 from featlearn.gemfilter.selection import Method
@@ -67,24 +64,6 @@ def test_a_needle_stands_at_the_end_of_a_sentence(section, depth, leak):
     assert prompt.tokens.count(0) == 1 + (2 if leak else 0)
     assert (prompt.tokens[start - 1] == 0 or prompt.tokens[start - 2] == 0) == leak
     assert 700 - 60 < len(prompt.tokens) < 900
-
-
-def test_needles_of_a_folder(section):
-    assert config.readers(section, "haystack") == ["tiny"]
-    own = config.reader(section, "tiny")
-    frames = needle.measure(job(section, depths=3, prompts=2, own=own))
-    scores = frames["scores"]
-    assert set(scores["n"]) == {420, 520}
-    assert set(scores["network"]) == {"tiny"}
-    assert len(scores) == 2 * 3 * scores["arm"].nunique()
-    assert scores["value"].between(0, 1).all()
-    assert (frames["layers"]["layer"].max(), frames["layers"]["depth"].unique().tolist()) == (
-        2,
-        [0.5],
-    )
-    assert frames["maps"].groupby(["n", "method", "head", "layer"]).size().eq(48).all()
-    for claim in declared(shown, section):
-        assert np.isfinite(claim.measure(frames)).all()
 
 
 def test_with_all_tokens_kept_a_needle_is_answered_as_by_generate(section):

@@ -280,7 +280,7 @@ def pixels(count=3, size=32):
     return torch.randint(256, (count, 3, size, size), generator=values, dtype=torch.uint8)
 
 
-@pytest.mark.parametrize("settings", EVERY)
+@pytest.mark.parametrize("settings", EVERY[::3])
 def test_an_encoder_comes_back_with_its_features(settings, tmp_path):
     made = encoder(settings)
     write_tensors(described(made, NORMAL, "simmim", {}), tmp_path / "w.safetensors")

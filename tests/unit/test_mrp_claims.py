@@ -60,16 +60,7 @@ def test_fine_tuning_must_fit_and_keep_every_feature(kept, loss, wanted):
 
 def hits(case: str, arrives: Callable[[int], float]) -> pd.DataFrame:
     rows = [
-        (
-            case,
-            sigma,
-            r,
-            f,
-            time := (f + 2) * 100 / sigma,
-            time,
-            time * arrives(f) * (1 + 1e-9 * r),
-            1e3,
-        )
+        (case, sigma, r, f, time := (f + 2) * 100 / sigma, time, time * arrives(f) + 1e-6 * r, 1e3)
         for sigma in (1.0, 2.0)
         for r in range(REPLICATES)
         for f in range(4)
