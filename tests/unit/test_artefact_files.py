@@ -80,9 +80,6 @@ def test_a_damaged_file_is_named(tmp_path, kind, damage):
         read_parquet(path) if kind == "Parquet" else read_tensors(path)
 
 
-# ------------------------------------------------------------------------------- safetensors
-
-
 def test_tensors_come_back_as_they_were_written(tmp_path):
     written = tensors() | {"followed by autograd": torch.ones(2, requires_grad=True)}
     write_tensors(written, tmp_path / "w.safetensors")

@@ -184,9 +184,6 @@ def test_only_the_last_two_checkpoints_stay(tmp_path):
     assert steps == [f"{step:09d}.{kind}" for step in (10, 12) for kind in ("json", "safetensors")]
 
 
-# ------------------------------------------------------------------------------- whose it is
-
-
 def started(changed):
     """Other weights, where no setting is changed."""
     return TinyClassifier(seed=int(not changed))

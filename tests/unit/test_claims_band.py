@@ -152,9 +152,6 @@ def test_one_number_a_replicate_is_read_or_refused():
         per_replicate(frame)
 
 
-# --------------------------------------------------------------------------- what a replicate is
-
-
 def count_of(values, frame, low=0.0, high=0.9, **more):
     """The row of a claim that gives ``values`` after it has read a frame."""
     one = replace(

@@ -148,9 +148,6 @@ def test_an_output_that_is_not_finite_is_named():
         extract(Broken(), images, plain)
 
 
-# ------------------------------------------------------------------------------- accuracies
-
-
 def test_accuracies_of_multi_view_and_single_view_images_are_apart():
     predicted = torch.tensor([0, 1, 0, 0, 1, 1])
     labels = torch.tensor([0, 1, 1, 0, 1, 0])

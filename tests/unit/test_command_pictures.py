@@ -184,9 +184,6 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
     assert not list(here.glob(".export-*"))
 
 
-# --------------------------------------------------------------------------- headers
-
-
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

@@ -74,9 +74,6 @@ def found(change: dict) -> list[str]:
     return list(faults(merge(valid(), change), SCHEMA))
 
 
-# ------------------------------------------------------------------------------- merging
-
-
 def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
     base = {"a": 1, "group": {"x": 1, "deep": {"y": 2, "z": 3}}, "list": [1, 2]}
     change = {"group": {"deep": {"y": 9}}, "list": [5], "new": {"k": 1}}
@@ -88,9 +85,6 @@ def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
         "new": {"k": 1},
     }
     assert (base, change) == kept
-
-
-# ------------------------------------------------------------------------------- defaults
 
 
 def test_absent_keys_get_their_defaults_and_given_ones_stay():

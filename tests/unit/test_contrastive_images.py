@@ -30,9 +30,6 @@ def experiment(settings, replicate=0, cache="none"):
     return ImageExperiment("images-validation", "shapes", settings, cache, 0, replicate)
 
 
-# --------------------------------------------------------------------------- config
-
-
 def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     gpu = load({"scale": "gpu"}, ROOT)["contrastive"]["images"]
     assert ordered(gpu) == ["shapes", "cifar10"]

@@ -157,9 +157,6 @@ def test_reduced_precision_is_accepted_and_other_input_is_not():
         eigen_cam(torch.zeros(2, 3, 4))
 
 
-# ------------------------------------------------------------------------------- tokens, heat
-
-
 @pytest.mark.parametrize("leading", [0, 1, 2])
 def test_tokens_are_laid_out_row_by_row(leading):
     tokens = torch.arange(2 * (leading + 6) * 3.0).reshape(2, leading + 6, 3)
@@ -168,9 +165,6 @@ def test_tokens_are_laid_out_row_by_row(leading):
     assert torch.equal(maps[1, :, 1, 2], tokens[1, leading + 5])
     with pytest.raises(ValueError, match="expected 1 leading ones and 4 x 4"):
         token_maps(tokens, (4, 4))
-
-
-# --------------------------------------------------------------------------- part_use
 
 
 @pytest.fixture

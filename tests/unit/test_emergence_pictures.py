@@ -330,9 +330,6 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
     assert not wide["gaussian", "mixture"].equals(wide["gaussian-25", "mixture"])
 
 
-# ------------------------------------------------------------------------------------- configs
-
-
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     data = {"data": {"kind": "mnist", "path": str(tmp_path), "size": 28}}
     digest, missing = state(data)

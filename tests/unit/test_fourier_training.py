@@ -123,9 +123,6 @@ def test_a_neuron_is_single_only_if_all_its_vectors_agree():
     assert seen.frequency[0, :, 1].tolist() == [1, 2, 1]
 
 
-# --------------------------------------------------------------------------- the experiment
-
-
 def cells(replicates: int = 2, **arms: int) -> dict:
     training = {"steps": 12, "rate": 0.01, "batch_size": 10, "schedule": "cosine", "warmup": 2}
     return {

@@ -239,9 +239,6 @@ def test_passages_are_first_steps_or_censored():
     ]  # fmt: skip
 
 
-# --------------------------------------------------------------------------- claims
-
-
 def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict[str, pd.DataFrame]:
     return {"passages": pd.DataFrame([
         {"cell": cell, "split": split, "model": "transformer", "replicate": 0, "fitted": 100,

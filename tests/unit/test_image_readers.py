@@ -254,8 +254,6 @@ def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
     assert splits["train"].classes == splits["test"].classes == ("n01", "n02")
     assert splits["test"].labels.tolist() == [0, 1]
     assert splits["test"].faults["file"].tolist() == ["c.JPEG"]
-    with pytest.raises(FeatlearnError, match=r"image-net\.org"):
-        open_images(settings | {"path": str(tmp_path / "no")}, tmp_path / "cache")
 
 
 # ------------------------------------------------------------------------------------- Parquet
@@ -314,13 +312,9 @@ def test_columns_are_found_or_asked_for(tmp_path):
     path = parquet(tmp_path / "a.parquet", contents, [0, 1], "img", "fine_label")
     assert from_parquet(tmp_path, path).labels.tolist() == [0, 1]
     text = parquet(tmp_path / "b.parquet", contents, pa.array(["cat", "dog"]))
-    with pytest.raises(FeatlearnError, match="no column of integer labels found"):
-        from_parquet(tmp_path, text)
     with pytest.raises(FeatlearnError, match="label_column: 'label' is of type string"):
         from_parquet(tmp_path, text, label_column="label")
     assert from_parquet(tmp_path, text, label_column="none").labels.tolist() == [-1, -1]
-    with pytest.raises(FeatlearnError, match="image_column: 'picture'"):
-        from_parquet(tmp_path, path, image_column="picture")
 
 
 def test_splits_of_parquet_files_by_their_names(tmp_path):
@@ -362,9 +356,6 @@ def test_cifar10_binary(tmp_path):
         "data_batch_5.bin image 3",
         "label 11; expected 0 to 9",
     ]
-    (folder / "data_batch_2.bin").write_bytes(rows[:1].tobytes()[:-5])
-    with pytest.raises(FeatlearnError, match=r"data_batch_2\.bin: 3068 bytes; expected a multiple"):
-        open_images(settings, tmp_path / "cache")
 
 
 def test_a_pickled_cifar_is_not_opened(tmp_path):
@@ -389,8 +380,6 @@ def test_stl10_is_stored_by_columns(tmp_path):
     assert open_images(settings, tmp_path / "cache", "unlabeled").labels.tolist() == [-1] * 3
     with pytest.raises(FeatlearnError, match=r"test_y\.bin: 2 labels; expected 3"):
         open_images(settings, tmp_path / "cache", "test")
-    with pytest.raises(FeatlearnError, match="no split 'val'"):
-        open_images(settings, tmp_path / "cache", "val")
 
 
 def test_svhn_calls_its_zero_ten(tmp_path):
@@ -403,11 +392,6 @@ def test_svhn_calls_its_zero_ten(tmp_path):
     train = open_images(settings, tmp_path / "cache")
     assert (train.images.numpy() == images.transpose(0, 3, 1, 2)).all()
     assert train.labels.tolist() == [0, 1, 9, 3]
-    with pytest.raises(FeatlearnError, match=r"expected .*test_32x32\.mat"):
-        open_images(settings, tmp_path / "cache", "test")
-    put(tmp_path / "test_32x32.mat", b"MATLAB 5.0")
-    with pytest.raises(FeatlearnError, match=r"test_32x32\.mat: cannot be read as SVHN"):
-        open_images(settings, tmp_path / "cache", "test")
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -424,11 +408,6 @@ def test_mnist_idx(tmp_path, packed):
     train = open_images(settings, tmp_path / "cache")
     assert (train.images.numpy() == images[:, None]).all()
     assert train.labels.tolist() == [7, 0, 9]
-    name = "train-labels-idx1-ubyte" + ".gz" * packed
-    bad = files["train-labels-idx1-ubyte"][:-1]
-    put(tmp_path / "MNIST" / "raw" / name, gzip.compress(bad) if packed else bad)
-    with pytest.raises(FeatlearnError, match="expected the idx format"):
-        open_images(settings, tmp_path / "cache")
 
 
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
@@ -538,9 +517,6 @@ def test_an_annotation_with_entities_is_refused():
             read_objects(content)
 
 
-# -------------------------------------------------------------------------------------- config
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -555,9 +531,6 @@ def test_an_annotation_with_entities_is_refused():
 def test_faults_of_a_config_name_the_key(change, told):
     settings = {"kind": "folder", "path": "x", "size": 32, **change}
     assert any(told in fault for fault in data_faults(settings, "data"))
-
-
-# --------------------------------------------------------------------------- classified
 
 
 STREAM = (0, "test", "classified")

@@ -63,9 +63,6 @@ def test_colour_and_class_are_independent_and_a_stream_each():
     assert torch.equal(brighter.corner, made.corner)
 
 
-# --------------------------------------------------------------------------- filters
-
-
 def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_path):
     images = torch.randint(256, (12, 3, 16, 16), dtype=torch.uint8)
     labels = torch.arange(12) % 3

@@ -200,9 +200,6 @@ def test_relative_positions_are_kinds_of_distance():
     assert torch.equal(relative_positions((rows, columns), 0), kinds[1:, 1:])
 
 
-# ------------------------------------------------------------------------------------- positions
-
-
 def test_positions_are_interpolated_for_another_image_size(path):
     state = clones(build(VIT, 16, seed=1).state_dict())
     smooth = torch.linspace(0, 1, 4)
@@ -247,9 +244,6 @@ def test_names_may_differ_where_that_is_said(path):
     loaded = load_weights(encoder, path, may_differ=["norm.*", "fc_norm.*"])
     assert loaded.kept == ("fc_norm.weight", "fc_norm.bias")
     assert set(loaded.ignored) == {"norm.weight", "norm.bias"}
-
-
-# ----------------------------------------------------------------------------------------- names
 
 
 def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monkeypatch):

@@ -253,9 +253,6 @@ def test_class_sets_share_parts_pixel_by_pixel(class_parts, wanted):
     assert seen == {part for parts in wanted for part in parts}
 
 
-# ------------------------------------------------------------------------------- bad settings
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

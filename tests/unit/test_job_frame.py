@@ -406,9 +406,6 @@ def test_every_script_imports_what_there_is():
     assert not missing
 
 
-# --------------------------------------------------------------------------- random numbers
-
-
 @pytest.mark.parametrize(
     "draw",
     [lambda: torch.rand(1), lambda: np.random.rand()],  # noqa: NPY002

@@ -137,9 +137,6 @@ def test_solvers_are_ordered_as_theory_has_them():
     assert (experiment.solvers(SETS, law, 3)["conjugate gradients"]["parameter"] == 0).all()
 
 
-# --------------------------------------------------------------------------- claims, config
-
-
 PARAMETER = {"steps": 0.01, "best shared steps": 0.01, "1 / L": 0.05, "all": 0.01,
              "all, as printed": 0.3}  # fmt: skip
 PREDICTION = {"all, as printed": 0.001, "best shared steps": 0.004}

@@ -168,8 +168,6 @@ def test_background_noise_is_excused_by_a_small_space_only(dimension, wanted):
     assert verdict(Purity, "c3-c-mae", config, purity=hypothesis(1.0, c=5.0)) == wanted
 
 
-# --------------------------------------------------------------------------- all claims
-
 #: Kernels of these sizes start far below norm one at every scale that is shipped.
 SMALL_SPACE = {"mrp/c3-c-mae"}
 

@@ -171,9 +171,6 @@ def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
     assert math.isnan(found[1, 0])
 
 
-# --------------------------------------------------------------------------- kernels at T_0
-
-
 def test_kernels_at_capture_are_those_of_the_step_that_captured_the_last_feature():
     features, drawn = problem(count=80)
     w = initial_kernels(24, 20, 0.05, STREAMS("init")).double()
@@ -319,9 +316,6 @@ def test_a_network_with_all_features_finds_all_own_patches_and_one_without_does_
     shown[0, :, 0, 0] = shown[0, :, 2, 1] = True
     assert share_of_evidence(evidence, shown)[0].tolist() == [[0.75, 0], [0, 0]]
     assert precision(evidence, shown)[0].tolist() == [0.5, 0.5]
-
-
-# --------------------------------------------------------------------------- induction
 
 
 def test_induction_quantities_of_a_hand_made_sample():

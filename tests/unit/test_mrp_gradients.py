@@ -173,9 +173,6 @@ def test_sampled_masks_give_the_exact_descent_on_average(theta):
     assert ((found.mean(0) - exact).abs() <= 5 * error + 1e-12).all()
 
 
-# ------------------------------------------------------------------------------- teacher factor
-
-
 @pytest.mark.parametrize(
     ("schedule", "step", "wanted"),
     [

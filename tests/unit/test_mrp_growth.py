@@ -199,9 +199,6 @@ def test_what_is_left_of_the_gradient_tends_to_the_offset():
     assert last["offset_slope"].iloc[0] == pytest.approx(0.2)
 
 
-# --------------------------------------------------------------------------- reading
-
-
 def hits_frame(slope=1.0, late=()):
     rows = [
         ("mae", sigma, r, f, 0.02, 1.0, base := (f + 2) * 100 / sigma, base,

@@ -90,9 +90,6 @@ def test_the_bound_is_polylogarithmic_in_the_head_start():
     assert bound(5, np.array([1e-4]))[0] == pytest.approx((3e-4) ** (-1 / 3), rel=1e-3)
 
 
-# --------------------------------------------------------------------------- lottery and tables
-
-
 def test_the_expected_number_of_shared_kernels():
     stream = torch.Generator().manual_seed(0)
     p, kernels, features = 0.02, 400, 30

@@ -189,9 +189,6 @@ def test_noise_is_sorted_by_whose_patch_it_lies_on():
     assert found["pairs"].flatten().tolist() == [1, 3, 2]
 
 
-# ------------------------------------------------------------------------------- other teachers
-
-
 def test_what_a_student_inherits_is_split_by_its_start():
     features = torch.eye(4).view(1, 2, 2, 4)
     teacher = torch.eye(4)[None]  # kernel r holds feature r
