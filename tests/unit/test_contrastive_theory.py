@@ -151,7 +151,7 @@ def test_descent_equals_autograd(own):
         wanted = autograd(batch, w, b, 0.7)
         assert error(found.w, wanted[0]) < 1e-10
         assert error(found.b, wanted[1]) < 1e-10
-        if not own:
+        if not own and not lower:
             quick = model.weight_descent(batch, w, b, 0.7)
             assert error(quick, wanted[0]) < 1e-10
 

@@ -103,15 +103,15 @@ def test_the_first_head_is_the_gradient_step_from_zero():
 
 def test_the_expected_first_head_is_met_by_many_samples():
     spec = MultiView(classes=4, dimension=20, patches=8, sparsity=2, q=4, off_strength=(0.5, 0.9))
-    features, drawn = problem(count=40_000, spec=spec)
+    features, drawn = problem(count=10_000, spec=spec)
     w = pure_kernels(features, idle=0)
     head = first_head(encode(drawn.x, w, 4, 0.3), drawn.y, 4, 7.0)
     strength = torch.tensor(STRENGTH, dtype=torch.float64)
     own, other = expected_first_head(strength, spec, ACTIVATION, 7.0)
     class_of = torch.arange(8) // 2
     is_own = torch.nn.functional.one_hot(class_of, 4).T.bool()
-    assert head[:, is_own].mean().item() == pytest.approx(own.item(), rel=0.01)
-    assert head[:, ~is_own].mean().item() == pytest.approx(other.item(), rel=0.01)
+    assert head[:, is_own].mean().item() == pytest.approx(own.item(), rel=0.02)
+    assert head[:, ~is_own].mean().item() == pytest.approx(other.item(), rel=0.02)
     assert own.item() == pytest.approx(-3 * other.item())
 
 
