@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -43,6 +44,7 @@ from featlearn.emergence.train import (
     logistic_gradient,
     start_stds,
     stretch_cosines,
+    theory_stage,
     train_network,
     two_steps,
 )
@@ -157,6 +159,26 @@ def test_early_gradients_leave_the_network_alone_and_begin_with_its_own():
 
 def test_the_sum_over_all_corners_has_the_signs_that_a_7_4_gets_wrong():
     assert [corner_sum(k) for k in range(1, 9)] == [1, 2, 0, -4, 0, 12, 0, -40]
+
+
+def test_at_the_rate_of_the_theory_weights_drift_no_further_than_the_lemmas_allow():
+    """Lemmas A.18, A.19: |a_t - a_2| <= eta t, |w_t - w_2| <= eta^2 t^2 + eta t max |a_2|."""
+    world = World.draw(LAW, streams("world"))
+    seen = sample(world, 400, streams("data"))
+    x, start = with_one(seen.phi), symmetric_start(8, 12, start_stds(LAW), streams("start"))
+    schedule = Schedule.of(LAW, 8, "theory")
+    _, second = two_steps(start, x, seen.y, torch.ones_like(seen.y), schedule)
+    stage = theory_stage(LAW, 8, 30)
+    assert stage["weight_rate"] == stage["head_rate"] == pytest.approx(9 / (30 * 2))
+
+    def see(step, own):
+        t = stage["head_rate"] * step
+        assert (own.a - second.a).abs().max() <= t + 1e-6
+        # inputs have a mean square norm of one, those of a batch a little more
+        room = 1.2 * (t**2 + t * second.a.abs().max())
+        assert (own.q - second.q).norm(dim=-1).max() <= room
+
+    train_network(second, x, seen.y, batches(400, 50, 30, streams("order")), stage, see)
 
 
 def test_the_taylor_model_is_the_derivative_of_the_network_at_its_start():
@@ -305,6 +327,14 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
     # Lemma A.13: the first step turns weights, and every sample still counts in the hinge loss
     assert cosines(first, world.direction(), torch.zeros(2, 40)).abs().max() > 0.9
     assert (seen.y * output(first, x) < 1).all()
+    # and so it does at the lemma's rate gamma / (k m sigma_a) and at ten times that, not at 1,000
+    own = law.weighted_gamma / (5 * 20 * start_stds(law)[2])
+    for factor, share in ((1, 1.0), (10, 1.0), (1000, 0.45)):
+        schedule = replace(Schedule.of(law, 20, "theory"), first_rate=factor * own)
+        far, _ = two_steps(start, x, seen.y, class_weights(law, seen.y), schedule)
+        assert (seen.y * output(far, x) < 1).double().mean().item() == pytest.approx(
+            share, abs=0.02
+        )
     found = cosines(second, world.direction(), torch.zeros(2, 40)).abs()
     assert (1 - found).mean().item() == pytest.approx(1 - second_step_cosine(law, 8000), rel=0.35)
     many = symmetric_start(4000, 40, (1.0, 1.0, 1.0), streams("many"))

@@ -23,7 +23,7 @@ from featlearn.gradient_features.data import (
 )
 from featlearn.gradient_features.experiments import appendix, lemmas
 from featlearn.gradient_features.model import LOSSES, Network, mixture_truth
-from featlearn.gradient_features.train import descend, scaled_first_step
+from featlearn.gradient_features.train import descend, first_step, gradients, scaled_first_step
 
 HINGE = LOSSES["hinge"]
 STREAMS = Streams(0, "gradient_features", "test", range(2))
@@ -40,6 +40,15 @@ def descent():
     return start, first, list(descend(first, lambda: inputs, rate, 20, HINGE)), rate, inputs
 
 
+def test_the_first_step_is_as_small_as_lemma_b8_says(descent):
+    start, _, _, _, inputs = descent
+    size = inputs.x.norm(dim=-1).mean(-1, keepdim=True)
+    rate = 0.01
+    stepped = first_step(start, inputs, rate, HINGE)
+    assert (stepped.a.abs() <= rate * (size * start.w.norm(dim=-1) + start.b.abs())).all()
+    assert (stepped.w.norm(dim=-1) <= rate * start.a.abs() * size).all()
+
+
 def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     _, first, path, rate, inputs = descent
     size = inputs.x.norm(dim=-1).mean(-1)[:, None]
@@ -53,6 +62,22 @@ def test_weights_drift_by_no_more_than_the_recursion_of_lemma_b9(descent):
     # the printed bound is smaller by the number of steps, up to a factor
     ratio = [(of.corrected(t) / of.as_printed(t)).median().item() for t in (10, 20)]
     assert ratio == pytest.approx([9 / 2, 19 / 2], rel=0.1)
+
+
+def test_losses_and_slopes_change_by_no_more_than_lemma_b10_says(descent):
+    _, first, path, _, inputs = descent
+    size = inputs.x.norm(dim=-1).mean(-1)
+    a = torch.randn(first.a.shape, generator=generator("comparator"), dtype=torch.float64)
+    a[:, ::2] = 0
+    begun = HINGE.mean(first._replace(a=a), inputs)
+    for now in path:
+        moved = (now.w - first.w).norm(dim=-1)
+        gap = (HINGE.mean(now._replace(a=a), inputs) - begun).abs()
+        active = (a != 0).sum(1).double().sqrt()
+        assert (gap <= size * a.norm(dim=1) * active * moved.amax(1)).all()
+        slope = gradients(now, inputs, HINGE)[1].abs()
+        reach = size[:, None] * (moved + first.w.norm(dim=-1)) + first.b.abs()
+        assert (slope <= reach).all()
 
 
 @pytest.mark.parametrize(("dimension", "block"), [(51, 4), (101, 2), (201, 6)])

@@ -128,6 +128,17 @@ def test_lower_norm_than_printed():
         assert float(found) == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("bits", [1, 3])
+def test_printed_networks_are_even_in_their_labels(bits):
+    """Flipping all labels turns the read round and changes no answer."""
+    drawn = parity.sample(8, (0, 1), 0.2, 16, 50, STREAMS("even")[0])
+    heads = parity.printed(bits, 8, 0.2)
+    assert parity.answers(heads, drawn.read).abs().max() > 0
+    torch.testing.assert_close(
+        parity.answers(heads, -drawn.read), parity.answers(heads, drawn.read)
+    )
+
+
 def test_full_matrices_on_all_queries():
     heads, d = parity.printed(2, 4, 0.1), 4
     full = parity.Heads(heads.a, torch.diag_embed(heads.v).flatten(-2))
