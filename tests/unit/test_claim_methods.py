@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from featlearn.core import publish
 from featlearn.core.claim_methods import Claims, claim, of_module, premise
 from featlearn.core.claims import (
     COLUMNS,
@@ -118,40 +114,6 @@ def test_a_quotation_is_short_and_a_frame_that_is_none_is_named():
                "a": claim("s", "q", low=0)(lambda self: self.grwoth)})  # fmt: skip
     with pytest.raises(ValueError, match="claim toy/<lambda>: cannot be measured: 'grwoth'"):
         ledger(list(made(own).values()), {"growth": GROWTH}, {})
-
-
-SOURCE = """
-class A(Claims):
-    def made(cls, config): ...
-    @claim("s", "q", id="fig-{n}-{arm}", each=[{"n": 1, "arm": "wide"}])
-    def of_arm(self): ...
-    @claim("s", "q")
-    def grows_as_printed(self): "never-a-claim"
-    @figure("never")
-    def drawn(self): ...
-"""
-
-
-def test_ids_are_known_without_an_import(tmp_path, monkeypatch):
-    assert list(publish._ids(ast.parse(SOURCE))) == ["fig-{n}-{arm}", "grows-as-printed"]
-    (tmp_path / "toy/analysis").mkdir(parents=True)
-    (tmp_path / "toy/analysis/one.py").write_text(SOURCE)
-    monkeypatch.setattr(publish, "PACKAGE", tmp_path)
-    publish._known.cache_clear()
-    for name in ("grows-as-printed", "digits-grows-as-printed", "fig-1-wide"):
-        assert publish.is_known(f"toy/{name}")
-    for name in ("never-a-claim", "fig-1-narrow", "drawn"):
-        assert not publish.is_known(f"toy/{name}")
-    publish._known.cache_clear()
-
-
-def test_no_analysis_module_imports_torch():
-    files = publish.PACKAGE.glob("*/analysis/*.py")
-    names = [".".join(("featlearn", *file.relative_to(publish.PACKAGE).with_suffix("").parts))
-             for file in files]  # fmt: skip
-    assert "featlearn.looped.analysis.learned" in names
-    told = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0
 
 
 class Lottery(Claims):

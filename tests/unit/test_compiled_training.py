@@ -57,23 +57,6 @@ def test_fused_passes_give_the_gradients_of_the_plain_ones(
         same(getattr(found, name), getattr(expected, name))
 
 
-def test_equal_scores_count_as_the_first_class_as_in_plain_code(plain_passes):
-    x, w, y, u = problem()
-    zero = torch.zeros_like(u)
-    found = classification_descent(fused.patch_major(x), y, w, zero, Activation(3, 0.3))
-    same(found.accuracy, (y == 0).double().mean(1))
-
-
-def test_layout_is_kept_when_replicates_are_chosen():
-    x, *_ = problem()
-    laid_out = fused.patch_major(x)
-    assert fused.is_patch_major(laid_out)
-    assert not fused.is_patch_major(x)
-    chosen = fused.select(laid_out, torch.tensor([True, False, True]))
-    assert fused.is_patch_major(chosen)
-    same(chosen, x[[0, 2]])
-
-
 def test_choice_follows_from_mode_and_planned_work_alone(compiling_is):
     for mode, small, large in (
         ("never", False, False),

@@ -13,11 +13,8 @@ from featlearn.contrastive import closed_forms, model, sampled
 from featlearn.contrastive.data import (
     SparseCoding,
     draw_dictionary,
-    hadamard,
-    label_direction,
     positives,
     random_masks,
-    responses,
     sample,
 )
 from featlearn.contrastive.experiments.identities import instances
@@ -78,19 +75,12 @@ def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
     drawn = draw_dictionary(spec, streams()("d"), complement=True)
     basis = torch.cat([drawn.atoms, drawn.complement()], -1)
     assert torch.allclose(basis.mT @ basis, torch.eye(16, dtype=torch.float64), atol=1e-12)
+    if kind == "hadamard":
+        assert torch.allclose(drawn.atoms.abs(), torch.full_like(drawn.atoms, 1 / 4))
     alone = draw_dictionary(spec, streams()("d"))
     assert torch.allclose(alone.atoms, drawn.atoms, atol=1e-12)
     with pytest.raises(ValueError, match="complement=True"):
         alone.complement()
-
-
-def test_hadamard_matrix_is_the_sylvester_one_and_flat():
-    h = torch.ones(1, 1, dtype=torch.float64)
-    for _ in range(4):
-        h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
-    assert torch.equal(hadamard(16, torch.arange(16)), h)
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    assert torch.allclose(atoms.abs(), torch.full_like(atoms, 1 / 4))
 
 
 def test_a_spec_says_what_it_expects():
@@ -115,18 +105,6 @@ def test_samples_have_the_moments_of_the_definition():
     assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
 
 
-def test_a_replicate_does_not_depend_on_the_others():
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    alone = Streams(0, "contrastive", "test", [2])
-    one = draw_dictionary(SPEC, alone("d")).atoms
-    assert torch.equal(one[0], atoms[2])
-    lone, together = sample(SPEC, one, 9, alone("x")), sample(SPEC, atoms, 9, streams()("x"))
-    assert torch.equal(lone.z[0], together.z[2])
-    # up to rounding: x is a product, and one matrix may take another kernel than a batch of them
-    torch.testing.assert_close(lone.x[0], together.x[2])
-    assert torch.equal(random_masks(5, 7, alone("m"))[0], random_masks(5, 7, streams()("m"))[2])
-
-
 def test_random_masks_are_fair_and_views_complementary():
     masks = random_masks(2000, 16, streams()("m"), dtype=torch.float64)
     assert set(masks.unique().tolist()) == {0.0, 1.0}
@@ -142,15 +120,6 @@ def test_random_masks_are_fair_and_views_complementary():
     first, second = positives(x, streams()("v"), "independent")
     assert (first * second != 0).any()
     assert positives(x, streams()("v"), "none")[0] is x
-
-
-def test_labels_are_of_order_one():
-    direction = label_direction(SPEC, streams()("w"))
-    assert direction.abs().min() >= 0.5
-    assert direction.abs().max() <= 1.5
-    z = torch.tensor([[[1.0, 0, 0, 0, 0, 0, 0, -1]]] * 3)
-    wanted = (direction[:, 0] - direction[:, -1]).float()
-    assert torch.allclose(responses(z, direction)[:, 0], wanted)
 
 
 # ------------------------------------------------------------------------------- model
@@ -176,24 +145,16 @@ def test_initial_weights_have_the_norm_asked_for():
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
 def test_descent_equals_autograd(own):
-    for seed in range(4):
+    for seed, lower in enumerate((0.0, 0.0, 0.3)):
         batch, w, b, _ = problem(seed, own=own)
+        b = b - lower  # some are below zero
         found = descent(batch, w, b, 0.7)
         wanted = autograd(batch, w, b, 0.7)
         assert error(found.w, wanted[0]) < 1e-10
         assert error(found.b, wanted[1]) < 1e-10
-        if not own:
+        if not own and not lower:
             quick = model.weight_descent(batch, w, b, 0.7)
             assert error(quick, wanted[0]) < 1e-10
-
-
-def test_descent_equals_autograd_for_negative_thresholds():
-    batch, w, b, _ = problem(3)
-    b = b - 0.3
-    assert (b < 0).any()
-    found, wanted = descent(batch, w, b, 1.0), autograd(batch, w, b, 1.0)
-    assert error(found.w, wanted[0]) < 1e-10
-    assert error(found.b, wanted[1]) < 1e-10
 
 
 def test_descent_does_not_cancel_where_the_positive_wins():
@@ -203,12 +164,6 @@ def test_descent_does_not_cancel_where_the_positive_wins():
     assert kept.min() < 1e-12
     down = descent(batch, w, b, 1.0).w
     assert torch.isfinite(down).all()
-
-
-def test_one_replicate_alone_gives_what_it_gives_in_a_batch():
-    batch, w, b, _ = problem(0)
-    alone = Batch(*(part[1:2] for part in batch))
-    assert torch.allclose(descent(alone, w[1:2], b[1:2], 1.0).w[0], descent(batch, w, b, 1.0).w[1])
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5])
@@ -286,13 +241,6 @@ def test_prototype_values_of_the_exact_baselines():
         spec = SparseCoding(atoms, 8 * atoms)
         assert closed_forms.linear_error(spec) == pytest.approx(linear, abs=1e-3)
         assert closed_forms.bayes_error(spec) == pytest.approx(bayes, abs=1e-3)
-
-
-def test_the_posterior_mean_is_finite_everywhere_and_odd():
-    y = torch.tensor([-50.0, -1.0, 0.0, 1.0, 50.0]).double()
-    seen = closed_forms.posterior_mean(y, 0.04, 0.06)
-    assert torch.allclose(seen, -seen.flip(0))
-    assert seen[-1].item() == pytest.approx(1.0)
 
 
 def test_the_loss_floor_lies_below_chance():

@@ -8,9 +8,6 @@ import pytest
 import torch
 
 from featlearn.core.seeds import generator
-from featlearn.emergence.closed_forms import (
-    classical_map,
-)
 from featlearn.emergence.data import Law, World, dictionary, sample
 from featlearn.emergence.model import (
     Network,
@@ -247,14 +244,6 @@ def test_weights_outside_the_patterns_shorten_cosines_as_in_the_whole_space():
     whole = directions(Network(start.rows, start.a, 0.5), rest)
     assert torch.allclose(found, (whole[..., :12] * direction[:, None]).sum(-1), atol=1e-6)
     assert torch.allclose(whole.norm(dim=-1), torch.ones(2, 10, dtype=torch.float64))
-
-
-def test_a_map_keeps_the_distances_of_a_plane():
-    angle = torch.tensor([0.3, 1.0, 2.5, 4.0], dtype=torch.float64)
-    plane = torch.stack([angle.cos(), angle.sin()], 1)
-    found = classical_map(1 - torch.cdist(plane, plane))
-    assert torch.allclose(torch.cdist(found, found), torch.cdist(plane, plane), atol=1e-9)
-    assert found[0, 0] > 0
 
 
 def enumerated(law):

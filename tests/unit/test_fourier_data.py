@@ -5,7 +5,7 @@ from math import comb
 import pytest
 import torch
 
-from featlearn.fourier.baselines import heads, one_hot, ridge
+from featlearn.fourier.baselines import heads
 from featlearn.fourier.data import (
     index_of,
     labels,
@@ -45,18 +45,6 @@ def test_a_split_takes_each_input_once(kind):
     assert abs(len(parts.train) - 343 / 2) <= 6
     again = split(kind, 3, 7, 0.5, random())
     assert torch.equal(parts.train, again.train)
-
-
-def test_an_unknown_split_is_refused_by_name():
-    with pytest.raises(ValueError, match="split 'labels': expected one of tuples, orbits"):
-        split("labels", 3, 7, 0.5, random())
-
-
-def test_ridge_learns_what_is_linear():
-    a = tuples(torch.randint(7**3, (300,), generator=random()), 3, 7)
-    y = a[:, 1]
-    scores = ridge(one_hot(7)(a), y, 7)
-    assert (scores(one_hot(7)(a)).argmax(1) == y).all()
 
 
 def test_no_head_adds_without_learned_features():

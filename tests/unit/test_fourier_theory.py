@@ -1,6 +1,5 @@
 """The maximum margin of chapter 4: formula, constructions, one neuron, and what is misprinted."""
 
-from itertools import product
 from math import cos, factorial, pi
 
 import pytest
@@ -117,31 +116,6 @@ def test_printed_phases_of_the_second_term_are_right_as_a_set():
     set_of_four = (inputs * (printed[:, 3:] + x[:, 3]).cos()).sum(0)
     s, c = x.sin(), x.cos()
     torch.testing.assert_close(set_of_four, -24 * s[:, 0] * s[:, 1] * c[:, 2] * c[:, 3])
-
-
-@pytest.mark.parametrize("k", range(1, 6))
-def test_products_are_sums_of_powers(k):
-    """Lemma C.16, and that c and -c give equal terms, so that half of them suffice."""
-    a = torch.randn(k, generator=random(), dtype=torch.float64)
-    terms = {
-        c: (-1) ** c.count(-1) * (torch.tensor(c, dtype=torch.float64) @ a) ** k
-        for c in product((1, -1), repeat=k)
-    }
-    assert sum(terms.values()) == pytest.approx((2**k * factorial(k) * a.prod()).item())
-    half = sum(value for c, value in terms.items() if c[0] == 1)
-    assert half == pytest.approx((2 ** (k - 1) * factorial(k) * a.prod()).item())
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_the_cosine_of_a_sum_in_products(k):
-    """Equation C.21, over all b of even weight."""
-    x = torch.randn(k + 1, generator=random(), dtype=torch.float64).tolist()
-    total = 0.0
-    for b in product((0, 1), repeat=k + 1):
-        if sum(b) % 2 == 0:
-            term = torch.tensor([cos(v - pi / 2 * one) for v, one in zip(x, b, strict=True)])
-            total += (-1 if sum(b) % 4 == 2 else 1) * term.prod().item()
-    assert total == pytest.approx(cos(sum(x)))
 
 
 def objective_by_enumeration(vectors: torch.Tensor) -> torch.Tensor:

@@ -113,16 +113,6 @@ def test_exact_errors_are_those_of_a_run(ratio):
     torch.testing.assert_close(torch.stack(run, 1), exact)
 
 
-def test_exact_errors_have_no_floor_and_begin_at_the_start():
-    times = torch.tensor([0.0, 2000.0], dtype=DTYPE)
-    log = closed_forms.log_error(SPECTRUM, 1 / SPECTRUM.smoothness, times)
-    torch.testing.assert_close(log[:, 0], torch.zeros(20, dtype=DTYPE), atol=1e-12, rtol=0)
-    sharp = 4000 * torch.log1p(-1 / SPECTRUM.kappa)
-    assert (log[:, 1] <= sharp).all()
-    torch.testing.assert_close(log[:, 1], sharp, rtol=0.05, atol=0)
-    assert log[:, 1].max() < -200
-
-
 def test_the_sharp_exponent_is_reached_by_the_worst_parameter():
     of = SPECTRUM._replace(c=torch.tensor([1.0, 0, 0, 0], dtype=DTYPE).expand(20, 4))
     times = torch.arange(1, 30, dtype=DTYPE)
@@ -135,28 +125,6 @@ def test_both_theorems_hold_of_a_run_and_half_their_bound_does_not():
     assert all(held.all() for held in experiment.within_bounds(PROMPTS, kappa, step, LOOPS))
     parameter, _ = experiment.within_bounds(PROMPTS, kappa / 8, step, LOOPS)
     assert not parameter.any()
-
-
-def test_the_error_of_a_prediction_is_at_most_that_of_theta_over_theta_star():
-    """Lemma 8.15; an equality where what is missed has the direction of theta*."""
-    theta = last(model.descent(PROMPTS, steps()))
-    missed = theta - PROMPTS.theta
-    prediction = (missed * PROMPTS.theta).sum(1).abs()
-    assert (prediction <= missed.norm(dim=1)).all()
-    along = 0.3 * PROMPTS.theta
-    torch.testing.assert_close((along * PROMPTS.theta).sum(1).abs(), along.norm(dim=1))
-
-
-def test_curvature_lies_between_the_eigenvalues_of_lemmas_8_20_and_8_22():
-    """The first inequality in the proof of Lemma 8.22 is an equality."""
-    random = torch.Generator().manual_seed(3)
-    apart = torch.randn(20, 4, generator=random, dtype=DTYPE)
-    seen = (PROMPTS.x @ apart[..., None]).squeeze(-1)
-    slopes = (seen[:, None] @ PROMPTS.x).squeeze(1)
-    assert (slopes.norm(dim=1) <= SPECTRUM.smoothness * apart.norm(dim=1) * (1 + 1e-12)).all()
-    curved = (slopes * apart).sum(1)
-    torch.testing.assert_close(curved, seen.square().sum(1))
-    assert (curved >= SPECTRUM.convexity * apart.square().sum(1) * (1 - 1e-12)).all()
 
 
 def test_one_loop_solves_the_task_with_a_single_example():

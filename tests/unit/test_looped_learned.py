@@ -1,13 +1,11 @@
 """Chapter 8, ours: what is learned through the loops, and the config."""
 
 from math import comb
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.config import load
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.looped import closed_forms, data, learned, model
@@ -16,7 +14,6 @@ from featlearn.looped.data import DTYPE
 from featlearn.looped.experiments import learned as experiment
 from featlearn.looped.learned import ARMS, Looped
 
-ROOT = Path(__file__).resolve().parents[2]
 STREAMS = Streams(0, "looped", "learned-test", range(2))
 SETS = {part: data.draw(12, 3, STREAMS(part), 300) for part in ("train", "validation", "test")}
 
@@ -126,15 +123,6 @@ def test_attention_by_labels_leaves_a_product_of_label_norms():
     torch.testing.assert_close(1 - found, (1 - steps * norms).prod(-1))
 
 
-def test_a_start_is_its_replicates_one_by_one():
-    whole = start(ARMS["all"])
-    alone = learned.begin(
-        ARMS["all"], Streams(0, "looped", "learned-test", [1])("start"), 2, 3, 3, 0.2
-    )
-    for part, own in zip(whole, alone, strict=True):
-        torch.testing.assert_close(part[:, 1:], own, rtol=0, atol=0)
-
-
 def test_solvers_are_ordered_as_theory_has_them():
     law = data.spectrum(data.draw(12, 3, STREAMS("law")[:1], 2000))
     found = experiment.solvers(SETS, law, 2)
@@ -146,9 +134,6 @@ def test_solvers_are_ordered_as_theory_has_them():
     assert (value["least squares"] < 1e-20).all()
     assert (found["one loop"]["prediction"] < 1e-25).all()
     assert (experiment.solvers(SETS, law, 3)["conjugate gradients"]["parameter"] == 0).all()
-
-
-# --------------------------------------------------------------------------- claims, config
 
 
 PARAMETER = {"steps": 0.01, "best shared steps": 0.01, "1 / L": 0.05, "all": 0.01,
@@ -180,8 +165,3 @@ def test_claims_fail_where_learning_does(claim, loss, bad):
     one = next(own for own in Learned({}) if own.claim == f"looped/{claim}")
     assert one.low <= one.measure(frames()).mean() <= one.high
     assert not one.low <= one.measure(frames(loss, **bad)).mean() <= one.high
-
-
-@pytest.fixture(scope="module")
-def section():
-    return load({"scale": "desk"}, ROOT)["looped"]

@@ -3,12 +3,10 @@
 import math
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.core.stats import side_by_side, summary
 from featlearn.mrp import oracles
 from featlearn.mrp.experiments.oracles import lottery
 from featlearn.mrp.kernels import expected_shared
@@ -47,25 +45,3 @@ def test_the_expected_number_of_shared_kernels():
     counts = (torch.rand(300, kernels, features, generator=stream) < p).sum(-1)
     seen = (counts > 1).double().sum(-1).mean().item()
     assert expected_shared(kernels, features, p * kernels) == pytest.approx(seen, rel=0.03)
-
-
-def test_a_summary_keeps_the_order_and_shows_gaps():
-    frame = pd.DataFrame(
-        {"model": ["b", "b", "a", "a"], "quantity": ["x", "x", "y", "y"], "value": [1, 3, 5, 5.0]}
-    )
-    table = summary(frame, ["model", "quantity"])
-    assert table["mean"].tolist() == [2, 5]
-    assert table["largest"].tolist() == [3, 5]
-    wide = side_by_side(table, ["model"], "quantity", {"y": "Y", "x": "X"})
-    assert wide.columns.tolist() == ["model", "Y", "X"]
-    assert wide.loc[wide["model"] == "a", "X"].item() == "-"
-    assert wide.loc[wide["model"] == "a", "Y"].item() == "5"
-    assert wide["model"].tolist() == ["b", "a"]
-
-
-def test_rows_named_by_several_columns_keep_their_order():
-    sizes = [(10, 40), (10, 4), (200, 15), (200, 40), (50, 40), (50, 8)]
-    rows = [(k, m, "x", value) for k, m in sizes for value in (1.0, 2.0)]
-    table = summary(pd.DataFrame(rows, columns=["k", "m", "q", "value"]), ["k", "m", "q"])
-    wide = side_by_side(table, ["k", "m"], "q", {"x": "X"})
-    assert list(zip(wide["k"], wide["m"], strict=True)) == sizes
