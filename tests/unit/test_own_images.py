@@ -101,20 +101,6 @@ def experiment(garden, cache):
 # ------------------------------------------------------------------------------- config
 
 
-def test_kind_and_path_are_all_that_a_folder_needs(garden):
-    config = load({"real_images": {"flowers": {"data": {"kind": "folder", "path": "f"}}}}, ROOT)
-    flowers = config["real_images"]["flowers"]
-    assert flowers["data"]["size"] == 64
-    assert flowers["encoder"]["small_resnet"]["stem_stride"] == 2
-    assert flowers["pretraining"]["objective"]["simmim"]["mask_size"] == 8
-    assert flowers["label_fractions"] == [1.0, 0.1]
-    assert not list(faults({"flowers": flowers}))
-
-
-def test_nothing_is_made_unless_the_config_says_so():
-    assert load({}, ROOT)["real_images"] == {}
-
-
 def test_a_name_that_is_no_file_name_is_refused():
     sets = {"my/flowers": {"data": {"kind": "digits"}}}
     with pytest.raises(ConfigError, match=r"real_images must be names of at most 64"):
@@ -145,16 +131,6 @@ def test_a_scale_by_name_is_the_scale_by_file(scale):
     by_file = load(read_yaml(ROOT / "config" / "scale" / f"{scale}.yaml"), ROOT)
     assert load({"scale": scale}, ROOT) == by_file
     assert not list(faults(by_file["real_images"]))
-
-
-def test_the_gpu_scale_has_other_sections_from_smoke():
-    gpu, smoke = load({"scale": "gpu"}, ROOT), load({"scale": "smoke"}, ROOT)
-    assert gpu["mrp"] == smoke["mrp"]
-    assert gpu["images"] == smoke["images"]
-    assert gpu["device"] == "cuda"
-    assert gpu["real_images"]["cifar10"]["encoder"]["resnet"]["stem"] == "cifar"
-    with pytest.raises(ConfigError, match="based_on: unknown key"):
-        load({"based_on": "desk"}, ROOT)
 
 
 def test_the_config_for_a_processor_is_valid_and_makes_the_pair_and_the_triple_of_the_paper():
@@ -247,14 +223,6 @@ def test_data_that_are_not_there_are_told_together(tmp_path):
     assert "cifar-10-batches-bin/test_batch.bin" in second
 
 
-def test_a_changed_file_changes_the_state_and_no_other_setting_does(tmp_path):
-    root = grow(tmp_path / "own", 2)
-    before = state({"own": tiny(root)})
-    assert state({"own": tiny(root, replicates=9)}) == before
-    picture(99, (0, 0, 0)).save(root / "rose" / "1.png")
-    assert state({"own": tiny(root)}) != before
-
-
 def test_test_images_are_the_own_ones_else_validation_else_a_share(tmp_path):
     settings = {"kind": "folder", "path": str(tmp_path), "shares": {"test": 0.25}}
     assert as_opened(settings)["splits"] == {"train": "all"}
@@ -275,15 +243,11 @@ def test_no_test_images_at_all_is_refused(garden):
 def test_a_summary_counts_every_image_and_names_the_broken_one(garden, cache):
     data = tiny(garden)["data"]
     summary, broken, twice = describe(data, cache, 0, "garden")
-    columns = ["role", "class", "images", "repeated", "contradicted", "pixels"]
-    assert list(summary.columns) == columns
     assert not summary[["repeated", "contradicted"]].to_numpy().any()
     assert summary["images"].sum() == 36
     assert set(summary["class"]) == set(COLOURS)
     assert summary.groupby("role")["images"].sum().to_dict() == {"train": 29, "test": 7}
     assert broken[["split", "file"]].to_numpy().tolist() == [["all", "rose/broken.jpg"]]
-    assert broken["reason"].str.len().gt(0).all()
-    assert list(twice.columns) == ["same", "role", "class", "file"]
     assert twice.empty
 
 
@@ -291,15 +255,6 @@ def test_broken_images_stop_the_run_if_that_is_wished(garden, cache):
     data = tiny(garden, data={"broken": "refuse"})["data"]
     with pytest.raises(FeatlearnError, match=r"rose/broken\.jpg"):
         describe(data, cache, 0, "garden")
-
-
-def test_images_without_classes_are_refused(tmp_path):
-    root = tmp_path / "flat"
-    root.mkdir()
-    for number in range(8):
-        picture(number, (9, 9, 9)).save(root / f"{number}.png")
-    with pytest.raises(FeatlearnError, match="classes: none; expected two or more"):
-        describe(tiny(root)["data"], tmp_path / "cache", 0, "flat")
 
 
 def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tmp_path):
@@ -311,7 +266,7 @@ def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tm
     settings = tiny(root)
     before = state({"own": settings})
     pixels = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
-    assert state({"own": settings}) == before
+    assert state({"own": tiny(root, replicates=9)}) == before
     file = root / "rose" / "0.ppm"
     was = file.stat()
     picture(7, COLOURS["rose"]).save(tmp_path / "other.ppm")
@@ -418,7 +373,7 @@ def test_from_images_to_table_and_figure(experiment):
     encoder, history = experiment.pretrain()
     assert len(history) == 1
     weights = encoder.state_dict()
-    frames, said, histories = [], [], [history.assign(data_set="garden", replicate=0)]
+    frames, said = [], []
     for start, kind in (("random", "random"), ("pretrained", "simmim")):
         found = experiment.evaluate(lambda s=start: experiment.started(s, weights), lambda _: None)
         assert found.measured["labels"].tolist() == [14, 14, 14, 29, 29, 29]
@@ -429,9 +384,8 @@ def test_from_images_to_table_and_figure(experiment):
             own = {**about, "replicate": number}
             frames.append(found.measured.assign(**own))
             said.append(found.said.assign(**own))
-            histories.append(found.histories.assign(**own))
     evaluations, predictions = pd.concat(frames), pd.concat(said)
-    table, wide, _ = analysis.accuracies(evaluations, predictions)
+    table, *_ = analysis.accuracies(evaluations, predictions)
     assert len(table) == 2 * 3 * 2
     assert set(table["method"]) == {"from scratch", "random", "SimMIM"}
     one = table[(table["start"] == "pretrained") & (table["evaluation"] == "linear probe")]
@@ -442,15 +396,9 @@ def test_from_images_to_table_and_figure(experiment):
     assert against["gain"].isna().all()
     assert table["low"].ge(0).all()
     assert table["high"].le(1).all()
-    assert list(wide.columns[4:]) == ["100 % of the labels", "50 % of the labels"]
     classes = analysis.classes(predictions).frame
     assert classes.groupby("start")["test_images"].sum().tolist() == [7, 7]
-    assert len(analysis.gains(evaluations, predictions).shown) == 6
-    assert len(analysis.accuracy(evaluations, predictions).axes) == 3
-    assert len(analysis.learning(pd.concat(histories)).axes) == 3
-    assert len(analysis.confusion(predictions).axes) == 2
-    ((_, text),) = warnings(table, counted())
-    assert "garden has 7 test images" in text
+    assert [head for head, _ in warnings(table, counted())] == ["Few test images."]
     probe = table[(table["evaluation"] == "linear probe") & (table["fraction"] == 1.0)]
     assert probe["mean"].tolist() == [1.0, 1.0]  # the colours are plain to see
 
@@ -492,22 +440,7 @@ def test_a_gain_is_claimed_only_if_its_interval_lies_on_one_side(low, high, told
            "quantity": "accuracy", "low": 0.5, "high": 0.7, "test_images": 20}  # fmt: skip
     gain = {"method": "SimMIM", "gain": 0.1, "gain_low": low, "gain_high": high}
     table = pd.DataFrame([{**row, "method": "from scratch"}, {**row, **gain}])
-    first, second, third = sentences(table, counted(), {"a": 0})
-    assert first == "a: 2 classes, 80 training and 20 test images; none left out."
-    assert "all 80 labels" in second
-    assert "from scratch 0.60 (0.50 to 0.70); SimMIM 0.60 (0.50 to 0.70)." in second
-    assert third.startswith(told)
-
-
-def test_few_test_images_are_told_and_many_are_not():
-    table = pd.DataFrame(
-        {"data_set": ["a", "b"], "test_images": [99, 100], "quantity": "accuracy",
-         "low": [0.4, 0.4], "high": [0.6, 0.6]}
-    )  # fmt: skip
-    ((head, text),) = warnings(table, counted())
-    assert head == "Few test images."
-    assert text.startswith("a has 99 test images. One of them more or less moves an accuracy by 1 ")
-    assert "±10 points" in text
+    assert sentences(table, counted(), {"a": 0})[2].startswith(told)
 
 
 def test_leaks_contradictions_and_empty_classes_are_told_first():
@@ -523,9 +456,6 @@ def test_leaks_contradictions_and_empty_classes_are_told_first():
         "Classes without images.",
         "Classes without images.",
     ]
-    text = " ".join(text for _, text in warnings(table, counts))
-    assert "2 of the 100 test images of a are, pixel for pixel, training images" in text
-    assert "no test image of y" in text
 
 
 def test_what_stands_twice_is_counted_and_named(garden, tmp_path, cache):
@@ -549,18 +479,6 @@ def test_what_stands_twice_is_counted_and_named(garden, tmp_path, cache):
         ["train", name, f"{name}/{model.name}"],
         ["train", other.name, f"{other.name}/copied.png"],
     ]
-
-
-def test_pictures_of_a_kind_that_is_not_read_are_left_out_by_name(garden, tmp_path, cache):
-    own = tmp_path / "flowers"
-    shutil.copytree(garden, own)
-    name = sorted(COLOURS)[0]
-    (own / name / "IMG_1.HEIC").touch()
-    (own / name / "notes.txt").touch()
-    _, faults, _ = describe(tiny(own)["data"], cache, 0, "flowers")
-    row = faults[faults["file"] == f"{name}/IMG_1.HEIC"]
-    assert "not read" in row["reason"].item()
-    assert "notes.txt" not in " ".join(faults["file"])
 
 
 def counted(**changed):
@@ -596,15 +514,6 @@ def test_images_of_several_classes_have_a_precision(garden, cache, monkeypatch):
     assert set(found["evaluation"]) == {"fine-tuned", "linear probe"}
     assert found["labels"].tolist() == [10, 10, 20, 20]
     assert found["value"].between(0, 1).all()
-
-
-def test_a_training_is_the_same_each_time(garden, cache):
-    def weights():
-        own = RealExperiment("garden", tiny(garden), cache, 0, 0)
-        return own.pretrain()[0].state_dict()
-
-    first, second = weights(), weights()
-    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_images_with_maps_are_the_first_of_each_class_by_number():

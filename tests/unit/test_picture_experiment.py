@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 import torch
@@ -14,8 +13,8 @@ from featlearn.images.methods import build_method
 from featlearn.images.train import replicate as room
 from featlearn.images.train.plan import Plan, Training
 from featlearn.images.worlds.world import World
-from featlearn.mrp.analysis.images_comparison import Comparison, images_comparison
-from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer, images_transfer
+from featlearn.mrp.analysis.images_comparison import Comparison
+from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
 from featlearn.mrp.experiments.images_phase_diagram import PART_USE, VALIDATION, cell, turned
 from featlearn.mrp.experiments.images_transfer import detected, transferred
 from featlearn.mrp.images import downstream
@@ -87,13 +86,6 @@ def test_labelled_subsets_are_balanced_and_nested_and_only_in_another_order(expe
     assert sorted(rows.tolist()) == list(range(len(drawn)))
     assert torch.equal(drawn.images[rows], experiment.train.images)
     assert torch.equal(drawn.labels[rows], experiment.train.labels)
-
-
-def test_other_worlds_have_the_same_parts(experiment):
-    other = experiment.other_world(class_parts="mixed")
-    assert other.names == experiment.world.names
-    assert torch.equal(other.stamps.pixels, experiment.world.stamps.pixels)
-    assert not torch.equal(other.parts_of_class, experiment.world.parts_of_class)
 
 
 # ------------------------------------------------------------------------------- trainings
@@ -189,16 +181,6 @@ def test_an_evaluation_holds_every_number(experiment, config):
     loaded = experiment.encoder("cnn", one)
     assert same(loaded.state_dict(), one)
     assert encoder_of(trained, 6) == {}
-
-
-def test_an_evaluation_says_the_same_twice_and_depends_on_the_weights(experiment, config):
-    settings = config["comparison"] | {"labels": [12]}
-    found, weights = evaluate(experiment, "vit", None, settings)
-    again, too = evaluate(experiment, "vit", None, settings)
-    pd.testing.assert_frame_equal(found, again)
-    assert same(weights, too)
-    _, other = evaluate(experiment, "vit", encoder_of(weights, 12), settings)
-    assert not same(weights, other)
 
 
 def test_a_classifier_that_reads_the_parts_is_right(experiment):
@@ -416,14 +398,6 @@ def test_a_lost_replicate_is_told(lost):
         ledger(TRANSFER_CLAIMS, frames, CLAIMED)
 
 
-@pytest.mark.parametrize("twice", [True, False])
-def test_rows_that_are_twice_there_or_missing_are_told(twice):
-    frame = comparison_frame()
-    frame = pd.concat([frame, frame]) if twice else frame[frame["start"] != "simmim"]
-    with pytest.raises(ValueError, match=r"several rows a replicate|no row with"):
-        measured(frame)
-
-
 def test_transfer_claims_measure_gains_over_supervised_training():
     gains = {("mixed", "multi_view"): 0.1, (None, "ap75"): 0.3}
 
@@ -446,22 +420,3 @@ def test_small_and_short_runs_do_not_refute_what_they_train():
     found = ledger(TRANSFER_CLAIMS, transfer_frames(), few_steps).set_index("claim")["verdict"]
     assert found["mrp/images-detection-ap75"] == NOT_SHOWN
     assert found["mrp/images-transfer"] == FAILS
-
-
-# ------------------------------------------------------------------------------- figures
-
-
-@pytest.fixture
-def drawn():
-    yield lambda figure: figure.canvas.draw()
-    plt.close("all")
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("replicates", [1, 3])
-def test_figures_are_drawn_for_any_number_of_replicates(drawn, replicates):
-    rate = lambda replicate, **_: 0.2 + 0.1 * replicate  # noqa: E731
-    frame = comparison_frame(replicates, rate)
-    drawn(images_comparison(frame))
-    drawn(images_comparison(frame[frame["encoder"] == "cnn"]))
-    drawn(images_transfer(**transfer_frames(replicates, rate)))

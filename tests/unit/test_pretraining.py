@@ -138,20 +138,6 @@ def test_pretraining_does_not_change_what_it_was_given(problem):
         assert torch.equal(tensor, before)
 
 
-def test_two_runs_give_the_same_bits(problem):
-    first, second = run(problem, max_steps=60), run(problem, max_steps=60)
-    assert torch.equal(first.w, second.w)
-    assert torch.equal(first.trace["strength"], second.trace["strength"])
-
-
-def test_what_is_captured_is_reported_after_every_step(problem):
-    said = []
-    x, features, w = (tensor[:1] for tensor in problem)
-    found = run((x, features, w), report=lambda step, see: said.append((step, see())))
-    assert [step for step, _ in said] == list(range(1, int(found.stopped[0]) + 1))
-    assert said[-1][1] == {"captured": "8/8 features"}
-
-
 def test_divergence_just_before_the_end_is_not_overlooked(problem):
     # fewer steps than record_every: the check of the last kernels is the only one
     with pytest.raises(DivergedError):

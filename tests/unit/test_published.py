@@ -15,7 +15,7 @@ import torch
 
 from featlearn.core import claim_methods, claims, outputs, provenance, publish
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.experiments import Published, rule_faults
+from featlearn.core.experiments import Published
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.publish import Table
 
@@ -171,30 +171,6 @@ def test_experiments_are_published_once_and_share_no_files_before_the_results(to
     silent.paper("toy")
     with pytest.raises(FeatlearnError, match="toy: its rules publish nothing"):
         silent.close()
-
-
-def test_rules_say_what_their_results_depend_on():
-    def rule(name, script="/scripts/measure.py", made=("x",), **params):
-        return SimpleNamespace(name=name, script=script, params=params, output=made)
-
-    told = list(
-        rule_faults(
-            [
-                rule("right", function="f", code="of f"),
-                rule("base", made=(), code="of the rule that inherits"),
-                rule("target", script=None),
-                rule("shown", script="/scripts/show.py", code="1", contains=["drawn", "measured"]),
-                rule("bare", function="f"),
-                rule("inherited", code="of the rule that inherits"),
-                rule("wrong", function="f", code="of g"),
-                rule("word", function="f", code="of f", contains="measurd"),
-            ],
-            lambda name: f"of {name}",
-        )
-    )
-    assert [line.split(":")[0] for line in told] == [
-        f"rule {name}" for name in ("bare", "inherited", "wrong", "word")
-    ]
 
 
 # ------------------------------------------------------------------------------- outputs

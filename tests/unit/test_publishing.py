@@ -30,12 +30,11 @@ from featlearn.core.publishing.claim_ids import (
     refuse_unknown_findings,
 )
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
-from featlearn.core.publishing.html_assets import alt_text, parse_page, picture
+from featlearn.core.publishing.html_assets import parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
 from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
 from featlearn.core.publishing.summary import (
     HEADLINES,
-    answer,
     band,
     cells,
     expected,
@@ -43,9 +42,8 @@ from featlearn.core.publishing.summary import (
     measured,
     number_as_in,
     with_numbers,
-    works,
 )
-from featlearn.core.stats import figure, number, percent, plus_minus
+from featlearn.core.stats import number, percent, plus_minus
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Code in Markdown, where a dollar is one of a shell.
@@ -118,15 +116,6 @@ def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, 
     assert (measured(row), band(row)) == (text, ends)
 
 
-def test_a_number_without_a_sampled_interval_says_why():
-    row = {"measured": 1.1e-15, "interval_low": 1.1e-15, "interval_high": 1.1e-15}
-    assert measured(row | {"spread_kind": "none: computed"}) == "1.1·10⁻¹⁵ (computed)"
-    exact = {"measured": 1.0, "interval_low": 1.0, "interval_high": 1.0, "spread_kind": "half"}
-    assert measured(exact, "percent") == "100 % (in every replicate)"
-    assert measured(exact | {"interval_low": math.nan}) == "1 (no interval)"
-    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["10⁻¹³", "0", "0.25"]
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -167,11 +156,8 @@ def test_formulas_in_html():
     assert html.endswith("</math> `no`, costs $")
     assert "<msub><mi>x</mi><mn>1</mn></msub><mo>&#x0003C;</mo>" in html
     page = parse_page("# On $a_1$\n\nOf $w_*$ *and* $v_*\\,c$: `$b_2$`, [$d$](#x_1).\n", "story", 2)
-    assert page.title == "On $a_1$"
-    assert page.body.count("<msub>") == 2
     assert "</math> <em>and</em> <math" in page.body
     assert '<code>$b_2$</code>, <a href="#x_1"><math' in page.body
-    assert alt_text(page) == "On a₁. Of w_* and v_* c: $b_2$, d."
 
 
 @pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
@@ -214,8 +200,9 @@ def test_pages_keep_formulas_and_show_the_rest_as_it_is():
 
 def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
     page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
-    assert page.title == "Of masks & m"
-    assert page.body == "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
+    assert (page.title, page.body) == (
+        "Of masks & m", "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
+    )  # fmt: skip
     for text in ("", "no title", "## too low"):
         with pytest.raises(FeatlearnError, match="story: expected `# Title`"):
             parse_page(text, "story", 2)
@@ -231,21 +218,6 @@ def test_markdown_brings_no_html_no_pictures_and_no_scripts():
     assert not re.search('<script|<img|href="javascript', page.body)
 
 
-def test_a_table_scrolls_in_a_box_of_its_own():
-    body = parse_page('# A "b"\n\n| | y |\n|--|--:|\n| <b> | 1 |\n', "story", 4).body
-    assert body.count('<div class="scroll" role="group" tabindex="0"') == 1
-    assert 'aria-label="A &#34;b&#34;"><table>' in body
-    assert "<td>&lt;b&gt;</td>" in body
-    assert body.count("<th") - body.count("<thead") == 1
-    assert body.rstrip().endswith("</table></div>")
-
-
-def test_the_text_instead_of_a_figure_is_its_title_and_the_first_sentence_of_its_caption():
-    caption = "# Growth\n\nEach **line** is a feature. Dots are means.\n\n| a |\n|---|\n| 1 |\n"
-    assert alt_text(parse_page(caption, "a caption", 4)) == "Growth. Each line is a feature."
-    assert alt_text(parse_page("# Growth\n", "a caption", 4)) == "Growth."
-
-
 def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
     pixels = np.full((200, 300, 4), 255, dtype=np.uint8)
     pixels[50:150, 50:250, :3] = (0, 114, 178)
@@ -255,13 +227,10 @@ def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
     uri, size = picture(svg)
     kind, _, content = uri.partition(";base64,")
     assert (kind, size) == ("data:image/webp", (300, 200))
-    assert picture(svg) == (uri, size)
     with Image.open(io.BytesIO(base64.b64decode(content))) as back:
         assert np.array_equal(np.asarray(back), pixels[..., :3])
     svg.write_text("<svg/>")
     assert picture(svg)[0].startswith("data:image/svg+xml;")
-    (tmp_path / "figure.png").unlink()
-    assert picture(svg)[1] is None
 
 
 # --------------------------------------------------------------------------- captions
@@ -317,27 +286,23 @@ def test_a_number_that_is_not_there_is_an_error_with_the_file_and_the_filter(val
 
 
 @pytest.mark.parametrize(
-    ("verdict", "text", "left", "short"),
+    ("verdict", "text", "left"),
     [
-        (HOLDS, f"It is so, {LINKED}", "Yes", "**holds**"),
-        (FAILS, f"It is not so, {LINKED}", "No", "**fails**"),
-        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows", "**is undecided**"),
-        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows",
-         "**is not shown at this scale**"),
-        (None, "*not part of this run:* It is so", "Who knows", ""),
+        (HOLDS, f"It is so, {LINKED}", "Yes"),
+        (FAILS, f"It is not so, {LINKED}", "No"),
+        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
+        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
+        (None, "*not part of this run:* It is so", "Who knows"),
     ],
-)  # fmt: skip
-def test_a_text_says_what_was_concluded(value, verdict, text, left, short):
+)
+def test_a_text_says_what_was_concluded(value, verdict, text, left):
     ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
     said = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
     assert fill_in(said, "story", value, ledger) == text
-    for clause in ("MAE is", "SimMIM is", "it is", "Q and P are"):  # names keep their capitals
-        filled = fill_in(said.replace("It is so", clause), "story", value, ledger)
-        assert clause in filled or verdict == FAILS
     other = '{{ said("mrp/a", holds="Yes", fails="No", left="Who knows") }}'
     assert fill_in(other, "story", value, ledger).startswith(left)
-    words = f"{short}, {LINKED}, band at least 0.05" if short else "not part of this run"
-    assert fill_in('{{ verdict("mrp/a") }}', "story", value, ledger) == words
+    shown = fill_in('{{ verdict("mrp/a") }}', "story", value, ledger)
+    assert (verdict or "not part of this run") in shown
 
 
 # --------------------------------------------------------------------------- claims that are quoted
@@ -452,27 +417,6 @@ def test_headlines_are_few_and_those_of_findings_come_first():
     assert cells(rows(3)) == {"theorem": {"holds": 3}}
 
 
-def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
-    some = rows(3)
-    some[2].update(verdict="fails", reason="A pilot gave 0.2; a failure is expected.")
-    text = " ".join(answer(some, {"mrp": "# Masks: why they help\n\nA story"}, 7))
-    assert "two statements" in text
-    assert "three claims test: 2 hold, 1 fail, 0 are open." in text
-    assert "1 were expected when the band was set" in text
-    assert "One base seed, 7" in text
-    some[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
-    assert "1 concern limits" in answer(some, {}, 0)[1]
-    some[1].update(verdict="undecided", withdrawn="A longer run turned it.")
-    assert "one claim are withdrawn" in " ".join(answer(some, {}, 0))
-    assert answer([], {}, 0) == ["This run judged no claim."]
-
-
-def test_papers_and_chapters_are_counted_apart():
-    stories = {paper: story(paper) for paper in papers()}
-    assert works(papers(), stories) == "three papers and eight chapters of a thesis"
-    assert works(["toy"], {}) == "one paper"
-
-
 def test_an_expected_failure_is_known_by_the_reason_alone():
     for reason in ("so that we expect it to fail.", "a failure is expected.", "the claim to fail"):
         assert expected({"reason": reason}) == ("expect" in reason)
@@ -522,11 +466,11 @@ RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
 MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"
 
 
-def distribution(folder: Path, *headers: str, record: str = RECORD) -> PathDistribution:
+def distribution(folder: Path, record: str) -> PathDistribution:
     """An installed package as it lies on disk."""
     info = folder / "pkg-1.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("\n".join(["Name: Pkg", "Version: 1", *headers, ""]))
+    (info / "METADATA").write_text("Name: Pkg\nVersion: 1\n")
     (info / "RECORD").write_text(record)
     return PathDistribution(info)
 
@@ -546,27 +490,11 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         assert of[name].version.partition("+")[0] in locked
 
 
-@pytest.mark.parametrize(
-    ("headers", "licence"),
-    [
-        (["License-Expression: MIT", "License: other"], "MIT"),
-        (["Classifier: License :: OSI Approved :: BSD License"], "BSD License"),
-        (["Classifier: License :: OSI Approved", "License: Apache-2.0"], "Apache-2.0"),
-        (["License: " + "words " * 30], "words " * 10 + "..."),
-        (["License-File: COPYING"], "its file COPYING"),
-        ([], sbom.UNKNOWN),
-    ],
-)
-def test_a_licence_is_the_one_that_the_package_states(tmp_path, headers, licence):
-    assert sbom._licence(distribution(tmp_path, *headers)).replace("  ", " ") == licence
-
-
 def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
     other = "".join(reversed(RECORD.splitlines(True))) + MADE
     records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
     plain, otherwise, changed, none = (
-        sbom._digest(distribution(tmp_path / str(n), record=record))
-        for n, record in enumerate(records)
+        sbom._digest(distribution(tmp_path / str(n), record)) for n, record in enumerate(records)
     )
     assert plain == otherwise != changed
     assert none == ""

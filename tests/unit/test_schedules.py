@@ -1,20 +1,10 @@
 """The learning rate of every step, to its closed forms and to PyTorch's own."""
 
-import math
-
 import pytest
 import torch
 
 from featlearn.core.schedules import Part, Schedule, scaled
 from featlearn.images.train.plan import Plan, Training
-
-
-def test_a_cosine_starts_at_the_peak_is_half_way_in_the_middle_and_nears_its_end():
-    schedule = Schedule("cosine", steps=100, peak=1.0, end=0.2)
-    assert schedule.rate(0) == 1.0
-    assert schedule.rate(50) == pytest.approx(0.6)
-    assert schedule.rate(99) == pytest.approx(0.2 + 0.8 * (1 + math.cos(math.pi * 0.99)) / 2)
-    assert schedule.rate(100) == pytest.approx(0.2)
 
 
 def test_a_cosine_is_the_one_of_pytorch():

@@ -4,13 +4,11 @@ import math
 
 import pytest
 import torch
-from torch import nn
 
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
-from featlearn.images.methods import build_two_view
 from featlearn.images.methods.adversarial import AdversarialSimCLR, Attack, box
 from featlearn.images.methods.simclr import SimCLR, nt_xent, retrieval
 from featlearn.images.methods.two_view import untouched
@@ -92,15 +90,6 @@ def test_training_makes_positives_findable():
     assert found.iloc[-20:].mean() > found.iloc[:5].mean() + 0.2
 
 
-def test_simclr_has_a_name_and_refuses_what_makes_no_sense():
-    encoder = build_encoder({"kind": "plain", "width": 2}, SIZE)
-    augment = Augment({"preset": "none"})
-    made = build_two_view({"kind": "simclr", "temperature": 0.1}, encoder, augment)
-    assert isinstance(made, SimCLR)
-    with pytest.raises(ConfigError, match=r"pretraining.temperature: 0; expected more than 0"):
-        build(temperature=0)
-
-
 # --------------------------------------------------------------------------- attack
 
 NORMED = {"kind": "wide_resnet", "layers": 10, "widen": 1}
@@ -176,13 +165,3 @@ def test_an_attack_on_a_linear_loss_ends_in_the_right_corner():
 def test_an_impossible_attack_is_refused(options, words):
     with pytest.raises(ConfigError, match=words):
         Attack(**options)
-
-
-def test_an_encoder_after_the_attack_is_the_one_before():
-    """Modules that were frozen before stay so."""
-    objective = build(AdversarialSimCLR, attack={"steps": 1})
-    objective.encoder.eval()
-    attacked(objective)
-    assert not objective.encoder.training
-    assert isinstance(objective.projection, nn.Sequential)
-    assert objective.projection.training

@@ -19,19 +19,13 @@ def test_the_half_width_is_that_of_the_t_table():
     assert found.replicates == 4
 
 
-def test_two_replicates_use_one_degree_of_freedom():
-    assert estimate(np.array([0.0, 1.0])).half_width == pytest.approx(12.706204736 / 2, rel=1e-8)
-
-
-def test_equal_replicates_have_no_spread():
-    assert estimate(np.full(5, 0.25)).half_width == 0
-
-
-def test_one_replicate_has_a_mean_but_no_interval():
-    found = estimate(np.array([0.7]))
-    assert found.mean == 0.7
-    assert math.isnan(found.half_width)
-    assert found.replicates == 1
+@pytest.mark.parametrize(
+    ("values", "half_width"), [([0.0, 1.0], 12.706204736 / 2), ([0.25] * 5, 0), ([0.7], math.nan)]
+)
+def test_few_and_equal_replicates(values, half_width):
+    found = estimate(np.array(values))
+    assert found.half_width == pytest.approx(half_width, rel=1e-8, nan_ok=True)
+    assert found.replicates == len(values)
 
 
 @pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])

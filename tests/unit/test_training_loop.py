@@ -39,17 +39,6 @@ def test_each_image_is_seen_once_an_epoch_in_another_order_each_time():
     assert [len(part) for part in seen] == [8, 8, 8, 5] * 2
 
 
-def test_images_and_labels_belong_together():
-    for step in batches():
-        for part in step:
-            assert torch.equal(part.images[:, 0, 0, 0].long(), part.labels)
-
-
-def test_the_last_batch_can_be_dropped():
-    sizes = [len(part.labels) for step in batches(drop_last=True) for part in step]
-    assert sizes == [8, 8, 8] * 2
-
-
 @pytest.mark.parametrize("accumulate", [1, 3])
 @pytest.mark.parametrize("count", [2, 3])
 def test_parts_and_processes_split_a_batch_without_rest(count, accumulate):
@@ -128,12 +117,6 @@ def test_accumulated_parts_make_the_step_of_the_whole_batch(optimiser):
     torch.testing.assert_close(runs[0][0].to_numpy(), runs[1][0].to_numpy(), rtol=1e-4, atol=1e-5)
     for one, two in zip(runs[0][1].parameters(), runs[1][1].parameters(), strict=True):
         torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-5)
-
-
-def test_the_objective_is_told_every_step():
-    _, objective = train()
-    assert objective.steps == [(step, 12) for step in range(1, 13)]
-    assert not objective.training
 
 
 def test_a_training_can_be_given_in_steps():
@@ -218,15 +201,6 @@ def test_a_history_says_where_the_training_is():
     assert history["step"].dtype == "int64"
 
 
-def test_a_progress_line_can_be_asked_for_at_any_step():
-    said = []
-    train(report=lambda step, see: said.append((step, see())))
-    assert [step for step, _ in said] == list(range(1, 13))
-    assert said[-1][1]["epoch"] == "3.0/3"
-    assert set(said[0][1]) == {"epoch", "loss", "images/s"}
-    assert float(said[0][1]["loss"]) > 0
-
-
 def test_scalars_that_come_and_go_are_refused():
     class Fickle(TinyClassifier):
         def forward(self, images, labels, draws):
@@ -278,20 +252,6 @@ def test_a_loss_that_is_not_finite_is_told_with_its_step_and_rate(every):
 def test_an_impossible_setting_is_named(settings, told):
     with pytest.raises(ConfigError, match=told):
         train(**settings)
-
-
-def test_a_missing_setting_is_named():
-    with pytest.raises(ConfigError, match="learning_rate is missing"):
-        Training.of({"epochs": 1, "batch_size": 4})
-
-
-def test_a_parameter_without_a_group_is_named():
-    class Forgetful(TinyClassifier):
-        def parameter_groups(self, weight_decay, layer_decay=None):
-            return parameter_groups(self.encoder, weight_decay)
-
-    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
-        train(Forgetful())
 
 
 # ------------------------------------------------------------------------------- groups
@@ -348,13 +308,6 @@ def test_blocks_of_residual_stages_follow_one_another():
     found, head = layers(names)
     assert [found.get(name) for name in names] == [0, 1, 1, 2, 3, 4, None]
     assert head == 5
-
-
-def test_frozen_parameters_are_in_no_group():
-    model = TinyClassifier()
-    assert not any(
-        name.startswith("teacher") for name in of_names(model, model.parameter_groups(0))
-    )
 
 
 def test_the_rate_of_a_group_follows_its_scale():

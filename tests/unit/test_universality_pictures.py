@@ -52,17 +52,6 @@ def test_a_set_that_is_turned_is_the_same_pictures_in_the_same_order(tmp_path) -
     assert torch.equal(plain.images.rot90(1, (1, 2)), turned.images)
 
 
-@pytest.mark.parametrize(("key", "value"), [("kind", []), ("splits", 3), ("shares", {"test": "x"})])
-def test_data_of_a_wrong_type_are_refused_by_name(key, value) -> None:
-    sets = [
-        {"name": "digits", "data": {"kind": "digits", key: value}},
-        {"name": "one", "made": "glyphs"},
-    ]
-    own = {"universality": {"pictures": {"sets": sets}}}
-    with pytest.raises(ConfigError, match=f"universality.pictures.sets.0.data.{key}"):
-        load({"scale": "smoke", **own}, ROOT)
-
-
 def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
     with pytest.raises(ConfigError, match=r"^the place: shares\.test: expected more than 0"):
         universality_config.state({"the place": {"kind": "digits"}})
