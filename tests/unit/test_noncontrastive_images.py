@@ -157,29 +157,6 @@ def test_the_long_training_differs_by_its_keys_only(desk):
     assert training_of("none-batch-self", settings) == common
 
 
-def test_real_images_are_trained_on_and_read_off(tmp_path):
-    own = {
-        "data": {"kind": "digits", "size": 16},
-        "train_images": 60,
-        "encoder": {"small_resnet": {"widths": [4, 8]}},
-        "projection": {"hidden": 8, "width": 4},
-        "training": {"steps": 3, "batch_size": 20, "record_every": 1},
-        "robust": None,
-    }
-    changed = {"scale": "smoke", "noncontrastive": {"images": {"digits": own}}}
-    images = load(changed, ROOT)["noncontrastive"]["images"]
-    assert list(image_config.faults(images)) == []
-    experiment = HeadExperiment("digits", images["digits"], tmp_path, 0, 0)
-    assert abs(len(experiment.train.labels) - 60) <= 10
-    (networks, histories), run = experiment.fit(["identity-l2-ema"]), "identity-l2-ema"
-    assert list(histories[run]["step"]) == [1, 2, 3]
-    found = measuring.measure(experiment, networks[run])
-    assert (found["spectrum"]["layer"] == "encoder").sum() == 8
-    values = found["values"].set_index(["layer", "quantity"])["value"]
-    assert 0.1 < values["", "accuracy"] <= 1
-    assert 1 <= values["projection", "effective_rank"] <= 4
-
-
 def test_missing_images_can_be_planned(smoke):
     absent = {"kind": "cifar10", "path": "no/such/folder", "size": 32}
     states, lines = image_config.states({**smoke, "cifar10": {**smoke["parts"], "data": absent}})

@@ -19,7 +19,7 @@ from PIL import Image
 
 from featlearn.core.config import fill_defaults, load, merge, read_schema, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.data.datasets import ImageSet, in_turn
+from featlearn.images.data.datasets import in_turn
 from featlearn.images.data.on_disk import as_opened, sources
 from featlearn.images.encoders import build_encoder
 from featlearn.images.methods import build_method
@@ -27,7 +27,6 @@ from featlearn.images.rng import Draws
 from featlearn.images.train import replicate
 from featlearn.images.train.loop import fit
 from featlearn.own_images import analysis
-from featlearn.own_images import experiment as real
 from featlearn.own_images.analysis import difference, wilson
 from featlearn.own_images.config import (
     faults,
@@ -492,27 +491,6 @@ def test_one_label_a_class_is_enough(garden, cache):
     own = RealExperiment("garden", tiny(garden, label_fractions=[0.01]), cache, 0, 0)
     found, *_ = own.evaluate(own.encoder, lambda _: None)
     assert found["labels"].tolist() == [3, 3, 3]
-    assert found["value"].between(0, 1).all()
-
-
-def test_images_of_several_classes_have_a_precision(garden, cache, monkeypatch):
-    def several(*_):
-        found = {}
-        for role, count in (("train", 20), ("test", 9)):
-            labels = torch.arange(count)[:, None] % torch.tensor([2, 3, 4]) == 0
-            images = torch.randint(0, 256, (count, 3, 16, 16), dtype=torch.uint8)
-            names = pd.Series([str(number) for number in range(count)])
-            empty = pd.DataFrame({"file": [], "reason": []})
-            found[role] = ImageSet(images, labels.long(), ("a", "b", "c"), names, empty)
-        return found
-
-    monkeypatch.setattr(real, "open_roles", several)
-    own = RealExperiment("garden", tiny(garden), cache, 0, 0)
-    found, _, said, _ = own.evaluate(own.encoder, lambda _: None)
-    assert said.empty
-    assert set(found["quantity"]) == {"mean average precision"}
-    assert set(found["evaluation"]) == {"fine-tuned", "linear probe"}
-    assert found["labels"].tolist() == [10, 10, 20, 20]
     assert found["value"].between(0, 1).all()
 
 

@@ -101,15 +101,6 @@ def test_marks_stack_and_the_parameters_that_they_fill_are_no_frames(toy):
     assert batch.contains == ["measured", "measured", "drawn", "drawn", "measured", "measured"]
 
 
-def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
-    edit(toy / "analysis.py", MARK, f'@figure("other")\n{MARK}')
-    made = Published("results/x")
-    made.paper("toy")
-    made.experiment("toy", "averaging", judged={}, apart=["other"], alignment="a.parquet")
-    labels = [batch.label for batch in made.experiments[0].batches]
-    assert labels == ["averaging", "averaging-other"]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -132,6 +123,15 @@ def test_a_figure_without_a_caption_is_told(toy, text):
     (toy / "analysis.py").write_text(f"{text}\n@figure()\ndef a(alignment):\n    return 1\n")
     with pytest.raises(FeatlearnError, match=r"featlearn\.toy\.analysis:a: no docstring"):
         published()
+
+
+def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
+    edit(toy / "analysis.py", MARK, f'@figure("other")\n{MARK}')
+    made = Published("results/x")
+    made.paper("toy")
+    made.experiment("toy", "averaging", judged={}, apart=["other"], alignment="a.parquet")
+    labels = [batch.label for batch in made.experiments[0].batches]
+    assert labels == ["averaging", "averaging-other"]
 
 
 @pytest.mark.parametrize(

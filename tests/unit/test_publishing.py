@@ -34,11 +34,8 @@ from featlearn.core.publishing.html_assets import parse_page, picture
 from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
 from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
 from featlearn.core.publishing.summary import (
-    HEADLINES,
     band,
-    cells,
     expected,
-    headlines,
     measured,
     number_as_in,
     with_numbers,
@@ -398,23 +395,6 @@ def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
 
 
 # --------------------------------------------------------------------------- the whole ledger
-
-
-def rows(number: int) -> list[dict]:
-    return [
-        {"claim": f"mrp/{n}", "paper": "mrp", "kind": "theorem", "artefact": "x",
-         "verdict": "holds", "source": f"Theorem {n // 2}", "reason": ""}
-        for n in range(number)
-    ]  # fmt: skip
-
-
-def test_headlines_are_few_and_those_of_findings_come_first():
-    mixed = [*rows(20), *(row | {"claim": f"{row['claim']}-y", "artefact": "y"} for row in rows(1))]
-    found = [row["claim"] for row in headlines(mixed, ["mrp/15"])]
-    assert len(found) == HEADLINES
-    # then one on each file of numbers before a second on it
-    assert found[:4] == ["mrp/15", "mrp/0", "mrp/0-y", "mrp/1"]
-    assert cells(rows(3)) == {"theorem": {"holds": 3}}
 
 
 def test_an_expected_failure_is_known_by_the_reason_alone():

@@ -36,7 +36,9 @@ def doors(fresh, fresh_toy, elsewhere):
         trial=lambda: trial(fresh_toy()),
         directory=lambda: directory(fresh_toy(), elsewhere),
         paper=lambda: fresh().plan("mrp"),
-        figure=lambda: fresh().plan("results/smoke/mrp/figures/headline.svg"),
+        figure=lambda: fresh().plan(
+            "results/smoke/mrp/figures/headline.svg", changes={"papers": ["mrp"]}
+        ),
         empty=lambda: fresh().snakemake("--dry-run", "real_images"),
         default=lambda: fresh_toy().plan("results/tour/claims.parquet", configfile=None),
     )

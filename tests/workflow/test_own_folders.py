@@ -26,6 +26,7 @@ ENCODER = {
 BIRDS = "MoCo v3 ViT-S on ImageNet-Bird"
 SETTINGS = {
     "run": "own",
+    "papers": ["nuclear", "universality"],
     "nuclear": {"domains": {"domains": DOMAINS}},
     "universality": {
         "foundation": {
@@ -103,32 +104,6 @@ def test_folders_make_the_tables_of_their_names(checkout):
     birds = (checkout / targets[4]).read_text()
     assert "ImageNet-Bird, 12 labels" in birds
     assert "random features" in birds
-
-
-def test_an_encoder_of_texts_goes_through_the_workflow(checkout, tiny_bert):
-    words = ["good", "bad", "film", "book"]
-    texts = checkout / "texts"
-    texts.mkdir()
-    for part in ("train", "validation", "test"):
-        rows = [{"text": f"the {words[number % 2]} {words[2 + number % 2]}", "label": number % 2}
-                for number in range(20)]  # fmt: skip
-        (texts / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    model = {
-        "encoder": {"kind": "text"},
-        "weights": str(tiny_bert),
-        "targets": {"IMDB": {"path": "texts"}},
-    }
-    settings = {"run": "texts", "universality": {"foundation": {"models": {"SimCSE": model}}}}
-    table = "results/texts/universality/tables/table-f-8.md"
-    told = checkout.snakemake(table, changes=settings).well()
-    assert told.finished["universality_foundation"] == 1
-    frame = pd.read_parquet(checkout / table.replace(".md", ".parquet")).set_index("row")
-    assert frame.loc["IMDB, LP", "measured"].notna().all()
-    # the thesis tunes the whole encoder, so that adapters stand apart
-    assert frame.loc["IMDB, FT", "measured"].isna().all()
-    assert {"SimCSE: IMDB, FT, 1", "IMDB, raw input"} <= set(frame.index)
-    record = checkout / "results/texts/provenance/universality/tables/table-f-8.md.json"
-    assert json.loads(record.read_text())["contains"] == "stand-in"
 
 
 @pytest.mark.parametrize("lost", ["domains", "weights/moco.pth.tar", "pictures"])

@@ -26,6 +26,7 @@ SIZES = """
       objective: {simmim: {mask_size: 4, decoder_depth: 1, decoder_width: 8}}
       training: {epochs: 1, batch_size: 8}
     finetuning: {training: {steps: 2, batch_size: 8}}
+papers: []
 """
 STATEMENT = (
     "run: mine\nreal_images:\n  flowers:\n    data: {{kind: folder, path: '{path}'{more}}}\n"

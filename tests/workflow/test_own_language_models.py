@@ -11,6 +11,7 @@ pytestmark = pytest.mark.workflow
 
 SETTINGS = """
 run: own
+papers: [icl]
 icl:
   language:
     models:
@@ -52,6 +53,7 @@ def test_figures_of_models_and_texts_that_a_config_names(fresh, tiny_llama):
 
 NEEDLES = """
 run: own
+papers: [gemfilter]
 gemfilter:
   depths: 3
   language:

@@ -22,7 +22,7 @@ FIGURE = "results/mine/mrp/figures/cam-photographs.svg"
 def test_five_lines_of_config_draw_the_maps_of_an_own_model(fresh):
     assert len(FIVE_LINES.splitlines()) == 5
     checkout = fresh()
-    options = {"configfile": None, "changes": FIVE_LINES}
+    options = {"configfile": None, "changes": f"{FIVE_LINES}papers: [mrp]\n"}
 
     told = checkout.snakemake("--dry-run", FIGURE, **options)
     assert told.code != 0

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from featlearn.core.claims import FAILS, HOLDS, THEOREM, declared
+from featlearn.core.claims import FAILS, declared
 from featlearn.core.commit import CHANGED, commit
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_parquet
@@ -123,14 +123,8 @@ def test_a_finished_run_is_published_whole(toy):
     target, source = toy / "results/published/smoke", toy / "results/smoke"
     figures = {f"toy/figures/{file.stem}.webp" for file in source.glob("toy/figures/*.png")}
     assert figures
-    assert {*toy.files("results/published/smoke")} == {
-        *COPIED,
-        SUMMARY,
-        LISTING,
-        PAGE,
-        f"toy/{CLAIMS}",
-        *figures,
-    }
+    files = {*COPIED, SUMMARY, LISTING, PAGE, f"toy/{CLAIMS}", *figures}
+    assert {*toy.files("results/published/smoke")} == files
     for name in {*COPIED} - {"claims.parquet"}:
         assert (target / name).read_bytes() == (source / name).read_bytes()
     # its ledger has the verdict that all seeds leave beside that of the run
@@ -139,17 +133,12 @@ def test_a_finished_run_is_published_whole(toy):
     assert judged(target / "claims.parquet").equals(ledger)
     assert signed["seeds"].tolist() == ["0"]
     for name in figures:
-        with (
-            Image.open(target / name) as shown,
-            Image.open((source / name).with_suffix(".png")) as png,
-        ):
-            assert np.array_equal(np.asarray(shown), np.asarray(png.convert("RGB")))
+        shown, png = target / name, (source / name).with_suffix(".png")
+        assert np.array_equal(np.asarray(Image.open(shown)),
+                              np.asarray(Image.open(png).convert("RGB")))  # fmt: skip
     told = json.loads((target / SUMMARY).read_text())
     assert told["commit"] == git(toy, "rev-parse", "HEAD")
     assert told["files"] == len(toy.checksums())
-    assert told["jobs"]["toy"] >= 3
-    assert told["seconds"]["toy"] > 0
-    assert told["versions"]["torch"]
     # published, it makes no difference to the next publication
     assert publish(toy).returncode == 0
 
@@ -195,12 +184,7 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     findings = tmp_path / "findings.yaml"
     findings.write_text(FOUND)
     (row,) = read_ledger(folder)
-    assert row["verdict"] == "holds"
     told = pages(folder, "smoke", findings)[PAGE]
-    assert re.search(
-        r"\n\| \[toy\]\(toy/claims\.md\) \(`toy`\) \| 1 \| 1 \| 0 \| 0 \| 0 \| 0 \| 1 \|", told
-    )
-    assert "| scale, base seed | smoke, 0 |" in told
     assert "“views cancel”" in told
     assert "](toy/figures/alignment.webp)" in told
     readme = "before\n" + "between\n".join(map(part, PARTS)) + "after\n"
@@ -351,18 +335,14 @@ def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first
     assert told["measured"] == second["measured"] != row["measured"]
     (tmp_path / "findings.yaml").write_text(FOUND)
     told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert "In no claims the seeds disagree" in told[PAGE]
     assert "- With base seed 1: **" in told[f"toy/{CLAIMS}"]
     # what one seed alone decides is open, wherever it is told
     frame = read_parquet(other / "claims.parquet").assign(verdict=FAILS)
     write_parquet(frame, other / "claims.parquet")
     told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert "\n| [toy](toy/claims.md) (`toy`) | 1 | 0 | 0 | 1 | 0 | 0 | 1 |" in told[PAGE]
     assert "Views cancel noise" not in told[PAGE]
     assert "fails (seed 0 alone: holds)." in told[f"toy/{CLAIMS}"]
-    listed = LISTS["seeds"](read_ledger(here))
-    assert listed.startswith("1 claims have more than one verdict and count as undecided; 1 of")
-    assert "| `toy/closed-form` | holds, " in listed
+    assert "| `toy/closed-form` | holds, " in LISTS["seeds"](read_ledger(here))
     # neither its own page nor the run of another scale is signed by it
     (only,) = read_ledger(other)
     assert "others" not in only
@@ -419,11 +399,6 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
     first, second = commits
     assert elsewhere(here.root, second) == ""
     assert f"before the one here, {second[:12]};" in elsewhere(here.root, first)
-    (here / "src").mkdir()
-    (here / "src/new.py").touch()
-    assert "files here differ: src/new.py" in elsewhere(here.root, second)
-    assert f"before the one here, {second[:12]}+;" in elsewhere(here.root, first)
-    (here / "src/new.py").unlink()
     git(here, "checkout", "-q", first)
     assert f"not in the history of the one here, {first[:12]}" in elsewhere(here.root, second)
     shallow = Checkout(tmp_path / "shallow")
@@ -461,31 +436,6 @@ def test_the_pages_of_the_published_run_are_those_of_its_ledger():
     for claim, row in read_ledgers(REPOSITORY)[FRONT].items():
         text = (HERE / FRONT / row["paper"] / CLAIMS).read_text()
         assert text.count(f'<a id="claim-{claim}"></a>') == 1, claim
-
-
-@published_front
-def test_readme_report_pages_and_table_agree_on_every_total():
-    rows = read_ledger(HERE / FRONT)
-    assert read_parquet(HERE / FRONT / "claims.parquet")["verdict"].tolist() == [
-        row["verdict"] for row in rows
-    ]
-    printed = [row for row in rows if row["kind"] == THEOREM]
-    counts = [sum(row["verdict"] == verdict for row in printed) for verdict in (HOLDS, FAILS)]
-    total = f"{counts[0]} hold, {counts[1]} fail, {len(printed) - sum(counts)} are open"
-    whole = f"there are {len(rows)} claims: "
-    for page in ("report.html", PAGE):
-        text = (HERE / FRONT / page).read_text()
-        assert total in text, page
-        assert whole in text, page
-    readme = (REPOSITORY / "README.md").read_text()
-    cells = (
-        f"| {len(printed)} | **{counts[0]}** | **{counts[1]}** | **{len(printed) - sum(counts)}** |"
-    )
-    assert cells in readme
-    table = re.findall(r"^\| \[.*\| (\d+) \| (\d+) \| \[(\d+)\]", readme, re.MULTILINE)
-    assert [sum(map(int, column)) for column in zip(*table, strict=True)] == [
-        *counts, len(printed) - sum(counts),
-    ]  # fmt: skip
 
 
 def test_the_readme_is_short():

@@ -47,13 +47,6 @@ def test_the_conda_environment_says_what_the_lock_says():
     assert read("environment.yml") == write(read("pyproject.toml"), read("requirements.lock"))
 
 
-def test_the_conda_environment_has_every_dependency_of_a_run():
-    listed = yaml.safe_load(read("environment.yml"))["dependencies"][-1]["pip"]
-    named = {canonicalize_name(Requirement(text).name) for text in listed}
-    wanted = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
-    assert named == {canonicalize_name(Requirement(text).name) for text in wanted}
-
-
 def test_the_lock_pins_every_direct_dependency():
     assert direct_dependencies() <= {canonicalize_name(pin.name) for pin, _ in pins()}
 
@@ -182,13 +175,6 @@ def rules() -> list[str]:
         text = file.read_text(encoding="utf-8")
         found += re.split(r"^(?= *(?:use )?rule\b.*:$)", text, flags=re.MULTILINE)[1:]
     return found
-
-
-def test_what_is_shown_or_judged_is_in_the_group_of_its_experiment():
-    blocks = [block for block in rules() if "scripts" in block and "**SHORT" in block]
-    shown = [block for block in blocks if '"show.py"' in block or '"judge.py"' in block]
-    assert len(shown) == 2
-    assert all(re.search(r"\n +group:\n +label\n", block) for block in shown)
 
 
 def test_rules_on_the_device_of_the_config_ask_for_a_gpu():

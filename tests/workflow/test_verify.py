@@ -43,13 +43,6 @@ def verify(checkout, monkeypatch):
     return module
 
 
-def test_without_results_it_says_how_to_make_them(toy_sources):
-    told = python(toy_sources.root, "scripts/verify.py", "--scale", "smoke")
-    assert told.returncode == 2
-    assert "featlearn run --scale smoke" in told.stderr
-    assert "Traceback" not in told.stderr
-
-
 def test_equal_bytes_are_said_to_be_equal_and_what_is_gone_is_named(verify, checkout, capsys):
     assert verify.main() == 0
     count = len(checkout.checksums())
@@ -140,10 +133,6 @@ def test_what_is_killed_is_gone_with_its_children(interrupted, script, tmp_path,
     else:
         assert script.kill_after(600, command)
     wait_for(lambda: ended(int(told.read_text())), "the child is still there")
-
-
-def test_a_run_that_ends_is_not_killed(script):
-    assert not script.kill_after(600, [sys.executable, "-c", ""])
 
 
 def test_kills_that_a_run_was_too_short_for_are_not_counted(script, monkeypatch, capsys):
