@@ -33,6 +33,7 @@ from featlearn.nuclear.experiments import domains
 from featlearn.nuclear.penalties import Mixed, losses
 from featlearn.nuclear.swad import Average, Swad
 from featlearn.nuclear.training import Net, Stack, Trial, train
+from image_folders import grow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -290,13 +291,8 @@ TRAINING = {
 
 
 def _folders(root: Path) -> Path:
-    random = np.random.default_rng(0)
     for domain in ("art", "photo", "sketch"):
-        for label in ("cat", "dog"):
-            (root / domain / label).mkdir(parents=True)
-            for number in range(10):
-                pixels = random.integers(0, 256, (12, 12, 3), dtype=np.uint8)
-                Image.fromarray(pixels).save(root / domain / label / f"{number}.png")
+        grow(root / domain, {"cat": 100, "dog": 150}, 10)
     return root
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
+import image_folders
 from featlearn import images
 from featlearn.command import flow, main
 from featlearn.core.errors import ConfigError, FeatlearnError
@@ -17,12 +17,7 @@ from featlearn.own_images.config import state
 
 
 def grow(root: Path, *folders: str, count: int = 6) -> Path:
-    for place, name in enumerate(folders):
-        (root / name).mkdir(parents=True, exist_ok=True)
-        for number in range(count):
-            noise = np.random.default_rng((place, number)).integers(0, 256, (12, 12, 3))
-            Image.fromarray(noise.astype(np.uint8)).save(root / name / f"{number}.png")
-    return root
+    return image_folders.grow(root, dict.fromkeys(folders, 128), count)
 
 
 def data(root, **more):

@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import io
 import os
 import re
 import shutil
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 import yaml
@@ -39,6 +36,7 @@ from featlearn.own_images.config import (
 from featlearn.own_images.experiment import RealExperiment, describe
 from featlearn.own_images.pictures import maps_figure, panel
 from featlearn.own_images.report import sentences, warnings
+from image_folders import grow, picture
 
 ROOT = Path(__file__).parents[2]
 TINY = {
@@ -64,25 +62,12 @@ def tiny(root: Path, **more) -> dict:
     return filled(**merge({**TINY, "data": data}, more))
 
 
-def picture(number: int, colour: tuple[int, int, int]) -> Image.Image:
-    noise = np.random.default_rng(number).integers(0, 80, (20, 24, 3))
-    return Image.fromarray((noise + np.array(colour)).astype(np.uint8))
-
-
-COLOURS = {"daisy": (160, 160, 20), "rose": (170, 10, 30), "tulip": (30, 20, 170)}
-
-
-def grow(root: Path, count: int = 12) -> Path:
-    for name, colour in COLOURS.items():
-        (root / name).mkdir(parents=True)
-        for number in range(count):
-            picture(number, colour).save(root / name / f"{number}.png")
-    return root
+COLOURS = {"daisy": (160, 160, 40), "rose": (170, 40, 40), "tulip": (40, 40, 170)}
 
 
 @pytest.fixture(scope="module")
 def garden(tmp_path_factory):
-    root = grow(tmp_path_factory.mktemp("own") / "garden")
+    root = grow(tmp_path_factory.mktemp("own") / "garden", COLOURS, 12)
     (root / "rose" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
     return root
 
@@ -257,11 +242,10 @@ def test_broken_images_stop_the_run_if_that_is_wished(garden, cache):
 
 
 def test_a_picture_replaced_by_one_of_the_same_size_and_time_is_decoded_again(tmp_path):
-    root = tmp_path / "flowers"
-    for name, colour in COLOURS.items():
-        (root / name).mkdir(parents=True)
-        for number in range(5):
-            picture(number, colour).save(root / name / f"{number}.ppm")
+    root = grow(tmp_path / "flowers", COLOURS, 5)
+    for file in root.glob("*/*.png"):
+        Image.open(file).save(file.with_suffix(".ppm"))
+        file.unlink()
     settings = tiny(root)
     before = state({"own": settings})
     pixels = describe(settings["data"], tmp_path / "cache", 0, "own")[0]
@@ -524,37 +508,3 @@ def test_weights_of_the_user_are_a_start(garden, cache, tmp_path, experiment):
     started = RealExperiment("garden", settings, cache, 0, 0).started("given")
     for name, value in encoder.state_dict().items():
         assert torch.equal(started.state_dict()[name], value)
-
-
-def test_the_gpu_scale_at_smoke_size_on_the_processor(tmp_path):
-    """Its settings, made small, on Parquet files in the layout of CIFAR-10 on the hub."""
-    kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    for split, count in (("train", 40), ("test", 12)):
-        images = []
-        for number in range(count):
-            file = io.BytesIO()
-            colour = list(COLOURS.values())[number % 3]
-            picture(number, colour).resize((32, 32)).save(file, "PNG")
-            images.append({"bytes": file.getvalue(), "path": None})
-        columns = {"img": pa.array(images, kind), "label": [n % 3 for n in range(count)]}
-        pq.write_table(pa.table(columns), tmp_path / f"{split}-00000-of-00001.parquet")
-    small = {
-        "data": {"path": str(tmp_path)},
-        "encoder": {"resnet": {"width_multiplier": 0.125}},
-        "label_fractions": [1.0, 0.1],
-        "pretraining": {
-            "objective": {"simmim": {"decoder_depth": 1, "decoder_width": 8, "decoder_heads": 2}},
-            "training": {"epochs": 1, "batch_size": 20, "warmup": 0},
-        },
-        "finetuning": {"training": {"steps": 2, "batch_size": 8, "warmup": 1}},
-    }
-    gpu = load({"scale": "gpu", "real_images": {"cifar10": small}}, ROOT)["real_images"]["cifar10"]
-    own = RealExperiment("cifar10", gpu, tmp_path / "cache", 0, 0)
-    assert (len(own.train), len(own.test)) == (40, 12)
-    encoder, history = own.pretrain()
-    assert encoder.grid(32) == (4, 4)
-    assert np.isfinite(history["loss"]).all()
-    found, *_ = own.evaluate(
-        lambda: own.started("pretrained", encoder.state_dict()), lambda _: None
-    )
-    assert found["labels"].tolist() == [40, 40, 40, 3, 3, 3]

@@ -3,10 +3,8 @@
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 from featlearn.core.claims import declared
 from featlearn.core.config import load, read_yaml
@@ -17,6 +15,7 @@ from featlearn.universality import config as universality_config
 from featlearn.universality.analysis import pictures as analysis
 from featlearn.universality.experiments import pictures as experiment
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
+from image_folders import grow
 
 ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "tests", "pictures", range(2))
@@ -83,12 +82,7 @@ def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:
 
 
 def test_a_ladder_of_folders(tmp_path) -> None:
-    random = np.random.default_rng(0)
-    for name, level in (("dark", 40), ("light", 200)):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for number in range(40):
-            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
-            Image.fromarray(pixels).save(tmp_path / "data" / name / f"{number}.png")
+    grow(tmp_path / "data", {"dark": 40, "light": 200}, 40)
     own = {"data": {"kind": "folder", "path": str(tmp_path / "data"), "shares": {"test": 0.3}}}
     config = {
         "replicates": 2, "side": 6, "room": 1, "noise": 0.1, "hidden": 16, "width": 4,

@@ -4,14 +4,13 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
-from PIL import Image
 
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
+from image_folders import grow
 
 pytestmark = pytest.mark.workflow
 
@@ -40,14 +39,9 @@ SETTINGS = {
 }
 
 
-def grow(root: Path, count: int) -> None:
+def two_classes(root: Path, count: int) -> None:
     """Dark and light pictures, and one that is none."""
-    random = np.random.default_rng(0)
-    for name, level in (("dark", 40), ("light", 200)):
-        (root / name).mkdir(parents=True)
-        for number in range(count):
-            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
-            Image.fromarray(pixels).save(root / name / f"{number}.png")
+    grow(root, {"dark": 40, "light": 200}, count)
     (root / "dark" / "broken.png").write_bytes(b"no picture")
 
 
@@ -55,9 +49,9 @@ def grow(root: Path, count: int) -> None:
 def checkout(fresh):
     made = fresh()
     for domain in ("art", "photo", "sketch"):
-        grow(made / "domains" / domain, 10)
+        two_classes(made / "domains" / domain, 10)
     for part in ("train", "validation", "test"):
-        grow(made / "pictures" / part, 8)
+        two_classes(made / "pictures" / part, 8)
     with seeded(0, "weights"):
         encoder = build_encoder(VIT, 8)
     weights = {f"module.base_encoder.{name}": value for name, value in encoder.state_dict().items()}
@@ -114,9 +108,6 @@ def test_a_path_that_leads_nowhere_is_told_by_the_plan(checkout, lost):
         told = checkout.snakemake("--dry-run", changes=SETTINGS)
     finally:
         away.rename(checkout / lost)
-    assert told.code != 0
-    assert re.search(
-        rf"\.\S+ must be .*, got .?{re.escape(lost)}|: {re.escape(lost)}: no such", told.text
-    )
-    assert "Traceback" not in told.text
+    pattern = rf"\.\S+ must be .*, got .?{re.escape(lost)}|: {re.escape(lost)}: no such"
+    assert re.search(pattern, told.refused())
     assert "Building DAG" not in told.text

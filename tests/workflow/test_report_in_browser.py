@@ -293,11 +293,6 @@ def test_a_text_without_a_title_or_with_a_wrong_filter_is_an_error_that_names_it
         render(**inputs)
 
 
-def test_a_run_without_papers_still_has_a_page(inputs):
-    html = render(**inputs | {"claims": inputs["claims"][:0], "pages": [], "stories": {}})
-    assert "0 claims" in Outline(html).text
-
-
 # --------------------------------------------------------------------------- in a browser
 
 
@@ -482,16 +477,6 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, of_claims):
     browser.execute_script("location.hash = '#claims?paper=mrp&kind=theorem'")
     own = "li[data-paper='mrp'][data-kind='theorem']"
     in_time(browser, lambda: shown(browser, "li[data-verdict]") == shown(browser, own) != [])
-
-
-@browser_test
-@pytest.mark.parametrize("width", [390, 1280])
-def test_an_address_with_a_choice_of_claims_opens_the_page_there(browser, of_claims, width):
-    resize(browser, width)
-    browser.get("about:blank")
-    browser.get(f"{of_claims}#claims?paper=mrp")
-    browser.execute_async_script("setTimeout(arguments[0], 1000)")
-    assert 0 <= run(browser, "document.querySelector('#claims').getBoundingClientRect().top") < 300
 
 
 @browser_test
