@@ -46,14 +46,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Code in Markdown, where a dollar is one of a shell.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 FINDINGS = ROOT / "config/findings.yaml"
-ENTRY = {
-    "id": "one",
-    "claim": "mrp/a",
-    "paper_says": "so it is",
-    "question": "Is it so?",
-    "holds": "It is so.",
-    "fails": "It is not so.",
-}
+ENTRY = {"id": "one", "claim": "mrp/a", "paper_says": "so it is", "question": "Is it so?",
+         "holds": "It is so.", "fails": "It is not so."}  # fmt: skip
 ROW = {"claim": "mrp/a", "measured": 0.31, "interval_low": 0.24, "interval_high": 0.38,
        "spread_kind": "half-width", "low": 0.05, "high": math.inf}  # fmt: skip
 LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
@@ -61,41 +55,25 @@ LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
 # --------------------------------------------------------------------------- numbers in words
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (0.63149, "0.631"), (1.0, "1"), (-0.5, "−0.5"), (12345.6, "12,346"), (8.4e-17, "0"),
-        (0.00002, "2·10⁻⁵"), (1e-10, "10⁻¹⁰"), (-2.5e7, "−2.5·10⁷"), (math.inf, "∞"),
-        (-math.inf, "−∞"),
-    ],
-)  # fmt: skip
-def test_number(given, text):
-    assert number(given) == text
+NUMBERS = {
+    0.63149: "0.631", 1.0: "1", -0.5: "−0.5", 12345.6: "12,346", 8.4e-17: "0", 0.00002: "2·10⁻⁵",
+    1e-10: "10⁻¹⁰", -2.5e7: "−2.5·10⁷", math.inf: "∞", -math.inf: "−∞",
+}  # fmt: skip
+#: Not rounded to all or nothing.
+SHARES = {0.631: "63 %", 1.0: "100 %", 0.0: "0 %", -0.2: "−20 %", 1 - 1e-13: "100 %",
+          0.996: "99.6 %", 0.0004: "0.04 %"}  # fmt: skip
+#: A mean has the decimals that its spread deserves.
+SPREADS = {
+    (0.63391, 0.01707): "0.634 ± 0.017", (0.00412, 0.0061): "0.0041 ± 0.0061", (1.0, 0.0): "1",
+    (0.996, 8.4e-17): "0.996", (0.5, 2e-8): "0.500000 ± <.000001",
+    (3.2e-8, 4e-9): "3.2·10⁻⁸ ± 4·10⁻⁹", (-0.5, math.nan): "−0.5", (1234.5, 40.0): "1,234 ± 40",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "digits", "text"),
-    [
-        (0.631, 0, "63 %"), (0.631, 1, "63.1 %"), (1.0, 0, "100 %"), (0.0, 0, "0 %"),
-        (-0.2, 0, "−20 %"), (1 - 1e-13, 0, "100 %"),
-        (0.996, 0, "99.6 %"), (0.0004, 0, "0.04 %"),  # not rounded to all or nothing
-    ],
-)  # fmt: skip
-def test_percent(given, digits, text):
-    assert percent(given, digits) == text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-@pytest.mark.parametrize(
-    ("mean", "spread", "text"),
-    [
-        (0.63391, 0.01707, "0.634 ± 0.017"), (0.00412, 0.0061, "0.0041 ± 0.0061"),
-        (1.0, 0.0, "1"), (0.996, 8.4e-17, "0.996"), (0.5, 2e-8, "0.500000 ± <.000001"),
-        (3.2e-8, 4e-9, "3.2·10⁻⁸ ± 4·10⁻⁹"), (-2e-5, 1e-7, "−2·10⁻⁵ ± 10⁻⁷"),
-        (-0.5, math.nan, "−0.5"), (1234.5, 40.0, "1,234 ± 40"),
-    ],
-)  # fmt: skip
-def test_a_mean_has_the_decimals_that_its_spread_deserves(mean, spread, text):
-    assert plus_minus(mean, spread) == text
+def test_numbers_shares_and_means_in_words():
+    assert {given: number(given) for given in NUMBERS} == NUMBERS
+    assert {given: percent(given).replace("\N{NO-BREAK SPACE}", " ") for given in SHARES} == SHARES
+    assert {given: plus_minus(*given) for given in SPREADS} == SPREADS
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,7 @@ def test_counts_five_findings_and_the_report(tmp_path, summary):
     counts, *lines, report = text.splitlines()
     assert code == 0
     assert counts.startswith("7 claims: 3 hold, 2 fail, 2 are open")
-    assert lines == [
-        "open   Is it a?",
-        "holds  It is b, 0.50 (0.40 to 0.60).",
-        "fails  It is not c: 50 % (40 to 60).",
-        "open   Is it d?",
-        "holds  It is e, 0.50 (0.40 to 0.60).",
-    ]
+    assert [line.split()[0] for line in lines] == ["open", "holds", "fails", "open", "holds"]
     assert report == f"Report: {run / 'report.html'}"
 
 
