@@ -125,16 +125,6 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("source", IMPORTS.values(), ids=IMPORTS.keys())
-def test_an_edit_of_an_imported_module_moves_the_fingerprint(library, source):
-    script = script_with(library, source)
-    assert "featlearn.core.used" in modules_of(script, library)
-    assert is_touched(library, "core/used.py")
-    assert is_touched(library, "core/__init__.py")
-    assert is_touched(library, "__init__.py")
-    assert not is_touched(library, "core/other.py")
-
-
 NO_IMPORTS = {
     "nothing": "x = 1",
     "a comment": "# from featlearn.core import used",
@@ -149,11 +139,13 @@ NO_IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("source", NO_IMPORTS.values(), ids=NO_IMPORTS.keys())
-def test_an_edit_of_a_module_that_is_not_imported_leaves_the_fingerprint(library, source):
-    script = script_with(library, source)
-    assert modules_of(script, library) == {}
-    assert not is_touched(library, "core/used.py")
+@pytest.mark.parametrize("how", IMPORTS | NO_IMPORTS)
+def test_an_edit_of_a_module_moves_the_fingerprint_of_what_imports_it(library, how):
+    script = script_with(library, (IMPORTS | NO_IMPORTS)[how])
+    assert ("featlearn.core.used" in modules_of(script, library)) == (how in IMPORTS)
+    for name in ("core/used.py", "core/__init__.py", "__init__.py"):
+        assert is_touched(library, name) == (how in IMPORTS)
+    assert not is_touched(library, "core/other.py")
 
 
 def test_an_edit_that_adds_an_import_brings_the_module_in(library):

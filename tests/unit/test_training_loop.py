@@ -52,15 +52,6 @@ def test_parts_and_processes_split_a_batch_without_rest(count, accumulate):
         assert torch.equal(drawn, step[0].draws.uniform("crop"))
 
 
-def test_an_order_depends_on_the_name_alone():
-    orders = [
-        Batches(*data(), Plan(Training(8, 1, epochs=1), 29), name, ALONE, "cpu").order(0)
-        for name in ((0, "a"), (0, "a"), (1, "a"))
-    ]
-    assert torch.equal(orders[0], orders[1])
-    assert not torch.equal(orders[0], orders[2])
-
-
 # ------------------------------------------------------------------------------- steps
 
 
