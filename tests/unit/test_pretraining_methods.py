@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
-from featlearn.images.encoders.base import sin_cos_positions
 from featlearn.images.methods import build_method
 from featlearn.images.methods.masked import cells, masked_count, masked_share, random_mask, upsample
 from featlearn.images.methods.reconstruction import fold, patches, take
@@ -261,12 +260,6 @@ def test_mae_looks_at_masked_patches_only_and_sees_the_others():
     torch.testing.assert_close(objective.loss(x, order), (predicted - normal).square().mean())
     plain = build(VIT, MAE | {"normalised_target": False})
     torch.testing.assert_close(plain.loss(x, order), (predicted - target).square().mean())
-
-
-def test_mae_positions_of_the_decoder_are_those_of_the_patches():
-    objective = build(VIT, MAE)
-    assert torch.equal(objective.places, sin_cos_positions((4, 4), 16))
-    assert "places" not in objective.state_dict()
 
 
 # -------------------------------------------------------------------------------------- data2vec

@@ -35,7 +35,6 @@ from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, pla
 from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
 from featlearn.core.publishing.summary import (
     band,
-    expected,
     measured,
     number_as_in,
     with_numbers,
@@ -370,15 +369,6 @@ def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
     row = {"verdict": verdict}
     assert kind_of({**ENTRY, **more}, row) == kind
     assert sentence_of(ENTRY, row) == says
-
-
-# --------------------------------------------------------------------------- the whole ledger
-
-
-def test_an_expected_failure_is_known_by_the_reason_alone():
-    for reason in ("so that we expect it to fail.", "a failure is expected.", "the claim to fail"):
-        assert expected({"reason": reason}) == ("expect" in reason)
-    assert not expected({"reason": "We expect 1. A run that fails says nothing."})
 
 
 # --------------------------------------------------------------------------- drawing and lineage

@@ -111,12 +111,6 @@ def test_pages_and_captions_name_claims_that_there_are(claims):
     assert [one for one in sorted(found) if not filter_names(claims["claim"], one[1])] == []
 
 
-def test_the_replicates_are_those_of_the_config(claims, results):
-    config = record_of(results, "mrp/measurements/headline/evaluation.parquet")["config"]
-    own = claims["artefact"] == "mrp/measurements/headline/evaluation.parquet"
-    assert set(claims.loc[own, "replicates"]) == {config["replicates"]}
-
-
 def test_the_claims_are_those_of_the_experiments_together(claims, results):
     parts = [pd.read_parquet(path) for path in sorted(results.glob("*/claims/*.parquet"))]
     together = pd.concat(parts).sort_values("claim", ignore_index=True)

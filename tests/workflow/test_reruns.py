@@ -118,7 +118,5 @@ def test_another_seed_reruns_what_is_drawn_at_random_and_no_drawing_of_the_theor
     rerun = set(plans["seed"].result())
     assert rerun >= {"mrp_pretrain", "mrp_supervise", "contrastive_train", "noncontrastive_starts"}
     assert not rerun & {"mrp_show_paper_items", "noncontrastive_show_paper_items"}
-
-
-def test_all_jobs_of_a_rule_with_several_are_run_again(plans):
+    # all jobs of a rule with several
     assert plans["seed"].result()["mrp_images_pretrain"] > 1
