@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-import yaml
 from PIL import Image
 from safetensors.torch import save_file
 from scipy.integrate import quad
@@ -305,42 +304,8 @@ def _job(root: Path, settings: dict) -> SimpleNamespace:
                            device="cpu", params=params)  # fmt: skip
 
 
-def test_a_folder_of_domains_weights_and_augmentation_are_a_config_of_ten_lines(tmp_path):
-    with seeded(0, "weights"):
-        encoder = build_encoder({"kind": "small_resnet", "widths": [4, 8]}, 8)
-    save_file(encoder.state_dict(), tmp_path / "weights.safetensors")
-    folder = _folders(tmp_path / "PACS")
-    first = next((folder / "photo").iterdir())
-    (first / "broken.jpg").write_bytes(b"no picture")  # is left out
-    settings = f"""
-nuclear:
-  domains:
-    domains: {{ made: folders, name: PACS, data: {{ path: {folder}, size: 8 }} }}
-    encoder: {{ kind: small_resnet, widths: [4, 8] }}
-    features: mean
-    weights: {tmp_path}/weights.safetensors
-    augmentation: {{ steps: [{{ op: flip }}, {{ op: grey, p: 0.1 }}] }}
-    training: {{ steps: 4, batch_size: 4, checkpoint_every: 2, at_once: 5, frozen_norms: true }}
-    trials: 2
-    opponents: {{ pixels: 4, features: 8 }}
-"""
-    job = _job(tmp_path, yaml.safe_load(settings))
-    found = domains.measure(job)
-    accuracies = found["accuracies"]
-    assert set(accuracies["domain"]) == {"art", "photo", "sketch"}
-    # eight arms with two averages each, and three opponents
-    assert len(accuracies) == 3 * (8 * 2 + 3) * 2
-    assert set(accuracies.query("arm == 'ERM-NU'")["weight"]) <= {1e-4, 1e-3, 1e-2}
-    split = domains._Split(open_domains(job.config["domains"], tmp_path / "cache", (0,), "key"),
-                           "art", 0.2, (0,))  # fmt: skip
-    for name, value in encoder.state_dict().items():
-        torch.testing.assert_close(split.start(job.config).encoder.state_dict()[name], value)
-    for claim in declared(analysis, {}):
-        assert np.isfinite(claim.measure(found)).all()
-
-
 def _tiny(root: Path, **more) -> SimpleNamespace:
-    """A job on tiny folders of 12 pixels."""
+    """A job on tiny folders of 12 pixels; None leaves a default."""
     settings = {
         "trials": 1, "opponents": {"pixels": 2, "features": 4}, "sweep": {"weights": [0, 0.01]},
         "encoder": {"kind": "small_resnet", "widths": [4]},
@@ -349,7 +314,31 @@ def _tiny(root: Path, **more) -> SimpleNamespace:
         "arms": {"ERM": {}, "ERM-NU": {"nu": 0.01}, "CORAL": {"coral": 1.0}},
         "training": {"steps": 3, "checkpoint_every": 2, "batch_size": 4, "at_once": 2}, **more,
     }  # fmt: skip
+    settings = {key: value for key, value in settings.items() if value is not None}
     return _job(root, {"nuclear": {"domains": settings}})
+
+
+def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measured(tmp_path):
+    with seeded(0, "weights"):
+        encoder = build_encoder({"kind": "small_resnet", "widths": [4]}, 12)
+    save_file(encoder.state_dict(), tmp_path / "weights.safetensors")
+    training = {"steps": 4, "batch_size": 4, "checkpoint_every": 2, "at_once": 5,
+                "frozen_norms": True}  # fmt: skip
+    job = _tiny(tmp_path, arms=None, sweep=None, features="mean", weights=f"{tmp_path}/weights.safetensors",
+                augmentation={"steps": [{"op": "flip"}]}, training=training)  # fmt: skip
+    first = next((tmp_path / "data" / "photo").iterdir())
+    (first / "broken.jpg").write_bytes(b"no picture")  # is left out
+    split = domains._Split(open_domains(job.config["domains"], tmp_path / "cache", (0,), "key"),
+                           "art", 0.2, (0,))  # fmt: skip
+    for name, value in encoder.state_dict().items():
+        torch.testing.assert_close(split.start(job.config).encoder.state_dict()[name], value)
+    found = domains.measure(job)
+    accuracies = found["accuracies"]
+    assert set(accuracies["domain"]) == {"art", "photo", "sketch"}
+    # eight arms with two averages each, and three opponents
+    assert len(accuracies) == 3 * (8 * 2 + 3)
+    for claim in declared(analysis, {}):
+        assert np.isfinite(claim.measure(found)).all()
 
 
 @pytest.fixture

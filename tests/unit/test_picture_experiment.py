@@ -16,7 +16,7 @@ from featlearn.images.train.plan import Plan, Training
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison
 from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
-from featlearn.mrp.experiments.images_phase_diagram import PART_USE, VALIDATION, cell, turned
+from featlearn.mrp.experiments.images_phase_diagram import VALIDATION, cell, turned
 from featlearn.mrp.experiments.images_transfer import detected, transferred
 from featlearn.mrp.images import downstream
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
@@ -262,18 +262,6 @@ def test_a_dial_turns_what_it_is_named_after_and_nothing_else(config, dial, posi
 def test_an_unknown_dial_is_refused(config):
     with pytest.raises(ConfigError, match="sparsitty: unknown key; did you mean 'sparsity'"):
         cell(config, turned("sparsitty", 1.0), 0, 0, "cpu")
-
-
-def test_a_cell_holds_both_ways_to_train(config):
-    told = []
-    found = cell(config, turned("mask_size", 8), 0, 0, "cpu", told.append)
-    assert list(found) == ["method", "labels", "quantity", "value", "replicate"]
-    assert set(found["method"]) == {"supervised", "SimMIM, fine-tuned"}
-    assert set(found["quantity"]) == {*QUANTITIES, *PART_USE}
-    assert not found.duplicated(["method", "labels", "quantity"]).any()
-    hits = found[found["quantity"] == "hits"]["value"]
-    assert hits.between(0, config["world"]["parts_per_class"]).all()
-    assert len(told) == 3
 
 
 # ------------------------------------------------------------------------------- claims

@@ -31,7 +31,7 @@ from featlearn.core.publishing.claim_ids import (
 )
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
 from featlearn.core.publishing.html_assets import parse_page, picture
-from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
+from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
 from featlearn.core.publishing.report import bar, by_rule, distinct, lineage
 from featlearn.core.publishing.summary import (
     band,
@@ -106,22 +106,6 @@ def test_a_sentence_has_its_number_where_its_word_is(text, shown):
 
 
 # --------------------------------------------------------------------------- maths and Markdown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (r"$|\alpha_{ij}| \le d^{-1/2}$", "|α_ij| ≤ d^(−1/2)"),
-        (r"$\|M\|_F^2 / \|M\|_2$", "‖M‖_F²/‖M‖₂"),
-        (r"$\tilde O(\sigma_0)$, $10^{-5}$", "O\u0303(σ₀), 10⁻⁵"),
-        (r"$\sqrt{2 \ln km}$ of $\frac{a+1}{b}$", "√(2ln km) of (a + 1)/b"),
-        (r"$\max_r \langle w_r, v\rangle$", "max_r ⟨w_r, v⟩"),
-        # what is no formula stays
-        *((text, text) for text in ("costs $5 or $6", "sigma_0 <= 2", "from $ to $", "`a_1`")),
-    ],
-)  # fmt: skip
-def test_formulas_as_signs(text, shown):
-    assert plain(text) == shown
 
 
 def test_formulas_in_html():

@@ -100,19 +100,11 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
 
 # ------------------------------------------------------------------------------- claims
 
-FAULTS_OF_CLAIMS = {
-    "a file that no rule makes": (
-        "    out_of_reach =",
-        '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
-        "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
-    ),
-    "one name twice": ("high=1.1)", "high=1.1, each=({}, {}))", "claim toy/closed-form: in "),
-}
 
-
-@pytest.mark.parametrize(("old", "new", "told"), FAULTS_OF_CLAIMS.values(), ids=FAULTS_OF_CLAIMS)
-def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, old, new, told):
-    toy.replace(ANALYSIS, old, new)
+def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy):
+    wrong = '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach ='
+    toy.replace(ANALYSIS, "    out_of_reach =", wrong)
+    told = "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of"
     toy.snakemake().refused(told)
     assert not (toy / f"results/smoke/{MEASURED}").exists()
 

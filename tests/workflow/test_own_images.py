@@ -67,17 +67,6 @@ def test_only_what_belongs_to_the_own_images_is_made(mine):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
 
 
-def test_the_table_has_every_start_evaluation_and_share_of_the_labels(mine):
-    checkout, _, _ = mine
-    table = pd.read_parquet(checkout / f"{MADE}/tables/accuracy.parquet")
-    keys = table[["data_set", "start", "evaluation", "fraction"]]
-    assert not keys.duplicated().any()
-    assert len(table) == 2 * 3 * 2
-    assert set(table["replicates"]) == {1}
-    assert table["mean"].between(0, 1).all()
-    assert "| flowers" in (checkout / f"{MADE}/tables/accuracy.md").read_text()
-
-
 def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
     checkout, _, told = mine
     faults = pd.read_parquet(checkout / f"{MADE}/measurements/flowers/faults.parquet")

@@ -30,6 +30,10 @@ def repository(sources, tmp_path_factory):
     return copied
 
 
+def test_what_a_paper_costs_beyond_its_science():
+    assert sum(map(lines, CEREMONY)) <= 60
+
+
 def test_the_page_on_adding_a_paper_shows_every_file_of_the_template():
     page = (REPOSITORY / "docs/adding-a-paper.md").read_text(encoding="utf-8")
     for file in FILES:
