@@ -324,8 +324,9 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
     save_file(encoder.state_dict(), tmp_path / "weights.safetensors")
     training = {"steps": 4, "batch_size": 4, "checkpoint_every": 2, "at_once": 5,
                 "frozen_norms": True}  # fmt: skip
-    job = _tiny(tmp_path, arms=None, sweep=None, features="mean", weights=f"{tmp_path}/weights.safetensors",
-                augmentation={"steps": [{"op": "flip"}]}, training=training)  # fmt: skip
+    job = _tiny(tmp_path, arms=None, sweep=None, features="mean", training=training,
+                weights=f"{tmp_path}/weights.safetensors",
+                augmentation={"steps": [{"op": "flip"}]})  # fmt: skip
     first = next((tmp_path / "data" / "photo").iterdir())
     (first / "broken.jpg").write_bytes(b"no picture")  # is left out
     split = domains._Split(open_domains(job.config["domains"], tmp_path / "cache", (0,), "key"),
