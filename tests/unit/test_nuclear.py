@@ -55,6 +55,13 @@ def test_nuclear_norm_of_a_batch_without_full_rank_has_a_finite_subgradient():
     assert torch.equal(zero.grad, torch.zeros(3, 4))
 
 
+def test_stable_ranks_of_an_isometry():
+    ranks = stable_ranks(2 * torch.eye(4))
+    assert ranks["standard"] == pytest.approx(4)
+    assert ranks["printed"] == pytest.approx(8)
+    assert ranks["centred"] == pytest.approx(3)
+
+
 def test_signed_uniform_has_its_moments():
     z = model.signed_uniform(200_000, 1, 0.3, generator(0, "moments"))
     assert float(z.mean()) == pytest.approx(0.3, abs=0.01)
@@ -191,6 +198,16 @@ def test_swad_averages_the_valley():
     assert swad.dead
     assert count == 3
     assert float(state["w"]) == pytest.approx(3.0)
+
+
+def test_swad_without_convergence_gives_the_last_segment():
+    swad = Swad(3, 6, 0.3)
+    for value in (3.0, 2.0, 1.0):
+        segment = Average()
+        segment.add({"w": torch.tensor([value])})
+        swad.add(segment, value)
+    state, count = swad.finish()
+    assert (float(state["w"]), count) == (1.0, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -92,6 +92,13 @@ def test_labelled_subsets_are_balanced_and_nested_and_only_in_another_order(expe
 # ------------------------------------------------------------------------------- trainings
 
 
+def test_other_worlds_have_the_same_parts(experiment):
+    other = experiment.other_world(class_parts="mixed")
+    assert other.names == experiment.world.names
+    assert torch.equal(other.stamps.pixels, experiment.world.stamps.pixels)
+    assert not torch.equal(other.parts_of_class, experiment.world.parts_of_class)
+
+
 class Recorder:
     """In the place of ``fit``: keeps what it was given, trains nothing."""
 
@@ -177,6 +184,9 @@ def test_an_evaluation_holds_every_number(experiment, config):
     assert not torch.equal(one["conv1.weight"], other["conv1.weight"])
     assert same(experiment.encoder("cnn", one).state_dict(), one)
     assert encoder_of(trained, 6) == {}
+    # and depends on the weights that it starts with
+    _, again = evaluate(experiment, "cnn", one, config["comparison"] | {"labels": [12]})
+    assert not same(encoder_of(again, 12), one)
 
 
 def test_a_classifier_that_reads_the_parts_is_right(experiment):

@@ -89,6 +89,8 @@ def test_a_training_is_the_plain_loop_of_pytorch():
         nn.utils.clip_grad_norm_(theirs.parameters(), 0.05)
         optimiser.step()
         theirs.after_step(step + 1, plan.steps)
+    assert ours.steps == [(step, 12) for step in range(1, 13)]
+    assert not ours.training
     for name, value in ours.state_dict().items():
         torch.testing.assert_close(value, theirs.state_dict()[name], rtol=1e-4, atol=1e-5)
 
@@ -237,6 +239,15 @@ def test_an_impossible_setting_is_named(settings, told):
 
 
 # ------------------------------------------------------------------------------- groups
+
+
+def test_a_parameter_without_a_group_is_named():
+    class Forgetful(TinyClassifier):
+        def parameter_groups(self, weight_decay, layer_decay=None):
+            return parameter_groups(self.encoder, weight_decay)
+
+    with pytest.raises(FeatlearnError, match=r"parameter head\.weight: .* found in 0"):
+        train(Forgetful())
 
 
 class Deep(nn.Module):

@@ -137,6 +137,14 @@ def test_target_follows_the_network():
     assert not any(p.requires_grad for p in objective.target.parameters())
 
 
+def test_weight_decay_can_be_of_all_parameters():
+    some, every = (
+        {group["weight_decay"] for group in build(decay_all=all_).parameter_groups(0.1)}
+        for all_ in (False, True)
+    )
+    assert (some, every) == ({0.0, 0.1}, {0.1})
+
+
 def test_correlation_and_norm_of_outputs():
     z = torch.randn(40, 3) @ torch.tensor([[1.0, -2.0, 0.0], [0, 0, 1], [0, 0, 0.5]])
     expected = torch.corrcoef(z.T).abs()

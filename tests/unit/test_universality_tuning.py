@@ -147,6 +147,7 @@ def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
         *_probed("MoCo v3 ViT-S on ImageNet-Bird", "ImageNet-Bird", numbers),
         *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet-Bird", {None: 12}),
         *_probed("MoCo v3 ViT-S on ImageNet", "ImageNet", {100.0: 99999}),
+        *_probed("MoCo v3", "CIFAR-10", {100.0: 50000}),
     ])  # fmt: skip
     made = tables.by_labels(frame, quoted, "table-f-2")
     both = made.frame.set_index(["row", "column"])
@@ -159,6 +160,24 @@ def test_encoders_of_printed_names_stand_beside_what_is_printed() -> None:
     pair = made.shown[made.shown["row"] == "Bird, 500 labels"]
     assert pair[""].tolist() == ["here", "thesis"]
     assert pair["raw input"].tolist() == ["60", "-"]
+
+    shares = frame[frame["model"] == "MoCo v3"]
+    rows = [{"model": "MoCo v3", "target": "CIFAR-10", "method": method, "copies": copies,
+             "percent": 100, "labels": 50000, "replicate": 0, "value": 0.9, "training": 1.0}
+            for method, copies in (("LP", 1), ("FT", 1), ("FT", 10))]  # fmt: skip
+    rows += [{**row, "replicate": 1} for row in rows]
+    config: dict[str, Any] = {
+        "models": {"MoCo v3": {"encoder": {"kind": "vit"}}},
+        "copies": [1, 10],
+    }
+    made = tables.by_share(pd.DataFrame(rows), shares, quoted, config, "table-f-7", "MoCo v3", 1)
+    both = made.frame.set_index(["row", "column"])
+    told = both.loc[("CIFAR-10, FT, 10", "100 %"), ["measured", "paper_value"]]
+    assert told.tolist() == [90, 96.17]
+    assert both.loc[("CIFAR-10, raw input", "100 %"), "measured"] == 60
+    made = tables.all_labels(pd.DataFrame(rows), shares, quoted, config)
+    both = made.frame.set_index(["row", "column"])
+    assert both.loc[("FT", "MoCo v3 CIFAR-10"), ["measured", "paper_value"]].tolist() == [90, 96.17]
 
 
 def test_names_of_encoders_are_those_of_printed_rows() -> None:

@@ -429,6 +429,31 @@ def test_the_pages_of_the_published_run_are_those_of_its_ledger():
         assert text.count(f'<a id="claim-{claim}"></a>') == 1, claim
 
 
+@published_front
+def test_readme_report_pages_and_table_agree_on_every_total():
+    rows = read_ledger(HERE / FRONT)
+    assert read_parquet(HERE / FRONT / "claims.parquet")["verdict"].tolist() == [
+        row["verdict"] for row in rows
+    ]
+    printed = [row for row in rows if row["kind"] == THEOREM]
+    counts = [sum(row["verdict"] == verdict for row in printed) for verdict in (HOLDS, FAILS)]
+    total = f"{counts[0]} hold, {counts[1]} fail, {len(printed) - sum(counts)} are open"
+    whole = f"there are {len(rows)} claims: "
+    for page in ("report.html", PAGE):
+        text = (HERE / FRONT / page).read_text()
+        assert total in text, page
+        assert whole in text, page
+    readme = (REPOSITORY / "README.md").read_text()
+    cells = (
+        f"| {len(printed)} | **{counts[0]}** | **{counts[1]}** | **{len(printed) - sum(counts)}** |"
+    )
+    assert cells in readme
+    table = re.findall(r"^\| \[.*\| (\d+) \| (\d+) \| \[(\d+)\]", readme, re.MULTILINE)
+    assert [sum(map(int, column)) for column in zip(*table, strict=True)] == [
+        *counts, len(printed) - sum(counts),
+    ]  # fmt: skip
+
+
 def test_the_readme_is_short():
     text = (REPOSITORY / "README.md").read_text()
     assert len(text.splitlines()) <= 130
