@@ -23,7 +23,7 @@ from featlearn.core.loops import Loop
 from featlearn.core.seeds import generator, seeded
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import build_encoder
-from featlearn.images.nuclear_norm import nuclear_norm
+from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.images.worlds.domains import MADE, Part, Rows, open_domains, training_parts
 from featlearn.nuclear import model, toy
 from featlearn.nuclear.analysis import domains as analysis

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from featlearn.core.claims import FAILS, declared
+from featlearn.core.claims import FAILS, HOLDS, THEOREM, declared
 from featlearn.core.commit import CHANGED, commit
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, write_parquet
