@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import NOT_SHOWN, declared, ledger
+from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
-from featlearn.noncontrastive.analysis import oracles, paper_items
+from featlearn.noncontrastive.analysis import oracles
 from featlearn.noncontrastive.analysis import phases as phase_analysis
 from featlearn.noncontrastive.data import PatchData
 from featlearn.noncontrastive.experiments import phases, starts
@@ -130,15 +130,6 @@ def test_a_run_of_the_flow_is_as_the_lemmas_of_the_appendix_say(config):
         assert rise == pytest.approx(wanted, abs=0.5 if wanted > 0 else 0.1), wanted
 
 
-def test_bands_of_a_small_run_are_out_of_reach(config):
-    names = [*phases.EVENTS, "phase_1", "phase_2", "phase_3"]
-    rows = [("base", d, r, name, 1.0) for d in (100.0, 1000.0) for r in range(2) for name in names]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    chosen = by_name(phase_analysis, config)["substitution"]
-    frame = frame.assign(quantity="substitution_t2").drop_duplicates(["dimension", "replicate"])
-    assert ledger([chosen], {"times": frame}, config)["verdict"].tolist() == [NOT_SHOWN]
-
-
 def test_oracles_hold_and_misprints_show(config):
     settings = {**config["oracles"], "samples": 20_000}
     streams = Streams(1, "noncontrastive", "oracle-test", range(2))
@@ -212,9 +203,3 @@ def test_the_ratio_of_pushes_is_that_of_the_named_gains_once_the_head_substitute
     without = flow.race(State(b, g, 0 * e), flow.law[:1])
     assert without["gain_ratio"].item() == pytest.approx(1 / 64, rel=1e-3)
     assert without["push_ratio"].item() == pytest.approx(1 / 64, rel=1e-3)
-
-
-def test_the_schematic_shows_each_patch_in_one_view():
-    drawn = paper_items.sample_and_views()
-    texts = [text.get_text() for text in drawn.axes[0].texts]
-    assert texts.count("0") == 16

@@ -1,17 +1,13 @@
 """Residual networks on ladders of pictures: many as one, what they learn, and their fine-tuning."""
 
-import types
 from pathlib import Path
 
 import pytest
 import torch
 
-from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import Streams
-from featlearn.universality.analysis import residual as analysis
-from featlearn.universality.experiments import residual as experiment
 from featlearn.universality.finetuning import part_of, with_untrained
 from featlearn.universality.methods import METHODS, SimCLR, encode, repeated
 from featlearn.universality.residual import Residual
@@ -68,26 +64,6 @@ def test_untrained_networks_come_first() -> None:
     for key, value in part_of(both, "encoder").items():
         assert torch.equal(value[:2], begun[key])
         assert torch.equal(value[2:], begun[key] + 1)
-
-
-def test_a_residual_network_learns_digits_beyond_its_start(tmp_path) -> None:
-    more = {
-        "replicates": 2, "methods": ["moco"], "steps": 80, "penalties": [0.1],
-        "sets": [{"name": "digits", "data": {"kind": "digits", "shares": {"test": 0.33}}},
-                 {"name": "glyphs", "made": "glyphs"}],
-        "samples": {"train": 400, "validation": 50, "test": 200},
-        "encoder": {**SETTINGS, "widths": [8]},
-    }  # fmt: skip
-    asked = {"scale": "smoke", "papers": ["universality"], "universality": {"residual": more}}
-    config = load(asked, ROOT)["universality"]["residual"]
-    job = types.SimpleNamespace(config=config, seed=0, tell=lambda words: None,
-                                results=tmp_path, params={"cache": "cache"})  # fmt: skip
-    found = experiment.measure(job)
-    own = found["pictures"].query("task == 0 and percent == 100")
-    means = own.groupby(["arm", "mixture"])["value"].mean()
-    assert means["moco", 1] > means["untrained", 0] + 0.1
-    for claim in declared(analysis, {"residual": config}):
-        assert len(claim.measure(found)) == 2
 
 
 @pytest.mark.parametrize(
