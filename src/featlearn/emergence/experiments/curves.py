@@ -31,6 +31,7 @@ from featlearn.emergence.model import (
     cosines,
     directions,
     full_gradients,
+    medians,
     output,
     outside,
     smoothed_slope,
@@ -359,17 +360,17 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
         for arm, network in networks.items():
             result = cosines(network, problem.direction, rest.to(problem.direction.device))
             ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", result.abs().median(1).values, at=dimension)
+            ledger.add(problem, arm, "median_cosine", medians(result.abs()), at=dimension)
 
 
 def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> None:
     """Lengths of the weights and their drift after step 2; samples that count after step 1."""
     first, second = problem.practical
     for arm, network in (("one_step", first), ("two_step", second)):
-        ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
+        ledger.add(problem, arm, "norm", medians(network.q.norm(dim=-1)))
     for arm, end in ends.items():
         moved = (end.q - second.q).norm(dim=-1) / second.q.norm(dim=-1)
-        ledger.add(problem, arm, "drift", moved.median(1).values)
+        ledger.add(problem, arm, "drift", medians(moved))
     margin = problem.y["train"] * output(first, problem.x["train"])
     ledger.add(problem, "one_step", "asking", (margin < 1).double().mean(1))
     if problem.law.structured:
@@ -388,8 +389,8 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
     size = law.weighted_gamma * law.relevant**0.5 / law.scale
     off = (t - on[..., None] * problem.direction[:, None]).norm(dim=-1)
     error = (on / (beta * size) - 1).abs()
-    ledger.add(problem, "one_step", "lemma_error", error.median(1).values)
-    ledger.add(problem, "one_step", "lemma_off", (off / on.abs()).median(1).values)
+    ledger.add(problem, "one_step", "lemma_error", medians(error))
+    ledger.add(problem, "one_step", "lemma_off", medians(off / on.abs()))
 
 
 def _early(problem: Problem, ledger: Ledger) -> None:
@@ -398,7 +399,7 @@ def _early(problem: Problem, ledger: Ledger) -> None:
     order = problem.batches("early", EARLY)
     result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order, rate)
     for name, cosine in stretch_cosines(result).items():
-        ledger.add(problem, "early", name, cosine.median(1).values)
+        ledger.add(problem, "early", name, medians(cosine))
 
 
 def _reached(problem: Problem, ledger: Ledger) -> None:
