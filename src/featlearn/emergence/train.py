@@ -252,6 +252,7 @@ def batches(
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
+    index = index.to(values.device)
     result = values.new_empty((*index.shape, *values.shape[2:]))
     for own, at, to in zip(values, index, result, strict=True):
         # copies whole rows, where indexing goes entry by entry
