@@ -31,7 +31,7 @@ C0, GAMMA = 0.01, 0.01
 
 def quantity_frame(quantities: Mapping[str, Tensor], **key: object) -> pd.DataFrame:
     """Columns of ``key``, then replicate, quantity, value; of quantities (R,)."""
-    values = torch.stack([each.double() for each in quantities.values()])
+    values = torch.stack([each.double().cpu() for each in quantities.values()])
     axes = {"quantity": [*quantities], "replicate": range(values.shape[1])}
     frame = tidy({name: [each] for name, each in key.items()} | axes, value=values)
     return frame[[*key, "replicate", "quantity", "value"]]

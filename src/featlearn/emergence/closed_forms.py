@@ -12,7 +12,7 @@ def classical_map(cosines: Tensor) -> Tensor:
     The first point, a star, lies right; the second axis has a positive largest entry.
     """
     number = len(cosines)
-    centre = torch.eye(number, dtype=torch.float64) - 1 / number
+    centre = torch.eye(number, dtype=torch.float64, device=cosines.device) - 1 / number
     gram = -0.5 * centre @ (1 - cosines.double()).square() @ centre
     values, vectors = torch.linalg.eigh((gram + gram.T) / 2)
     points = vectors[:, [-1, -2]] * values[[-1, -2]].clamp_min(0).sqrt()

@@ -45,8 +45,9 @@ def teacher_student_growth(
     hold the feature; ``theta`` and ``tau`` are numbers or (R,). Returns a Tensor (R, features).
     Positive: the feature grows.
     """
-    gain = torch.as_tensor(tau, dtype=torch.float64) ** q - 1
-    pull = 1 / torch.as_tensor(theta, dtype=torch.float64) - 1
+    at = samples.strength.device
+    gain = torch.as_tensor(tau, dtype=torch.float64, device=at) ** q - 1
+    pull = 1 / torch.as_tensor(theta, dtype=torch.float64, device=at) - 1
     together = power_sums(samples, features, q).square().mean(1)
     apart = power_sums(samples, features, 2 * q).mean(1)
     return gain.view(-1, 1) * together - pull.view(-1, 1) * apart

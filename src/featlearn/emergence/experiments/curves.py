@@ -31,6 +31,7 @@ from featlearn.emergence.model import (
     cosines,
     directions,
     full_gradients,
+    medians,
     output,
     outside,
     smoothed_slope,
@@ -349,7 +350,7 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
         for arm, network in networks.items():
             result = cosines(network, problem.direction, rest.to(problem.direction.device))
             ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", result.abs().median(1).values, at=dimension)
+            ledger.add(problem, arm, "median_cosine", medians(result.abs()), at=dimension)
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:
@@ -362,7 +363,7 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
     on = (t * problem.direction[:, None]).sum(-1)
     size = law.weighted_gamma * law.relevant**0.5 / law.scale
     error = (on / (beta * size) - 1).abs()
-    ledger.add(problem, "one_step", "lemma_error", error.median(1).values)
+    ledger.add(problem, "one_step", "lemma_error", medians(error))
 
 
 def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:

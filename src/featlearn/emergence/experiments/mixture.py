@@ -21,7 +21,7 @@ from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Hypercube, dictionary
-from featlearn.emergence.model import Network, with_one
+from featlearn.emergence.model import Network, medians, with_one
 from featlearn.emergence.train import (
     accuracy,
     batches,
@@ -196,4 +196,4 @@ def _beside(
     result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order,
                             config["rate"], logistic_gradient)  # fmt: skip
     for name, cosine in stretch_cosines(result).items():
-        yield name, cosine.median(1)[0]
+        yield name, medians(cosine)
