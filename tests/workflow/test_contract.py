@@ -49,6 +49,7 @@ CLAIMS = {
     "premises_met": TEXT,
     "turns_with": TEXT,
     "what_failed": TEXT,
+    "baselines": TEXT,
 }
 CATALOGUE = {
     "item": TEXT,
