@@ -50,6 +50,8 @@ HATCHES = ("//", "\\\\", "..", "xx")
 PREMISE = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
 #: Of the lines of baselines.
 DASHES = ((0, ()), (0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 2, 2, 2)))
+#: Inches above and below a panel, and of a line of words beside it.
+ROOM, LINE = 2.4, 0.17
 #: What of a ledger the table of a sweep has, behind the keys.
 KEPT = (
     "claim", "measured", "interval_low", "interval_high", "spread", "low", "high", "verdict",
@@ -148,7 +150,7 @@ def _band(low: float, high: float) -> str:
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
     """The figure of one claim: over one key a line, over two keys a map."""
     first = rows.iloc[0]
-    made = canvas(8.2, 5.2)
+    made = canvas(8.2, ROOM + 3)
     ax = made.add_subplot()
     handles = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
     replicates = f"replicates: {number(rows['replicates'].max())}"
@@ -283,7 +285,10 @@ def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
     ends = sorted((others[name].dropna().iloc[-1], name) for name in others)
     bottom, top = ax.get_ylim()
     texts = [_words(name, 30) for _, name in ends]
-    halves = [(top - bottom) / 20 * (0.5 + 0.5 * text.count("\n")) for text in texts]
+    lines = [text.count("\n") + 1 for text in texts]
+    tall = max(3, LINE * sum(lines))
+    ax.figure.set_figheight(ROOM + tall)
+    halves = [(top - bottom) / tall * LINE / 2 * one for one in lines]
     heights = [end for end, _ in ends]
     for order, sign, limit in ((1, 1, bottom), (-1, -1, top)):
         for place in range(len(ends))[::order]:
