@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -436,10 +437,17 @@ def judged(
             rows.append(dict(ledger([claim], frames, config).iloc[0]))
         except (ValueError, LookupError, ArithmeticError) as error:
             said = {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)}
-            none = {"verdict": NOT_MEASURED, "premises": str(error)}
-            none |= {"premises_met": "", "baselines": ""}
+            none = {"verdict": NOT_MEASURED, "premises_met": "", "baselines": ""}
+            none["premises"] = "\n".join([*_known(claim.premises, frames), str(error)])
             rows.append({**said, "paper": claim.claim.partition("/")[0], **none})
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _known(premises: Iterable[Premise], frames: Frames) -> Iterator[str]:
+    """The lines of those that can be read where the claim cannot."""
+    for premise in premises:
+        with suppress(ValueError, LookupError, ArithmeticError):
+            yield premise.read(frames)[0]
 
 
 def measured(claim: Claim, values: np.ndarray) -> Estimate:

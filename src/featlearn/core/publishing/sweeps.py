@@ -260,11 +260,11 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
     ax.plot(at, ends[:, 0], color=COLOURS["ink"], alpha=0.4, zorder=2)
     for verdict, look in LOOKS.items():
         mine = (rows["verdict"] == verdict).to_numpy()
-        shown, style = ends[mine], {"fmt": look.marker, "color": look.colour, "ms": 7}
+        height, errors = ends[mine, 0], np.abs(ends[mine, 1:].T - ends[mine, 0])
         if verdict == NOT_MEASURED:
-            shown = np.full_like(shown, bottom + margin / 2)
-        errors = np.abs(shown[:, 1:].T - shown[:, 0])
-        ax.errorbar(at[mine], shown[:, 0], errors, capsize=3, zorder=3, **style)
+            height = np.full_like(height, bottom + margin / 2)
+        style = {"fmt": look.marker, "color": look.colour, "ms": 7, "capsize": 3, "zorder": 3}
+        ax.errorbar(at[mine], height, errors, **style)
     ax.set_ylim(bottom, top)
     ax.set_xlim(edges[0][0], edges[-1][1])
     _label(ax, at, others)
