@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from types import SimpleNamespace
 
@@ -137,7 +138,11 @@ class Lottery(Claims):
         """
         return self.growth["value"] * self.config["purity"]
 
-    @claim("Theorem 9", "purity", low=0.9, premises=("many_anchors",))
+    def others(self):
+        """Purer by a tenth, and chance."""
+        return {"purer": self.growth["value"] + 0.1, "chance": self.config["chance"]}
+
+    @claim("Theorem 9", "purity", low=0.9, premises=("many_anchors",), baselines="others")
     def anchored(self):
         """With many anchors as well.
 
@@ -156,12 +161,16 @@ class Lottery(Claims):
     ],
 )
 def test_a_theorem_fails_only_with_its_premises_met(kernels, purity, verdict, met):
-    config = {"kernels": kernels, "classes": 10, "purity": purity}
+    config = {"kernels": kernels, "classes": 10, "purity": purity, "chance": 0.5}
     rows = ledger(list(Lottery(config, letter="k")), {"growth": GROWTH}, config)
     pure, anchored = rows.to_dict("records")
     assert (pure["verdict"], pure["premises_met"]) == (verdict, met)
     assert pure["premises"] == f"m <= sqrt(k): at most 3.16 needed, {kernels} used, {met}"
     assert anchored["premises"] == "K >= d: at least 3 needed, 3 used, met"
+    assert (pure["baselines"], json.loads(anchored["baselines"])) == (
+        "",
+        {"purer": 1.1, "chance": 0.5},
+    )
     assert anchored["verdict"] == (FAILS if verdict == OUTSIDE else verdict)
 
 

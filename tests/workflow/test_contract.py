@@ -20,7 +20,7 @@ CLAIMS = [
     "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",
     "reason", "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread",
     "spread_kind", "replicates", "effect", "would_decide", "verdict", "artefact", "premises",
-    "premises_met", "turns_with", "what_failed",
+    "premises_met", "turns_with", "what_failed", "baselines",
 ]  # fmt: skip
 CATALOGUE = ["item", "paper", "label", "source", "caption", "kind", "needs", "same_as", "status",
              "files", "command"]  # fmt: skip

@@ -211,7 +211,7 @@ def measure(job: Job) -> Results:
         if plain := ends.pop("unweighted", None):
             _alignment(problem, {"unweighted": plain}, ledger)
         for arm, network in (("one_step", first), ("two_step", second)):
-            ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
+            ledger.add(problem, arm, "norm", medians(network.q.norm(dim=-1)))
         if law.structured:
             _first_gradient(problem, ledger)
             heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
