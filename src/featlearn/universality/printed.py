@@ -33,12 +33,6 @@ def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") ->
     return Table(means, side_by_side(shown, list(by), "column", heads))
 
 
-def with_training(frame: pd.DataFrame) -> pd.DataFrame:
-    """Test and training accuracies below each other, told apart by the column ``on``."""
-    return pd.concat([frame.assign(on="test"),
-                      frame.assign(on="training", value=frame["training"])])  # fmt: skip
-
-
 def beside(
     quoted: Mapping[str, Any],
     which: str,
