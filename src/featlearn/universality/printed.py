@@ -39,7 +39,6 @@ def beside(
     measured: pd.DataFrame,
     index: Sequence[str],
     rows: Sequence[Mapping[str, Any]] | None = None,
-    note: str = "",
     named: bool = False,
 ) -> Table:
     """A table of the thesis and measurements of the same shape below it.
@@ -70,7 +69,7 @@ def beside(
     printed = printed.drop(columns="cell")
     if not named or means.merge(printed, on=["row", "column"]).empty:
         both = pd.concat([means, printed], ignore_index=True)
-        return Table(both, shown[columns], f"{note} {NOTE}".strip())
+        return Table(both, shown[columns], NOTE)
     places = {row: float(place) for place, row in enumerate(dict.fromkeys(printed["row"]))}
     before = -1.0
     for row in dict.fromkeys(means["row"]):  # what is not printed stands behind what is measured
@@ -78,4 +77,4 @@ def beside(
         before += 0.5 * float(before).is_integer()
     shown = shown.sort_values("row", key=lambda rows: rows.map(places), kind="stable")
     both = printed.merge(means, on=["row", "column"], how="outer", sort=False)
-    return Table(both, shown[columns], f"{note} {NAMED}".strip())
+    return Table(both, shown[columns], NAMED)

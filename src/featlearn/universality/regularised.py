@@ -15,8 +15,8 @@ from scipy.special import expit
 
 from featlearn.universality.linear import Mixture
 
-#: Alternations of the projection onto both balls, and steps of the descent.
-ALTERNATIONS, STEPS = 200, 200
+#: Alternations of the projection onto both balls, steps of the descent, and latent samples.
+ALTERNATIONS, STEPS, SAMPLES = 200, 200, 2000
 
 
 def predicted(private: int, tasks: int, radius: float) -> float:
@@ -31,10 +31,8 @@ def canonical(mixture: Mixture) -> np.ndarray:
     return np.diag(root)
 
 
-def projected(
-    weights: np.ndarray, centre: np.ndarray, radius: float, most: float = 1.0
-) -> np.ndarray:
-    """The nearest matrix with ``|W - centre|_F <= radius`` and ``|W|_2 <= most`` (Dykstra)."""
+def projected(weights: np.ndarray, centre: np.ndarray, radius: float) -> np.ndarray:
+    """The nearest matrix with ``|W - centre|_F <= radius`` and ``|W|_2 <= 1`` (Dykstra)."""
     near, corrections = weights, [np.zeros_like(weights), np.zeros_like(weights)]
 
     def ball(each: np.ndarray) -> np.ndarray:
@@ -45,7 +43,7 @@ def projected(
 
     def spectral(each: np.ndarray) -> np.ndarray:
         left, size, right = np.linalg.svd(each, full_matrices=False)
-        return np.asarray((left * np.minimum(size, most)) @ right)
+        return np.asarray((left * np.minimum(size, 1.0)) @ right)
 
     projections: list[Callable[[np.ndarray], np.ndarray]] = [ball, spectral]
     for _ in range(ALTERNATIONS):
@@ -59,20 +57,18 @@ def projected(
     return near
 
 
-def regularised(
-    mixture: Mixture, radius: float, random: np.random.Generator, samples: int = 2000
-) -> np.ndarray:
+def regularised(mixture: Mixture, radius: float, random: np.random.Generator) -> np.ndarray:
     """Squared singular weights ``diag(W^T W)`` at the end of projected gradient descent, (k,).
 
     The target's loss is that of latent samples, logistic; invariant features only, of task 0.
     """
     centre = canonical(mixture)
     own = mixture.shared + mixture.private
-    z = random.standard_normal((samples, own))
+    z = random.standard_normal((SAMPLES, own))
     weights = centre.copy()
     for step in range(STEPS):
         seen = z @ weights[:, :own].T
-        slope = -expit(-(seen * seen).sum(1)) / samples
+        slope = -expit(-(seen * seen).sum(1)) / SAMPLES
         gradient = np.zeros_like(weights)
         gradient[:, :own] = 2 * (slope[:, None] * seen).T @ z
         rate = 20.0 / (1 + step / 50)
