@@ -367,6 +367,7 @@ nuclear:
     assert table["SelfReg"].drop("Avg").mean() == pytest.approx(63.96)
     shown = analysis.printed_and_measured(accuracies, quoted, job.config, "table-e-2", "").shown
     assert {"here: art", "here: photo", "here: sketch"} <= set(shown.columns)
+    assert {"at the end", "held out", "unseen"} <= set(analysis.rates(accuracies).shown.columns)
     for claim in declared(analysis, {}):
         assert np.isfinite(claim.measure(found)).all()
 
