@@ -2,26 +2,19 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load, merge
-from featlearn.core.errors import ConfigError
-from featlearn.images.methods import build_method
 from featlearn.images.train import replicate as room
-from featlearn.images.train.plan import Plan, Training
 from featlearn.images.worlds.world import World
-from featlearn.mrp.analysis.images_comparison import Comparison, images_comparison
-from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer, images_transfer
-from featlearn.mrp.experiments.images_phase_diagram import PART_USE, VALIDATION, cell, turned
+from featlearn.mrp.analysis.images_comparison import Comparison
+from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
 from featlearn.mrp.experiments.images_transfer import detected, transferred
 from featlearn.mrp.images import downstream
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
 from featlearn.mrp.images.experiment import PictureExperiment, balanced
-from featlearn.mrp.images.labels import STARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPARISON_CLAIMS, TRANSFER_CLAIMS = [*Comparison({})], [*Transfer({})]
@@ -48,7 +41,7 @@ def same(one, other) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "seed", "replicate"), [(VALIDATION, 0, 0), ("images", 1, 0), ("images", 0, 1)]
+    ("name", "seed", "replicate"), [("images-validation", 0, 0), ("images", 1, 0), ("images", 0, 1)]
 )
 def test_validation_seeds_and_replicates_have_pictures_parts_and_weights_of_their_own(
     experiment, config, name, seed, replicate
@@ -243,225 +236,3 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
         method: ["ap", "ap50", "ap75"] for method in methods
     }
     assert precision["value"].between(-1, 1).all()
-
-
-# ------------------------------------------------------------------------------- phase diagram
-
-
-def dials_of(config: dict) -> dict:
-    """What a cell of the phase diagram trains with, read off what is built."""
-    experiment = PictureExperiment(VALIDATION, config, 0, 0)
-    settings = config["pretraining"]["simmim"]
-    method = build_method(settings["objective"], experiment.encoder("cnn"))
-    dials = experiment.world.dials
-    return {
-        "mask_size": method.mask_size,
-        "epochs": Plan(Training.of(settings["training"]), 8).steps,  # a step an epoch
-        "second_contrast": dials.of_view(dials.part_contrasts, 1),
-        "sparsity": dials.sparsity,
-        "part_size": dials.part_size,
-        "rotation": dials.rotation,
-    }
-
-
-@pytest.mark.parametrize(
-    ("dial", "position"),
-    [
-        ("mask_size", 8.0),
-        ("epochs", 7),
-        ("second_contrast", 0.5),
-        ("sparsity", 0.25),
-        ("part_size", 7),
-        ("rotation", 90.0),
-    ],
-)
-def test_a_dial_turns_what_it_is_named_after_and_nothing_else(config, dial, position):
-    before, after = dials_of(config), dials_of(merge(config, turned(dial, position)))
-    assert before[dial] != position
-    assert after == before | {dial: position}
-
-
-def test_an_unknown_dial_is_refused(config):
-    with pytest.raises(ConfigError, match="sparsitty: unknown key; did you mean 'sparsity'"):
-        cell(config, turned("sparsitty", 1.0), 0, 0, "cpu")
-
-
-def test_a_cell_holds_both_ways_to_train(config):
-    told = []
-    found = cell(config, turned("mask_size", 8), 0, 0, "cpu", told.append)
-    assert list(found) == ["method", "labels", "quantity", "value", "replicate"]
-    assert set(found["method"]) == {"supervised", "SimMIM, fine-tuned"}
-    assert set(found["quantity"]) == {*QUANTITIES, *PART_USE}
-    assert not found.duplicated(["method", "labels", "quantity"]).any()
-    hits = found[found["quantity"] == "hits"]["value"]
-    assert hits.between(0, config["world"]["parts_per_class"]).all()
-    assert len(told) == 3
-
-
-# ------------------------------------------------------------------------------- claims
-
-GRID = [(start, "vit" if start in ("mae", "data2vec", "beit", "random-vit") else "cnn")
-        for start in STARTS]  # fmt: skip
-
-
-def claimed(replicates=5, epochs=100) -> dict:
-    lengths = {name: {"training": {"epochs": epochs}} for name in ("simmim", "mae", "data2vec")}
-    return {
-        "comparison": {"replicates": replicates},
-        "samples": {"train": 2000},
-        "pretraining": lengths,
-        "detection": {"training": {"steps": 10_000}},
-    }
-
-
-CLAIMED = claimed()
-
-
-def comparison_frame(replicates=5, value=lambda **_: 0.5) -> pd.DataFrame:
-    rows = [
-        {"start": s, "encoder": kind, "evaluation": e, "labels": n, "quantity": q, "replicate": r,
-         "value": value(start=s, evaluation=e, labels=n, quantity=q, replicate=r)}
-        for s, kind in GRID
-        for e in EVALUATIONS
-        for n in (12, 60)
-        for q in QUANTITIES
-        for r in range(replicates)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def transfer_frames(replicates=5, value=lambda **_: 0.5) -> dict[str, pd.DataFrame]:
-    def rows(groups, quantities):
-        return pd.DataFrame(
-            [
-                {**group, "method": m, "quantity": q, "replicate": r}
-                | {"value": value(**group, method=m, quantity=q, replicate=r)}
-                for group in groups
-                for m in METHOD_COLOURS
-                for q in quantities
-                for r in range(replicates)
-            ]
-        )
-
-    return {
-        "transfer": rows([{"classes": "mixed"}, {"classes": "half_new"}], QUANTITIES),
-        "detection": rows([{}], ("ap", "ap50", "ap75")),
-    }
-
-
-def measured(frame: pd.DataFrame) -> pd.Series:
-    shuffled = frame.sample(frac=1, random_state=0)
-    found = ledger(COMPARISON_CLAIMS, {"comparison": shuffled}, CLAIMED)
-    return found.set_index("claim")["measured"]
-
-
-#: Claim, and the one accuracy that it is about: start, evaluation, labels, quantity.
-ABOUT = {
-    "simmim-single-view-all-labels": ("simmim", "fine-tuned", 60, "single_view"),
-    "simmim-single-view-few-labels": ("simmim", "fine-tuned", 12, "single_view"),
-    "simmim-worse-part": ("simmim", "fine-tuned", 60, "worst_view"),
-    "multi-view-not-worse": ("simmim", "fine-tuned", 60, "multi_view"),
-}
-
-
-@pytest.mark.parametrize(
-    ("multi", "single", "verdict"), [(0.98, 0.6, HOLDS), (0.98, 0.97, FAILS), (0.38, 0.22, FAILS)]
-)
-def test_a_lottery_is_lost_by_networks_that_fit_multi_view_pictures(multi, single, verdict):
-    right = {"multi_view": multi, "single_view": single}
-    frame = comparison_frame(value=lambda quantity, **_: right.get(quantity, 0.5))
-    found = ledger(COMPARISON_CLAIMS, {"comparison": frame}, CLAIMED).set_index("claim")
-    assert found.loc["mrp/images-supervised-lottery", "verdict"] == verdict
-
-
-@pytest.mark.parametrize("name", ABOUT)
-def test_a_claim_measures_what_it_says(name):
-    assert {claim.claim for claim in COMPARISON_CLAIMS} == {
-        f"mrp/images-{name}" for name in (*ABOUT, "supervised-lottery")
-    }
-
-    def value(start, evaluation, labels, quantity, replicate):
-        raised = (start, evaluation, labels, quantity) == ABOUT[name]
-        return 0.5 + 0.01 * replicate + 0.3 * raised
-
-    found = measured(comparison_frame(value=value))
-    assert found[f"mrp/images-{name}"] == pytest.approx(0.3)
-    assert (found > 0.29).sum() == 1  # no other claim
-
-
-def test_gains_are_paired():
-    """Accuracies that differ widely between replicates, with a gain that is always the same."""
-    frame = comparison_frame(
-        value=lambda start, replicate, **_: 0.1 * replicate + 0.1 * (start == "simmim")
-    )
-    found = ledger(COMPARISON_CLAIMS, {"comparison": frame}, CLAIMED).set_index("claim")
-    gain = found.loc["mrp/images-simmim-single-view-all-labels"]
-    assert gain["measured"] == pytest.approx(0.1)
-    assert gain["spread"] == pytest.approx(0, abs=1e-12)
-    assert gain["verdict"] == HOLDS
-    assert found.loc["mrp/images-supervised-lottery", "verdict"] == FAILS
-
-
-@pytest.mark.parametrize("lost", [[4], [0, 1, 2, 3], [0]])
-def test_a_lost_replicate_is_told(lost):
-    frame = comparison_frame()
-    gone = (frame["start"] == "simmim") & frame["replicate"].isin(lost)
-    with pytest.raises(ValueError, match=r"cannot be measured: .*expected the same"):
-        measured(frame[~gone])
-    frames = transfer_frames()
-    own = frames["transfer"]
-    gone = (own["method"] == "SimMIM, then labels") & own["replicate"].isin(lost)
-    frames["transfer"] = own[~gone]
-    with pytest.raises(ValueError, match=r"cannot be measured: .*expected the same"):
-        ledger(TRANSFER_CLAIMS, frames, CLAIMED)
-
-
-@pytest.mark.parametrize("twice", [True, False])
-def test_rows_that_are_twice_there_or_missing_are_told(twice):
-    frame = comparison_frame()
-    frame = pd.concat([frame, frame]) if twice else frame[frame["start"] != "simmim"]
-    with pytest.raises(ValueError, match=r"several rows a replicate|no row with"):
-        measured(frame)
-
-
-def test_transfer_claims_measure_gains_over_supervised_training():
-    gains = {("mixed", "multi_view"): 0.1, (None, "ap75"): 0.3}
-
-    def value(method, quantity, replicate, classes=None):
-        gain = gains.get((classes, quantity), 0.7) if method == "SimMIM, then labels" else 0.0
-        return 0.01 * replicate + gain + 0.9 * (method == "from scratch")
-
-    found = ledger(TRANSFER_CLAIMS, transfer_frames(value=value), CLAIMED)
-    assert found["measured"].tolist() == pytest.approx([0.1, 0.3])
-
-
-def test_small_and_short_runs_do_not_refute_what_they_train():
-    few = {"comparison": comparison_frame(2)}
-    assert FAILS not in set(ledger(COMPARISON_CLAIMS, few, claimed(replicates=2))["verdict"])
-    frames = {"comparison": comparison_frame()}
-    found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
-    assert found["mrp/images-simmim-worse-part"] == NOT_SHOWN
-    assert found["mrp/images-supervised-lottery"] == FAILS
-    few_steps = claimed() | {"detection": {"training": {"steps": 40}}}
-    found = ledger(TRANSFER_CLAIMS, transfer_frames(), few_steps).set_index("claim")["verdict"]
-    assert found["mrp/images-detection-ap75"] == NOT_SHOWN
-    assert found["mrp/images-transfer"] == FAILS
-
-
-# ------------------------------------------------------------------------------- figures
-
-
-@pytest.fixture
-def drawn():
-    yield lambda figure: figure.canvas.draw()
-    plt.close("all")
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("replicates", [1, 3])
-def test_figures_are_drawn_for_any_number_of_replicates(drawn, replicates):
-    rate = lambda replicate, **_: 0.2 + 0.1 * replicate  # noqa: E731
-    frame = comparison_frame(replicates, rate)
-    drawn(images_comparison(frame))
-    drawn(images_comparison(frame[frame["encoder"] == "cnn"]))
-    drawn(images_transfer(**transfer_frames(replicates, rate)))
