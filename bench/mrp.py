@@ -23,7 +23,6 @@ from featlearn.mrp.gradients import (
     mae_descent,
     mae_loss,
     teacher_student_descent,
-    teacher_student_descent_sampled,
     teacher_student_loss,
 )
 from featlearn.mrp.model import Activation, class_scores, encode, fixed_block_head
@@ -210,25 +209,6 @@ def passes() -> pd.DataFrame:
     )
 
 
-def sampled_masks() -> pd.DataFrame:
-    """Exact expectation over masks against sampled masks: cost, and relative error."""
-    p = Problem(**DESK | {"replicates": 4})
-    exact = teacher_student_descent(p.x, p.w, THETA, ACTIVATION, tau=TAU)
-    rows = []
-    for masks in (1, 4, 16, 64):
-        stream = torch.Generator().manual_seed(masks)
-
-        def sampled(masks: int = masks, stream: torch.Generator = stream) -> Tensor:
-            return teacher_student_descent_sampled(
-                p.x, p.w, THETA, ACTIVATION, tau=TAU, masks=masks, stream=stream
-            )
-
-        timed = side_by_side({"sampled": sampled, "exact": steps(p)["teacher-student"]}, turns=5)
-        error = float((sampled() - exact).norm() / exact.norm())
-        rows.append((masks, ratio(timed, "sampled", "exact"), error))
-    return pd.DataFrame(rows, columns=["masks", "cost_to_exact", "relative_error"])
-
-
 #: What grows, the sizes tried, and the slope of cost over size that the products have.
 GROWTH = {
     "replicates": ((4, 8, 16, 32), 1),
@@ -281,7 +261,6 @@ def draw_growth(timed: pd.DataFrame) -> Figure:
 BENCHMARKS = {
     "step-ratios": step_ratios,
     "passes": passes,
-    "sampled-masks": sampled_masks,
     "growth": growth,
 }
 FIGURES = {"growth": draw_growth}

@@ -187,7 +187,6 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
     ],
     "images": [
         ("comparison.labels", [12, 25], "from 6 (two a class) to 24, the training pictures"),
-        ("phase_diagram.labels", [5], "from 6 (two a class) to 24, the training pictures"),
         ("gain.labels", 5, "from 6 (two a class) to 24, the training pictures"),
         ("pretraining.simmim.encoder", "resnet", "one of encoders (cnn, vit)"),
         ("pretraining.mae.teacher", "data2vec", "nothing for mae"),

@@ -13,9 +13,8 @@ from featlearn.fourier import attention
 from featlearn.fourier.adder import adder, sum_losses, sums_said
 from featlearn.fourier.analysis.grokking import NEVER, Grokking
 from featlearn.fourier.data import tuples
-from featlearn.fourier.experiments.grokking import passed
+from featlearn.fourier.experiments.grokking import passages, passed
 from featlearn.fourier.grokking import Lesson
-from featlearn.fourier.passages import passages
 from featlearn.transformers.decoder import Decoder, start
 from featlearn.transformers.train import Look
 

@@ -8,10 +8,9 @@ from featlearn.gemfilter.experiments.costs import counted, scaled
 from featlearn.gemfilter.generation import Meter, answer, read
 from featlearn.gemfilter.haystack import set_score
 from featlearn.gemfilter.longbench import CLASSES, TASKS, score, write
-from featlearn.gemfilter.methods import arms
 from featlearn.gemfilter.needles import Vocabulary, draw, lesson
 from featlearn.gemfilter.networks import OfTransformers, Ours
-from featlearn.gemfilter.selection import Method, gemfilter, row_of
+from featlearn.gemfilter.selection import Method, arms, gemfilter, row_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder, Shape, start
 

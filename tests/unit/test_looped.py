@@ -9,7 +9,7 @@ import torch
 
 from featlearn.core.plots import save
 from featlearn.core.seeds import Streams
-from featlearn.looped import closed_forms, data, limits, model
+from featlearn.looped import closed_forms, data, model
 from featlearn.looped.analysis import construction as figures
 from featlearn.looped.data import DTYPE, Prompts
 from featlearn.looped.experiments import construction as experiment
@@ -218,8 +218,8 @@ def test_triangles_have_the_condition_numbers_of_gaussian_prompts():
 
 
 def test_condition_numbers_come_up_to_their_limit():
-    assert limits.edge_limit(4) == pytest.approx(9)
-    below = [limits.expected_kappa(4 * d, d) for d in (16, 64, 256, 10**6)]
+    assert closed_forms.edge_limit(4) == pytest.approx(9)
+    below = [closed_forms.expected_kappa(4 * d, d) for d in (16, 64, 256, 10**6)]
     assert sorted(below) == below
     assert below[-1] == pytest.approx(9, rel=1e-3)
     drawn = data.condition_numbers(256, 64, 40, np.random.default_rng(1))

@@ -9,14 +9,10 @@ import torch
 
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, ledger
 from featlearn.core.config import load, merge
-from featlearn.core.errors import ConfigError
-from featlearn.images.methods import build_method
 from featlearn.images.train import replicate as room
-from featlearn.images.train.plan import Plan, Training
 from featlearn.images.worlds.world import World
 from featlearn.mrp.analysis.images_comparison import Comparison
 from featlearn.mrp.analysis.images_transfer import METHOD_COLOURS, Transfer
-from featlearn.mrp.experiments.images_phase_diagram import VALIDATION, cell, turned
 from featlearn.mrp.experiments.images_transfer import detected, transferred
 from featlearn.mrp.images import downstream
 from featlearn.mrp.images.downstream import encoder_of, evaluate, fine_tuned
@@ -48,7 +44,7 @@ def same(one, other) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "seed", "replicate"), [(VALIDATION, 0, 0), ("images", 1, 0), ("images", 0, 1)]
+    ("name", "seed", "replicate"), [("images-validation", 0, 0), ("images", 1, 0), ("images", 0, 1)]
 )
 def test_validation_seeds_and_replicates_have_pictures_parts_and_weights_of_their_own(
     experiment, config, name, seed, replicate
@@ -231,47 +227,6 @@ def test_transfer_and_detection_hold_every_number(experiment, config):
         method: ["ap", "ap50", "ap75"] for method in methods
     }
     assert precision["value"].between(-1, 1).all()
-
-
-# ------------------------------------------------------------------------------- phase diagram
-
-
-def dials_of(config: dict) -> dict:
-    """What a cell of the phase diagram trains with, read off what is built."""
-    experiment = PictureExperiment(VALIDATION, config, 0, 0)
-    settings = config["pretraining"]["simmim"]
-    method = build_method(settings["objective"], experiment.encoder("cnn"))
-    dials = experiment.world.dials
-    return {
-        "mask_size": method.mask_size,
-        "epochs": Plan(Training.of(settings["training"]), 8).steps,  # a step an epoch
-        "second_contrast": dials.of_view(dials.part_contrasts, 1),
-        "sparsity": dials.sparsity,
-        "part_size": dials.part_size,
-        "rotation": dials.rotation,
-    }
-
-
-@pytest.mark.parametrize(
-    ("dial", "position"),
-    [
-        ("mask_size", 8.0),
-        ("epochs", 7),
-        ("second_contrast", 0.5),
-        ("sparsity", 0.25),
-        ("part_size", 7),
-        ("rotation", 90.0),
-    ],
-)
-def test_a_dial_turns_what_it_is_named_after_and_nothing_else(config, dial, position):
-    before, after = dials_of(config), dials_of(merge(config, turned(dial, position)))
-    assert before[dial] != position
-    assert after == before | {dial: position}
-
-
-def test_an_unknown_dial_is_refused(config):
-    with pytest.raises(ConfigError, match="sparsitty: unknown key; did you mean 'sparsity'"):
-        cell(config, turned("sparsitty", 1.0), 0, 0, "cpu")
 
 
 # ------------------------------------------------------------------------------- claims

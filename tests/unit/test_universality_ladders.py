@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
-from featlearn.universality.curves import crossing, curves
 from featlearn.universality.data import classes_of, draw_latent, draw_world, noise_of, seen
+from featlearn.universality.ladder_figures import curves
 from featlearn.universality.methods import (
     METHODS,
     MoCo,
@@ -187,10 +187,7 @@ def test_a_pool_gives_its_own_samples() -> None:
     assert not torch.allclose(one, two)
 
 
-def test_crossing_and_averages() -> None:
-    assert crossing([10, 100, 1000], [-1, 1, 1]) == pytest.approx(10**1.5)
-    assert crossing([10, 100], [1, 2]) == 0
-    assert crossing([10, 100], [1, -2]) == float("inf")
+def test_averages() -> None:
     config = {"mixtures": [1, 4], "class_weights": [1, 3], "samples": {"train": 100}}
     rows = [{"world": "w", "arm": "a", "mixture": 1, "replicate": 0, "labels": 100, "task": task,
              "value": value} for task, value in ((0, 1.0), (3, 0.0))]  # fmt: skip

@@ -21,15 +21,14 @@ from featlearn.transformers import folder, sentences
 from featlearn.universality import config as universality_config
 from featlearn.universality.adapters import Cached, nt_xent, scored, train_adapters
 from featlearn.universality.analysis import foundation as tables
+from featlearn.universality.closed_forms import canonical, predicted, projected, regularised
 from featlearn.universality.data import draw_world
 from featlearn.universality.encoders import ADAPTED, CHANCE, ENCODER, PROBED
 from featlearn.universality.experiments import foundation
 from featlearn.universality.finetuning import batches, resumed, scores, tune
 from featlearn.universality.frozen import read_texts
 from featlearn.universality.labelled import labelled
-from featlearn.universality.linear import Mixture
 from featlearn.universality.methods import start, unit
-from featlearn.universality.regularised import canonical, predicted, projected, regularised
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
 
 ROOT = Path(__file__).parents[2]
@@ -271,7 +270,7 @@ def test_a_folder_with_an_encoder_of_texts(tmp_path, tiny_bert) -> None:
 
 def test_projection_onto_both_balls() -> None:
     random = np.random.default_rng(0)
-    centre = canonical(Mixture.even(2, 2, 2))
+    centre = canonical(2, 2)
     near = projected(centre + random.standard_normal(centre.shape), centre, 0.7)
     assert np.linalg.norm(near - centre) <= 0.7 + 1e-9
     assert np.linalg.norm(near, 2) <= 1 + 1e-9
@@ -279,7 +278,7 @@ def test_projection_onto_both_balls() -> None:
 
 
 def test_proposition_f_9() -> None:
-    found = regularised(Mixture.even(4, 4, 4), 0.5, np.random.default_rng(5))
+    found = regularised(4, 4, 0.5, np.random.default_rng(5))
     assert predicted(4, 4, 0.5) == pytest.approx(0.5625)
     assert found[:4] == pytest.approx(1, abs=5e-3)
     assert found[4:8].mean() == pytest.approx(0.5625, abs=5e-3)

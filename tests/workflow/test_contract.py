@@ -103,7 +103,8 @@ def test_pages_and_captions_name_claims_that_there_are(claims):
     found = {
         (page.name, name)
         for page in pages
-        if page.name != "changed-after-results.md"  # it names claims that went
+        # they name claims that went, and those of the published ledger
+        if page.name not in ("changed-after-results.md", "open-verdicts.md")
         for name in named.findall(page.read_text(encoding="utf-8"))
         if name.partition("/")[2] not in rooms and not name.endswith(files)
     }

@@ -190,23 +190,6 @@ use rule calculate as contrastive_images_evaluations with:
         **by("contrastive.experiments.images:gather", None),
 
 
-use rule calculate as contrastive_images_figure_views with:
-    input:
-        *PICTURES_DECODED.values(),
-    output:
-        PUBLISHED.files("contrastive", "figure", "image-views"),
-    params:
-        **by(
-            "contrastive.experiments.image_views:image_views",
-            PICTURE_SETS,
-            cache=".cache/images",
-            device="cpu",
-            contains="drawn",
-        ),
-
-
-shown_by(rules.contrastive_images_figure_views, "contrastive_images")
-
 experiment(
     "contrastive",
     "images",

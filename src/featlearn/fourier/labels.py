@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from featlearn.core.frames import pick
 from featlearn.core.publish import Config
+from featlearn.core.stats import per_replicate
 
 #: Arms of the cell ``decay``, and how they are drawn.
 ARMS = {
@@ -35,3 +42,9 @@ def task(k: int, p: int) -> str:
 def task_of(config: Config, cell: str) -> str:
     """That of a cell."""
     return task(config[cell]["inputs"], config[cell]["modulus"])
+
+
+def last(curves: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:
+    """A quantity after the last step of an arm, one number a replicate."""
+    own = pick(curves, **where)
+    return per_replicate(own, step=own["step"].max(), quantity=quantity)

@@ -20,7 +20,6 @@ ARMS = {
     "safe largest row": "safe, largest row",
     "safe no pooling": "safe, no pooling",
 }
-PHASES = {"prompt": "prompt", "second prompt": "second run's prompt", "generation": "generation"}
 MODELS = {
     "llama-3.1-8b": "LLaMA 3.1 8B",
     "mistral-nemo-12b": "Mistral Nemo 12B",

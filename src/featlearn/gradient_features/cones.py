@@ -162,6 +162,6 @@ def background_tail(law: Parity, t: Tensor) -> Tensor:
     return torch.logsumexp(ways + odds + tails, -1)
 
 
-def xor_ratio(dimension: int, noise: float, tau: float = 1.0) -> float:
-    """Threshold of Lemma B.37 over sqrt(d): sqrt(tau log log d) sigma_B."""
-    return math.sqrt(tau * math.log(math.log(dimension))) * noise
+def xor_ratio(dimension: int, noise: float) -> float:
+    """Threshold of Lemma B.37 over sqrt(d), tau as 1: sqrt(log log d) sigma_B."""
+    return math.sqrt(math.log(math.log(dimension))) * noise

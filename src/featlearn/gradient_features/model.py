@@ -104,21 +104,18 @@ def symmetric_start(
     neurons: int,
     dimension: int,
     threshold: float,
-    *,
-    sigma_a: float = 1.0,
-    sigma_w: float = 1.0,
 ) -> Network:
     """Symmetric start (3.9) of width 4 m, in three groups: g(x) = 0 for all x.
 
-    Neurons 1..m are drawn, w ~ N(0, sigma_w^2 I), a ~ N(0, sigma_a^2), b = ``threshold``; m+1..2m
-    have -a, -w, -b; the other half repeats both with -a.
+    Neurons 1..m are drawn, w ~ N(0, I), a ~ N(0, 1), b = ``threshold``; m+1..2m have -a, -w, -b;
+    the other half repeats both with -a.
 
     ``neurons``: m, a quarter of the width.
     """
     drawn = [
         (
-            sigma_w * torch.randn(neurons, dimension, generator=stream, dtype=torch.float64),
-            sigma_a * torch.randn(neurons, generator=stream, dtype=torch.float64),
+            torch.randn(neurons, dimension, generator=stream, dtype=torch.float64),
+            torch.randn(neurons, generator=stream, dtype=torch.float64),
         )
         for stream in streams
     ]

@@ -134,14 +134,12 @@ def trajectory(
     )
 
 
-def canonical_start(dimension: float, *, correlation: float = 0.0) -> State:
+def canonical_start(dimension: float) -> State:
     """The start of all deterministic runs: unit neurons, neuron 1 ahead on the strong feature.
 
-    ``B = [[2, 1], [1, 1]] / sqrt(d)``, the angle between the noise parts has cosine
-    ``correlation`` (times the norms), ``E = 0``; it meets Lemma B.1. A single state, float64.
+    ``B = [[2, 1], [1, 1]] / sqrt(d)``, noise parts at right angles, ``E = 0``; it meets Lemma B.1.
+    A single state, float64.
     """
     b = torch.tensor([[2.0, 1.0], [1.0, 1.0]], dtype=torch.float64) / dimension**0.5
-    own = 1 - b.square().sum(-1)
-    g = torch.diag(own)
-    g[0, 1] = g[1, 0] = correlation
+    g = torch.diag(1 - b.square().sum(-1))
     return State(b, g, torch.zeros(2, 2, dtype=torch.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from matplotlib.transforms import offset_copy
@@ -11,13 +11,16 @@ from matplotlib.transforms import offset_copy
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.statistical import FEW, Look, lines, share_interval
-from featlearn.universality.labels import NAMES
-from featlearn.universality.words import RANDOM, RAW
+from featlearn.universality.words import OPPONENTS, RANDOM, RAW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: What the config's methods are called.
+NAMES = {"simclr": "SimCLR", "moco": "MoCo", "nnclr": "NNCLR", "simsiam": "SimSiam"}
+#: From few labels to many: not a map of colours, whose light end is no line on white.
+SHARES = [COLOURS[name] for name in ("ink", "purple", "blue", "green", "orange", "red")]
 #: Of the claims, whatever other methods a config has.
 ARM = "moco"
 LOOKS = {"average": Look("average over the sets", COLOURS["red"]),
@@ -61,3 +64,49 @@ def ladder(pictures: pd.DataFrame) -> Figure:
     axes[0].set_ylabel(f"accuracy, n = {own['replicate'].nunique()}")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
+
+
+BY = ["world", "arm", "mixture", "replicate"]
+
+
+def class_weights(config: Mapping[str, Any]) -> pd.Series:
+    """Weight of each rung's task in the thesis' average, which counts a set by its classes."""
+    tasks = [mixture - 1 for mixture in config["mixtures"]]
+    return pd.Series(config["class_weights"], index=tasks) / sum(config["class_weights"])
+
+
+def curves(accuracies: pd.DataFrame, config: Mapping[str, Any], percent: float) -> pd.DataFrame:
+    """Columns world, arm, mixture, replicate, curve, value, at a share of the labels.
+
+    Curves are ``target``, ``average`` over a task of each rung, and ``weighted``, the average with
+    weights as the thesis has them.
+    """
+    labels = round(config["samples"]["train"] * percent / 100)
+    own = accuracies[accuracies["labels"] == labels]
+    average = own.groupby(BY, sort=False, as_index=False)["value"].mean().assign(curve="average")
+    share = own["task"].map(class_weights(config))
+    weighted = own.assign(value=own["value"] * share).groupby(BY, sort=False, as_index=False)
+    weighted = weighted["value"].sum().assign(curve="weighted")
+    target = own.loc[own["task"] == 0, [*BY, "value"]].assign(curve="target")
+    return pd.concat([average, weighted, target], ignore_index=True)
+
+
+def changes(shown: pd.DataFrame) -> pd.DataFrame:
+    """What all tasks change, by replicate: columns world, arm, quantity, replicate, value.
+
+    Of ``shown``, which :func:`curves` gave: each curve after all tasks less that after the target,
+    and the target after either less the best of what learns nothing (``lead after ...``).
+    """
+    trained = shown[shown["mixture"] > 0].rename(columns={"curve": "quantity"})
+    keys = ["world", "arm", "quantity", "replicate"]
+    every = trained.set_index([*keys, "mixture"])["value"].unstack()  # noqa: PD010
+    first, last = every[1], every[every.columns.max()]
+    rows = [(last - first).rename("value").reset_index()]
+    nothing = shown[shown["arm"].isin(OPPONENTS) & (shown["curve"] == "target")]
+    best = nothing.groupby(["world", "replicate"])["value"].max().rename("best").reset_index()
+    for rung, word in ((first, "the target"), (last, "all tasks")):
+        target = rung.xs("target", level="quantity").rename("value").reset_index()
+        lead = target.merge(best, on=["world", "replicate"])
+        lead["value"] -= lead.pop("best")
+        rows.append(lead.assign(quantity=f"lead after {word}"))
+    return pd.concat(rows, ignore_index=True)

@@ -33,19 +33,12 @@ def wide(frame: pd.DataFrame, by: Sequence[str], across: str, unit: str = "") ->
     return Table(means, side_by_side(shown, list(by), "column", heads))
 
 
-def with_training(frame: pd.DataFrame) -> pd.DataFrame:
-    """Test and training accuracies below each other, told apart by the column ``on``."""
-    return pd.concat([frame.assign(on="test"),
-                      frame.assign(on="training", value=frame["training"])])  # fmt: skip
-
-
 def beside(
     quoted: Mapping[str, Any],
     which: str,
     measured: pd.DataFrame,
     index: Sequence[str],
     rows: Sequence[Mapping[str, Any]] | None = None,
-    note: str = "",
     named: bool = False,
 ) -> Table:
     """A table of the thesis and measurements of the same shape below it.
@@ -76,7 +69,7 @@ def beside(
     printed = printed.drop(columns="cell")
     if not named or means.merge(printed, on=["row", "column"]).empty:
         both = pd.concat([means, printed], ignore_index=True)
-        return Table(both, shown[columns], f"{note} {NOTE}".strip())
+        return Table(both, shown[columns], NOTE)
     places = {row: float(place) for place, row in enumerate(dict.fromkeys(printed["row"]))}
     before = -1.0
     for row in dict.fromkeys(means["row"]):  # what is not printed stands behind what is measured
@@ -84,4 +77,4 @@ def beside(
         before += 0.5 * float(before).is_integer()
     shown = shown.sort_values("row", key=lambda rows: rows.map(places), kind="stable")
     both = printed.merge(means, on=["row", "column"], how="outer", sort=False)
-    return Table(both, shown[columns], f"{note} {NAMED}".strip())
+    return Table(both, shown[columns], NAMED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from featlearn.core.claim_methods import Claims
@@ -43,7 +41,3 @@ class Pictures(Claims):
         """Accuracy on the target, pre-trained on it, less the best of what learns nothing."""
         rivals = [self.mean(arm, 0, 1, percent) for arm in (RAW, RANDOM, UNTRAINED)]
         return self.mean("moco", 1, 1, percent) - np.max(rivals, axis=0)
-
-    def worse(self, reading: Callable[[int], np.ndarray]) -> np.ndarray:
-        """The smaller of a reading with 5 % of the labels and with all, replicate by replicate."""
-        return np.minimum(reading(FEW), reading(ALL))

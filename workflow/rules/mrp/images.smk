@@ -122,47 +122,6 @@ experiment(
     **OF_IMAGES,
 )
 
-# Where pre-training helps: dials turned one at a time, on validation replicates. Minutes each, and
-# no claim rests on them: scales may leave them out.
-if "phase_diagram" in IMAGES:
-
-    use rule compute as mrp_images_dial with:
-        output:
-            **outputs("mrp/images", gains="phase_diagram/{dial}-{replicate}"),
-        wildcard_constraints:
-            dial="|".join(IMAGES["phase_diagram"]["dials"]),
-        # nothing waits for these: begun last, they would leave a core idle at the end
-        priority: 1
-        resources:
-            **request(mem_mb=3000, runtime=120, gpu=GPU),
-        params:
-            **by(
-                "mrp.experiments.images_phase_diagram:dial",
-                lambda wildcards: PICTURES
-                | parts(IMAGES, "comparison")
-                | SIMMIM
-                | {
-                    "phase_diagram": {
-                        **parts(IMAGES["phase_diagram"], "labels", "map_pictures"),
-                        "dials": parts(IMAGES["phase_diagram"]["dials"], wildcards.dial),
-                    },
-                },
-            ),
-
-    DIALS = expand(
-        rules.mrp_images_dial.output,
-        dial=IMAGES["phase_diagram"]["dials"],
-        replicate=range(IMAGES["phase_diagram"]["replicates"]),
-    )
-    experiment(
-        "mrp",
-        "images_phase_diagram",
-        **together("mrp/images", "images_phase_diagram", phase_diagram=DIALS),
-        targets=["images", "eigencam"],
-        contains="stand-in",
-    )
-
-
 use rule compute as mrp_images_transfer with:
     input:
         supervised=IMAGE_CLASSIFIERS[f"random-{IMAGE_ENCODERS['simmim']}"],
@@ -181,7 +140,7 @@ use rule compute as mrp_images_transfer with:
 use rule mrp_images_transfer as mrp_images_detection with:
     output:
         **outputs("mrp/images", precisions="detection/{replicate}"),
-    # the longest job of its chain, see mrp_images_dial
+    # the longest job of its chain: begun last, it would leave a core idle
     priority: 2
     params:
         **by(

@@ -200,13 +200,6 @@ use rule compute_kernels as mrp_equal_start with:
         **by("mrp.experiments.teacher_student:equal_start", KERNELS["equal_start"]),
 
 
-use rule compute_kernels as mrp_sampled_masks with:
-    output:
-        **outputs("mrp/sampled-masks", "errors"),
-    params:
-        **by("mrp.experiments.oracles:sampled_masks", KERNELS["sampled_masks"]),
-
-
 use rule compute_kernels as mrp_phase_diagram with:
     output:
         **outputs("mrp/phase_diagram", cells="{model}"),
@@ -294,7 +287,6 @@ experiment(
     rules.mrp_oracles,
     rules.mrp_training_controls,
     rules.mrp_initialisation,
-    rules.mrp_sampled_masks,
 )
 experiment(
     "mrp",

@@ -10,8 +10,6 @@ import seaborn as sns
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
-    CONTROL,
-    DIFFERENCE_OF_SHARES,
     OBSERVATION,
     SHARE,
     THEOREM,
@@ -154,16 +152,6 @@ class Attention(Claims):
         .56 to .73 for 3 numbers.
         """
         return self.mean("pair", cell)
-
-    @claim("the comparison is ours", "share of the power of a map in its strongest wave and the "
-           "mirror image of that, mean over all heads, after training minus before, paired, 3 "
-           "numbers", low=0.3, high=1.0, kind=CONTROL, possible=DIFFERENCE_OF_SHARES)  # fmt: skip
-    def attention_learned(self):
-        """The waves of attention maps are learned: maps at the start have none.
-
-        A random map has below .1 from a modulus of 13 on; the rest of one half.
-        """
-        return self.mean("pair") - self.mean("pair", moment="start")
 
     @claim("ours, against section 4.1", "share of the heads whose strongest wave has the same "
            "frequency along both, 3 numbers", low=0.9, high=1.0, possible=SHARE)  # fmt: skip

@@ -26,8 +26,7 @@ from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 from featlearn.fourier.closed_forms import expected_peak, frequencies
 from featlearn.fourier.config import INPUTS as CELLS
 from featlearn.fourier.config import PURE
-from featlearn.fourier.labels import QUANTITIES, task_of
-from featlearn.fourier.readings import last
+from featlearn.fourier.labels import QUANTITIES, last, task_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

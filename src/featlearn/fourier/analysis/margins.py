@@ -14,8 +14,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, interval, share_interval
-from featlearn.fourier.labels import ARMS, task_of
-from featlearn.fourier.readings import last
+from featlearn.fourier.labels import ARMS, last, task_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

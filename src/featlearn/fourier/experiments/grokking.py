@@ -21,8 +21,8 @@ from featlearn.core.schedules import Schedule
 from featlearn.core.seeds import Streams
 from featlearn.fourier import network as polynomial
 from featlearn.fourier.adder import adder, held, sum_losses, sums_said
+from featlearn.fourier.config import ANSWERED, FITTED
 from featlearn.fourier.grokking import PARTS, Lesson
-from featlearn.fourier.passages import LEVELS, passages
 from featlearn.fourier.train import Training
 from featlearn.fourier.train import train as train_polynomial
 from featlearn.transformers.decoder import start
@@ -123,3 +123,23 @@ def _polynomial(
 
 def _named(found: Mapping[int, Tensor]) -> list[Look]:
     return [Look(step, dict(zip(PARTS, values, strict=True))) for step, values in found.items()]
+
+
+#: Accuracies that are waited for: a training ends with both.
+LEVELS = {"train": FITTED, "test": ANSWERED}
+
+
+def passages(curves: pd.DataFrame) -> pd.DataFrame:
+    """First steps at which each network was seen to fit and to answer.
+
+    ``curves``: columns model, split, replicate, step, part and value.
+    """
+    keys, rows = ["model", "split", "replicate"], []
+    for key, own in curves.groupby(keys, sort=False):
+        first = {}
+        for part, level in LEVELS.items():
+            seen = own[own["part"] == part]
+            passed = seen[seen["value"] >= level]["step"]
+            first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))
+        rows.append((*key, first["train"][0], first["test"][0], first["test"][1]))
+    return pd.DataFrame(rows, columns=[*keys, "fitted", "answered", "censored"])

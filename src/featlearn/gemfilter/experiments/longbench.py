@@ -22,9 +22,8 @@ from featlearn.core.seeds import Streams
 from featlearn.gemfilter import benchmark
 from featlearn.gemfilter.generation import answer, read
 from featlearn.gemfilter.longbench import CLASSES, TASKS, WORDS, score, spoken, write
-from featlearn.gemfilter.methods import arms
 from featlearn.gemfilter.networks import Network
-from featlearn.gemfilter.selection import Method
+from featlearn.gemfilter.selection import Method, arms
 from featlearn.gemfilter.stands import model_of
 from featlearn.gemfilter.wired import Wired
 

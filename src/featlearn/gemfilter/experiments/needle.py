@@ -18,8 +18,7 @@ from torch import Tensor
 
 from featlearn.core.seeds import Streams
 from featlearn.gemfilter.generation import Answer, Reading, answer, read
-from featlearn.gemfilter.methods import arms
-from featlearn.gemfilter.selection import Method, observed, per_head, products
+from featlearn.gemfilter.selection import Method, arms, observed, per_head, products
 from featlearn.gemfilter.stands import Asked, Stand, language, trained, wired
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, share_interval, within
 from featlearn.core.stats import per_replicate
 from featlearn.icl.points import lines_and_points
@@ -143,16 +143,6 @@ def trained_heads(trained: pd.DataFrame) -> Figure:
     left.legend(loc="center right", bbox_to_anchor=(1, 0.36), fontsize=8, handlelength=3.5)
     right.legend(loc="lower right")
     return drawn
-
-
-@table()
-def constructions(constructions: pd.DataFrame) -> Table:
-    """Constructions: hinge loss by kind of task, share of other tasks unsolved, norm"""
-    named = {"low": "ν₁", "high": "ν₂", "arm": "network", "heads": "heads", "margin": "least margin",
-             "important": "loss, important", "rare": "loss, others", "unsolved": "others unsolved",
-             "norm": "norm · 16γ²"}  # fmt: skip
-    shown = constructions[list(named)].rename(columns=named).round(4)
-    return Table(constructions, shown, "Computed, not sampled.")
 
 
 NOISY = needs(parity__prompts=1000, parity__replicates=5)

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from featlearn.core.seeds import Streams, derive_seed
-from featlearn.looped.closed_forms import log_error
+from featlearn.looped.closed_forms import edge_limit, expected_kappa, log_error
 from featlearn.looped.data import DTYPE, Prompts, condition_numbers, draw, spectrum
-from featlearn.looped.limits import edge_limit, expected_kappa
 from featlearn.looped.model import ablations, construction, descent, loops, output
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import column, whiskers
 from featlearn.core.stats import paired, per_replicate
-from featlearn.mrp.image_readings import Pictures, less, reach
-from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS
+from featlearn.mrp.images.labels import SHORT, START_COLOURS, STARTS, Pictures, less, reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -46,11 +46,11 @@ def timed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
     return own[np.isfinite(own["predicted"]) & np.isfinite(own["nearest"])]
 
 
-def fits(hits: pd.DataFrame, case: str, against: str = "predicted") -> pd.DataFrame:
+def fits(hits: pd.DataFrame, case: str) -> pd.DataFrame:
     """Straight line through a replicate's times at all ``sigma_0``: replicate, slope, r_squared."""
     rows = []
     for replicate, own in timed(hits, case).groupby("replicate"):
-        x, y = own[against].to_numpy(), own["measured"].to_numpy()
+        x, y = own["predicted"].to_numpy(), own["measured"].to_numpy()
         slope = np.polyfit(x, y, 1)[0]
         rows.append((replicate, slope, np.corrcoef(x, y)[0, 1] ** 2))
     return pd.DataFrame(rows, columns=["replicate", "slope", "r_squared"])
@@ -63,10 +63,10 @@ def with_ratio(hits: pd.DataFrame, case: str) -> pd.DataFrame:
     return own.assign(ratio=own["measured"] / own["predicted"], first=own["measured"] == earliest)
 
 
-def delayed(hits: pd.DataFrame, case: str, by: float = 1.1) -> pd.DataFrame:
-    """Share of features that arrive later than their nearest kernel would: replicate, value."""
+def delayed(hits: pd.DataFrame, case: str) -> pd.DataFrame:
+    """Share of features that arrive 10 % later than their nearest kernel would: replicate, value."""
     own = timed(hits, case)
-    late = (own["measured"] > by * own["nearest"]).astype(float)
+    late = (own["measured"] > 1.1 * own["nearest"]).astype(float)
     return late.groupby(own["replicate"]).mean().rename("value").reset_index()
 
 

@@ -14,8 +14,15 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, differences
 from featlearn.core.stats import paired, per_replicate
-from featlearn.mrp.image_readings import CHANGED, FITTED, Pictures, less, reach
-from featlearn.mrp.images.labels import START_COLOURS, STARTS
+from featlearn.mrp.images.labels import (
+    CHANGED,
+    FITTED,
+    START_COLOURS,
+    STARTS,
+    Pictures,
+    less,
+    reach,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

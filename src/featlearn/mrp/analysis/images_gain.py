@@ -17,15 +17,16 @@ from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, rows, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.image_readings import FITTED, Pictures
 from featlearn.mrp.images.labels import (
     AUGMENTED,
+    FITTED,
     FROZEN,
     PIXELS,
     PLAIN,
     PRETRAINED,
     RANDOM,
     SUPERVISED,
+    Pictures,
     named,
 )
 

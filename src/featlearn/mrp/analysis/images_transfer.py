@@ -12,7 +12,7 @@ from featlearn.core.plots import PALETTE, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, bars, share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.mrp.image_readings import CHANGED, Pictures, less, reach
+from featlearn.mrp.images.labels import CHANGED, Pictures, less, reach
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

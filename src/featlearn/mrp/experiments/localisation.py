@@ -28,9 +28,8 @@ def localise(job: Job) -> Results:
     """Measure which patches classifiers look at: evidence of each for the sample's class.
 
     ``seen``: share of own features that carry at least ``seen_share`` of the positive evidence,
-    ``seen_both``: share of samples of which all do, ``precision``: see :func:`precision`,
-    ``on_own``: share of the positive evidence that lies on own features. ``patches``: the evidence
-    of each patch of a few samples.
+    ``seen_both``: share of samples of which all do, ``precision``: see :func:`precision`.
+    ``patches``: the evidence of each patch of a few samples.
     """
     options = job.config["localisation"]
     problem = Problem("clean", job.config["clean"], job.seed, job.device)
@@ -52,7 +51,6 @@ def localise(job: Job) -> Results:
             "seen": visible.mean((1, 2)),
             "seen_both": visible.amin(-1).mean(1),
             "precision": precision(evidence, shown).mean(1),
-            "on_own": share.sum(-1).double().mean(1),
         }
         frames.append(rows(quantities, model=name))
         patches.append(patch_frame(name, evidence, samples, options["pictured_samples"]))

@@ -1,9 +1,9 @@
-"""The gradient as printed; masks and draws by chance."""
+"""The gradient as printed, and the initial draw."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import torch
@@ -13,11 +13,6 @@ from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
 from featlearn.mrp import oracles as theory
 from featlearn.mrp.data import Problem
-from featlearn.mrp.gradients import (
-    teacher_factor,
-    teacher_student_descent,
-    teacher_student_descent_sampled,
-)
 from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import Activation
@@ -95,34 +90,6 @@ def printed_gradient(job: Job) -> Results:
             )
             gradients.append(rows(quantities, moment=moment).assign(replicate=r))
     return {"gradients": joined(*gradients)}
-
-
-# --------------------------------------------------------------------------- masks by chance
-
-
-def sampled_masks(job: Job) -> Results:
-    """Estimate the teacher-student gradient from sampled masks, and compare with the exact one.
-
-    ``error`` is ``|estimate - exact| / |exact|`` over all kernels.
-    """
-    config: Mapping[str, Any] = job.config
-    problem = Problem("sampled-masks", config, job.seed, job.device)
-    x, w, activation = problem.train.x, problem.kernels(), problem.activation
-    room, quantities = problem.spec.patches_per_feature, []
-    for theta in config["thetas"]:
-        tau = float(teacher_factor("constant", 0, theta, room, activation.q))
-        exact = teacher_student_descent(x, w, theta, activation, tau=tau)
-        size = exact.flatten(1).norm(dim=1)
-        for masks in config["masks"]:
-            streams = problem.streams(f"masks-{theta}-{masks}")
-            for replicate, stream in enumerate(streams):
-                one = slice(replicate, replicate + 1)
-                estimate = teacher_student_descent_sampled(
-                    x[one], w[one], theta, activation, tau=tau, masks=masks, stream=stream
-                )
-                off = (estimate - exact[one]).norm() / size[replicate]
-                quantities.append((theta, masks, replicate, float(off)))
-    return {"errors": pd.DataFrame(quantities, columns=["theta", "masks", "replicate", "error"])}
 
 
 # --------------------------------------------------------------------------- the initial draw

@@ -85,8 +85,7 @@ def from_start(
         done = train.pretrain(problem.train.x, features, w, activation, **options,
                               patches_per_feature=room, may_diverge=True)  # fmt: skip
         kept = capture(done.w, features, activation).purity()
-        state = {"diverged": done.diverged, "steps": done.stopped}
-        quantities.append((name, {**state, **kept, **head(problem, done.w)}))
+        quantities.append((name, {**kept, **head(problem, done.w)}))
     mae = train.pretrain(problem.train.x, features, w, activation, **config["mae"])
     kept = capture(mae.w, features, activation).purity()
-    return [*quantities, ("mae", {"steps": mae.stopped, **kept, **head(problem, mae.w)})]
+    return [*quantities, ("mae", {**kept, **head(problem, mae.w)})]

@@ -19,7 +19,6 @@ from torch import Tensor
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import Problem
-from featlearn.mrp.kernels import capture
 from featlearn.mrp.measure import Prediction, encoder, joined, new_heads, predict, rows, share
 from featlearn.mrp.train import Report, pretrain, train_classifier
 
@@ -177,16 +176,9 @@ def all_recipes(
 
 
 def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
-    """Accuracies and captured features of one classifier; ``classes`` is all, old or new.
-
-    ``blamed_on_new`` is the share of the single-view samples of old classes that are taken for a
-    new class. Under the fixed blocks of a network as trained a class counts its own kernels only.
-    """
+    """Accuracies of one classifier; ``classes`` is all, old or new."""
     old, w, u = case.old_classes, outcome.w, outcome.u
-    sets = {
-        "train_accuracy": problem.train,
-        **{f"accuracy_{kind}": test for kind, test in problem.tests.items()},
-    }
+    sets = {f"accuracy_{kind}": test for kind, test in problem.tests.items()}
     if u is not None:
         predicted = {key: predict(one, w, u, problem.activation) for key, one in sets.items()}
     else:
@@ -196,8 +188,6 @@ def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
             key: Prediction(heads.scores(encoded(one)), one.y, one.strong)
             for key, one in sets.items()
         }
-    held = capture(w, problem.features, problem.activation, by_class=u is not None)
-    captured = held.captured().double()
     groups = {"all": slice(None), "old": slice(0, old)}
     if case.new_classes:
         groups["new"] = slice(old, None)
@@ -206,10 +196,6 @@ def measured(case: Case, problem: Problem, outcome: Outcome) -> pd.DataFrame:
         member = torch.zeros(case.classes, dtype=torch.bool, device=w.device)
         member[part] = True
         quantities = {key: share(one.right(), member[one.y]) for key, one in predicted.items()}
-        quantities["captured"] = captured[:, part].flatten(1).mean(1)
-        if classes == "old" and case.new_classes:
-            single = predicted["accuracy_single_view"]
-            quantities["blamed_on_new"] = share(single.scores.argmax(-1) >= old, single.y < old)
         labels = {"recipe": outcome.recipe, "encoder_rate": float(outcome.encoder_rate)}
         frames.append(rows(quantities, **labels, classes=classes))
     return joined(*frames)

@@ -37,8 +37,8 @@ def faults(images: Mapping[str, Any]) -> list[str]:
             check(f"{key}.teacher", right, wanted)
     train, classes = images["samples"]["train"], world["classes"]
     wanted = f"from {2 * classes} (two a class) to {train}, the training pictures"
-    for section in ("comparison", "phase_diagram", "gain"):
-        labels = images.get(section, {"labels": []})["labels"]
+    for section in ("comparison", "gain"):
+        labels = images[section]["labels"]
         for count in labels if isinstance(labels, list) else [labels]:
             check(f"{section}.labels", 2 * classes <= count <= train, wanted, count)
     return check.faults

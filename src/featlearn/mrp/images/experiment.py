@@ -128,7 +128,6 @@ class PictureExperiment(Replicate):
         pictures: Pictures,
         settings: Mapping[str, Any],
         stream: tuple[object, ...],
-        report: Report | None = None,
     ) -> tuple[Classifier, pd.DataFrame]:
         """Train ``encoder`` with a new head on labelled pictures.
 
@@ -139,7 +138,7 @@ class PictureExperiment(Replicate):
         classifier = Classifier(encoder, classes, **settings["objective"])
         images, labels, training = pictures.images, pictures.labels, settings["training"]
         return classifier, self.train_on(
-            images, labels, classifier, self.augment, training, *stream, report=report
+            images, labels, classifier, self.augment, training, *stream
         )
 
 

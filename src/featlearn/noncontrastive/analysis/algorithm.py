@@ -42,14 +42,12 @@ SHORT = {
 }
 
 
-def _curves(
-    ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]], across: str = "step"
-) -> None:
+def _curves(ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]]) -> None:
     """Every replicate thin, the first one bold: switches at different times have no mean."""
     for quantity, (colour, line, label) in styles.items():
         for replicate, own in frame[frame["quantity"] == quantity].groupby("replicate"):
             first = replicate == 0
-            ax.plot(own[across], own["value"], line, color=colour, label=label if first else None,
+            ax.plot(own["step"], own["value"], line, color=colour, label=label if first else None,
                     linewidth=1.6 if first else 0.6, alpha=1 if first else 0.35,
                     zorder=3 if first else 2)  # fmt: skip
 

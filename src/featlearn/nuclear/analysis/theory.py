@@ -96,16 +96,6 @@ class Theory(Claims):
         good &= f["ratio"] < 0.75 / f["gamma"]
         return good.groupby(f["replicate"]).all().astype(float)
 
-    @claim("ours, on Lemma 6.1", r"largest $\alpha/\beta$ over $1/(2\gamma)$", kind=OBSERVATION, low=0.97, high=1.04,
-           possible=POSITIVE, out_of_reach=needs(theory__draws=4000))  # fmt: skip
-    def ratio_is_of_means(self):
-        r"""At the optimum of ERM-$\ell_2$ the ratio $\alpha/\beta$ is that of the means, $1/(2\gamma)$.
-
-        Calculations on other streams gave 1.002 to 1.01; draws add 1 %.
-        """
-        ratio = self.optima["ratio"] * 2 * self.optima["gamma"]
-        return ratio.groupby(self.optima["replicate"]).max()
-
     @claim("Proposition 6.3", "largest accuracy over sizes and weights", low=0, high=math.exp(-5), possible=SHARE,
            paper_says=r"“has OOD test accuracy at most $\exp\left(-\frac{r}{10}\right) \times 100\%$ (much worse than random guessing)”")  # fmt: skip
     def proposition_6_3(self):

@@ -20,9 +20,8 @@ from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import LEAST, Look, bars, lines, share_interval, whiskers
 from featlearn.core.stats import per_replicate, summary
-from featlearn.universality.curves import changes as changed
-from featlearn.universality.curves import curves
-from featlearn.universality.labels import SHARES
+from featlearn.universality.ladder_figures import SHARES, curves
+from featlearn.universality.ladder_figures import changes as changed
 from featlearn.universality.printed import beside, wide
 from featlearn.universality.readings import ADDED, AVERAGE_INCREASES, TARGET_DECREASES, TWENTY
 from featlearn.universality.words import KEPT, METHODS, OPPONENTS, WORLD

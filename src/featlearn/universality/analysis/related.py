@@ -18,7 +18,7 @@ from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import share_interval
 from featlearn.core.stats import per_replicate
-from featlearn.universality.labels import NAMES, SHARES
+from featlearn.universality.ladder_figures import NAMES, SHARES
 from featlearn.universality.printed import beside
 from featlearn.universality.readings import TWENTY
 

@@ -18,7 +18,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import interval
-from featlearn.universality.regularised import predicted
+from featlearn.universality.closed_forms import predicted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.seeds import derive_seed
-from featlearn.universality.linear import Mixture
-from featlearn.universality.points import three_states, threshold
-from featlearn.universality.probe import excess_risk
-from featlearn.universality.regularised import predicted, regularised
+from featlearn.universality.closed_forms import (
+    excess_risk,
+    predicted,
+    regularised,
+    three_states,
+    threshold,
+)
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -52,13 +55,12 @@ def _risks(job: Job) -> list[dict[str, Any]]:
 def _updates(job: Job) -> list[dict[str, Any]]:
     """Proposition F.9: weights after the target's contrastive loss within a distance."""
     config, rows = job.config["update"], []
-    mixture = Mixture.even(config["features"], config["features"], config["tasks"])
     s = q = config["features"]
     for replicate in range(config["replicates"]):
         for radius in config["radii"]:
             name = (job.seed, "universality", "theory", "update", replicate)
             random = np.random.default_rng(derive_seed(*name))
-            found = regularised(mixture, radius, random)
+            found = regularised(s, config["tasks"], radius, random)
             parts = {"shared": found[:s], "target": found[s : s + q], "others": found[s + q :]}
             expected = {"shared": 1.0, "target": predicted(q, config["tasks"], radius),
                         "others": 1 / config["tasks"]}  # fmt: skip
