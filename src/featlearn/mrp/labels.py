@@ -21,6 +21,8 @@ LABELS = {
     "supervised_head": "Supervised, fixed blocks + new head",
     "supervised_all": "Supervised, head trained too, as trained",
     "supervised_all_head": "Supervised, head trained too + new head",
+    "supervised_masked": "Supervised under masks, as trained",
+    "supervised_masked_head": "Supervised under masks + new head",
     "pretrained": "Mask reconstruction + new head",
     "finetuned": "Mask reconstruction, fine-tuned + new head",
 }
@@ -30,6 +32,7 @@ MODEL_COLOURS = {
     "supervised": PALETTE["supervised"],
     "supervised_head": PALETTE["supervised, new head"],
     "supervised_all_head": PALETTE["supervised, more"],
+    "supervised_masked": PALETTE["supervised, masked"],
     "pretrained": PALETTE["mask reconstruction"],
     "finetuned": COLOURS["sky"],
 }

@@ -33,6 +33,14 @@ use rule compute_kernels as mrp_supervise_all with:
         **by("mrp.experiments.headline:supervise_all", only=f"{SETUP} supervised"),
 
 
+# a control: masks without reconstruction
+use rule compute_kernels as mrp_supervise_masked with:
+    output:
+        **outputs("mrp/headline", weights="supervised-masked"),
+    params:
+        **by("mrp.experiments.headline:supervise_masked", only=f"{SETUP} supervised pretraining"),
+
+
 use rule compute_kernels as mrp_downstream with:
     input:
         pretrained=rules.mrp_pretrain.output.weights,
@@ -47,6 +55,7 @@ use rule compute_kernels as mrp_evaluate with:
         pretrained=rules.mrp_pretrain.output.weights,
         supervised=rules.mrp_supervise.output.weights,
         supervised_all=rules.mrp_supervise_all.output.weights,
+        supervised_masked=rules.mrp_supervise_masked.output.weights,
         downstream=rules.mrp_downstream.output.weights,
     output:
         **outputs("mrp/headline", "evaluation features"),

@@ -6,7 +6,7 @@ and supervised networks, as trained and with a new head. Every head is trained t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -49,6 +49,12 @@ def supervise_all(job: Job) -> Results:
     return {"weights": {"w": done.w, "u": done.u}, "learning": learning(done.trace)}
 
 
+def supervise_masked(job: Job) -> Results:
+    """Train the supervised network of Lemma 1 under masks as pre-training has them."""
+    done = supervised(job, STREAMS, theta=job.config["pretraining"]["theta"])
+    return {"weights": {"w": done.w, "u": done.u}}
+
+
 def downstream(job: Job) -> Results:
     """Fine-tune the pre-trained kernels under a new linear head."""
     done = finetuned(job, STREAMS)
@@ -82,11 +88,11 @@ def encoder_weights(done: train.Pretrained) -> dict[str, Tensor]:
     return {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
 
 
-def supervised(job: Job, name: str, *, head_too: bool = False) -> train.Classifier:
+def supervised(job: Job, name: str, **more: Any) -> train.Classifier:
     """A network trained on labels from the same initial kernels."""
     problem, options = Problem(name, job.config, job.seed, job.device), job.config["supervised"]
     report = Progress(job.rule, options["steps"]).report
-    return train.supervise(problem, problem.kernels(), **options, head_too=head_too, report=report)
+    return train.supervise(problem, problem.kernels(), **options, **more, report=report)
 
 
 def finetuned(job: Job, name: str) -> train.Classifier:
@@ -110,9 +116,8 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All models on fresh samples, and what their kernels hold of every feature."""
     problem = Problem(name, job.config, job.seed, job.device)
     encoder = job.tensors("pretrained")
-    networks = {"supervised": job.tensors("supervised")}
-    if "supervised_all" in job.input.names:
-        networks["supervised_all"] = job.tensors("supervised_all")
+    trained_on_labels = ("supervised", "supervised_all", "supervised_masked")
+    networks = {name: job.tensors(name) for name in trained_on_labels if name in job.input.names}
     kernels = {
         "random": problem.kernels(),
         "pretrained": encoder["w"],
