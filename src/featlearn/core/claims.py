@@ -49,7 +49,8 @@ VERDICTS = (HOLDS, FAILS, UNDECIDED, OUTSIDE, NOT_SHOWN)
 THEOREM, CONTROL, IDENTITY, OBSERVATION = "theorem", "control", "identity", "observation"
 KINDS = (THEOREM, CONTROL, IDENTITY, OBSERVATION)
 
-#: What failed of a statement of a paper that does not hold, as somebody who read both says.
+#: What failed of a statement of a paper that does not hold, as somebody who read both says;
+#: ``outside premises`` is said by the verdict alone.
 FAILURES = (
     "misprint", "one word too strong", "rate or constant", "printed number", "limit only", OUTSIDE,
     "not reproduced",
@@ -185,7 +186,8 @@ class Claim:
     premises
         What the theorem assumes, as far as a run can compute it.
     failure
-        Of a theorem, what failed where it does not hold: one of :data:`FAILURES`.
+        Of a theorem, what failed where it does not hold: one of :data:`FAILURES`, but not
+        ``outside premises``, which follows from :attr:`premises`.
     """
 
     claim: str
@@ -224,6 +226,7 @@ class Claim:
                 self.failure not in ("", *FAILURES),
                 f"failure must be one of {', '.join(FAILURES)}, got {self.failure!r}",
             ),
+            (self.failure == OUTSIDE, "its premises must say that a run is outside of them"),
             (self.failure and self.kind != THEOREM, f"a {self.kind} must have no failure"),
             (not self.low <= self.high, f"{band} is empty"),
             (self.low <= self.high and not self.ends, f"{band} holds all possible values"),
