@@ -52,8 +52,8 @@ def fixed_teacher(students: pd.DataFrame) -> Table:
 
 
 class Clean(Models):
-    paper, kind, possible = "mrp", THEOREM, SHARE
-    out_of_reach = of_clean_data
+    paper, kind, possible, section = "mrp", THEOREM, SHARE, "clean"
+    out_of_reach, premises = of_clean_data, ("noise_within",)
 
     @premise("<=")
     def many_classes(self):
@@ -78,7 +78,7 @@ class Clean(Models):
         return self.of("pretrained", "impure_winners") / np.maximum(winners, 1)
 
     @claim("Lemma 1 (Allen-Zhu & Li)", "single-view error of the supervised network", low=0.49, high=0.51,
-           premises=("many_classes", "many_distractors"),
+           premises=("noise_within", "many_classes", "many_distractors"),
            changed="`not shown at this scale`, whatever the config, until 2026-11-23: the excuse read no size of the run. "
            "The statement names the limit, and premises what it asks for, since 2026-11-26.",
            paper_says="“the conventional SL only has a half test accuracy on single-view test data”",

@@ -1,7 +1,8 @@
 """The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
 
-Its baselines: what learns no features (a linear classifier on the summed patches, random kernels)
-and supervised networks, as trained and with a new head. Every head is trained to its optimum.
+Its baselines: features that nobody learned (sums, extremes and second moments of the patches,
+random kernels) and supervised networks, as trained and with a new head; one of them is trained
+under masks. Every head is trained to its optimum.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from featlearn.core.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem
 from featlearn.mrp.kernels import capture
-from featlearn.mrp.measure import head, history, joined, majority, network, raw, rows
+from featlearn.mrp.measure import head, history, joined, majority, network, rows, unlearned
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -125,7 +126,7 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     }
     frames = [
         rows(majority(problem), model="majority"),
-        rows(head(problem, raw), model="raw_linear"),
+        *(rows(head(problem, on), model=model) for model, on in unlearned(problem).items()),
     ]
     for model, trained in networks.items():
         frames.append(rows(network(problem, trained["w"], trained["u"]), model=model))
@@ -170,7 +171,7 @@ def oppose(job: Job) -> Results:
         held = capture(encoder, features, activation)
         kept = capture(supervised.w, features, activation, by_class=True)
         models = [
-            ("raw_linear", head(problem, raw)),
+            *((model, head(problem, on)) for model, on in unlearned(problem).items()),
             ("random", head(problem, w)),
             ("supervised", network(problem, supervised.w, supervised.u)),
             ("supervised_head", head(problem, supervised.w)),
