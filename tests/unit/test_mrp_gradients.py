@@ -11,7 +11,6 @@ from featlearn.mrp.gradients import (
     mae_loss,
     teacher_factor,
     teacher_student_descent,
-    teacher_student_descent_sampled,
     teacher_student_loss,
 )
 from featlearn.mrp.model import Activation, encode
@@ -198,37 +197,6 @@ def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
         torch.testing.assert_close(found[one], alone, rtol=1e-12, atol=1e-14)
         loss = teacher_student_loss(x[one], w[one], target[one], theta, activation)
         torch.testing.assert_close(losses[one], loss, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("theta", [0.3, 0.7])
-def test_sampled_masks_give_the_exact_descent_on_average(theta):
-    """2000 replicates of one problem are 2000 independent estimates: five standard errors."""
-    x, w = random_problem((1, 3, 4, 3, 2))
-    activation = Activation(3, VARRHO)
-    exact = teacher_student_descent(x, w, theta, activation, tau=1.5)[0]
-    found = teacher_student_descent_sampled(
-        x.expand(2000, -1, -1, -1),
-        w.expand(2000, -1, -1).contiguous(),
-        theta,
-        activation,
-        tau=1.5,
-        masks=3,
-        stream=torch.Generator().manual_seed(0),
-    )
-    error = found.std(0) / 2000**0.5
-    assert (error > 0).any()
-    assert ((found.mean(0) - exact).abs() <= 5 * error + 1e-12).all()
-
-
-def test_all_patches_kept_leaves_nothing_to_chance():
-    x, w = random_problem((2, 3, 4, 3, 2))
-    activation = Activation(3, VARRHO)
-    stream = torch.Generator().manual_seed(0)
-    sampled = teacher_student_descent_sampled(
-        x, w, 1.0, activation, tau=1.5, masks=2, stream=stream
-    )
-    exact = teacher_student_descent(x, w, 1.0, activation, tau=1.5)
-    torch.testing.assert_close(sampled, exact, rtol=1e-12, atol=1e-14)
 
 
 # ------------------------------------------------------------------------------- teacher factor

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from featlearn.mrp import fused
 from featlearn.mrp.blocks import activate, responses
-from featlearn.mrp.model import Activation, smoothed_relu, smoothed_relu_slope
+from featlearn.mrp.model import Activation, smoothed_relu
 
 
 def per_replicate(value: float | Tensor, like: Tensor) -> float | Tensor:
@@ -198,39 +198,6 @@ def _teacher_student_fused(
             fused.student(block.t, wanted.flatten(1), pull[chosen], q)
         block.add_to(total[chosen])
     return total * (varrho / x.shape[1])
-
-
-def teacher_student_descent_sampled(
-    x: Tensor,
-    w: Tensor,
-    theta: float,
-    activation: Activation,
-    *,
-    tau: float,
-    masks: int,
-    stream: torch.Generator,
-) -> Tensor:
-    """The same gradient from ``masks`` sampled masks a sample in place of the exact expectation.
-
-    For a mask it is ``sum_p c (hhat_r - c sum_p' eps_p' S_rp') eps_p R'_rp x_p``, ``c = 1/theta``.
-    An estimate: its variance grows like ``(1 - theta) / theta``.
-    """
-    replicates, samples, patches, dimension = x.shape
-    rows = x.reshape(replicates, samples * patches, dimension)
-    u = torch.bmm(rows, w.transpose(1, 2))
-    shape = (replicates, samples, patches, -1)
-    q, varrho = activation.q, activation.varrho
-    s = smoothed_relu(u, q, varrho).view(shape)
-    slope = smoothed_relu_slope(u, q, varrho).view(shape)
-    target = smoothed_relu(tau * u, q, varrho).view(shape).sum(2)
-    push = torch.zeros_like(s)
-    for _ in range(masks):
-        kept = torch.rand((replicates, samples, patches), generator=stream) < theta
-        eps = kept.to(device=x.device, dtype=x.dtype).unsqueeze(-1)
-        error = target - (eps * s).sum(2) / theta
-        push += error.unsqueeze(2) * eps / theta
-    push = (push * slope / masks).view(replicates, samples * patches, -1)
-    return torch.bmm(push.transpose(1, 2), rows) / samples
 
 
 def teacher_factor(

@@ -245,13 +245,6 @@ use rule compute_kernels as mrp_fixed_teacher with:
         **by("mrp.experiments.clean:inherit", WITH_CLEAN["fixed_teacher"]),
 
 
-use rule compute_kernels as mrp_sampled_masks with:
-    output:
-        **outputs("mrp/sampled-masks", "errors"),
-    params:
-        **by("mrp.experiments.oracles:sampled_masks", KERNELS["sampled_masks"]),
-
-
 use rule compute_kernels as mrp_phase_diagram with:
     output:
         **outputs("mrp/phase_diagram", cells="{model}"),
@@ -353,7 +346,6 @@ experiment(
     rules.mrp_oracles,
     rules.mrp_training_controls,
     rules.mrp_initialisation,
-    rules.mrp_sampled_masks,
 )
 experiment(
     "mrp",

@@ -1,4 +1,4 @@
-"""The printed gradient of the MAE loss against the gradient; sampled masks; the lottery sets.
+"""The printed gradient of the MAE loss against the gradient; the lottery sets.
 
 The other closed forms are unit tests: sums over all masks and automatic differentiation agree with
 them to rounding.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import CONTROL, POSITIVE, THEOREM, first_of, needs
+from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.publish import Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
@@ -78,25 +77,6 @@ class Oracles(Claims):
         swaps the roles of $x_p$ and $\Delta_p$.
         """
         return by_replicate(pick(self.instances, quantity="printed_relative_error"))
-
-
-class SampledMasks(Claims):
-    paper = "mrp"
-    out_of_reach = needs(
-        sampled_masks__data__classes=5, sampled_masks__replicates=10, sampled_masks__masks=64
-    )
-
-    @claim("Equation (2): the gradient is the expectation over masks", "slope of log error over log number of masks",
-           kind=CONTROL, low=-0.55, high=-0.45)  # fmt: skip
-    def t1_sampled_masks_rate(self):
-        """The mean gradient over sampled masks tends to the exact gradient, at the rate of a mean.
-
-        Independent masks and no bias: $-1/2$; each slope is fitted to few points.
-        """
-        slopes = self.errors.groupby(["replicate", "theta"])[["masks", "error"]].apply(
-            lambda rows: np.polyfit(np.log(rows["masks"]), np.log(rows["error"]), 1)[0]
-        )
-        return slopes.groupby("replicate").mean()
 
 
 def _few_classes(config: Mapping[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,6 @@ from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams, derive_seed
 from featlearn.mrp import oracles as theory
 from featlearn.mrp.data import Problem
-from featlearn.mrp.gradients import (
-    teacher_factor,
-    teacher_student_descent,
-    teacher_student_descent_sampled,
-)
 from featlearn.mrp.kernels import (
     expected_largest_gaussian,
     expected_shared,
@@ -169,34 +164,6 @@ def ordinary_teacher(job: Job) -> pd.DataFrame:
     return rows({
         "kept": after.amax(1) / before.amax(1), "captured": captured.double().mean(1)
     })  # fmt: skip
-
-
-# --------------------------------------------------------------------------- masks by chance
-
-
-def sampled_masks(job: Job) -> Results:
-    """Estimate the teacher-student gradient from sampled masks, and compare with the exact one.
-
-    ``error`` is ``|estimate - exact| / |exact|`` over all kernels.
-    """
-    config: Mapping[str, Any] = job.config
-    problem = Problem("sampled-masks", config, job.seed, job.device)
-    x, w, activation = problem.train.x, problem.kernels(), problem.activation
-    room, quantities = problem.spec.patches_per_feature, []
-    for theta in config["thetas"]:
-        tau = float(teacher_factor("constant", 0, theta, room, activation.q))
-        exact = teacher_student_descent(x, w, theta, activation, tau=tau)
-        size = exact.flatten(1).norm(dim=1)
-        for masks in config["masks"]:
-            streams = problem.streams(f"masks-{theta}-{masks}")
-            for replicate, stream in enumerate(streams):
-                one = slice(replicate, replicate + 1)
-                estimate = teacher_student_descent_sampled(
-                    x[one], w[one], theta, activation, tau=tau, masks=masks, stream=stream
-                )
-                off = (estimate - exact[one]).norm() / size[replicate]
-                quantities.append((theta, masks, replicate, float(off)))
-    return {"errors": pd.DataFrame(quantities, columns=["theta", "masks", "replicate", "error"])}
 
 
 # --------------------------------------------------------------------------- the initial draw
