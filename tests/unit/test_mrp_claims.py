@@ -130,7 +130,7 @@ def test_pretraining_must_help_in_the_worst_case_of_transfer(case, right, wanted
 def aligned(size: float, winners: int) -> pd.DataFrame:
     """Largest alignments with the noise, on the patches of so many winners."""
     return pd.DataFrame(
-        {"when": "after", "samples": "training", "patches": "own", "pairs": 100 * winners,
+        {"patches": "own", "pairs": 100 * winners,
          "largest": size * (1 + 1e-3 * np.arange(REPLICATES)), "replicate": range(REPLICATES)}
     )  # fmt: skip
 
@@ -189,7 +189,8 @@ def with_changed(config, section: str, key: str, **changed):
 def test_half_is_an_error_in_the_limit_of_many_classes_with_many_features(
     classes, sparsity, wanted
 ):
-    config = with_changed(DESK["mrp"], "clean", "data", classes=classes, sparsity=sparsity)
+    few = {"classes": classes, "sparsity": sparsity, "feature_noise": 0.0}
+    config = with_changed(DESK["mrp"], "clean", "data", **few)
     found = frame([{"model": "supervised", "quantity": "accuracy_single_view"}], lambda **_: 0.65)
     assert verdict(Clean, "lemma-1-half-error", config, evaluation=found) == wanted
 

@@ -13,12 +13,7 @@ from featlearn.mrp.analysis.transfer import chosen_elsewhere, reported
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, sample
 from featlearn.mrp.experiments.clean import induction_quantities
 from featlearn.mrp.experiments.finetuning import (
-    balance,
-    by_strong_view,
-    expected_first_head,
-    feature_weights,
     first_head,
-    first_step,
     wrong_mass,
     wrong_mass_after_one_step,
 )
@@ -106,45 +101,6 @@ def test_the_first_head_is_the_gradient_step_from_zero():
     assert torch.count_nonzero(down_w) == 0  # from a zero head the encoder does not move
 
 
-def test_the_expected_first_head_is_met_by_many_samples():
-    spec = MultiView(classes=4, dimension=20, patches=8, sparsity=2, q=4, off_strength=(0.5, 0.9))
-    features, drawn = problem(count=40_000, spec=spec)
-    w = pure_kernels(features, idle=0)
-    head = first_head(encode(drawn.x, w, 4, 0.3), drawn.y, 4, 7.0)
-    strength = torch.tensor(STRENGTH, dtype=torch.float64)
-    own, other = expected_first_head(strength, spec, ACTIVATION, 7.0)
-    class_of = torch.arange(8) // 2
-    is_own = torch.nn.functional.one_hot(class_of, 4).T.bool()
-    assert head[:, is_own].mean().item() == pytest.approx(own.item(), rel=0.01)
-    assert head[:, ~is_own].mean().item() == pytest.approx(other.item(), rel=0.01)
-    assert own.item() == pytest.approx(-3 * other.item())
-
-
-def test_the_expected_first_head_divides_a_strength_among_its_patches():
-    """In the linear regime C_p patches cost C_p offsets: h = w Z - C_p (1 - 1/q) varrho."""
-    spec = MultiView(
-        classes=4, dimension=20, patches=16, patches_per_feature=2, sparsity=0, q=4,
-        main_strength=(2.0, 2.0),
-    )  # fmt: skip
-    own, _ = expected_first_head(torch.tensor(1.0, dtype=torch.float64), spec, ACTIVATION, 16.0)
-    response = 2.0 * 2 ** (1 - 1 / 4) - 2 * (1 - 1 / 4) * 0.3
-    assert own.item() == pytest.approx(3 * response)
-
-
-def test_first_step_reports_what_pure_kernels_must_do():
-    features, drawn = problem(count=400)
-    found = first_step(
-        drawn, pure_kernels(features), features, SPEC, ACTIVATION, head_rate=4.0, encoder_rate=0.05
-    )
-    assert found["head_error"].max() < 1e-12
-    assert (found["own_positive"] == 1).all()
-    assert (found["other_negative"] == 1).all()
-    assert (found["encoder_moved"] == 0).all()
-    assert (found["least_gain"] > 0).all()
-    assert found["idle_over_own"].max() < 1e-3
-    assert found["own_over_expected"].tolist() == pytest.approx([1, 1], rel=0.1)
-
-
 def test_one_step_needs_a_larger_rate_to_beat_one_over_k():
     features, drawn = problem(count=400)
     w = pure_kernels(features)
@@ -153,44 +109,6 @@ def test_one_step_needs_a_larger_rate_to_beat_one_over_k():
         for rate in (4.0, 64.0)
     )
     assert small > 1 / 4 > large
-
-
-# --------------------------------------------------------------------------- balance
-
-
-def test_balance_of_equal_features_is_the_papers_example():
-    """The proof needs 0.8 Psi < (1 + rho) Psi."""
-    weights = torch.full((1, 3, 2), 0.5)
-    found = balance(weights, 0.1, 0.4)
-    torch.testing.assert_close(found, torch.full((1, 3, 2), 1.1 / 0.8))
-
-
-def test_balance_compares_with_the_worst_rival_and_never_with_the_own_class():
-    weights = torch.tensor([[[4.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
-    found = balance(weights, 0.5, 0.4)
-    # the rivals of class 0 have 2 and 2, all others face class 0 with 5
-    torch.testing.assert_close(found[0, 0], torch.tensor([4.5, 3.0]) / 0.8)
-    torch.testing.assert_close(found[0, 1], torch.tensor([1.5, 1.5]) / 2.0)
-    torch.testing.assert_close(found[0, 2], torch.tensor([2.0, 1.0]) / 2.0)
-
-
-def test_feature_weights_leave_out_negative_correlations_and_other_classes_kernels():
-    correlation = torch.tensor([[[[0.5, -1.0]], [[2.0, 3.0]]]])  # (1, 2 kernels, 1 class, 2)
-    torch.testing.assert_close(feature_weights(correlation), torch.tensor([[[4.25, 9.0]]]))
-    eligible = torch.tensor([True, False]).view(1, 2, 1, 1)
-    torch.testing.assert_close(
-        feature_weights(correlation, eligible), torch.tensor([[[0.25, 0.0]]])
-    )
-
-
-def test_accuracy_by_class_and_strong_view_counts_only_its_own_samples():
-    y = torch.tensor([[0, 0, 1, 1, 1]])
-    strong = torch.tensor([[0, 1, 1, 1, 1]])
-    right = torch.tensor([[True, False, True, False, True]])
-    found = by_strong_view(right, y, strong, (2, 2))[0]
-    assert found[0].tolist() == [1, 0]
-    assert found[1, 1].item() == pytest.approx(2 / 3)
-    assert math.isnan(found[1, 0])
 
 
 # --------------------------------------------------------------------------- kernels at T_0
@@ -380,15 +298,12 @@ def test_induction_quantities_of_a_hand_made_sample():
     found = {name: v.item() for name, v in induction_quantities(drawn, w, features, sets).items()}
     assert found == pytest.approx(
         {
-            "a": 0.1,  # 3.1 on its patch, 3 expected
             "b": 0.4,  # kernel 0 on the patch of feature 1
             "c": 0.5,  # kernel 0 on the background
             "d": 0.6,  # kernel 1 on the patch of feature 1
             "e": 0.35,  # kernel 1 on the background
-            "g": 0.0,
             "h": 0.3,  # kernel 1 with feature 1
         }
     )
     flipped = induction_quantities(drawn, -w, features, sets)
-    assert flipped["g"].item() == pytest.approx(3.0)
     assert flipped["h"].item() == pytest.approx(0.4)

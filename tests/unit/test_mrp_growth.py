@@ -15,12 +15,10 @@ from featlearn.mrp.data import MultiView, orthonormal_features, sample
 from featlearn.mrp.experiments.growth import (
     after_capture,
     crossing_steps,
-    fixed_points,
     grow,
     predicted_hits,
     residual_slopes,
 )
-from featlearn.mrp.experiments.keep_probability import strengths_of
 from featlearn.mrp.gradients import mae_descent, teacher_student_descent
 from featlearn.mrp.model import Activation
 from featlearn.mrp.train import Trace
@@ -150,49 +148,13 @@ def test_undisturbed_features_arrive_when_predicted():
         "teacher_student": settings, "mae": settings,
     }  # fmt: skip
     job = SimpleNamespace(config=config, seed=0, device="cpu", rule="growth")
-    hits, curves = grow(job, "teacher_student_alone")
+    hits = grow(job, "teacher_student_alone")
     seen = timed(hits, "teacher_student_alone")  # at most one is there within the first step
     assert len(seen) >= 11
     assert (seen["measured"] / seen["predicted"]).between(0.97, 1.01).all()
-    assert set(curves["sigma_0"]) == {0.03, 0.04}
-    assert curves.groupby("sigma_0")["step"].min().eq(0).all()
 
 
 # --------------------------------------------------------------------------- after capture
-
-
-def test_two_mae_fixed_points_in_numbers():
-    assert forms.mae_fixed_point(0.5, 1.2, Activation(4, 0.3)).item() == pytest.approx(
-        0.80704, abs=5e-6
-    )
-    assert forms.mae_fixed_point(0.7, 1.0, Activation(4, 0.2)).item() == pytest.approx(
-        0.91501, abs=5e-6
-    )
-
-
-def test_the_fixed_point_on_data_is_where_the_gradient_vanishes():
-    samples, features = quiet_samples()
-    activation = Activation(4, 0.3)
-    roots = forms.mae_fixed_point_on(strengths_of(samples, 6), 0.6, activation)
-    v = features.reshape(REPLICATES, 6, -1)
-    for feature in range(6):
-        w = roots[:, feature].view(-1, 1, 1) * v[:, feature : feature + 1]
-        down = mae_descent(samples.x, w, 0.6, activation)
-        assert (down * v[:, feature : feature + 1]).sum(-1).abs().max() < 1e-12
-        assert (roots[:, feature] > activation.varrho).all()
-
-
-def test_the_fixed_point_on_equal_strengths_is_the_formula():
-    z = torch.full((1, 5), 1.2)
-    activation = Activation(4, 0.3)
-    found = forms.mae_fixed_point_on(z, 0.5, activation)
-    assert found.item() == pytest.approx(forms.mae_fixed_point(0.5, 1.2, activation).item())
-
-
-def test_gradient_descent_comes_to_rest_at_the_fixed_point():
-    z, theta = (torch.tensor(values, dtype=torch.float64) for values in ([0.9, 1.4], [0.3, 0.9]))
-    frame = fixed_points(z, theta, Activation(4, 0.3), learning_rate=0.1, steps=800)
-    np.testing.assert_allclose(frame["measured"], frame["formula"], rtol=1e-9)
 
 
 def test_steps_after_a_capture_are_those_of_the_closed_form():

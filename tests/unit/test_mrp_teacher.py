@@ -5,9 +5,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.experiments.clean import inherited
-from featlearn.mrp.experiments.runaway import at_step, follow, pushes, runaway_rate
-from featlearn.mrp.experiments.teacher_student import watch
+from featlearn.mrp.experiments.runaway import at_step, follow, pushes, runaway_rate, watch
 from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
 from featlearn.mrp.kernels import KINDS, Capture, alignment
 from featlearn.mrp.model import Activation, correlations, initial_kernels
@@ -224,23 +222,3 @@ def test_noise_is_sorted_by_whose_patch_it_lies_on():
     assert KINDS == ("own", "other", "background")
     assert found["largest"].flatten().tolist() == pytest.approx([0.2, 0.4, 0.6])
     assert found["pairs"].flatten().tolist() == [1, 3, 2]
-
-
-# ------------------------------------------------------------------------------- other teachers
-
-
-def test_what_a_student_inherits_is_split_by_its_start():
-    features = torch.eye(4).view(1, 2, 2, 4)
-    teacher = torch.eye(4)[None]  # kernel r holds feature r
-    start = 0.1 * torch.diag(torch.tensor([1.0, 1.0, -1.0, -1.0]))[None]
-    student = torch.eye(4)[None].clone()
-    student[0, 1] = 0.5 * torch.tensor([1.0, 0.0, 0.0, 1.0])  # holds others in place of its own
-    student[0, 2] = 0
-    student[0, 3] = 0.2 * torch.eye(4)[3]  # below the threshold
-    taught, first, last = (correlations(w, features) for w in (teacher, start, student))
-    found = inherited(taught, first, last, 0.3)
-    assert found["inherited"].item() == pytest.approx(1 / 4)
-    assert found["inherited_if_positive"].item() == pytest.approx(1 / 2)
-    assert found["inherited_if_negative"].item() == 0
-    assert Capture(taught, 0.3).purity()["captured"].item() == 1
-    assert Capture(last, 0.3).purity()["cross"].item() == 1

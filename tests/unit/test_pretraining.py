@@ -237,14 +237,6 @@ def test_the_printed_gradient_is_the_formula_of_fact_2_2(problem):
     assert (found - true).norm() > 0.05 * true.norm()
 
 
-def test_a_run_can_follow_the_printed_gradient(problem):
-    x, _, w = problem
-    found = run(problem, as_printed=True, max_steps=3)
-    for _ in range(3):
-        w = w + 0.5 * mae_descent_as_printed(x, w, 0.5, ACTIVATION)
-    torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-15)
-
-
 # ------------------------------------------------------------------------------- divergence
 
 

@@ -1,12 +1,10 @@
 # What kernels learn, supervised and by mask reconstruction, and what they are good for.
 
 SETUP = "replicates data network"
-TUNED = f"{SETUP} supervised finetuning"
 # of the data with hardly any noise: where the theory stands, but a linear classifier does
 CLEAN = parts(KERNELS["clean"], *SETUP.split())
 WITH_CLEAN = {
-    name: {"clean": CLEAN, name: KERNELS[name]}
-    for name in ("purity", "fixed_teacher", "finetuning", "localisation")
+    name: {"clean": CLEAN, name: KERNELS[name]} for name in ("finetuning", "localisation")
 }
 
 
@@ -110,30 +108,23 @@ use rule compute_kernels as mrp_purity with:
     output:
         **outputs("mrp/purity", "purity"),
     params:
-        **by("mrp.experiments.clean:purity", WITH_CLEAN["purity"]),
+        **by("mrp.experiments.clean:purity", CLEAN),
 
 
 use rule calculate as mrp_oracles with:
     output:
-        **outputs("mrp/oracles", "instances races"),
+        **outputs("mrp/oracles", "instances"),
     params:
         **by(
-            "mrp.experiments.oracles:oracles",
-            only="replicates exponents kernel_std race_exponents race_steps",
-            device="cpu",
+            "mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"
         ),
 
 
 use rule compute_kernels as mrp_training_controls with:
     output:
-        **outputs(
-            "mrp/oracles", "ordinary_teacher", gradients="printed-gradient", runs="printed-runs"
-        ),
+        **outputs("mrp/oracles", gradients="printed-gradient"),
     params:
-        **by(
-            "mrp.experiments.oracles:training_controls",
-            only=f"{SETUP} pretraining ordinary_teacher",
-        ),
+        **by("mrp.experiments.oracles:printed_gradient", only=f"{SETUP} pretraining"),
 
 
 use rule calculate as mrp_initialisation with:
@@ -145,7 +136,7 @@ use rule calculate as mrp_initialisation with:
 
 use rule compute_kernels as mrp_growth with:
     output:
-        **outputs("mrp/growth", "hits curves"),
+        **outputs("mrp/growth", "hits"),
     params:
         **by(
             "mrp.experiments.growth:growth",
@@ -155,39 +146,24 @@ use rule compute_kernels as mrp_growth with:
 
 use rule calculate as mrp_one_kernel with:
     output:
-        **outputs(
-            "mrp/growth", "after_capture residual_slopes", fixed_points="one-kernel-fixed-points"
-        ),
+        **outputs("mrp/growth", "after_capture residual_slopes"),
     params:
         **by("mrp.experiments.growth:one_kernel", device="cpu"),
 
 
 use rule compute_kernels as mrp_keep_probability with:
     output:
-        **outputs("mrp/keep-probability", "trade_off fixed_points"),
+        **outputs("mrp/keep-probability", "trade_off"),
     params:
         **by("mrp.experiments.keep_probability:keep_probability"),
 
 
-# teacher-student, stopped at capture: what its kernels hold, and fine-tuning
-use rule compute_kernels as mrp_teacher_student_pretrain with:
+# teacher-student, stopped at capture
+use rule compute_kernels as mrp_teacher_student with:
     output:
-        **outputs("mrp/teacher-student", "growth purity", weights="pretrained"),
+        **outputs("mrp/teacher-student", "noise"),
     params:
         **by("mrp.experiments.teacher_student:pretrain", only=f"{SETUP} pretraining"),
-
-
-use rule compute_kernels as mrp_teacher_student_evaluate with:
-    input:
-        pretrained=rules.mrp_teacher_student_pretrain.output.weights,
-        reference=rules.mrp_clean_pretrain.output.weights,
-    output:
-        **outputs("mrp/teacher-student", "evaluation noise matrix"),
-    params:
-        **by(
-            "mrp.experiments.teacher_student:evaluate",
-            {"teacher_student": parts(KERNELS["teacher_student"], *TUNED.split()), "clean": CLEAN},
-        ),
 
 
 use rule compute_kernels as mrp_noise with:
@@ -201,7 +177,7 @@ use rule compute_kernels as mrp_noise with:
 
 use rule compute_kernels as mrp_runaway with:
     output:
-        **outputs("mrp/runaway", "history outcome pair"),
+        **outputs("mrp/runaway", "outcome pair"),
     params:
         **by("mrp.experiments.runaway:runaway"),
 
@@ -221,7 +197,6 @@ experiment(
     "mrp",
     "runaway",
     evaluation=rules.mrp_runaway.output.outcome,
-    history=rules.mrp_runaway.output.history,
     pair=rules.mrp_runaway.output.pair,
 )
 
@@ -233,16 +208,6 @@ use rule compute_kernels as mrp_equal_start with:
         **outputs("mrp/equal-start", "evaluation"),
     params:
         **by("mrp.experiments.teacher_student:equal_start", KERNELS["equal_start"]),
-
-
-# as in the discussion of BEiT: what a student inherits. Not in the paper
-use rule compute_kernels as mrp_fixed_teacher with:
-    input:
-        teacher=rules.mrp_clean_pretrain.output.weights,
-    output:
-        **outputs("mrp/fixed-teacher", "evaluation"),
-    params:
-        **by("mrp.experiments.clean:inherit", WITH_CLEAN["fixed_teacher"]),
 
 
 use rule compute_kernels as mrp_phase_diagram with:
@@ -290,20 +255,9 @@ use rule compute_kernels as mrp_finetune with:
     input:
         pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
-        **outputs("mrp/finetuning", "learning", weights="finetuned"),
+        **outputs("mrp/finetuning", "learning evaluation"),
     params:
         **by("mrp.experiments.finetuning:finetune", WITH_CLEAN["finetuning"]),
-
-
-use rule compute_kernels as mrp_evaluate_finetuning with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
-        finetuned=rules.mrp_finetune.output.weights,
-        supervised=rules.mrp_clean_supervise.output.weights,
-    output:
-        **outputs("mrp/finetuning", "evaluation balance"),
-    params:
-        **by("mrp.experiments.finetuning:evaluate", WITH_CLEAN["finetuning"]),
 
 
 use rule compute_kernels as mrp_transfer with:
@@ -337,8 +291,7 @@ experiment(
     rules.mrp_clean_evaluate,
     rules.mrp_purity,
     rules.mrp_noise,
-    teacher_student_noise=rules.mrp_teacher_student_evaluate.output.noise,
-    students=rules.mrp_fixed_teacher.output.evaluation,
+    teacher_student_noise=rules.mrp_teacher_student.output.noise,
 )
 experiment(
     "mrp",
@@ -350,7 +303,6 @@ experiment(
 experiment(
     "mrp",
     "teacher-student",
-    rules.mrp_teacher_student_evaluate,
     section=KERNELS["equal_start"],
     starts=rules.mrp_equal_start.output.evaluation,
 )
@@ -365,8 +317,7 @@ experiment(
     **outputs("mrp/sweeps", " ".join(MODELS_OF_KERNELS)),
     grid=expand(rules.mrp_phase_diagram.output.cells, model=MODELS_OF_KERNELS),
 )
-FINETUNING = rules.mrp_finetune, rules.mrp_evaluate_finetuning
-experiment("mrp", "finetuning", *FINETUNING, section=KERNELS["clean"])
+experiment("mrp", "finetuning", rules.mrp_finetune, section=KERNELS["clean"])
 experiment("mrp", "transfer")
 experiment("mrp", "localisation", rules.mrp_localise)
 # what of the paper is drawn; Table 1 is measured
