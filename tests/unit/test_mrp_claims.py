@@ -16,10 +16,13 @@ from featlearn.mrp import analysis as package
 from featlearn.mrp.analysis.clean import WIDE, Clean, Noise, Purity
 from featlearn.mrp.analysis.finetuning import Finetuning
 from featlearn.mrp.analysis.growth import Growth
+from featlearn.mrp.analysis.headline import Headline
+from featlearn.mrp.analysis.opponents import Opponents
 from featlearn.mrp.analysis.regimes import Classes
 from featlearn.mrp.analysis.runaway import Runaway
 from featlearn.mrp.analysis.teacher_student import EqualStart
 from featlearn.mrp.analysis.transfer import Transfer
+from featlearn.mrp.labels import UNLEARNED
 
 ROOT = Path(__file__).resolve().parents[2]
 REPLICATES = 10
@@ -212,6 +215,42 @@ def test_kernels_of_the_best_start_must_be_pure_and_hold_all(mixed, captured, ke
         "equal_start": DESK["mrp"]["equal_start"] | {"kernels_per_class": [kernels]}
     }
     assert verdict(EqualStart, "t8-purity-as-printed", config, starts=found) == wanted
+
+
+@pytest.mark.parametrize(
+    ("captured", "single", "wanted"), [(0.9, 0.8, HOLDS), (1.1, 0.8, FAILS), (0.9, 1.1, FAILS)]
+)
+def test_masks_alone_must_be_behind_in_features_and_in_accuracy(captured, single, wanted):
+    """Of pre-trained kernels both are 1; the better one of two heads counts."""
+    rows = [
+        {"model": model, "quantity": quantity}
+        for model in ("pretrained", "supervised_masked", "supervised_masked_head")
+        for quantity in ("captured", "accuracy_single_view")
+    ]
+
+    def value(model, quantity):
+        if model == "supervised_masked_head":
+            return captured if quantity == "captured" else single
+        return 1.0 if model == "pretrained" else 0.1
+
+    found = frame(rows, value)
+    assert verdict(Headline, "headline-masks-alone", evaluation=found) == wanted
+
+
+@pytest.mark.parametrize(("worst", "wanted"), [(0.99, HOLDS), (0.8, FAILS)])
+def test_features_are_needed_where_all_without_are_behind_at_some_noise(worst, wanted):
+    rows = [
+        {"patches": 80, "feature_noise": noise, "model": model, "quantity": "accuracy_single_view"}
+        for noise in (0.01, 0.07)
+        for model in UNLEARNED
+    ]
+
+    def value(model, feature_noise, **_):
+        best = UNLEARNED[0] if feature_noise == 0.01 else UNLEARNED[-1]
+        return (0.98 if feature_noise == 0.01 else worst) if model == best else 0.5
+
+    found = frame(rows, value)
+    assert verdict(Opponents, "opponents-no-features-needed", cells=found) == wanted
 
 
 # --------------------------------------------------------------------------- all claims
