@@ -39,7 +39,7 @@ MODEL_COLOURS = {
     "supervised": PALETTE["supervised"],
     "supervised_head": PALETTE["supervised, new head"],
     "supervised_all_head": PALETTE["supervised, more"],
-    "supervised_masked": PALETTE["supervised, masked"],
+    "supervised_masked_head": PALETTE["supervised, masked"],
     "pretrained": PALETTE["mask reconstruction"],
     "finetuned": COLOURS["sky"],
 }

@@ -98,7 +98,7 @@ def headline(evaluation: pd.DataFrame, config: Config) -> Figure:
     for place, (model, look) in enumerate(looks.items()):
         own = captured[captured["model"] == model]
         if own.empty:
-            right.annotate("(no kernels)", (0.03, place), va="center", fontsize=8)
+            right.annotate("(none learned)", (0.03, place), va="center", fontsize=8)
         else:
             rows(right, own, "model", looks={model: look}, first=place, errorbar=share_interval)
     right.set_ylim(len(looks) - 0.5, -0.5)
