@@ -8,7 +8,7 @@ from featlearn.core.frames import tidy
 from featlearn.mrp.data import Problem
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.labels import Models
-from featlearn.mrp.measure import encoder, head, majority, network, raw, unlearned
+from featlearn.mrp.measure import head, majority, network, raw, unlearned
 from featlearn.mrp.train import supervise
 
 CONFIG = {
@@ -69,10 +69,10 @@ def test_each_step_under_masks_sees_the_patches_of_a_fresh_one(problem):
 def test_features_that_nobody_learned_do_not_know_the_order_of_the_patches(problem):
     samples = problem.train
     turned = samples._replace(x=samples.x.flip(2))
-    for on in unlearned(problem).values():
-        encode = encoder(on, problem.activation) if isinstance(on, torch.Tensor) else on
-        assert not torch.equal(samples.x, turned.x)
+    assert not torch.equal(samples.x, turned.x)
+    for encode in unlearned(problem).values():
         torch.testing.assert_close(encode(samples), encode(turned))
+    assert unlearned(problem)["random_many"](samples).shape == (2, 60, 1000)
 
 
 def test_the_most_frequent_class_is_counted(problem):

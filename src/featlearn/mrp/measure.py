@@ -106,16 +106,23 @@ def moments(samples: Samples) -> Tensor:
     return torch.stack([patch_moments(x) for x in samples.x])
 
 
-def unlearned(problem: Problem) -> dict[str, Tensor | Encode]:
+def unlearned(problem: Problem) -> dict[str, Encode]:
     """What a head stands on that nobody learned, by model, beside the kernels of the start.
 
     The members of the shared panel (:mod:`featlearn.core.baselines`) that do not depend on the
     order of the patches, which is random. Their heads are those of the trained kernels.
     """
-    a_class = -(-RANDOM // problem.spec.classes)
+    own = problem.spec.classes * problem.config["network"]["kernels_per_class"]
+    parts = problem.kernels(kernels_per_class=-(-RANDOM // problem.spec.classes)).split(own, 1)
+
+    def random_many(samples: Samples) -> Tensor:
+        # as many at a time as the network has: a GPU holds the responses of all
+        responses = [encode_in_blocks(samples.x, w, problem.activation) for w in parts]
+        return torch.cat(responses, -1)
+
     return {
         "raw_linear": raw,
-        "random_many": problem.kernels(kernels_per_class=a_class),
+        "random_many": random_many,
         "extremes": extremes,
         "moments": moments,
     }
