@@ -6,8 +6,9 @@ import torch
 
 from featlearn.core.frames import tidy
 from featlearn.mrp.data import Problem
+from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.labels import Models
-from featlearn.mrp.measure import head, majority, network
+from featlearn.mrp.measure import head, majority, network, unlearned
 from featlearn.mrp.train import supervise
 
 CONFIG = {
@@ -41,6 +42,30 @@ def test_networks_as_trained_are_measured_with_their_own_head(problem):
     assert torch.equal(fixed.u, blocks)
     assert not torch.equal(free.u, blocks)
     assert network(problem, fixed.w, fixed.u)["train_accuracy"].tolist() == [1, 1]
+
+
+def test_each_step_under_masks_sees_the_patches_of_a_fresh_one(problem):
+    kept = [problem.masks(0.3, step) for step in range(2)]
+    assert not torch.equal(*kept)
+    assert torch.equal(Problem("opponents", CONFIG, 0).masks(0.3, 1), kept[1])
+    assert kept[0].double().mean() == pytest.approx(0.3, abs=0.06)
+    u, w = problem.blocks(problem.kernels()), problem.kernels(sigma_0=0.3)
+    found = supervise(problem, w, learning_rate=0.5, steps=2, theta=0.3).w
+    for mask in kept:
+        left = problem.train.x * mask[..., None]
+        w = w + 0.5 * classification_descent(left, problem.train.y, w, u, problem.activation).w
+    torch.testing.assert_close(found, w)
+    every = supervise(problem, w, learning_rate=0.5, steps=2, theta=1.0).w
+    torch.testing.assert_close(every, supervise(problem, w, learning_rate=0.5, steps=2).w)
+
+
+def test_features_that_nobody_learned_do_not_know_the_order_of_the_patches(problem):
+    samples = problem.train
+    turned = samples._replace(x=samples.x.flip(2))
+    assert not torch.equal(samples.x, turned.x)
+    for encode in unlearned(problem).values():
+        torch.testing.assert_close(encode(samples), encode(turned))
+    assert unlearned(problem)["random_many"](samples).shape == (2, 60, 1000)
 
 
 def test_the_most_frequent_class_is_counted(problem):

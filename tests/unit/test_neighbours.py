@@ -74,6 +74,8 @@ def test_what_failed_is_one_of_a_list_and_of_a_theorem_that_does_not_hold():
     assert row()["what_failed"] == OUTSIDE in FAILURES
     with pytest.raises(ValueError, match="must be one of misprint"):
         claim(failure="a slip")
+    with pytest.raises(ValueError, match="its premises must say"):
+        claim(failure=OUTSIDE)
     with pytest.raises(ValueError, match="a control must have no failure"):
         claim(kind=CONTROL, failure="misprint")
     rows = [row(failure="misprint", used=1.0), row(failure="limit only", used=1.0), row()]

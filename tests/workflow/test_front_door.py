@@ -56,6 +56,7 @@ def test_one_figure_by_its_path_needs_only_what_it_shows(doors):
         "mrp_pretrain": 1,
         "mrp_supervise": 1,
         "mrp_supervise_all": 1,
+        "mrp_supervise_masked": 1,
         "mrp_downstream": 1,
         "mrp_evaluate": 1,
         "mrp_show_headline": 1,

@@ -51,7 +51,8 @@ VERDICTS = (HOLDS, FAILS, UNDECIDED, OUTSIDE, NOT_SHOWN)
 THEOREM, CONTROL, IDENTITY, OBSERVATION = "theorem", "control", "identity", "observation"
 KINDS = (THEOREM, CONTROL, IDENTITY, OBSERVATION)
 
-#: What failed of a statement of a paper that does not hold, as somebody who read both says.
+#: What failed of a statement of a paper that does not hold, as somebody who read both says;
+#: ``outside premises`` is said by the verdict alone.
 FAILURES = (
     "misprint", "one word too strong", "rate or constant", "printed number", "limit only", OUTSIDE,
     "not reproduced",
@@ -158,7 +159,7 @@ class Claim:
     result had been seen, and which; empty if nothing. ``paper_says``: the statement in the paper's
     words, at most :data:`MOST_WORDS`; empty if it has none. ``premises``: what the theorem assumes,
     as far as a run can compute it. ``failure``: of a theorem, what failed where it does not hold:
-    one of :data:`FAILURES`.
+    one of :data:`FAILURES`, but not ``outside premises``, which follows from ``premises``.
     ``baselines``: what the quantity is compared with, by name: from the frames numbers in its unit.
     """
 
@@ -199,6 +200,7 @@ class Claim:
                 self.failure not in ("", *FAILURES),
                 f"failure must be one of {', '.join(FAILURES)}, got {self.failure!r}",
             ),
+            (self.failure == OUTSIDE, "its premises must say that a run is outside of them"),
             (self.failure and self.kind != THEOREM, f"a {self.kind} must have no failure"),
             (not self.low <= self.high, f"{band} is empty"),
             (self.low <= self.high and not self.ends, f"{band} holds all possible values"),

@@ -35,6 +35,7 @@ PALETTE = {
     "supervised": COLOURS["orange"],
     "supervised, new head": _BROWN,
     "supervised, more": COLOURS["red"],
+    "supervised, masked": _MAGENTA,
     "network": COLOURS["blue"],
     "tangent kernel": _BROWN,
     "kernel": COLOURS["orange"],

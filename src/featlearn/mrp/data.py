@@ -384,6 +384,17 @@ class Problem:
         drawn = initial_kernels(count, self.spec.dimension, network["sigma_0"], streams)
         return drawn.to(self.device).repeat(len(self.specs), 1, 1)
 
+    def masks(self, theta: float, step: int) -> Tensor:
+        """(R, N, P) bool: the training patches that a mask keeps, each with probability ``theta``.
+
+        Every step has masks of its own, which do not depend on those before.
+        """
+        shape = self.train.x.shape[1:3]
+        kept = [
+            torch.rand(shape, generator=stream) < theta for stream in self.streams(f"masks-{step}")
+        ]
+        return torch.stack(kept).to(self.device).repeat(len(self.specs), 1, 1)
+
     def blocks(self, w: Tensor) -> Tensor:
         """(R, k, K): the fixed head of the supervised network with kernels ``w``."""
         return fixed_block_head(self.spec.classes, w.shape[1], w.shape[0]).to(w.device)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims
+from featlearn.core.claim_methods import Claims, premise
 from featlearn.core.claims import needs
 from featlearn.core.plots import COLOURS, PALETTE
 from featlearn.core.stats import per_replicate
@@ -17,19 +18,28 @@ LABELS = {
     "majority": "Most frequent class",
     "raw_linear": "Linear classifier on the summed patches",
     "random": "Random kernels + new head",
+    "random_many": "1,000 random kernels + new head",
+    "extremes": "Extremes of the patches + new head",
+    "moments": "Second moments of the patches + new head",
     "supervised": "Supervised, fixed blocks, as trained",
     "supervised_head": "Supervised, fixed blocks + new head",
     "supervised_all": "Supervised, head trained too, as trained",
     "supervised_all_head": "Supervised, head trained too + new head",
+    "supervised_masked": "Supervised under masks, as trained",
+    "supervised_masked_head": "Supervised under masks + new head",
     "pretrained": "Mask reconstruction + new head",
     "finetuned": "Mask reconstruction, fine-tuned + new head",
 }
 MODEL_COLOURS = {
     "raw_linear": PALETTE["raw input"],
     "random": PALETTE["random features"],
+    "random_many": PALETTE["random features"],
+    "extremes": PALETTE["random features"],
+    "moments": PALETTE["random features"],
     "supervised": PALETTE["supervised"],
     "supervised_head": PALETTE["supervised, new head"],
     "supervised_all_head": PALETTE["supervised, more"],
+    "supervised_masked_head": PALETTE["supervised, masked"],
     "pretrained": PALETTE["mask reconstruction"],
     "finetuned": COLOURS["sky"],
 }
@@ -39,10 +49,12 @@ FRAMEWORK_COLOURS = {
     "teacher-student": PALETTE["teacher-student"],
     "MAE": PALETTE["mask reconstruction"],
 }
-#: What could make features unnecessary, and supervised training in every form.
+#: Features that nobody learned.
+UNLEARNED = ("raw_linear", "random", "random_many", "extremes", "moments")
+#: What could make learned features unnecessary, and supervised training in every form.
 BASELINES = (
-    "raw_linear", "random", "supervised", "supervised_head",
-    "supervised_all", "supervised_all_head",
+    *UNLEARNED, "supervised", "supervised_head", "supervised_all", "supervised_all_head",
+    "supervised_masked", "supervised_masked_head",
 )  # fmt: skip
 SINGLE = "accuracy_single_view"
 #: Sizes and lengths below which the bands of claims on the clean data were not derived.
@@ -62,7 +74,18 @@ def by_replicate(frame: pd.DataFrame, column: str = "value", how: str = "mean") 
 
 
 class Models(Claims):
-    """Numbers of models, paired: all of a replicate saw the same features and samples."""
+    """Numbers of models, paired: all of a replicate saw the same features and samples.
+
+    ``section``: of the paper's config, for the premise.
+    """
+
+    section: ClassVar[str]
+
+    @premise("<=")
+    def noise_within(self) -> tuple[float, float]:
+        r"""$\gamma \le \sigma_0 / k$ (Assumption 1, constants as 1)"""
+        data, network = (self.config[self.section][key] for key in ("data", "network"))
+        return data["feature_noise"], network["sigma_0"] / data["classes"]
 
     def measured(self) -> pd.DataFrame:
         """The frame that has a row a model and quantity."""

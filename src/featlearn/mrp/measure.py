@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.baselines import RANDOM, patch_moments
 from featlearn.core.frames import tidy
 from featlearn.core.heads import Chosen, choose
 from featlearn.mrp.data import Problem, Samples
@@ -93,6 +94,38 @@ def encoder(w: Tensor, activation: Activation) -> Encode:
 def raw(samples: Samples) -> Tensor:
     """What a linear classifier gets of the input: the sum of the patches (R, N, d)."""
     return samples.x.sum(2)
+
+
+def extremes(samples: Samples) -> Tensor:
+    """Largest and smallest value of each coordinate over the patches (R, N, 2 d)."""
+    return torch.cat([samples.x.amax(2), samples.x.amin(2)], -1)
+
+
+def moments(samples: Samples) -> Tensor:
+    """Second moments of the patches (R, N, d^2)."""
+    return torch.stack([patch_moments(x) for x in samples.x])
+
+
+def unlearned(problem: Problem) -> dict[str, Encode]:
+    """What a head stands on that nobody learned, by model, beside the kernels of the start.
+
+    The members of the shared panel (:mod:`featlearn.core.baselines`) that do not depend on the
+    order of the patches, which is random. Their heads are those of the trained kernels.
+    """
+    own = problem.spec.classes * problem.config["network"]["kernels_per_class"]
+    parts = problem.kernels(kernels_per_class=-(-RANDOM // problem.spec.classes)).split(own, 1)
+
+    def random_many(samples: Samples) -> Tensor:
+        # as many at a time as the network has: a GPU holds the responses of all
+        responses = [encode_in_blocks(samples.x, w, problem.activation) for w in parts]
+        return torch.cat(responses, -1)
+
+    return {
+        "raw_linear": raw,
+        "random_many": random_many,
+        "extremes": extremes,
+        "moments": moments,
+    }
 
 
 def new_heads(encode: Encode, train: Samples, validation: Samples, classes: int) -> Chosen:

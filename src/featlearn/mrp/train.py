@@ -266,6 +266,7 @@ def train_classifier(
     steps: int,
     features: Tensor,
     order: Literal["simultaneous", "u_then_w"] = "simultaneous",
+    masks: Callable[[int], Tensor] | None = None,
     record_every: int = 20,
     report: Report = silent,
 ) -> Classifier:
@@ -278,7 +279,8 @@ def train_classifier(
     ``encoder_rate``, ``head_rate``: the paper's ``eta_1`` and ``eta_2``. ``features`` (R, k, L, d):
     only to write down ``Lambda`` over time. ``order``: ``simultaneous`` as equations (14), (15)
     say; ``u_then_w`` as their proof uses at its first step: the encoder's gradient then sees the
-    new head. (With a zero head a simultaneous first step leaves the encoder as it is.).
+    new head. (With a zero head a simultaneous first step leaves the encoder as it is.). ``masks``:
+    gives the patches (R, N, P) that a step sees; the others are zeros in it, in its loss, too.
     """
     w, u = w.clone(), u.clone()
     batch = fused.prepared(x, w.shape[1], steps, activation)
@@ -292,7 +294,8 @@ def train_classifier(
             return {"w": w, "u": u, **trace.state()}, {"steps": trace.steps}
 
         while True:
-            down = classification_descent(batch, y, w, u, activation)
+            seen = batch if masks is None else batch * masks(step).unsqueeze(-1)
+            down = classification_descent(seen, y, w, u, activation)
             if step % record_every == 0 or step == steps:
                 _refuse_diverged(w, step)
                 trace.add(
@@ -308,7 +311,7 @@ def train_classifier(
             if head_rate:
                 u = u + head_rate * down.u
                 if order == "u_then_w":
-                    down = classification_descent(batch, y, w, u, activation)
+                    down = classification_descent(seen, y, w, u, activation)
             w = w + encoder_rate * down.w
             step += 1
             loop.after(step, state)
@@ -327,17 +330,20 @@ def supervise(
     steps: int,
     record_every: int = 20,
     head_too: bool = False,
+    theta: float | None = None,
     report: Report = silent,
 ) -> Classifier:
     """The network of Lemma 1, kernels trained from their start ``w`` under fixed blocks.
 
     With ``head_too`` the head starts at the blocks and is trained as well, at the same rate.
-    (From zero it would not leave the start: neither has a gradient without the other.)
+    (From zero it would not leave the start: neither has a gradient without the other.) With
+    ``theta`` masks augment the data: each step keeps each patch with that probability.
     """
+    masks = None if theta is None else partial(problem.masks, theta)
     return train_classifier(
         problem.train.x, problem.train.y, w, problem.blocks(w), problem.activation,
         encoder_rate=learning_rate, head_rate=learning_rate if head_too else 0.0, steps=steps,
-        features=problem.features, record_every=record_every, report=report,
+        features=problem.features, masks=masks, record_every=record_every, report=report,
     )  # fmt: skip
 
 

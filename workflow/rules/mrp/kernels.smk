@@ -4,8 +4,7 @@ SETUP = "replicates data network"
 # of the data with hardly any noise: where the theory stands, but a linear classifier does
 CLEAN = parts(KERNELS["clean"], *SETUP.split())
 WITH_CLEAN = {
-    name: {"clean": CLEAN, name: KERNELS[name]}
-    for name in ("finetuning", "localisation")
+    name: {"clean": CLEAN, name: KERNELS[name]} for name in ("finetuning", "localisation")
 }
 
 
@@ -32,6 +31,14 @@ use rule compute_kernels as mrp_supervise_all with:
         **by("mrp.experiments.headline:supervise_all", only=f"{SETUP} supervised"),
 
 
+# a control: masks without reconstruction
+use rule compute_kernels as mrp_supervise_masked with:
+    output:
+        **outputs("mrp/headline", weights="supervised-masked"),
+    params:
+        **by("mrp.experiments.headline:supervise_masked", only=f"{SETUP} supervised pretraining"),
+
+
 use rule compute_kernels as mrp_downstream with:
     input:
         pretrained=rules.mrp_pretrain.output.weights,
@@ -46,6 +53,7 @@ use rule compute_kernels as mrp_evaluate with:
         pretrained=rules.mrp_pretrain.output.weights,
         supervised=rules.mrp_supervise.output.weights,
         supervised_all=rules.mrp_supervise_all.output.weights,
+        supervised_masked=rules.mrp_supervise_masked.output.weights,
         downstream=rules.mrp_downstream.output.weights,
     output:
         **outputs("mrp/headline", "evaluation features"),
@@ -107,7 +115,9 @@ use rule calculate as mrp_oracles with:
     output:
         **outputs("mrp/oracles", "instances"),
     params:
-        **by("mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"),
+        **by(
+            "mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"
+        ),
 
 
 use rule compute_kernels as mrp_training_controls with:
@@ -148,10 +158,10 @@ use rule compute_kernels as mrp_keep_probability with:
         **by("mrp.experiments.keep_probability:keep_probability"),
 
 
-# teacher-student, stopped at capture: what its kernels hold
+# teacher-student, stopped at capture
 use rule compute_kernels as mrp_teacher_student with:
     output:
-        **outputs("mrp/teacher-student", "evaluation noise"),
+        **outputs("mrp/teacher-student", "noise"),
     params:
         **by("mrp.experiments.teacher_student:pretrain", only=f"{SETUP} pretraining"),
 
@@ -291,7 +301,6 @@ experiment(
 experiment(
     "mrp",
     "teacher-student",
-    rules.mrp_teacher_student,
     section=KERNELS["equal_start"],
     starts=rules.mrp_equal_start.output.evaluation,
 )

@@ -186,7 +186,7 @@ class Scaling(Trainings):
         return effect.dropna(axis=1).iloc[:, -1]
 
     @claim("Corollary 3.3 with footnote 3", "NMSE over that of the best linear predictor, no mask, "
-           "thresholds raised", low=0.97, high=5.0, possible=POSITIVE, failure="outside premises")  # fmt: skip
+           "thresholds raised", low=0.97, high=5.0, possible=POSITIVE)  # fmt: skip
     def scaling_no_mask(self):
         """Without augmentation the probe is no better than linear with 64 atoms.
 

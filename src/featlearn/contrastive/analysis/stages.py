@@ -383,7 +383,7 @@ class Stages(OfModels):
            changed="Theorem C.1(3) is a claim of its own again.",
            paper_says=r"“each $i \in \mathcal{M}_j^*$, we have $|\langle w_i^{(T_1)}, \mathbf{M}_j "
            r"\rangle| \geq (1 + \gamma c_0) \frac{\sqrt{2 \log d}}{\sqrt{d}} "
-           r"\|w_i^{(T_1)}\|_2$”", failure="outside premises")  # fmt: skip
+           r"\|w_i^{(T_1)}\|_2$”")  # fmt: skip
     def theorem_c1_2(self):
         """Lucky pairs of neuron and atom lie above the line of the theorem at T1.
 
@@ -435,7 +435,7 @@ class Stages(OfModels):
            changed=f"Merged from d1-lucky, theorem-d5-singletons and lottery-precision {MERGED} that "
            "of the latter two, that of d1-lucky began at .9.",
            paper_says=r"“if $i \in \mathcal{M}_j^*$, then $|\langle w_i^{(T_2)}, \mathbf{M}_j "
-           r"\rangle| \geq \Omega(1)\|w_i^{(T_2)}\|_2$”", failure="outside premises")  # fmt: skip
+           r"\rangle| \geq \Omega(1)\|w_i^{(T_2)}\|_2$”")  # fmt: skip
     def theorem_d5_singletons(self):
         """Lucky neurons stay above their threshold and become singletons of their atoms.
 
@@ -463,7 +463,7 @@ class Stages(OfModels):
            r"mean $|\alpha_{ij}| / \|w_i\|$ of lucky pairs at the end", id="theorem-3.4-alignment",
            low=0.7, high=1.0, possible=SHARE,
            paper_says=r"“where $\alpha_{i,j} \in [\frac{\tau}{d^c}, \tau]$ for some small constant "
-           r"$c < 0.001$”", failure="outside premises")  # fmt: skip
+           r"$c < 0.001$”")  # fmt: skip
     def theorem_3_4_alignment(self):
         """Neurons that were lucky at the start end aligned with their atom.
 
@@ -648,8 +648,7 @@ class Stages(OfModels):
         return self.at("loss", arm=ZERO) / self.at("loss", "start", ZERO)
 
     @claim("Theorem 3.2 with footnote 3", "share of singletons at the end, no mask, thresholds raised",
-           low=0.0, high=0.01, possible=SHARE, paper_says=r"“fail to emphasize sparse features”",
-           failure="outside premises")  # fmt: skip
+           low=0.0, high=0.01, possible=SHARE, paper_says=r"“fail to emphasize sparse features”")  # fmt: skip
     def no_augmentation_no_singletons(self):
         """No neuron learns an atom without augmentation, though thresholds are raised.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
@@ -436,6 +436,12 @@ class OfParity(Claims):
     paper, kind, possible = "emergence", THEOREM, SHARE
     artefact, out_of_reach = file("parity"), reach("parity", 300)
 
+    @premise(">=")
+    def neurons_enough(self):
+        r"""$m \geq k^{12}$ (Theorem A.20, constants as 1)"""
+        own = self.config["curves"]["parity"]
+        return own["pairs"], own["data"]["relevant"] ** 12
+
     def test(self, arm):
         """Test accuracy of an arm."""
         return accuracies(self.values, "parity", arm, "test")
@@ -562,9 +568,9 @@ class OfParity(Claims):
         return self.step("one_step", "lemma_error")
 
     @claim("Theorems 2.1 and A.20, Table A.1", "test accuracy after the last step at the theory's "
-           "rate", low=0.99, high=1.0,
+           "rate", low=0.99, high=1.0, premises=("neurons_enough",),
            paper_says="“We then train a two-layer network with $m = 300$ following our learning "
-           "process”", failure="outside premises")  # fmt: skip
+           "process”")  # fmt: skip
     def theory_rates_learn(self):
         """With the theory's rate after the two full steps, too, a network learns in its $T$ steps.
 

@@ -142,7 +142,7 @@ class Baselines(Claims):
            changed="Twenty replicates in place of five and fresh streams, after .04 to .09 and -.01 "
            "to .10 with two seeds; band kept. The sentence names noise and dimension. Against the whole "
            "panel and not the RBF kernel alone since the quadratic kernel was known to lead by .02; "
-           "band kept.", failure="outside premises")  # fmt: skip
+           "band kept.")  # fmt: skip
     def xor_beats_best_opponent(self):
         r"""On the XOR with noise {noise} in {dimension} dimensions, a trained network beats every
         method of the panel of baselines.

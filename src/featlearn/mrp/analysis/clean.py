@@ -7,12 +7,11 @@ everything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from math import exp, log, sqrt
 
 import numpy as np
 
-from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
 from featlearn.core.stats import per_replicate
@@ -31,8 +30,19 @@ MUST_CAPTURE = (
 
 
 class Clean(Models):
-    paper, kind, possible = "mrp", THEOREM, SHARE
-    out_of_reach = of_clean_data
+    paper, kind, possible, section = "mrp", THEOREM, SHARE, "clean"
+    out_of_reach, premises = of_clean_data, ("noise_within",)
+
+    @premise("<=")
+    def many_classes(self):
+        r"""$\log(k)/k \le 0.02$: hardly a class whose features start so close that both stay ($k$ large enough)"""
+        classes = self.config["clean"]["data"]["classes"]
+        return log(classes) / classes, 0.02
+
+    @premise(">=")
+    def many_distractors(self):
+        r"""$(1 - e^{-s})/2 \ge 0.49$: hardly a lost view that is right by elimination ($s = \Theta(\mathrm{polylog}\,k)$)"""
+        return (1 - exp(-self.config["clean"]["data"]["sparsity"])) / 2, 0.49
 
     @claim("Theorem 1(b), (c), part 2 (MAE); Theorem H.2",
            "share of winning kernels that hold more than one feature", low=0.0, high=0.01,
@@ -46,15 +56,17 @@ class Clean(Models):
         return self.of("pretrained", "impure_winners") / np.maximum(winners, 1)
 
     @claim("Lemma 1 (Allen-Zhu & Li)", "single-view error of the supervised network", low=0.49, high=0.51,
-           changed="`not shown at this scale`, whatever the config, until 2026-11-23: the excuse read no size of the run.",
+           premises=("noise_within", "many_classes", "many_distractors"),
+           changed="`not shown at this scale`, whatever the config, until 2026-11-23: the excuse read no size of the run. "
+           "The statement names the limit, and premises what it asks for, since 2026-11-26.",
            paper_says="“the conventional SL only has a half test accuracy on single-view test data”",
            failure="limit only")  # fmt: skip
     def lemma_1_half_error(self):
-        r"""Supervised training errs on half of the single-view data.
+        r"""In the limit of many classes, supervised training errs on half of the single-view data.
 
-        The printed band $[0.49\mu, 0.51\mu]$ of the overall error, over $\mu$. At $k = 10$ some classes keep both
-        features, and elimination saves lost views without a captured distractor: chance $e^{-s} = .05$, which leaves
-        .475. A failure is expected.
+        The printed band $[0.49\mu, 0.51\mu]$ of the overall error, over $\mu$, for large $k$. At $k = 10$ some classes
+        keep both features, and elimination saves lost views without a captured distractor: chance $e^{-s} = .05$,
+        which leaves .475 at most.
         """
         return 1 - self.of("supervised", SINGLE)
 
@@ -108,19 +120,6 @@ class Noise(Claims):
                           self.aligned("teacher_student_noise", "teacher_student"))  # fmt: skip
 
 
-def few_dimensions(config: Mapping[str, Any]) -> str | None:
-    """Why kernels near norm one must answer to the background's noise at these sizes, or None."""
-    clean = config["clean"]
-    reach = clean["network"]["sigma_0"] * clean["data"]["dimension"] ** 0.5
-    if reach < 1:
-        return of_clean_data(config) or (
-            r"a winner answers to the background's noise with about $\Lambda \gamma k / \sqrt{d}$, which is below "
-            rf"$\sigma_0 \gamma k$ only if $\sigma_0 \sqrt{{d}}$ is above 1; here it is {reach:.2g} (the paper asks "
-            r"for $\sqrt{d} \ge k / \sigma_0^{q-1}$)."
-        )
-    return of_clean_data(config)
-
-
 class Purity(Claims):
     r"""Theorem 1 and its induction hypothesis C.3 on pre-trained kernels, MAE.
 
@@ -130,6 +129,12 @@ class Purity(Claims):
 
     paper, kind, possible, changed = "mrp", THEOREM, POSITIVE, MUST_CAPTURE
     out_of_reach = of_clean_data
+
+    @premise(">=")
+    def many_dimensions(self):
+        r"""$\sigma_0\sqrt{d} \ge 1$, which $\sqrt{d} \ge k/\sigma_0^{q-1}$ implies (Assumption H.1)"""
+        clean = self.config["clean"]
+        return clean["network"]["sigma_0"] * sqrt(clean["data"]["dimension"]), 1.0
 
     def at(self, moment, quantity, constant=None):
         return per_replicate(self.purity, moment=moment, quantity=quantity, constant=constant)
@@ -158,13 +163,14 @@ class Purity(Claims):
 
     @claim("Induction hypothesis C.3 (c), MAE",
            f"largest response, at the end over at the start ($C_M = {WIDE:g}$); {NOT_TRAINED:g} where a feature is not "
-           "captured", low=0.0, high=1.5, out_of_reach=few_dimensions,
-           changed="Out of reach in so few dimensions since a run had missed the band.",
-           failure="outside premises")  # fmt: skip
+           "captured", low=0.0, high=1.5, premises=("many_dimensions",),
+           changed="In so few dimensions out of reach, and since 2026-11-26 outside premises, as a run had missed the "
+           "band.")  # fmt: skip
     def c3_c_mae(self):
         r"""On background patches the response of a lottery-set kernel stays of the order $\sigma_0\gamma k$.
 
         It has the stated order at the start by definition, so it must not grow; half is left for fluctuations of a
-        largest value.
+        largest value. A winner answers to the background's noise with about $\Lambda\gamma k/\sqrt{d}$, which is
+        within the order only if $\sigma_0\sqrt{d} \ge 1$.
         """
         return self.grown("c")

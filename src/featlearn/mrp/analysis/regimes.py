@@ -160,7 +160,7 @@ def sweeps(supervised: pd.DataFrame, pretrained: pd.DataFrame, grid: pd.DataFram
 
     ---
 
-    Other parameters keep their usual values; new heads are trained to their optimum. The keep probability exists for
+    Other parameters keep their usual values; in theory feature noise is of the order of $\\sigma_0/k$. New heads are trained to their optimum. The keep probability exists for
     mask reconstruction only. The last column is the phase diagram's without single-view data. At the last capture a
     small exponent leaves more impure winners; further training sorts them out unless kernels begin near the threshold
     of several features (right column), which does not harm accuracy. A linear classifier of the raw patches solves

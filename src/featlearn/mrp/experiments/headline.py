@@ -1,12 +1,13 @@
 """The headline: supervised training loses features, mask-reconstruction pre-training keeps them.
 
-Its baselines: what learns no features (a linear classifier on the summed patches, random kernels)
-and supervised networks, as trained and with a new head. Every head is trained to its optimum.
+Its baselines: features that nobody learned (sums, extremes and second moments of the patches,
+random kernels) and supervised networks, as trained and with a new head; one of them is trained
+under masks. Every head is trained to its optimum.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,7 +16,7 @@ from featlearn.core.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem
 from featlearn.mrp.kernels import capture
-from featlearn.mrp.measure import head, history, joined, majority, network, raw, rows
+from featlearn.mrp.measure import head, history, joined, majority, network, rows, unlearned
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,6 +48,12 @@ def supervise_all(job: Job) -> Results:
     """Train the supervised network with a head that starts at the blocks and is trained too."""
     done = supervised(job, STREAMS, head_too=True)
     return {"weights": {"w": done.w, "u": done.u}, "learning": learning(done.trace)}
+
+
+def supervise_masked(job: Job) -> Results:
+    """Train the supervised network of Lemma 1 under masks as pre-training has them."""
+    done = supervised(job, STREAMS, theta=job.config["pretraining"]["theta"])
+    return {"weights": {"w": done.w, "u": done.u}}
 
 
 def downstream(job: Job) -> Results:
@@ -82,11 +89,11 @@ def encoder_weights(done: train.Pretrained) -> dict[str, Tensor]:
     return {"w": done.w, "at_capture": done.at_capture, "hit": done.hit, "stopped": done.stopped}
 
 
-def supervised(job: Job, name: str, *, head_too: bool = False) -> train.Classifier:
+def supervised(job: Job, name: str, **more: Any) -> train.Classifier:
     """A network trained on labels from the same initial kernels."""
     problem, options = Problem(name, job.config, job.seed, job.device), job.config["supervised"]
     report = Progress(job.rule, options["steps"]).report
-    return train.supervise(problem, problem.kernels(), **options, head_too=head_too, report=report)
+    return train.supervise(problem, problem.kernels(), **options, **more, report=report)
 
 
 def finetuned(job: Job, name: str) -> train.Classifier:
@@ -110,9 +117,8 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All models on fresh samples, and what their kernels hold of every feature."""
     problem = Problem(name, job.config, job.seed, job.device)
     encoder = job.tensors("pretrained")
-    networks = {"supervised": job.tensors("supervised")}
-    if "supervised_all" in job.input.names:
-        networks["supervised_all"] = job.tensors("supervised_all")
+    trained_on_labels = ("supervised", "supervised_all", "supervised_masked")
+    networks = {name: job.tensors(name) for name in trained_on_labels if name in job.input.names}
     kernels = {
         "random": problem.kernels(),
         "pretrained": encoder["w"],
@@ -120,7 +126,7 @@ def measured(job: Job, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     }
     frames = [
         rows(majority(problem), model="majority"),
-        rows(head(problem, raw), model="raw_linear"),
+        *(rows(head(problem, on), model=model) for model, on in unlearned(problem).items()),
     ]
     for model, trained in networks.items():
         frames.append(rows(network(problem, trained["w"], trained["u"]), model=model))
@@ -165,7 +171,7 @@ def oppose(job: Job) -> Results:
         held = capture(encoder, features, activation)
         kept = capture(supervised.w, features, activation, by_class=True)
         models = [
-            ("raw_linear", head(problem, raw)),
+            *((model, head(problem, on)) for model, on in unlearned(problem).items()),
             ("random", head(problem, w)),
             ("supervised", network(problem, supervised.w, supervised.u)),
             ("supervised_head", head(problem, supervised.w)),
