@@ -44,14 +44,14 @@ LOOKS = {
     NOT_SHOWN: Look(NOT_SHOWN, COLOURS["grey"], "v"),
     NOT_MEASURED: Look("not measured (training diverged, or no such case)", COLOURS["ink"], "x"),
 }
-BAND = {"color": FILLS["captured"], "alpha": 0.55, "lw": 0}
+BAND: dict[str, Any] = {"color": FILLS["captured"], "alpha": 0.55, "lw": 0}
 #: Where a premise is violated: a hatch each.
 HATCHES = ("//", "\\\\", "..", "xx")
-PREMISE = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
+PREMISE: dict[str, Any] = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
 #: Of the lines of baselines.
 DASHES = ((0, ()), (0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 2, 2, 2)))
-#: Inches above and below a panel, and of a line of words beside it.
-ROOM, LINE = 2.4, 0.17
+#: Inches: least height of a panel, what is above and below it, a line of words beside it.
+LEAST, ROOM, LINE = 3.0, 2.4, 0.17
 #: What of a ledger the table of a sweep has, behind the keys.
 KEPT = (
     "claim", "measured", "interval_low", "interval_high", "spread", "low", "high", "verdict",
@@ -69,14 +69,9 @@ def joined(
 ) -> pd.DataFrame:
     """The ledgers of points below each other, behind the values of the keys; sorted by them.
 
-    Parameters
-    ----------
-    ledgers, points
-        Of each point the judged claims, and the values of the keys.
-    keys
-        Each with ``key``, ``means`` (its words) and ``setting`` (its value in the run).
-    claims
-        Ids of those that are wanted, in their order.
+    ``ledgers``, ``points``: of each point the judged claims, and the values of the keys. ``keys``:
+    each with ``key``, ``means`` (its words) and ``setting`` (its value in the run). ``claims``: ids
+    of those that are wanted, in their order.
     """
     names = [one["key"] for one in keys]
     parts = []
@@ -98,14 +93,9 @@ def _is_number(value: Any) -> bool:
 def shown(
     rows: pd.DataFrame, keys: Sequence[Key], jobs: Sequence[tuple[int, int]], run: str
 ) -> Table:
-    """The table of a sweep.
+    """The table of a sweep of the run ``run``.
 
-    Parameters
-    ----------
-    jobs
-        Of each point the jobs behind it, and how many of them the run or another point makes.
-    run
-        Name of the run.
+    ``jobs``: of each point those behind it, and how many of them the run or another point makes.
     """
     told = pd.DataFrame({one["key"]: rows[one["key"]].map(_told) for one in keys})
     told["claim"] = rows["claim"]
@@ -150,9 +140,10 @@ def _band(low: float, high: float) -> str:
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
     """The figure of one claim: over one key a line, over two keys a map."""
     first = rows.iloc[0]
-    made = canvas(8.2, ROOM + 3)
+    made = canvas(8.2, ROOM + LEAST)
     ax = made.add_subplot()
-    handles = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
+    handles, tall = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
+    made.set_figheight(ROOM + tall)
     replicates = f"replicates: {number(rows['replicates'].max())}"
     about = _words(f"{first['source']}. Claim {first['claim']}; run {run}, {replicates}", 100)
     ax.set_title(_words(first["statement"], 74) + "\n" * (about.count("\n") + 1), loc="left")
@@ -225,8 +216,8 @@ class _Places:
         return (math.exp(low), math.exp(high)) if self.log else (low, high)
 
 
-def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
-    """What was measured against a key; handles of the legend."""
+def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
+    """What was measured against a key; handles of the legend, and inches that the panel needs."""
     places = _Places(key, list(rows[key["key"]]))
     at = np.array([places.of(value) for value in rows[key["key"]]])
     if places.log:
@@ -252,22 +243,22 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
     if len(others.columns):
         handles.append(Line2D([], [], color=COLOURS["grey"], lw=0.9, label="baselines, see right"))
     for hatch, (premise, where) in zip(itertools.cycle(HATCHES), _violated(rows).items()):
-        look = PREMISE | {"hatch": hatch}
-        at_all, kind = ("at all values ", {"visible": False}) if all(where) else ("", look)
-        handles.append(Patch(**kind, label=_words(f"premise violated {at_all}here: {premise}", 64)))
-        for left, right in itertools.compress(edges, where) if not all(where) else ():
-            ax.axvspan(left, right, **look, zorder=0.6)
+        shade = {"visible": False} if all(where) else PREMISE | {"hatch": hatch}
+        words = f"premise violated {'at all values ' * all(where)}here: {premise}"
+        handles.append(Patch(**shade, label=_words(words, 64)))
+        for left, right in itertools.compress(edges, where):
+            ax.axvspan(left, right, **shade, zorder=0.6)
     ax.plot(at, ends[:, 0], color=COLOURS["ink"], alpha=0.4, zorder=2)
     for verdict, look in LOOKS.items():
         mine = (rows["verdict"] == verdict).to_numpy()
         height, errors = ends[mine, 0], np.abs(ends[mine, 1:].T - ends[mine, 0])
         if verdict == NOT_MEASURED:
             height = np.full_like(height, bottom + margin / 2)
-        style = {"fmt": look.marker, "color": look.colour, "ms": 7, "capsize": 3, "zorder": 3}
-        ax.errorbar(at[mine], height, errors, **style)
+        ax.errorbar(at[mine], height, errors, fmt=look.marker, color=look.colour, ms=7, capsize=3,
+                    zorder=3)  # fmt: skip
     ax.set_ylim(bottom, top)
     ax.set_xlim(edges[0][0], edges[-1][1])
-    _label(ax, at, others)
+    tall = _label(ax, at, others)
     ticks = places.taken[:: 1 + len(places.taken) // 12]
     ax.set_xticks([places.of(value) for value in ticks], [_told(value) for value in ticks])
     ax.xaxis.set_minor_locator(NullLocator())
@@ -277,17 +268,19 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
         line = ax.axvline(places.setting, color=COLOURS["ink"], ls=":", zorder=1)
         line.set_label(f"setting of the run: {_told(key['setting'])}")
         handles.append(line)
-    return handles
+    return handles, tall
 
 
-def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
-    """Draw the lines of baselines, each with its words at the right; none covers another."""
-    ends = sorted((others[name].dropna().iloc[-1], name) for name in others)
-    bottom, top = ax.get_ylim()
+def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
+    """Draw the lines of baselines, each with its words at the right, none over another.
+
+    Returns the inches that the words take.
+    """
+    ends = sorted((one.dropna().iloc[-1], str(name)) for name, one in others.items())
+    (bottom, top), grey = ax.get_ylim(), COLOURS["grey"]
     texts = [_words(name, 30) for _, name in ends]
     lines = [text.count("\n") + 1 for text in texts]
-    tall = max(3, LINE * sum(lines))
-    ax.figure.set_figheight(ROOM + tall)
+    tall = max(LEAST, LINE * sum(lines))
     halves = [(top - bottom) / tall * LINE / 2 * one for one in lines]
     heights = [end for end, _ in ends]
     for order, sign, limit in ((1, 1, bottom), (-1, -1, top)):
@@ -296,17 +289,17 @@ def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
             heights[place] = limit = sign * max(sign * heights[place], sign * limit)
             limit += sign * halves[place]
     for place, (end, name) in enumerate(ends):
-        look = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHES[place % len(DASHES)]}
-        ax.plot(at, others[name], **look, zorder=1.5)
+        line = others[name].to_numpy()
+        ax.plot(at, line, color=grey, lw=0.9, ls=DASHES[place % len(DASHES)], zorder=1.5)
         to = (1.02, (heights[place] - bottom) / (top - bottom))
-        arrow = {"arrowstyle": "-", "lw": 0.5, "color": COLOURS["grey"], "relpos": (0, 0.5)}
-        last = at[others[name].last_valid_index()]
-        ax.annotate(texts[place], (last, end), to, textcoords="axes fraction", va="center",
-                    fontsize=8, color=COLOURS["grey"], arrowprops=arrow)  # fmt: skip
+        arrow = {"arrowstyle": "-", "lw": 0.5, "color": grey, "relpos": (0, 0.5)}
+        ax.annotate(texts[place], (at[np.isfinite(line)][-1], end), to, fontsize=8, color=grey,
+                    textcoords="axes fraction", va="center", arrowprops=arrow)  # fmt: skip
+    return tall
 
 
-def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
-    """What was measured over two keys; the handles of the legend."""
+def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], float]:
+    """What was measured over two keys; as :func:`_line`."""
     across, up = (_Places(key, sorted(set(rows[key["key"]]))) for key in keys)
     grid = np.full((len(up.taken), len(across.taken)), np.nan)
     cells = []
@@ -341,4 +334,4 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
     ax.set_yticks(range(len(up.taken)), [_told(value) for value in up.taken])
     ax.set_xlabel(_axis_words(keys[0]))
     ax.set_ylabel(_axis_words(keys[1], 52))
-    return handles
+    return handles, LEAST
