@@ -7,7 +7,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,6 +134,12 @@ def _band(low: float, high: float) -> str:
     return f"{number(low)} to {number(high)}"
 
 
+def _in_band(rows: pd.DataFrame) -> str:
+    """Where the claim holds, with the ends if they are the same in all rows."""
+    bands = {_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)}
+    return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
+
+
 # --------------------------------------------------------------------------- figures
 
 
@@ -181,13 +187,20 @@ def _axis_words(key: Key, width: int = 84) -> str:
     return f"{_words(key['means'], width)}\n{key['key']}"
 
 
-def _violated(rows: pd.DataFrame) -> dict[str, list[bool]]:
-    """Each premise that is violated somewhere, and in which rows."""
+def _premises(rows: pd.DataFrame) -> Iterator[tuple[list[bool], dict[str, Any], Patch]]:
+    """Of each premise that is violated: in which rows, how it is shaded, its handle.
+
+    What is violated in all rows is only named.
+    """
     found = [
         {line.rpartition(": at ")[0] for line in text.split("\n") if line.endswith(VIOLATED)}
         for text in rows["premises"]
     ]
-    return {one: [one in those for those in found] for one in sorted(set().union(*found))}
+    for hatch, premise in zip(itertools.cycle(HATCHES), sorted(set().union(*found))):
+        where = [premise in those for those in found]
+        shade = {"visible": False} if all(where) else PREMISE | {"hatch": hatch}
+        words = f"premise violated {'at all values ' * all(where)}here: {premise}"
+        yield where, shade, Patch(**shade, label=_words(words, 64))
 
 
 class _Places:
@@ -236,16 +249,12 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
     edges = [places.between(place) for place in range(len(at))]
     for (left, right), (low, high) in zip(edges, limits, strict=True):
         ax.fill_between([left, right], max(low, bottom), min(high, top), **BAND)
-    bands = {_band(*one) for one in limits}
-    told = f" ({bands.pop()})" if len(bands) == 1 else ""
     handles: list[Any] = [_mark(marker="|", color=COLOURS["ink"], ms=9, label="95 % interval")]
-    handles.append(Patch(**BAND, label=f"band in which the claim holds{told}"))
+    handles.append(Patch(**BAND, label=_in_band(rows)))
     if len(others.columns):
-        handles.append(Line2D([], [], color=COLOURS["grey"], lw=0.9, label="baselines, see right"))
-    for hatch, (premise, where) in zip(itertools.cycle(HATCHES), _violated(rows).items()):
-        shade = {"visible": False} if all(where) else PREMISE | {"hatch": hatch}
-        words = f"premise violated {'at all values ' * all(where)}here: {premise}"
-        handles.append(Patch(**shade, label=_words(words, 64)))
+        handles.append(_mark(color=COLOURS["grey"], ls="-", lw=0.9, label="baselines, see right"))
+    for where, shade, handle in _premises(rows):
+        handles.append(handle)
         for left, right in itertools.compress(edges, where):
             ax.axvspan(left, right, **shade, zorder=0.6)
     ax.plot(at, ends[:, 0], color=COLOURS["ink"], alpha=0.4, zorder=2)
@@ -301,34 +310,30 @@ def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
 def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], float]:
     """What was measured over two keys; as :func:`_line`."""
     across, up = (_Places(key, sorted(set(rows[key["key"]]))) for key in keys)
+    cells = [
+        (across.taken.index(x), up.taken.index(y))
+        for x, y in zip(*(rows[key["key"]] for key in keys), strict=True)
+    ]
     grid = np.full((len(up.taken), len(across.taken)), np.nan)
-    cells = []
-    for row in rows.to_dict("records"):
-        x, y = across.taken.index(row[keys[0]["key"]]), up.taken.index(row[keys[1]["key"]])
-        grid[y, x] = row["measured"]
-        cells.append((x, y, row))
+    for (x, y), value, verdict in zip(cells, rows["measured"], rows["verdict"], strict=True):
+        grid[y, x], look = value, LOOKS[verdict]
+        ax.plot(x, y, look.marker, color=look.colour, ms=9, mec=FILLS["white"], mew=0.8)
+        text = "" if math.isnan(value) else number(value)
+        ax.annotate(text, (x, y), (0, -15), textcoords="offset points", ha="center", va="center")
     image = ax.imshow(grid, origin="lower", aspect="auto", cmap="Greys", alpha=0.45)
     ax.figure.colorbar(image, ax=ax, label=_words(rows["quantity"].iloc[0], 52))
-    for x, y, row in cells:
-        look = LOOKS[row["verdict"]]
-        if row["premises_met"] == VIOLATED:
-            ax.add_patch(
-                Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, hatch="///", ec="#D98F78", lw=0)
-            )
-        ax.plot(x, y, look.marker, color=look.colour, ms=9)
-        text = "" if math.isnan(row["measured"]) else number(row["measured"])
-        ax.annotate(text, (x, y), (0, -15), textcoords="offset points", ha="center", va="center")
-    handles: list[Any] = []
+    handles: list[Any] = [Patch(visible=False, label=_in_band(rows))]
+    for where, shade, handle in _premises(rows):
+        handles.append(handle)
+        for x, y in itertools.compress(cells, where):
+            ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **shade | {"fc": "none"}))
     settings = [str(key["setting"]) for key in keys]
     names = [[str(value) for value in one.taken] for one in (across, up)]
     if all(one in known for one, known in zip(settings, names, strict=True)):
         x, y = (known.index(one) for one, known in zip(settings, names, strict=True))
-        ax.add_patch(
-            Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=COLOURS["ink"], ls=":", lw=2)
-        )
-        handles.append(Line2D([], [], color=COLOURS["ink"], ls=":", label="setting of the run"))
-    if (rows["premises_met"] == VIOLATED).any():
-        handles.append(Patch(fc="none", ec="#D98F78", hatch="///", label="a premise is violated"))
+        corner, ink = (x - 0.5, y - 0.5), COLOURS["ink"]
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=ink, ls=":", lw=2))
+        handles.append(_mark(color=ink, ls=":", label="setting of the run"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])
     ax.set_yticks(range(len(up.taken)), [_told(value) for value in up.taken])
