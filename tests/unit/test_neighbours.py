@@ -144,6 +144,8 @@ def test_a_published_ledger_is_signed_with_the_neighbours_of_its_run(tmp_path):
     pd.testing.assert_frame_equal(published_frame(tmp_path), frame)
     pd.testing.assert_frame_equal(judged(tmp_path / "claims.parquet"), run)
     assert "turn 1 of 1 verdicts" in page(run, found)
+    alone = page(run, pd.concat([found, found.assign(claim="toy/new")]))
+    assert "The run itself has no verdict on toy/new." in alone
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from matplotlib.text import Text
 from featlearn.command import flow, main
 from featlearn.core import claims, sweeps
 from featlearn.core.config import load, read_yaml
-from featlearn.core.errors import ConfigError
+from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.plots import save
 from featlearn.core.points import Point, full_key, meaning, point, slug, value_of
+from featlearn.core.publishing import publish
 from featlearn.core.publishing.sweeps import LOOKS, _words, drawn, joined, shown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -330,6 +331,29 @@ def test_a_formula_is_not_broken_and_one_that_cannot_be_set_is_plain():
     assert whole in lines.split("\n")
     assert _words(r"$a \ge b$", 9) == r"$a \geq b$"
     assert _words(r"$\unknown{a}$", 9) == r"\$\unknown{a}\$"
+
+
+def test_a_figure_of_a_sweep_is_published_with_the_table_of_a_commit(tmp_path, monkeypatch):
+    rows, keys = rows_and_keys([1, 2])
+    png = tmp_path / "results/tour/sweeps/toy.a/toy/x.png"
+    png.parent.mkdir(parents=True)
+    (png.parents[1] / "table.parquet").write_bytes(b"rows")
+    save(drawn(rows, keys, "tour"), png.with_suffix(".svg"), png)
+    with pytest.raises(FeatlearnError, match="expected results/<run>/sweeps"):
+        publish.publish_sweep(png, tmp_path / "shown")  # without a record
+    record = {"commit": "abc+"}
+    monkeypatch.setattr(publish, "read_record", lambda results, _: record)
+    monkeypatch.setattr(publish, "damage", lambda *_, thorough: "")
+    with pytest.raises(FeatlearnError, match="expected a commit"):
+        publish.publish_sweep(png, tmp_path / "shown")
+    assert not (tmp_path / "shown").exists()
+    record["commit"] = "abc"
+    size = publish.publish_sweep(png, tmp_path / "shown")
+    shown = [one for one in (tmp_path / "shown").rglob("*.*") if one.is_file()]
+    assert {str(one.relative_to(tmp_path / "shown/toy.a")) for one in shown} == {
+        "table.parquet", "record.json", "toy/x.webp",
+    }  # fmt: skip
+    assert size == sum(one.stat().st_size for one in shown)
 
 
 def test_a_map_needs_no_pair_to_be_there():

@@ -124,7 +124,7 @@ def _sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.usage = (
         "featlearn sweep [-h] [OPTION ...] KEY VALUE VALUE [VALUE ...] [--and KEY VALUE ...]"
     )
-    sweep.epilog = f"{sweep.epilog}    docs/run-it.md says more"
+    sweep.epilog = f"{sweep.epilog}    docs/change-an-assumption.md says more"
     sweep.add_argument(
         "values",
         nargs="+",

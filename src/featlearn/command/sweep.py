@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,57 +48,63 @@ def section_of(options: argparse.Namespace) -> dict[str, Any]:
 
 def sweep(options: argparse.Namespace) -> int:
     """Sweep; with ``--until-turns`` until it is known where the verdict of a claim changes."""
-    settings = settings_of(options.set)
-    if options.scale:
-        settings["scale"] = options.scale
+    settings = settings_of(options.set) | ({"scale": options.scale} if options.scale else {})
     files = [options.configfile] if options.configfile else []
-    given: dict[str, Any] = {}
-    for file in files:
-        if not isinstance(read := read_yaml(Path(file)), dict):
-            raise ConfigError(f"{file} must be a group of keys, got {read!r}")
-        given = read
-    if options.until_turns and (options.points or options.also or len(options.values) != 3):
+    given = read_yaml(Path(files[0])) if files else {}
+    if not isinstance(given, dict):
+        raise ConfigError(f"{files[0]} must be a group of keys, got {given!r}")
+    watched = options.until_turns
+    if watched and (options.points or options.also or len(options.values) != 3):
         raise ConfigError("--until-turns must have one key with two values")
-    if options.until_turns:
-        options.claims = [options.until_turns]
+    options.claims = [watched] if watched else options.claims
     root, section = workflow(), section_of(options)
-    run = functools.partial(_run, options, files, settings, given, section, root)
-    if not options.until_turns or options.dry_run:
-        code, folder = run(None)
-        if code == 0 and not options.dry_run:
+
+    def run(values: Sequence[float] = ()) -> Path:
+        """Run the workflow, with ``values`` of the one key if given; the folder of the table."""
+        keys = {key: [*values] or listed for key, listed in section["keys"].items()}
+        swept = section | {"keys": keys}
+        config = load(merge(merge(given, settings), {"sweep": swept}), root)
+        if (read := sweeps.read(config, root)) is None:
+            raise FeatlearnError("sweep: nothing to sweep")
+        # papers whose sections no point changes need not be read
+        changed = {one for at in read.points for one in at.config["papers"]}
+        papers = [one for one in config["papers"] if one in changed]
+        more = settings | {"papers": papers, "sweep": swept}
+        if code := snakemake(["sweep"], options, files, more):
+            raise _Failed(code)
+        return Path(config["results"]) / "sweeps" / read.name
+
+    try:
+        if watched and not options.dry_run:
+            print(_turn(options, next(iter(section["keys"].values())), run))
+        elif (folder := run()) and not options.dry_run:
             print(f"Open {folder}/table.md and the figures beside it")
-        return code
-    (ends,) = section["keys"].values()
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in ends):
-        raise ConfigError(f"--until-turns must have two numbers, got {ends}")
-    if not 0 < options.accuracy < math.inf or (options.log and min(ends) <= 0):
-        raise ConfigError("--accuracy must be more than 0, and so must both values with --log")
-    return _until(options, run, ends)
+    except _Failed as failed:
+        return int(failed.args[0])
+    return 0
 
 
 class _Failed(Exception):
     """A run that ended badly, with its exit code."""
 
 
-def _until(options: argparse.Namespace, run: Any, ends: Sequence[float]) -> int:
-    """Run more and more points; say where the verdict changes."""
-    folder = ""
+def _turn(options: argparse.Namespace, ends: Any, run: Callable[[list[float]], Path]) -> str:
+    """Run more and more points; where the verdict changes, in words."""
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in ends):
+        raise ConfigError(f"--until-turns must have two numbers, got {ends}")
+    if not 0 < options.accuracy < math.inf or (options.log and min(ends) <= 0):
+        raise ConfigError("--accuracy must be more than 0, and so must both values with --log")
+    table = Path()
 
     def verdicts(values: list[float]) -> list[str]:
-        nonlocal folder
-        code, folder = run(values)
-        if code:
-            raise _Failed(code)
-        return verdicts_of(Path(folder) / "table.parquet", values)
+        nonlocal table
+        table = run(values) / "table"
+        return verdicts_of(table.with_suffix(".parquet"), values)
 
-    try:
-        low, high = sweeps.bisected(ends[0], ends[1], verdicts, options.accuracy, options.log)
-    except _Failed as failed:
-        return int(failed.args[0])
+    low, high = sweeps.bisected(ends[0], ends[1], verdicts, options.accuracy, options.log)
     told = " and ".join(f"{value} ({verdict})" for value, verdict in (low, high))
     words = "turns" if low[1] != high[1] else "does not turn"
-    print(f"{options.until_turns} {words} between {told}. Open {folder}/table.md")
-    return 0
+    return f"{options.until_turns} {words} between {told}. Open {table}.md"
 
 
 def verdicts_of(table: Path, values: Sequence[float]) -> list[str]:
@@ -110,28 +115,3 @@ def verdicts_of(table: Path, values: Sequence[float]) -> list[str]:
     key = next(iter(columns))
     known = dict(zip(columns[key], columns["verdict"], strict=True))
     return [known[value] for value in values]
-
-
-def _run(
-    options: argparse.Namespace,
-    files: Sequence[str],
-    settings: dict[str, Any],
-    given: dict[str, Any],
-    section: dict[str, Any],
-    root: Path,
-    values: Sequence[float] | None,
-) -> tuple[int, str]:
-    """One run of the workflow, with ``values`` of the one key if given; exit code and folder."""
-    if values is not None:
-        section = section | {"keys": {key: list(values) for key in section["keys"]}}
-    user = merge(merge(given, settings), {"sweep": section})
-    config = load(user, root)
-    swept = sweeps.read(config, root)
-    if swept is None:
-        raise FeatlearnError("sweep: nothing to sweep")
-    # papers whose sections no point changes need not be read
-    papers = [
-        one for one in config["papers"] if any(one in at.config["papers"] for at in swept.points)
-    ]
-    more = settings | {"papers": papers, "sweep": section}
-    return snakemake(["sweep"], options, files, more), f"{config['results']}/sweeps/{swept.name}"

@@ -49,20 +49,9 @@ def wanted(words: Iterable[str]) -> bool:
 def read(config: Mapping[str, Any], experiments: Container[str], root: Path) -> Iterator[Neighbour]:
     """The neighbours that a loaded config declares for the papers that it holds.
 
-    Parameters
-    ----------
-    config
-        Of the run, loaded.
-    experiments
-        Those of the run that judge claims.
-    root
-        Folder that holds ``config/`` and ``workflow/``.
-
-    Raises
-    ------
-    ConfigError
-        Naming an unknown experiment or key, a name that an experiment has twice, a factor of what
-        is no number, or a value that the config refuses.
+    ``experiments``: those of the run that judge claims. ``root``: holds ``config/`` and
+    ``workflow/``. Raises ConfigError naming an unknown experiment or key, a name that an experiment
+    has twice, a factor of what is no number, or a value that the config refuses.
     """
     for experiment, some in config[TARGET].items():
         where = f"{TARGET}.{experiment}"
@@ -104,10 +93,7 @@ def unreached(
 def scaled(old: Any, new: Any) -> Any:
     """A value of a neighbour; a factor, ``x4`` or ``/3``, is one of what the run has.
 
-    Raises
-    ------
-    ConfigError
-        If that is no number, or a whole number becomes one with a fraction.
+    Raises ConfigError if that is no number, or a whole number gets a fraction.
     """
     factor = FACTOR.fullmatch(new) if isinstance(new, str) else None
     if factor is None:

@@ -43,14 +43,8 @@ LETTERS = 120
 class Point:
     """A changed config.
 
-    Attributes
-    ----------
-    changes
-        Dotted key to value.
-    config
-        All of it, checked; its ``papers`` are those whose sections change.
-    slug
-        Such as ``mrp.headline.data.feature_noise=0.1``: folder of its files.
+    ``changes``: dotted key to value. ``config``: all of it, checked; its ``papers`` are those whose
+    sections change. ``slug``: folder of its files, ``mrp.headline.data.feature_noise=0.1``.
     """
 
     changes: Mapping[str, Any]
@@ -154,10 +148,7 @@ def _by_symbol(config: Mapping[str, Any], key: str, schema: Mapping[str, Any]) -
 def full_key(config: Mapping[str, Any], key: str, root: Path) -> str:
     """A dotted key as the config has it; its last part may be the symbol of the paper.
 
-    Raises
-    ------
-    ConfigError
-        Naming the nearest keys, if there is none of that name.
+    Raises ConfigError with the nearest keys, if there is none of that name.
     """
     if key.partition(".")[0] in FIXED:
         raise ConfigError(f"{key}: names what a run is; expected a key that its jobs read")
@@ -197,20 +188,9 @@ def value_of(config: Mapping[str, Any], key: str) -> Any:
 def point(config: Mapping[str, Any], changes: Mapping[str, Any], root: Path) -> Point:
     """A point of a run.
 
-    Parameters
-    ----------
-    config
-        Of the run, loaded.
-    changes
-        Dotted key to value; of a key the last part may be the symbol of the paper.
-    root
-        Folder that holds ``config/`` and ``workflow/``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such key, or the schema or the paper's checks refuse the value; the point is
-        named.
+    ``config``: of the run, loaded. ``changes``: :func:`full_key` to value. ``root``: holds
+    ``config/`` and ``workflow/``. Raises ConfigError naming an unknown key, or the point of which
+    the schema or the paper's checks refuse a value.
     """
     changed: dict[str, Any] = copy.deepcopy(dict(config))
     taken = {}
@@ -273,14 +253,8 @@ class _Rules:
 class Plan:
     """Which jobs of points are those of the run, or of an earlier point.
 
-    Parameters
-    ----------
-    rules
-        Of Snakemake by their names; all of the run are there.
-    config, published
-        Of the run.
-    named
-        The name that Snakemake gives a rule: another one in a module of another workflow.
+    ``rules``: of Snakemake by their names; all of the run are there. ``config``, ``published``: of
+    the run. ``named``: gives the name of a rule in Snakemake, another one in a module.
     """
 
     def __init__(

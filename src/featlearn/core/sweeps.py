@@ -23,16 +23,9 @@ from featlearn.core.points import Point, full_key, point, safe, value_of
 class Sweep:
     """The section ``sweep`` of a config.
 
-    Attributes
-    ----------
-    keys
-        One or two dotted keys.
-    points
-        One for each value, or pair of values, in the order of the config.
-    probes
-        A point for each key, at which no other is changed: they show what the key reaches.
-    claims
-        Ids of those to watch; all that the keys reach if there are none.
+    ``keys``: one or two, dotted. ``points``: one a value or pair of values, in the order given.
+    ``probes``: a point a key, at which no other is changed: they show what the key reaches.
+    ``claims``: ids of those to watch; all that the keys reach if there are none.
     """
 
     keys: tuple[str, ...]
@@ -49,11 +42,8 @@ class Sweep:
 def read(config: Mapping[str, Any], root: Path) -> Sweep | None:
     """The sweep that a loaded config asks for, if any.
 
-    Raises
-    ------
-    ConfigError
-        Naming an unknown key, a value that is there twice or is no number, or a point that the
-        schema or the checks of the paper refuse.
+    Raises ConfigError naming an unknown key, a value that is there twice or is no number, or a
+    point that the schema or the checks of the paper refuse.
     """
     if not (section := config.get("sweep")):
         return None
@@ -84,19 +74,9 @@ def watched(
 ) -> dict[str, list[str]]:
     """The claims that a sweep watches, by ``<paper>/<experiment>``.
 
-    Parameters
-    ----------
-    reached
-        Of each slug the experiments that the point reaches.
-    experiments
-        Of each name the ``module`` with its claims, and their ``config``.
-    root
-        Folder that holds ``scripts/``.
-
-    Raises
-    ------
-    ConfigError
-        If no experiment reads a key, or a claim is none of what the keys reach.
+    ``reached``: of each slug the experiments that the point reaches. ``experiments``: of each name
+    the ``module`` with its claims, and their ``config``. ``root``: holds ``scripts/``. Raises
+    ConfigError if no experiment reads a key, or a claim is none of what the keys reach.
     """
     for key, one in zip(sweep.keys, sweep.probes, strict=True):
         if not reached[one.slug]:
@@ -149,21 +129,11 @@ def bisected(
 ) -> list[tuple[float, str]]:
     """Halve an interval until it is known to an accuracy where a verdict changes.
 
-    Of several changes the one next to ``low`` in the halving is followed.
-
-    Parameters
-    ----------
-    verdicts
-        Of values; those of earlier calls come first.
-    accuracy
-        The longest interval that is left; on a log scale the largest ratio of its ends, less 1.
-        Between two whole numbers an interval is not halved.
-
-    Returns
-    -------
-    list of tuple
-        The two ends that are left, ``low`` first, each with its verdict; the verdicts are
-        equal if they do not differ at the given ends.
+    Of several changes the one next to ``low`` in the halving is followed. ``verdicts``: of values,
+    those of earlier calls first. ``accuracy``: the longest interval that is left; on a log scale
+    the largest ratio of its ends, less 1. Two whole numbers side by side are not halved. Returns
+    the two ends that are left, ``low`` first, each with its verdict: equal ones if those of the
+    given ends do not differ.
     """
     tried: list[float] = [low, high]
     first, last = verdicts(tried)

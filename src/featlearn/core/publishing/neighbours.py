@@ -27,16 +27,8 @@ FILES = "neighbours/*/*.parquet"
 def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.DataFrame:
     """The ledgers of neighbours below each other.
 
-    Parameters
-    ----------
-    parts
-        Of each neighbour its ``name``, the premise that it goes ``towards`` (empty for most) and
-        its ledger.
-
-    Raises
-    ------
-    FeatlearnError
-        Naming a premise that no claim of the experiment has.
+    ``parts``: of each its ``name``, the premise that it goes ``towards`` (empty for most) and its
+    ledger. Raises FeatlearnError naming a premise that no claim of the experiment has.
     """
     for about, ledger in parts:
         told = ledger[(ledger["verdict"] != NOT_MEASURED) & (ledger["premises"] != "")]["premises"]
@@ -55,13 +47,8 @@ def gathered(parts: Sequence[tuple[Mapping[str, str], pd.DataFrame]]) -> pd.Data
 def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
     """A row of a ledger with ``turns_with``, ``approached`` and the verdict that is left.
 
-    Parameters
-    ----------
-    row
-        As its run judged it.
-    found
-        Of :data:`FILES` the rows of the claim. Of another statistic they say nothing; the ends of a
-        band may depend on what was changed.
+    ``row``: as its run judged it. ``found``: of :data:`FILES` the rows of the claim. Of another
+    statistic they say nothing; the ends of a band may depend on what was changed.
     """
     alone = row["alone"] if "alone" in row else row["verdict"]
     outside = (OUTSIDE,) if row.get("premises_met") == VIOLATED else ()
@@ -87,13 +74,7 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
 
 
 def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
-    """Markdown: the verdicts of a run that neighbours leave, those that turn first.
-
-    Parameters
-    ----------
-    run, found
-        The claims of the run, and :func:`gathered`.
-    """
+    """Markdown: the verdicts that neighbours (:func:`gathered`) leave, those that turn first."""
     by_claim = {claim: _records(part) for claim, part in found.groupby("claim")}
     judged = [row for row in _records(run) if row["claim"] in by_claim]
     rows = [with_neighbours(row, by_claim[row["claim"]]) for row in judged]
@@ -104,7 +85,9 @@ def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
         for one, row in zip(judged, rows, strict=True)
     ]
     lines.sort(key=lambda line: line.endswith("| no |"))
-    head = [f"They turn {len(turning)} of {len(lines)} verdicts.", "",
+    alone = sorted({*by_claim} - {*run["claim"]})
+    lost = f" The run itself has no verdict on {', '.join(alone)}." if alone else ""
+    head = [f"They turn {len(turning)} of {len(lines)} verdicts.{lost}", "",
             "| claim | the run | a neighbour turns it |", "|:--|:--|:--|"]  # fmt: skip
     return "\n".join(["# Neighbours", "", *head, *lines, ""])
 

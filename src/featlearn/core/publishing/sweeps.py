@@ -7,7 +7,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,14 +44,14 @@ LOOKS = {
     NOT_SHOWN: Look(NOT_SHOWN, COLOURS["grey"], "v"),
     NOT_MEASURED: Look("not measured (training diverged, or no such case)", COLOURS["ink"], "x"),
 }
-BAND = {"color": FILLS["captured"], "alpha": 0.55, "lw": 0}
+BAND: dict[str, Any] = {"color": FILLS["captured"], "alpha": 0.55, "lw": 0}
 #: Where a premise is violated: a hatch each.
 HATCHES = ("//", "\\\\", "..", "xx")
-PREMISE = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
+PREMISE: dict[str, Any] = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
 #: Of the lines of baselines.
 DASHES = ((0, ()), (0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 2, 2, 2)))
-#: Inches above and below a panel, and of a line of words beside it.
-ROOM, LINE = 2.4, 0.17
+#: Inches: least height of a panel, what is above and below it, a line of words beside it.
+LEAST, ROOM, LINE = 3.0, 2.4, 0.17
 #: What of a ledger the table of a sweep has, behind the keys.
 KEPT = (
     "claim", "measured", "interval_low", "interval_high", "spread", "low", "high", "verdict",
@@ -69,14 +69,9 @@ def joined(
 ) -> pd.DataFrame:
     """The ledgers of points below each other, behind the values of the keys; sorted by them.
 
-    Parameters
-    ----------
-    ledgers, points
-        Of each point the judged claims, and the values of the keys.
-    keys
-        Each with ``key``, ``means`` (its words) and ``setting`` (its value in the run).
-    claims
-        Ids of those that are wanted, in their order.
+    ``ledgers``, ``points``: of each point the judged claims, and the values of the keys. ``keys``:
+    each with ``key``, ``means`` (its words) and ``setting`` (its value in the run). ``claims``: ids
+    of those that are wanted, in their order.
     """
     names = [one["key"] for one in keys]
     parts = []
@@ -98,14 +93,9 @@ def _is_number(value: Any) -> bool:
 def shown(
     rows: pd.DataFrame, keys: Sequence[Key], jobs: Sequence[tuple[int, int]], run: str
 ) -> Table:
-    """The table of a sweep.
+    """The table of a sweep of the run ``run``.
 
-    Parameters
-    ----------
-    jobs
-        Of each point the jobs behind it, and how many of them the run or another point makes.
-    run
-        Name of the run.
+    ``jobs``: of each point those behind it, and how many of them the run or another point makes.
     """
     told = pd.DataFrame({one["key"]: rows[one["key"]].map(_told) for one in keys})
     told["claim"] = rows["claim"]
@@ -144,15 +134,22 @@ def _band(low: float, high: float) -> str:
     return f"{number(low)} to {number(high)}"
 
 
+def _in_band(rows: pd.DataFrame) -> str:
+    """Where the claim holds, with the ends if they are the same in all rows."""
+    bands = {_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)}
+    return "band in which the claim holds" + (f" ({bands.pop()})" if len(bands) == 1 else "")
+
+
 # --------------------------------------------------------------------------- figures
 
 
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
     """The figure of one claim: over one key a line, over two keys a map."""
     first = rows.iloc[0]
-    made = canvas(8.2, ROOM + 3)
+    made = canvas(8.2, ROOM + LEAST)
     ax = made.add_subplot()
-    handles = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
+    handles, tall = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
+    made.set_figheight(ROOM + tall)
     replicates = f"replicates: {number(rows['replicates'].max())}"
     about = _words(f"{first['source']}. Claim {first['claim']}; run {run}, {replicates}", 100)
     ax.set_title(_words(first["statement"], 74) + "\n" * (about.count("\n") + 1), loc="left")
@@ -190,13 +187,20 @@ def _axis_words(key: Key, width: int = 84) -> str:
     return f"{_words(key['means'], width)}\n{key['key']}"
 
 
-def _violated(rows: pd.DataFrame) -> dict[str, list[bool]]:
-    """Each premise that is violated somewhere, and in which rows."""
+def _premises(rows: pd.DataFrame) -> Iterator[tuple[list[bool], dict[str, Any], Patch]]:
+    """Of each premise that is violated: in which rows, how it is shaded, its handle.
+
+    What is violated in all rows is only named.
+    """
     found = [
         {line.rpartition(": at ")[0] for line in text.split("\n") if line.endswith(VIOLATED)}
         for text in rows["premises"]
     ]
-    return {one: [one in those for those in found] for one in sorted(set().union(*found))}
+    for hatch, premise in zip(itertools.cycle(HATCHES), sorted(set().union(*found))):
+        where = [premise in those for those in found]
+        shade = {"visible": False} if all(where) else PREMISE | {"hatch": hatch}
+        words = f"premise violated {'at all values ' * all(where)}here: {premise}"
+        yield where, shade, Patch(**shade, label=_words(words, 64))
 
 
 class _Places:
@@ -225,8 +229,8 @@ class _Places:
         return (math.exp(low), math.exp(high)) if self.log else (low, high)
 
 
-def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
-    """What was measured against a key; handles of the legend."""
+def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> tuple[list[Any], float]:
+    """What was measured against a key; handles of the legend, and inches that the panel needs."""
     places = _Places(key, list(rows[key["key"]]))
     at = np.array([places.of(value) for value in rows[key["key"]]])
     if places.log:
@@ -245,29 +249,25 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
     edges = [places.between(place) for place in range(len(at))]
     for (left, right), (low, high) in zip(edges, limits, strict=True):
         ax.fill_between([left, right], max(low, bottom), min(high, top), **BAND)
-    bands = {_band(*one) for one in limits}
-    told = f" ({bands.pop()})" if len(bands) == 1 else ""
     handles: list[Any] = [_mark(marker="|", color=COLOURS["ink"], ms=9, label="95 % interval")]
-    handles.append(Patch(**BAND, label=f"band in which the claim holds{told}"))
+    handles.append(Patch(**BAND, label=_in_band(rows)))
     if len(others.columns):
-        handles.append(Line2D([], [], color=COLOURS["grey"], lw=0.9, label="baselines, see right"))
-    for hatch, (premise, where) in zip(itertools.cycle(HATCHES), _violated(rows).items()):
-        look = PREMISE | {"hatch": hatch}
-        at_all, kind = ("at all values ", {"visible": False}) if all(where) else ("", look)
-        handles.append(Patch(**kind, label=_words(f"premise violated {at_all}here: {premise}", 64)))
-        for left, right in itertools.compress(edges, where) if not all(where) else ():
-            ax.axvspan(left, right, **look, zorder=0.6)
+        handles.append(_mark(color=COLOURS["grey"], ls="-", lw=0.9, label="baselines, see right"))
+    for where, shade, handle in _premises(rows):
+        handles.append(handle)
+        for left, right in itertools.compress(edges, where):
+            ax.axvspan(left, right, **shade, zorder=0.6)
     ax.plot(at, ends[:, 0], color=COLOURS["ink"], alpha=0.4, zorder=2)
     for verdict, look in LOOKS.items():
         mine = (rows["verdict"] == verdict).to_numpy()
         height, errors = ends[mine, 0], np.abs(ends[mine, 1:].T - ends[mine, 0])
         if verdict == NOT_MEASURED:
             height = np.full_like(height, bottom + margin / 2)
-        style = {"fmt": look.marker, "color": look.colour, "ms": 7, "capsize": 3, "zorder": 3}
-        ax.errorbar(at[mine], height, errors, **style)
+        ax.errorbar(at[mine], height, errors, fmt=look.marker, color=look.colour, ms=7, capsize=3,
+                    zorder=3)  # fmt: skip
     ax.set_ylim(bottom, top)
     ax.set_xlim(edges[0][0], edges[-1][1])
-    _label(ax, at, others)
+    tall = _label(ax, at, others)
     ticks = places.taken[:: 1 + len(places.taken) // 12]
     ax.set_xticks([places.of(value) for value in ticks], [_told(value) for value in ticks])
     ax.xaxis.set_minor_locator(NullLocator())
@@ -277,17 +277,19 @@ def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
         line = ax.axvline(places.setting, color=COLOURS["ink"], ls=":", zorder=1)
         line.set_label(f"setting of the run: {_told(key['setting'])}")
         handles.append(line)
-    return handles
+    return handles, tall
 
 
-def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
-    """Draw the lines of baselines, each with its words at the right; none covers another."""
-    ends = sorted((others[name].dropna().iloc[-1], name) for name in others)
-    bottom, top = ax.get_ylim()
+def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> float:
+    """Draw the lines of baselines, each with its words at the right, none over another.
+
+    Returns the inches that the words take.
+    """
+    ends = sorted((one.dropna().iloc[-1], str(name)) for name, one in others.items())
+    (bottom, top), grey = ax.get_ylim(), COLOURS["grey"]
     texts = [_words(name, 30) for _, name in ends]
     lines = [text.count("\n") + 1 for text in texts]
-    tall = max(3, LINE * sum(lines))
-    ax.figure.set_figheight(ROOM + tall)
+    tall = max(LEAST, LINE * sum(lines))
     halves = [(top - bottom) / tall * LINE / 2 * one for one in lines]
     heights = [end for end, _ in ends]
     for order, sign, limit in ((1, 1, bottom), (-1, -1, top)):
@@ -296,49 +298,45 @@ def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
             heights[place] = limit = sign * max(sign * heights[place], sign * limit)
             limit += sign * halves[place]
     for place, (end, name) in enumerate(ends):
-        look = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHES[place % len(DASHES)]}
-        ax.plot(at, others[name], **look, zorder=1.5)
+        line = others[name].to_numpy()
+        ax.plot(at, line, color=grey, lw=0.9, ls=DASHES[place % len(DASHES)], zorder=1.5)
         to = (1.02, (heights[place] - bottom) / (top - bottom))
-        arrow = {"arrowstyle": "-", "lw": 0.5, "color": COLOURS["grey"], "relpos": (0, 0.5)}
-        last = at[others[name].last_valid_index()]
-        ax.annotate(texts[place], (last, end), to, textcoords="axes fraction", va="center",
-                    fontsize=8, color=COLOURS["grey"], arrowprops=arrow)  # fmt: skip
+        arrow = {"arrowstyle": "-", "lw": 0.5, "color": grey, "relpos": (0, 0.5)}
+        ax.annotate(texts[place], (at[np.isfinite(line)][-1], end), to, fontsize=8, color=grey,
+                    textcoords="axes fraction", va="center", arrowprops=arrow)  # fmt: skip
+    return tall
 
 
-def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
-    """What was measured over two keys; the handles of the legend."""
+def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> tuple[list[Any], float]:
+    """What was measured over two keys; as :func:`_line`."""
     across, up = (_Places(key, sorted(set(rows[key["key"]]))) for key in keys)
+    cells = [
+        (across.taken.index(x), up.taken.index(y))
+        for x, y in zip(*(rows[key["key"]] for key in keys), strict=True)
+    ]
     grid = np.full((len(up.taken), len(across.taken)), np.nan)
-    cells = []
-    for row in rows.to_dict("records"):
-        x, y = across.taken.index(row[keys[0]["key"]]), up.taken.index(row[keys[1]["key"]])
-        grid[y, x] = row["measured"]
-        cells.append((x, y, row))
+    for (x, y), value, verdict in zip(cells, rows["measured"], rows["verdict"], strict=True):
+        grid[y, x], look = value, LOOKS[verdict]
+        ax.plot(x, y, look.marker, color=look.colour, ms=9, mec=FILLS["white"], mew=0.8)
+        text = "" if math.isnan(value) else number(value)
+        ax.annotate(text, (x, y), (0, -15), textcoords="offset points", ha="center", va="center")
     image = ax.imshow(grid, origin="lower", aspect="auto", cmap="Greys", alpha=0.45)
     ax.figure.colorbar(image, ax=ax, label=_words(rows["quantity"].iloc[0], 52))
-    for x, y, row in cells:
-        look = LOOKS[row["verdict"]]
-        if row["premises_met"] == VIOLATED:
-            ax.add_patch(
-                Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, hatch="///", ec="#D98F78", lw=0)
-            )
-        ax.plot(x, y, look.marker, color=look.colour, ms=9)
-        text = "" if math.isnan(row["measured"]) else number(row["measured"])
-        ax.annotate(text, (x, y), (0, -15), textcoords="offset points", ha="center", va="center")
-    handles: list[Any] = []
+    handles: list[Any] = [Patch(visible=False, label=_in_band(rows))]
+    for where, shade, handle in _premises(rows):
+        handles.append(handle)
+        for x, y in itertools.compress(cells, where):
+            ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **shade | {"fc": "none"}))
     settings = [str(key["setting"]) for key in keys]
     names = [[str(value) for value in one.taken] for one in (across, up)]
     if all(one in known for one, known in zip(settings, names, strict=True)):
         x, y = (known.index(one) for one, known in zip(settings, names, strict=True))
-        ax.add_patch(
-            Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=COLOURS["ink"], ls=":", lw=2)
-        )
-        handles.append(Line2D([], [], color=COLOURS["ink"], ls=":", label="setting of the run"))
-    if (rows["premises_met"] == VIOLATED).any():
-        handles.append(Patch(fc="none", ec="#D98F78", hatch="///", label="a premise is violated"))
+        corner, ink = (x - 0.5, y - 0.5), COLOURS["ink"]
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=ink, ls=":", lw=2))
+        handles.append(_mark(color=ink, ls=":", label="setting of the run"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])
     ax.set_yticks(range(len(up.taken)), [_told(value) for value in up.taken])
     ax.set_xlabel(_axis_words(keys[0]))
     ax.set_ylabel(_axis_words(keys[1], 52))
-    return handles
+    return handles, LEAST
