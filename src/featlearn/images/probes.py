@@ -188,7 +188,9 @@ def nearest_neighbours(
     parts = []
     for start in range(0, len(features), chunk):
         similarity = functional.normalize(features[start : start + chunk].float(), dim=1) @ bank.T
-        votes = _votes(similarity, temperature)
+        votes = torch.ones_like(similarity)
+        if temperature is not None:  # at most 1: no overflow at low temperatures
+            votes = ((similarity - 1) / temperature).exp()
         ordered, _ = similarity.topk(max(neighbours), dim=1)
         parts.append(
             torch.stack(
@@ -199,12 +201,6 @@ def nearest_neighbours(
             )
         )
     return torch.cat(parts, 1)
-
-
-def _votes(similarity: Tensor, temperature: float | None) -> Tensor:
-    if temperature is None:
-        return torch.ones_like(similarity)
-    return ((similarity - 1) / temperature).exp()  # at most 1: no overflow at low temperatures
 
 
 def _nearest(similarity: Tensor, smallest: Tensor, k: int) -> Tensor:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from featlearn.core.checks import some
 from featlearn.core.config import load, merge, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.data.on_disk import Seen, hints, look, some
+from featlearn.images.data.on_disk import Seen, hints, look
 from featlearn.images.data.readers.common import shown
 from featlearn.images.data.readers.folder import EXTENSIONS
 from featlearn.images.train.plan import Plan, Training
