@@ -414,9 +414,6 @@ def _step(settings: Mapping[str, Any], key: str) -> Step:
     return kind(**parameters)
 
 
-# --------------------------------------------------------------------------- helpers
-
-
 def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:
     """Standard normal numbers made on the device from one whole number an image.
 

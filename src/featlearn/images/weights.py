@@ -277,9 +277,6 @@ def _shape(tensor: Tensor) -> str:
     return "x".join(map(str, tensor.shape)) or "one number"
 
 
-# --------------------------------------------------------------------------- positions
-
-
 def _fit_positions(found: Weights, encoder: VisionTransformer) -> None:
     """Bring ``pos_embed`` to the encoder's grid; fixed positions of another grid are dropped."""
     if "pos_embed" not in found or found["pos_embed"].shape == encoder.pos_embed.shape:

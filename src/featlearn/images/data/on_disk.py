@@ -210,9 +210,6 @@ def hints(found: Iterable[Seen]) -> list[str]:
     return told
 
 
-# --------------------------------------------------------------------------- on_disk
-
-
 def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
     """The ``data`` group as the readers get it: which split has which role is settled.
 

@@ -92,9 +92,6 @@ def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
         exchange.destroy_process_group()
 
 
-# --------------------------------------------------------------------------- state from the first
-
-
 def from_first(
     processes: Processes, found: tuple[dict[str, Tensor], str] | None, device: torch.device
 ) -> tuple[dict[str, Tensor], str] | None:
@@ -124,9 +121,6 @@ def from_first(
         exchange.broadcast(moved, src=0)
         tensors[name] = moved.cpu()
     return tensors, content["text"]
-
-
-# --------------------------------------------------------------------------- batch norm
 
 
 def running_statistics(module: nn.Module) -> list[Tensor]:

@@ -187,9 +187,6 @@ def _darker(colour: str) -> str:
     return "#" + "".join(f"{round(255 * 0.55 * value):02X}" for value in _rgb(colour))
 
 
-# ---------------------------------------------------------------------------------- alphabet
-
-
 @dataclass(frozen=True)
 class Part:
     """What a part looks like: a shape, a texture and two colours (``#RRGGBB``)."""
@@ -244,9 +241,6 @@ def _part(number: int, kind: str, shapes: list[str], hues: list[str], textures: 
         return Part(f"grey {texture} {shape}", shape, texture, colours)
     colours = (first, _darker(first)) if texture == "shaded" else COLOURS[hue]
     return Part(f"{hue} {texture} {shape}", shape, texture, colours)
-
-
-# ------------------------------------------------------------------------------------- stamps
 
 
 @dataclass(frozen=True)
