@@ -44,6 +44,7 @@ MODULES = [
     "universality",
     "transformers",
     "images",
+    "gpu",
     "detection",
     "probes",
     "eigencam",

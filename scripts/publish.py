@@ -2,6 +2,9 @@
 
     python scripts/publish.py desk tour-portable
     python scripts/publish.py --pages desk
+    python scripts/publish.py results/tour/sweeps/<keys>/<paper>/<claim>.png
+
+The last one copies a figure of a sweep and its table to ``results/published/sweeps/``.
 
 The front page of the repository tells what `desk` found, with pictures. With ``--pages`` nothing is
 copied: the pages of what is published are written anew, after a change of findings or templates.
@@ -25,12 +28,14 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_atomically
 from featlearn.core.publishing.ledger import FRONT
 from featlearn.core.publishing.markdown_pages import front
-from featlearn.core.publishing.publish import FINDINGS, publish, rewrite
+from featlearn.core.publishing.publish import FINDINGS, SWEEPS, publish, publish_sweep, rewrite
 
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("runs", nargs="+", metavar="run", help="folder below results/")
+    parser.add_argument(
+        "runs", nargs="+", metavar="run", help="folder below results/; or a figure of a sweep"
+    )
     parser.add_argument("--pages", action="store_true", help="only the pages of published runs")
     parser.add_argument(
         "--keep",
@@ -40,8 +45,12 @@ def main(words: list[str] | None = None) -> int:
     )
     options = parser.parse_args(words)
     try:
+        figures = [run for run in options.runs if run.endswith(".png")]
+        for figure in figures:
+            size = publish_sweep(Path(figure).resolve(), ROOT / APART / SWEEPS)
+            print(f"{APART}/{SWEEPS}: {size / 1e3:.0f} kB; add it to git")
         # the front one last: the reports of others show its verdicts
-        for run in sorted(options.runs, key=FRONT.__eq__):
+        for run in sorted({*options.runs} - {*figures}, key=lambda run: (run == FRONT, run)):
             if options.pages:
                 rewrite(ROOT, ROOT / APART / run)
                 print(f"{APART}/{run}: pages")
@@ -49,7 +58,7 @@ def main(words: list[str] | None = None) -> int:
             size = publish(ROOT, ROOT / "results" / run, ROOT / APART / run, options.keep)
             print(f"{APART}/{run}: {size / 1e6:.1f} MB; add it to git")
         # after all runs: with a changed README the checkout is not its commit any more
-        if (ROOT / APART / FRONT).is_dir():
+        if {*options.runs} - {*figures} and (ROOT / APART / FRONT).is_dir():
             readme = ROOT / "README.md"
             text = readme.read_text(encoding="utf-8")
             text = front(text, ROOT / APART / FRONT, f"{APART}/{FRONT}/", ROOT / FINDINGS)

@@ -250,7 +250,3 @@ class Slurm:
         lines = [line for line in told.splitlines() if line.startswith("JobId=")]
         jobs = [dict(word.partition("=")[::2] for word in line.split(" ")) for line in lines]
         return sorted(jobs, key=lambda job: int(job["JobId"]))
-
-    def jobs_of(self, name: str) -> list[dict[str, str]]:
-        """The jobs of a rule or a group."""
-        return [job for job in self.jobs() if job.get("Comment", "").startswith(f"rule_{name}")]

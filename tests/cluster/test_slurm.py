@@ -167,15 +167,13 @@ def lost_node(fresh, slurm):
     """The node on which a training stands is lost; then the training may go on."""
     before = len(slurm.jobs())
     paused = Paused(fresh().root)
-    run = paused.start_until(["mrp_pretrain"], PRETRAINED, *ON_SLURM, env=slurm.env, cores=MANY)
-    try:
+    with paused.start_until(
+        ["mrp_pretrain"], PRETRAINED, *ON_SLURM, env=slurm.env, cores=MANY
+    ) as run:
         node = slurm.jobs()[before]["NodeList"]
         slurm.lose_node(node)
         paused.go_on()
         told = run.wait()
-    except BaseException:
-        run.kill_all()
-        raise
     jobs = slurm.jobs()[before:]
     slurm.start_node(node)
     wait_for(slurm.ready, "the lost node did not come back")
@@ -208,14 +206,10 @@ def killed(fresh, slurm):
     before = len(slurm.jobs())
     paused = Paused(fresh().root)
     command = (DRAWN, PRETRAINED, *ON_SLURM)
-    run = paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY)
-    try:
+    with paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY) as run:
         wait_for(lambda: "  mrp_show_paper_items\n" in run.text, "the short job did not end")
         run.process.send_signal(signal.SIGKILL)
         first = run.wait()
-    except BaseException:
-        run.kill_all()
-        raise
     locks = paused.locks()
     number = next(
         job["JobId"] for job in slurm.jobs()[before:] if job["Comment"] == "rule_mrp_pretrain"
@@ -225,14 +219,10 @@ def killed(fresh, slurm):
         return next(job for job in slurm.jobs() if job["JobId"] == number)
 
     assert orphan()["JobState"] == "RUNNING"
-    run = paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY)
-    try:
+    with paused.start_until(["mrp_pretrain"], *command, env=slurm.env, cores=MANY) as run:
         wait_for(lambda: orphan()["JobState"] != "RUNNING", "the orphan went on")
         paused.go_on()
         again = run.wait()
-    except BaseException:
-        run.kill_all()
-        raise
     return Killed(paused, first, again, orphan(), locks)
 
 

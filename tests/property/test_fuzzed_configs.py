@@ -161,19 +161,11 @@ def test_any_change_of_a_config_is_taken_or_refused_in_words(user):
     stands_or_is_refused(user)
 
 
-# few cases of each section, as each goes through the checks of all papers: below are more
-@pytest.mark.parametrize("section", SECTIONS)
-@fuzzed(CASES // 13)
-@given(st.data())
-def test_any_change_of_a_section_is_taken_or_refused_in_words(section, data):
-    stands_or_is_refused(data.draw(changed((section,))))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("section", SECTIONS)
 @fuzzed(CASES)
 @given(st.data())
-def test_many_changes_of_a_section_are_taken_or_refused_in_words(section, data):
+def test_any_change_of_a_section_is_taken_or_refused_in_words(section, data):
     stands_or_is_refused(data.draw(changed((section,))))
 
 

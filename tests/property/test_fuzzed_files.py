@@ -72,68 +72,28 @@ ANSWERS = b"ImageId,PredictionString\none,n01 1 2 3 4\ntwo,n02 1 2 3 4\n"
 PICTURES = dict.fromkeys(("PNG", "JPEG", "TIFF", "WEBP", "BMP", "PPM"), "RGB") | {"GIF": "P"}
 #: Data sets: kind, split, sound files by name, and which of them is damaged.
 SETS: dict[str, tuple[str, str, dict[str, bytes], str]] = {
-    **{
-        kind.lower(): (
-            "folder",
-            "all",
-            {f"a/1.{kind.lower()}": picture(kind, mode), "b/2.png": picture()},
-            f"a/1.{kind.lower()}",
-        )
-        for kind, mode in PICTURES.items()
-    },
-    "parquet": ("parquet", "train", {"train.parquet": parquet()}, "train.parquet"),
-    "cifar10": (
-        "cifar10",
-        "test",
-        {"test_batch.bin": bytes(3073 * 2), "data_batch_1.bin": bytes(3073)},
-        "test_batch.bin",
-    ),
-    "stl10": (
-        "stl10",
-        "test",
-        {"test_X.bin": bytes(2 * 3 * 96 * 96), "test_y.bin": bytes([1, 2])},
-        "test_y.bin",
-    ),
-    "svhn": ("svhn", "test", {"test_32x32.mat": svhn()}, "test_32x32.mat"),
-    "mnist": (
-        "mnist",
-        "test",
-        {"t10k-images-idx3-ubyte": idx(2, 4, 4), "t10k-labels-idx1-ubyte": idx(2)},
-        "t10k-images-idx3-ubyte",
-    ),
-    "mnist-gz": (
-        "mnist",
-        "test",
-        {
-            "t10k-images-idx3-ubyte.gz": gzip.compress(idx(2, 4, 4), mtime=0),
-            "t10k-labels-idx1-ubyte": idx(2),
-        },
-        "t10k-images-idx3-ubyte.gz",
-    ),
-    **{
-        f"voc-{victim.rpartition('.')[2]}": (
-            "voc2007",
-            "test",
-            {
-                "ImageSets/Main/test.txt": b"one\n",
-                "Annotations/one.xml": NOTE,
-                "JPEGImages/one.jpg": picture("JPEG"),
-            },
-            victim,
-        )
-        for victim in ("Annotations/one.xml", "ImageSets/Main/test.txt")
-    },
-    "imagenet": (
-        "imagenet",
-        "val",
-        {
-            "val/one.JPEG": picture("JPEG"),
-            "val/two.JPEG": picture("JPEG"),
-            "LOC_val_solution.csv": ANSWERS,
-        },
-        "LOC_val_solution.csv",
-    ),
-}
+    kind.lower(): ("folder", "all", {f"a/1.{kind.lower()}": picture(kind, mode),
+                                     "b/2.png": picture()}, f"a/1.{kind.lower()}")
+    for kind, mode in PICTURES.items()
+}  # fmt: skip
+IMAGES, LABELS = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
+VOC = {"ImageSets/Main/test.txt": b"one\n", "Annotations/one.xml": NOTE,
+       "JPEGImages/one.jpg": picture("JPEG")}  # fmt: skip
+for kind, split, files, *victims in (
+    ("parquet", "train", {"train.parquet": parquet()}, "train.parquet"),
+    ("cifar10", "test", {"test_batch.bin": bytes(3073 * 2), "data_batch_1.bin": bytes(3073)},
+     "test_batch.bin"),
+    ("stl10", "test", {"test_X.bin": bytes(2 * 3 * 96 * 96), "test_y.bin": bytes([1, 2])},
+     "test_y.bin"),
+    ("svhn", "test", {"test_32x32.mat": svhn()}, "test_32x32.mat"),
+    ("mnist", "test", {IMAGES: idx(2, 4, 4), LABELS: idx(2)}, IMAGES),
+    ("mnist", "test", {f"{IMAGES}.gz": gzip.compress(idx(2, 4, 4), mtime=0), LABELS: idx(2)},
+     f"{IMAGES}.gz"),
+    ("voc2007", "test", VOC, "Annotations/one.xml", "ImageSets/Main/test.txt"),
+    ("imagenet", "val", {"val/one.JPEG": picture("JPEG"), "val/two.JPEG": picture("JPEG"),
+                         "LOC_val_solution.csv": ANSWERS}, "LOC_val_solution.csv"),
+):  # fmt: skip
+    SETS |= {f"{kind}-{victim}": (kind, split, files, victim) for victim in victims}
 
 
 def _tensors(path: Path) -> None:

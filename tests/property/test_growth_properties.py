@@ -1,6 +1,5 @@
 """What must hold of the closed forms and of the lottery sets whatever the numbers."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,29 +10,10 @@ from featlearn.mrp.kernels import lottery_sets, memberships
 from featlearn.mrp.model import Activation
 
 seeds = st.integers(0, 10_000)
-thetas = st.floats(0.05, 1.0)
 
 
 def draw(seed, *shape):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-@given(theta=thetas, z=st.floats(0.5, 2), q=st.integers(3, 6), kernels=st.integers(1, 5))
-def test_a_fixed_point_solves_its_equation_and_lies_above_the_limit(theta, z, q, kernels):
-    activation = Activation(q, 0.3)
-    a = forms.mae_fixed_point(theta, z, activation, kernels).item()
-    left = kernels * a * (a * z - (1 - 1 / q) * activation.varrho)
-    assert left == pytest.approx(theta * z, rel=1e-9)
-    assert a > (theta / kernels) ** 0.5
-
-
-@given(theta=thetas, q=st.integers(3, 6), seed=seeds)
-def test_the_fixed_point_on_data_lies_between_those_of_its_extremes(theta, q, seed):
-    z = 1 + draw(seed, 1, 6).abs().clamp_max(1) / 2
-    activation = Activation(q, 0.1)
-    found = forms.mae_fixed_point_on(z, theta, activation).item()
-    ends = [forms.mae_fixed_point(theta, end, activation).item() for end in (z.max(), z.min())]
-    assert ends[0] - 1e-9 <= found <= ends[1] + 1e-9
 
 
 @given(initial=st.floats(0.01, 0.05), factor=st.floats(1.01, 1.5), power=st.integers(2, 8))
@@ -42,12 +22,6 @@ def test_who_starts_nearer_arrives_earlier(initial, factor, power):
     start = torch.tensor([initial, initial * factor])
     far, near = (forms.hitting_time(own, 0.09, *law).item() for own in start)
     assert far > near > 0
-
-
-@given(theta=st.floats(0.05, 0.95), patches=st.integers(1, 4), q=st.integers(2, 6))
-def test_the_teacher_factor_of_the_paper_exceeds_the_critical_one(theta, patches, q):
-    tau = 1 + (1 - theta) / (patches * theta)
-    assert tau > forms.critical_teacher_factor(torch.tensor(theta), patches, q)
 
 
 @given(seed=seeds, small=st.floats(0.05, 1), more=st.floats(0, 1))

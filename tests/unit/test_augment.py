@@ -13,7 +13,6 @@ from featlearn.core.errors import ConfigError
 from featlearn.images import pixel_operations as ops
 from featlearn.images.augment import (
     ATTEMPTS,
-    STEPS,
     Augment,
     PadCrop,
     RandomErasing,
@@ -62,16 +61,11 @@ def one_by_one(function, batch, values) -> torch.Tensor:
     ],
 )
 def test_colours_are_torchvisions(ours, theirs, values):
-    batch = images()
+    pure = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5], [0, 0, 0], [1, 1, 0.0]])
+    batch = torch.cat([images(), pure[:, :, None, None].expand(-1, -1, 16, 16)])
+    values = [*values, *values]
     expected = one_by_one(theirs, batch, values)
     torch.testing.assert_close(ours(batch, torch.tensor(values)), expected, atol=1e-5, rtol=0)
-
-
-def test_hue_of_grey_and_pure_colours():
-    pure = torch.tensor([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5], [0, 0, 0], [1, 1, 0.0]])
-    batch = pure[:, :, None, None].expand(-1, -1, 4, 4)
-    expected = one_by_one(reference.adjust_hue, batch, [0.25] * 6)
-    torch.testing.assert_close(ops.hue(batch, torch.full((6,), 0.25)), expected)
 
 
 def test_grey_invert_and_autocontrast_are_torchvisions():
@@ -162,16 +156,6 @@ def test_shears_and_shifts_are_pillows(name, matrix):
 
 
 # ------------------------------------------------------------------------------------- the steps
-
-
-def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
-    batch = levels(40, 8)
-    top, left = torch.arange(40) % 5, torch.arange(40) // 8
-    padded = torch.nn.functional.pad(batch, (2,) * 4)
-    got = ops.shifted_windows(padded, top, left, 8)
-    for row in range(40):
-        t, x = int(top[row]), int(left[row])
-        assert got[row].equal(padded[row, :, t : t + 8, x : x + 8])
 
 
 def test_reflection_is_torchs():
@@ -266,16 +250,6 @@ def test_steps_and_views_have_random_numbers_of_their_own(preset):
     assert not augment(batch, draws(16, step=1)).equal(one)
 
 
-def test_results_are_deterministic_under_torchs_flag():
-    batch = levels(16, 24)
-    torch.use_deterministic_algorithms(True)
-    try:
-        for preset in PRESETS:
-            Augment({"preset": preset})(batch, draws(16))
-    finally:
-        torch.use_deterministic_algorithms(False)
-
-
 def test_sizes_of_the_result():
     batch = levels(4, 24)
     crop = Augment({"steps": [{"op": "random_resized_crop"}], "size": 16})
@@ -287,33 +261,17 @@ def test_sizes_of_the_result():
         Augment({"preset": "none", "size": 30})(batch, draws(4))
 
 
-def test_each_step_alone_and_jitter_orders_differ():
-    batch = levels(64, 16)
-    for op in STEPS:
-        augment = Augment({"steps": [{"op": op}], "size": 16})
-        assert augment(batch, draws(64)).isfinite().all()
-
-
 def test_wrong_settings_are_named():
-    with pytest.raises(ConfigError, match=r"augmentation\.preset: 'simsiam'"):
-        Augment({"preset": "simsiam"})
     with pytest.raises(ConfigError, match=r"augmentation\.steps\.0\.op: 'flop'"):
         Augment({"steps": [{"op": "flop"}]})
-    with pytest.raises(ConfigError, match=r"steps\.0\.prob: unknown key; expected one of p"):
-        Augment({"steps": [{"op": "flip", "prob": 1}]})
     settings = {"steps": [{"op": "flip"}, {"op": "blur", "sigma": [2, 1]}]}
     told = list(augmentation_faults(settings, "augmentation"))
     assert told == [
         "augmentation.steps.1.sigma must be two numbers above 0, the lower one first, got [2, 1]",
     ]
-
-
-def test_wrong_images_are_refused():
-    augment = Augment({"preset": "none"})
-    with pytest.raises(ValueError, match="expected uint8"):
-        augment(images(), draws(6))
-    with pytest.raises(ValueError, match="expected 5, as many as draws"):
-        augment(levels(6), draws(5))
+    for images_and_draws in ((images(), draws(6)), (levels(6), draws(5))):
+        with pytest.raises(ValueError, match="expected"):
+            Augment({"preset": "none"})(*images_and_draws)
 
 
 def test_statistics_of_channels_are_those_of_the_pixels():
@@ -370,6 +328,10 @@ def test_the_proportion_of_mixup_is_a_beta_number():
 
 def test_a_split_batch_mixes_as_a_whole_one():
     batch, targets = images(12), one_hot(12)
+    unmixed = mix(batch, targets, draws(12), mixup=0, cutmix=0)
+    torch.testing.assert_close(unmixed, (batch, targets))
+    odd = mix(batch[:5], targets[:5], draws(5))
+    torch.testing.assert_close((odd[0][4], odd[1][4]), (batch[4], targets[4]))
     whole = mix(batch, targets, draws(12))
     parts = [
         mix(batch[rows], targets[rows], draws(12, rows=rows))
@@ -379,19 +341,3 @@ def test_a_split_batch_mixes_as_a_whole_one():
         torch.testing.assert_close(torch.cat([part[index] for part in parts]), whole[index])
     with pytest.raises(ValueError, match="starts at 3; expected an even place"):
         mix(batch[3:], targets[3:], draws(12, rows=slice(3, 12)))
-
-
-def test_an_odd_one_out_and_no_mixing_at_all():
-    batch, targets = images(5), one_hot(5)
-    mixed, soft = mix(batch, targets, draws(5))
-    torch.testing.assert_close(mixed[4], batch[4])
-    torch.testing.assert_close(soft[4], targets[4])
-    same, hard = mix(batch, targets, draws(5), mixup=0, cutmix=0)
-    torch.testing.assert_close(same, batch)
-    torch.testing.assert_close(hard, targets)
-
-
-def test_mixing_keeps_channels_last():
-    batch = images(4).contiguous(memory_format=torch.channels_last)
-    mixed, _ = mix(batch, one_hot(4), draws(4))
-    assert mixed.is_contiguous(memory_format=torch.channels_last)

@@ -84,18 +84,6 @@ def test_a_block_at_a_time_is_all_at_once(monkeypatch):
     assert max(rows) == 7
 
 
-def test_products_of_three_solve_the_parity_of_three_and_the_quadratic_kernel_does_not():
-    data = sets(lambda n: signs(n, 8), lambda x: x[:, :3].prod(1), (300, 100, 500))
-    assert baselines.ridge([baselines.products(3)], data).test == 1
-    assert baselines.ridge([baselines.polynomial(2)], data).test < 0.65
-
-
-def test_the_quadratic_kernel_solves_the_xor_and_the_linear_one_does_not():
-    data = sets(lambda n: gaussian(n, 5), lambda x: (x[:, 0] * x[:, 1]).sign(), (300, 100, 500))
-    assert baselines.ridge([baselines.polynomial(2)], data).test > 0.8
-    assert abs(baselines.ridge([baselines.polynomial(1)], data).test - 0.5) < 0.1
-
-
 def test_validation_chooses_bandwidth_and_penalty():
     data = sets(lambda n: gaussian(n, 3), lambda x: (x[:, 0] * x[:, 1]).sign(), (300, 300, 500))
     flat, kernels = baselines.rbf(1e9), baselines.rbf_kernels(data[0].x)

@@ -6,7 +6,6 @@ from torch import nn
 from torch.nn.functional import avg_pool2d
 
 from featlearn.core.errors import ConfigError
-from featlearn.images.cam.eigencam import part_use
 from featlearn.images.encoders.base import Encoder
 from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
@@ -19,10 +18,8 @@ from featlearn.mrp.images.cams import (
     finer,
     look,
     measured,
-    own_masks,
     readings,
     trained_classifier,
-    use_values,
 )
 from featlearn.mrp.images.config import missing_files, state
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -146,18 +143,6 @@ def test_a_model_of_both_parts_stands_the_loss_of_either(experiment, tests):
         assert values(found, f"single_view_{view}")["accuracy"] == 1
 
 
-def test_masks_are_those_of_the_own_parts_in_their_order(tests):
-    multi = tests[0]
-    pictures = multi.pictures
-    rows = torch.arange(len(pictures.labels))[:, None]
-    wanted = pictures.part_masks()[rows, pictures.parts_of_class[pictures.labels]]
-    assert bool((own_masks(pictures, multi.parts) == wanted).all())
-    changed = (multi.without[0] != pictures.images).any(1)
-    assert bool(changed.any((1, 2)).all())
-    coverage = pictures.coverage()[rows, multi.parts][:, 0]
-    assert not bool((changed & (coverage == 0)).any())
-
-
 def test_a_look_gives_the_scores_of_the_plain_pass(experiment):
     classifier = Classifier(experiment.encoder("cnn"), 3, head_std=1.0).eval()
     images = experiment.test[0].images
@@ -182,15 +167,6 @@ def test_finer_maps_lie_where_they_say(times):
         inner = slice(times // 2, 4 * times - times // 2)
         middle = torch.arange(4.0 * times) * cell + (cell - 1) / 2
         torch.testing.assert_close(found[inner], middle[inner])
-
-
-def test_finer_maps_are_of_the_same_pass_where_the_layer_is_fine_enough(experiment):
-    classifier = Classifier(experiment.encoder("cnn"), 3, head_std=1.0).eval()
-    images = experiment.test[0].images[:4]
-    own, same, fine = (look(experiment, classifier, images, map_cell=c) for c in (None, 24, 1))
-    assert torch.equal(own.heat, same.heat)
-    assert not torch.equal(own.heat, fine.heat)
-    assert torch.equal(own.scores, fine.scores)
 
 
 # --------------------------------------------------------------------------- planted numbers
@@ -248,21 +224,6 @@ def test_agreement_of_maps_that_know_and_of_maps_that_do_not():
     assert agreement_values(hurting[:, :1], hurting[:, :1], labels) == {}
 
 
-def test_use_of_a_planted_map():
-    masks = torch.zeros(1, 2, 8, 8, dtype=torch.bool)
-    masks[:, 0, :2, :2] = masks[:, 1, 6:, 6:] = True
-    warm = 1.0 * masks[:, 0] + 0.6 * masks[:, 1]
-    told = use_values(part_use(warm, masks), masks)
-    assert told["hits"] == 2
-    assert told["all_hit"] == told["pointed"] == 1
-    assert told["heat_share"] == pytest.approx(1)
-    assert told["density"] == pytest.approx(8.0)
-    beside = torch.zeros(1, 8, 8)
-    beside[:, 4, 4] = 1
-    told = use_values(part_use(beside, masks), masks)
-    assert told == dict.fromkeys(told, 0.0)
-
-
 # --------------------------------------------------------------------------- weights and config
 
 
@@ -285,20 +246,12 @@ def test_weights_and_photographs_that_are_not_there_are_told_before_anything_is_
     ]
     photographs = {"folder": str(tmp_path / "a"), "weights_folder": str(tmp_path), "models": models}
     first, second = missing_files(photographs)
-    assert first == (
-        "eigencam.photographs.models.0.weights must be the name of a file in "
-        f"{tmp_path}, got 'mine.safetensors'"
-    )
-    assert "put deit_base.safetensors or deit_base.pth" in second
-    assert str(tmp_path) in second
+    assert "mine.safetensors" in first
+    assert "deit_base.safetensors" in second
     with pytest.raises(ConfigError, match=r"eigencam\.photographs\.folder: .*/a: no such folder"):
         state(photographs)
     assert (state({"folder": None}), list(missing_files({"folder": None}))) == (None, [])
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "1.png").write_bytes(b"one")
-    before = state(photographs)
-    (tmp_path / "a" / "2.png").write_bytes(b"two")
-    assert state(photographs) != before
     for name in ("mine", "deit_base"):
         (tmp_path / f"{name}.safetensors").touch()
     assert not list(missing_files(photographs))

@@ -2,13 +2,10 @@
 
 import json
 
-import numpy as np
 import pytest
 import torch
 
 from featlearn.core.errors import FeatlearnError
-from featlearn.icl import texts
-from featlearn.icl.experiments import language
 from featlearn.transformers import causal
 from featlearn.transformers.folder import load
 
@@ -33,23 +30,6 @@ def test_scores_in_batches_are_those_one_by_one(folder):
             logits = model(input_ids=tokens).logits[0].log_softmax(-1)
             own = sum(float(logits[k - 1, tokens[0, k]]) for k in range(after, tokens.shape[1]))
             assert float(found[row, column]) == pytest.approx(own, abs=1e-5)
-
-
-def test_figures_of_a_folder(folder):
-    model, tokenizer = load(folder)
-    random = np.random.default_rng(0)
-    made = [" ".join(random.choice(["good", "bad", "film"], 3)) for _ in range(12)]
-    own = texts.Texts(made, np.arange(12) % 2)
-    config = {"seeds": 2, "prompts": 3, "examples": 4, "shares": [0, 1], "batch_size": 4,
-              "shown": 2, "irrelevant": "Lucy has 12 apples ."}  # fmt: skip
-    words = ["negative", "positive"]
-    rows = list(language.accuracies(model, tokenizer, own, words, config, (0, "icl", "made")))
-    assert len(rows) == 4
-    assert all(0 <= row["value"] <= 1 for row in rows)
-    rows = list(language.attention(model, tokenizer, own, words, config, random))
-    assert len(rows) == 8
-    assert all(0 < row["value"] <= 2**0.5 for row in rows)
-    assert float(causal.last_attention(model, [2, 3, 4]).sum(-1)[0]) == pytest.approx(1, abs=1e-5)
 
 
 def test_refused_folders(folder, tmp_path):

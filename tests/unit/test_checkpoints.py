@@ -1,6 +1,5 @@
 """Interrupted anywhere, a training ends in the bytes of an undisturbed one."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,7 +8,6 @@ import textwrap
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 import torch
 from torch import nn
@@ -17,7 +15,7 @@ from torch import nn
 from featlearn.core import optimisers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_parquet
-from featlearn.core.loops import Checkpoint, Checkpoints, state_digest
+from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.core.provenance import SOURCE_ROOT
 from unit.tiny_training import TinyClassifier, same, train
 
@@ -53,7 +51,7 @@ def undisturbed():
 # ------------------------------------------------------------------------------- resume
 
 
-@pytest.mark.parametrize("after", range(1, 13))
+@pytest.mark.parametrize("after", [1, 2, 3, 7, 11, 12])
 def test_a_killed_training_ends_in_the_same_bytes(after, tmp_path, undisturbed):
     interrupted(tmp_path / "kept", after, **EVERY)
     assert equal_bytes(train(folder=tmp_path / "kept", **EVERY), undisturbed, tmp_path)
@@ -66,8 +64,7 @@ def test_a_killed_training_ends_in_the_same_bytes(after, tmp_path, undisturbed):
         {"optimiser": "lars", "learning_rate": 1.0},
         {"clip": 0.1, "accumulate": 2, "layer_decay": 0.5},
         {"precision": "bfloat16"},
-        {"channels_last": False, "warmup": 1, "drop_last": True},
-        {"record_every": 5},
+        {"channels_last": False, "warmup": 1, "drop_last": True, "record_every": 5},
     ],
 )
 def test_every_kind_of_training_is_resumed_to_the_byte(settings, tmp_path):
@@ -79,9 +76,12 @@ def test_every_kind_of_training_is_resumed_to_the_byte(settings, tmp_path):
 
 def test_a_resumed_training_makes_only_the_steps_that_are_left(tmp_path, capsys):
     interrupted(tmp_path, 7, **EVERY)
+    begun = tmp_path / f".{newest(tmp_path).name}.999999"  # by a process that was killed
+    begun.write_bytes(b"half")
     made = []
     train(folder=tmp_path, report=lambda step, see: made.append(step), **EVERY)
     assert made == list(range(7, 13))
+    assert not begun.exists()
     assert "goes on after step 6 of 12" in capsys.readouterr().err
 
 
@@ -97,12 +97,6 @@ def test_a_finished_training_is_not_trained_again(tmp_path, undisturbed):
 def test_how_often_a_checkpoint_is_written_changes_no_byte(seconds, tmp_path, undisturbed):
     found = train(folder=tmp_path / "kept", checkpoint_every={"seconds": seconds})
     assert equal_bytes(found, undisturbed, tmp_path)
-
-
-def test_checkpoints_of_seconds_are_taken_up_by_one_of_steps(tmp_path, capsys):
-    interrupted(tmp_path, 5, checkpoint_every={"seconds": 1e-9})
-    train(folder=tmp_path, **EVERY)
-    assert "goes on after step 4 of 12" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------- torn files
@@ -184,60 +178,30 @@ def test_a_kill_while_a_checkpoint_is_written_costs_no_more_than_that(
     assert not list(kept.glob(".*"))
 
 
-def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):
-    interrupted(tmp_path, 5, **EVERY)
-    begun = tmp_path / f".{newest(tmp_path).name}.999999"
-    begun.write_bytes(b"half")
-    train(folder=tmp_path, **EVERY)
-    assert not begun.exists()
-
-
 def test_only_the_last_two_checkpoints_stay(tmp_path):
     train(folder=tmp_path, **EVERY)
     steps = sorted(path.name.partition("-")[2] for path in tmp_path.iterdir())
     assert steps == [f"{step:09d}.{kind}" for step in (10, 12) for kind in ("json", "safetensors")]
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(FeatlearnError, match=r"file/.*safetensors: the checkpoint cannot be wri"):
-        train(folder=tmp_path / "file", **EVERY)
+def started(changed):
+    """Other weights, where no setting is changed."""
+    return TinyClassifier(seed=int(not changed))
 
 
-# ------------------------------------------------------------------------------- whose it is
-
-
-@pytest.mark.parametrize("changed", [{"learning_rate": 0.02}, {"epochs": 4}, {"count": 30}])
-def test_a_training_with_other_settings_or_images_starts_at_its_first_step(
+@pytest.mark.parametrize("changed", [{"learning_rate": 0.02}, {"epochs": 4}, {"count": 30}, {}])
+def test_a_training_with_other_settings_images_or_weights_starts_at_its_first_step(
     changed, tmp_path, capsys
 ):
     kept = tmp_path / "kept"
     interrupted(kept, 9, **EVERY)
     before = {path.name: path.read_bytes() for path in kept.iterdir()}
-    result = train(folder=kept, **EVERY, **changed)
+    result = train(started(changed), folder=kept, **EVERY, **changed)
     said = capsys.readouterr().err
     assert "belong to trainings with other settings" in said
     assert "goes on" not in said
-    assert equal_bytes(result, train(**EVERY, **changed), tmp_path)
+    assert equal_bytes(result, train(started(changed), **EVERY, **changed), tmp_path)
     assert before.items() <= {path.name: path.read_bytes() for path in kept.iterdir()}.items()
-
-
-def test_a_training_from_other_weights_starts_at_its_first_step(tmp_path, capsys):
-    interrupted(tmp_path, 9, **EVERY)
-    train(TinyClassifier(seed=1), folder=tmp_path, **EVERY)
-    assert "goes on" not in capsys.readouterr().err
-
-
-def test_a_digest_sees_names_numbers_kinds_and_shapes():
-    tensors = {"a": torch.arange(4.0), "b": torch.tensor(1.0, dtype=torch.bfloat16)}
-    others = [
-        {"c": tensors["a"], "b": tensors["b"]},
-        {**tensors, "a": torch.tensor([0.0, 1, 2, 4])},
-        {**tensors, "a": torch.arange(4.0).view(2, 2)},
-        {**tensors, "b": torch.tensor(1.0)},
-    ]
-    assert len({state_digest(each) for each in [tensors, *others]}) == 5
-    assert state_digest({**tensors, "a": torch.arange(4.0)}) == state_digest(tensors)
 
 
 # ------------------------------------------------------------------------------- what is in it
@@ -252,19 +216,6 @@ def test_tied_weights_and_scalars_come_back(tmp_path):
     assert (found.step, found.plain) == (5, {"names": ["x"], "value": 0.1 + 0.2})
     assert found.tensors.keys() == tensors.keys()
     assert all(torch.equal(found.tensors[name], tensors[name]) for name in tensors)
-
-
-def test_files_are_safetensors_and_json_that_others_can_read(tmp_path):
-    train(folder=tmp_path, **EVERY)
-    record = json.loads(newest(tmp_path).with_suffix(".json").read_bytes())
-    assert record["step"] == 12
-    assert record["identity"]["training"]["learning_rate"] == 0.01
-    header = newest(tmp_path).read_bytes()
-    names = json.loads(header[8 : 8 + int.from_bytes(header[:8], "little")])
-    assert "model/encoder.conv1.weight" in names
-    assert "optimiser/head.weight/exp_avg_sq" in names
-    assert not any("teacher" in name for name in names if name.startswith("optimiser"))
-    assert "model/teacher.weight" in names
 
 
 def test_the_state_of_an_optimiser_keeps_the_order_in_memory():
@@ -282,15 +233,6 @@ def test_the_state_of_an_optimiser_keeps_the_order_in_memory():
         again = other.state[module.weight][quantity]
         assert torch.equal(again, value)
         assert (again.stride(), again.dtype) == (value.stride(), value.dtype)
-
-
-def test_state_of_an_unknown_parameter_is_refused():
-    module = nn.Linear(2, 2)
-    optimiser = optimisers.build("sgd", [{"params": list(module.parameters())}])
-    with pytest.raises(FeatlearnError, match="'wieght/momentum_buffer' is no parameter"):
-        optimisers.load_state_tensors(
-            optimiser, module, {"wieght/momentum_buffer": torch.ones(2, 2)}
-        )
 
 
 def test_a_loss_that_is_not_finite_is_never_kept(tmp_path):
@@ -350,12 +292,6 @@ def test_without_a_folder_a_training_ends_at_once():
     assert made == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.usefixtures("undisturbed")
-def test_the_handler_is_put_back_after_a_good_end(tmp_path, job_like_handler):
-    train(folder=tmp_path)
-    assert signal.getsignal(signal.SIGTERM) is job_like_handler
-
-
 VICTIM = """
     import sys, time
     sys.path[:0] = {path!r}
@@ -393,24 +329,11 @@ def after_step_5(process: subprocess.Popen, act) -> int:
         process.stdout.close()
 
 
-@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.long)])
-def test_a_process_that_stands_still_for_a_while_goes_on(seconds, tmp_path, undisturbed):
-    def stop(process):
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
-        process.send_signal(signal.SIGCONT)
-
-    kept = tmp_path / "kept"
-    assert after_step_5(victim(kept), stop) > 0
-    assert equal_bytes(train(folder=kept, **EVERY), undisturbed, tmp_path)
-
-
 FAKED = sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
 
 
 @pytest.mark.skipif(not FAKED, reason="needs libfaketime (Debian: libfaketime)")
-@pytest.mark.parametrize("jump", ["-2d", "+400d", "-30y"])
+@pytest.mark.parametrize("jump", ["-2d", "+400d"])
 def test_a_clock_that_jumps_changes_no_byte(jump, tmp_path, undisturbed):
     clock = tmp_path / "clock"
     clock.write_text("+0\n")

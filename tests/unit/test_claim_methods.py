@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
+import json
 import math
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from featlearn.core import publish
 from featlearn.core.claim_methods import Claims, claim, of_module, premise
 from featlearn.core.claims import (
     COLUMNS,
@@ -120,40 +117,6 @@ def test_a_quotation_is_short_and_a_frame_that_is_none_is_named():
         ledger(list(made(own).values()), {"growth": GROWTH}, {})
 
 
-SOURCE = """
-class A(Claims):
-    def made(cls, config): ...
-    @claim("s", "q", id="fig-{n}-{arm}", each=[{"n": 1, "arm": "wide"}])
-    def of_arm(self): ...
-    @claim("s", "q")
-    def grows_as_printed(self): "never-a-claim"
-    @figure("never")
-    def drawn(self): ...
-"""
-
-
-def test_ids_are_known_without_an_import(tmp_path, monkeypatch):
-    assert list(publish._ids(ast.parse(SOURCE))) == ["fig-{n}-{arm}", "grows-as-printed"]
-    (tmp_path / "toy/analysis").mkdir(parents=True)
-    (tmp_path / "toy/analysis/one.py").write_text(SOURCE)
-    monkeypatch.setattr(publish, "PACKAGE", tmp_path)
-    publish._known.cache_clear()
-    for name in ("grows-as-printed", "digits-grows-as-printed", "fig-1-wide"):
-        assert publish.is_known(f"toy/{name}")
-    for name in ("never-a-claim", "fig-1-narrow", "drawn"):
-        assert not publish.is_known(f"toy/{name}")
-    publish._known.cache_clear()
-
-
-def test_no_analysis_module_imports_torch():
-    files = publish.PACKAGE.glob("*/analysis/*.py")
-    names = [".".join(("featlearn", *file.relative_to(publish.PACKAGE).with_suffix("").parts))
-             for file in files]  # fmt: skip
-    assert "featlearn.looped.analysis.learned" in names
-    told = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", told], check=False).returncode == 0
-
-
 class Lottery(Claims):
     paper, kind, premises = "toy", THEOREM, ("few_kernels",)
 
@@ -175,7 +138,11 @@ class Lottery(Claims):
         """
         return self.growth["value"] * self.config["purity"]
 
-    @claim("Theorem 9", "purity", low=0.9, premises=("many_anchors",))
+    def others(self):
+        """Purer by a tenth, and chance."""
+        return {"purer": self.growth["value"] + 0.1, "chance": self.config["chance"]}
+
+    @claim("Theorem 9", "purity", low=0.9, premises=("many_anchors",), baselines="others")
     def anchored(self):
         """With many anchors as well.
 
@@ -194,12 +161,16 @@ class Lottery(Claims):
     ],
 )
 def test_a_theorem_fails_only_with_its_premises_met(kernels, purity, verdict, met):
-    config = {"kernels": kernels, "classes": 10, "purity": purity}
+    config = {"kernels": kernels, "classes": 10, "purity": purity, "chance": 0.5}
     rows = ledger(list(Lottery(config, letter="k")), {"growth": GROWTH}, config)
     pure, anchored = rows.to_dict("records")
     assert (pure["verdict"], pure["premises_met"]) == (verdict, met)
     assert pure["premises"] == f"m <= sqrt(k): at most 3.16 needed, {kernels} used, {met}"
     assert anchored["premises"] == "K >= d: at least 3 needed, 3 used, met"
+    assert (pure["baselines"], json.loads(anchored["baselines"])) == (
+        "",
+        {"purer": 1.1, "chance": 0.5},
+    )
     assert anchored["verdict"] == (FAILS if verdict == OUTSIDE else verdict)
 
 

@@ -57,16 +57,3 @@ def test_what_is_printed_is_a_claim_of_the_paper(paper):
             if one.kind in (OBSERVATION, IDENTITY):
                 assert "printed" not in one.claim
                 assert not re.match("Figure|Table", one.source), one.claim
-
-
-def test_the_asymptotics_of_contrastive_are_no_excuse():
-    """What no computer reaches is told beside a verdict, and not in place of one."""
-    own = declared("contrastive")
-    assert not {
-        name
-        for name, claim in own.items()
-        if claim.out_of_reach and claim.out_of_reach(DESK["contrastive"])
-    }
-    told = {name for name, claim in own.items() if claim.asymptotic}
-    assert len(told) == 4
-    assert all(re.search(r"10\^6", own[name].asymptotic) for name in told)

@@ -44,12 +44,6 @@ def feature_axes(replicates, classes, dimension, views=1):
     return axes.view(1, classes, views, dimension).expand(replicates, -1, -1, -1).clone()
 
 
-def test_accuracy_is_the_share_of_samples_whose_class_scores_highest():
-    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [0.0, 3.0]]).view(1, 4, 1, 2)
-    y, one = torch.tensor([[0, 1, 1, 1]]), torch.eye(2)[None]
-    assert classification_descent(x, y, one, one, ACTIVATION).accuracy.tolist() == [0.75]
-
-
 def test_huge_scores_give_a_finite_loss():
     x, one = 1e4 * torch.eye(2).view(1, 2, 1, 2), torch.eye(2)[None]
     down = classification_descent(x, torch.tensor([[0, 0]]), one, one, ACTIVATION)
@@ -100,31 +94,14 @@ def test_the_trace_holds_the_start_the_steps_asked_for_and_the_end():
         assert found.trace["strength"].shape == (len(wanted), 2, 3, 1)
 
 
-def test_training_does_not_change_what_it_was_given():
-    given = random_problem()
-    kept = [tensor.clone() for tensor in given]
-    train_classifier(
-        *given, ACTIVATION, encoder_rate=0.1, head_rate=0.1, steps=3, features=feature_axes(2, 3, 5)
-    )
-    for tensor, before in zip(given, kept, strict=True):
-        assert torch.equal(tensor, before)
-
-
 def test_a_replicate_trains_as_if_it_were_alone():
     x, y, w, u = random_problem(replicates=3)
     features = feature_axes(3, 3, 5)
 
     def run(which):
-        return trained(
-            x[which],
-            y[which],
-            w[which],
-            u[which],
-            encoder_rate=0.05,
-            head_rate=0.2,
-            steps=10,
-            features=features[which],
-        )
+        given = [part[which] for part in (x, y, w, u)]
+        rates = {"encoder_rate": 0.05, "head_rate": 0.2}
+        return trained(*given, **rates, steps=10, features=features[which])
 
     together = run(slice(None))
     for r in range(3):

@@ -9,24 +9,11 @@ import time
 import pandas as pd
 import pytest
 
-from featlearn.command import COMMANDS, main, parser
+from featlearn.command import main
 from featlearn.command.flow import followed, settings_of, workflow
-from featlearn.core.config import load
-from featlearn.core.errors import ConfigError, FeatlearnError
+from featlearn.core.errors import ConfigError
 from featlearn.core.files import write_parquet
-from featlearn.own_images.command import estimate, fitting, steps_of, write_curves
-
-
-def test_help_shows_an_example_of_each_and_imports_nothing_heavy():
-    code = (
-        "import sys; from featlearn.command import parser; "
-        "print(parser().format_help()); print({'torch', 'pandas'} & set(sys.modules))"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.endswith("set()\n")
-    for name, command in parser()._subparsers._group_actions[0].choices.items():
-        assert f"    {name}" in told.stdout
-        assert f"example: featlearn {name} " in " ".join(command.format_help().split())
+from featlearn.own_images.command import fitting, write_curves
 
 
 def test_settings_lead_into_groups():
@@ -54,11 +41,8 @@ def test_an_epoch_has_steps_whatever_the_size_of_the_set(count, tmp_path):
         (["images", "nowhere"], "nowhere: no such folder"),
         (["run", "--configfile", "nowhere.yaml"], "nowhere.yaml: no such config file"),
         (["run", "mrp", "--set", "mrp.headline.replicates=0"], "replicates must be at least 1"),
-        (["run", "--set", "mrp.headline.learning_rat=1"], "learning_rat"),
-        (["run", "--set", "mrp.headline.data.patches=1"], "mrp.headline.data.patches must be"),
         (["run", "--scale", "nowhere"], "nowhere"),
         (["images", "file"], "file: a file; expected a folder with a folder a class in it"),
-        (["images", "empty"], "class folders with pictures: none; expected two or more"),
         (["images", "flat"], "flat: class folders with pictures: none, and 2 pictures outside of"),
         (["images", "one"], "one: class folders with pictures: rose; expected two or more, one a"),
         (["images", "two", "--set", "replicates=2"], "as in --set real_images.two.replicates=2"),
@@ -82,38 +66,6 @@ def test_what_is_refused_is_told_in_words(words, told, capsys, tmp_path, monkeyp
     said = capsys.readouterr().err
     assert said.startswith(f"featlearn {words[0]}: ")
     assert told in said
-
-
-def test_a_run_of_ones_own_is_verified_where_it_lies(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "results" / "mine").mkdir(parents=True)
-    assert main(["verify", "--scale", "mine", "--here"]) != 0
-    assert capfd.readouterr().err.startswith("results/mine: no artefact with a record")
-
-
-def complete(script, *words):
-    """What bash offers for the last of ``words``."""
-    told = subprocess.run(
-        ["bash", "-c", f"{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _featlearn; "
-         'printf "%s\\n" "${COMPREPLY[@]}"', "bash", *words],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return told.stdout.split()
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_completes(shell, capsys):
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-    if shell == "zsh":
-        assert "bashcompinit" in script
-        return
-    assert complete(script, "featlearn", "ver") == ["verify"]
-    assert complete(script, "featlearn", "") == list(COMMANDS)
-    assert complete(script, "featlearn", "images", "--rep") == ["--replicates"]
-    assert complete(script, "featlearn", "cam", "--o") == ["--out"]
-    assert complete(script, "featlearn", "nothing", "--") == []
 
 
 # --------------------------------------------------------------------------- exit codes and signals
@@ -196,21 +148,3 @@ def test_curves_are_written_by_tensorboards_own_writer(tmp_path):
     seen.Reload()
     assert sorted(seen.Tags()["scalars"]) == ["learning_rate", "loss"]
     assert [(one.step, one.value) for one in seen.Scalars("loss")] == [(2, 3.0), (4, 1.5)]
-
-
-def test_a_run_without_histories_has_no_curves(tmp_path):
-    pytest.importorskip("tensorboard")
-    with pytest.raises(FeatlearnError, match="no histories of trainings"):
-        write_curves(tmp_path, tmp_path / "tensorboard")
-
-
-def test_an_estimate_counts_all_steps_and_grows_with_them(tmp_path):
-    def settings(epochs):
-        own = fitting(tmp_path, 60, 32, 2)
-        own["encoder"] = {"small_resnet": {"widths": [4, 8]}}
-        own["pretraining"]["training"]["epochs"] = epochs
-        own["pretraining"]["objective"] = {"simmim": {"mask_size": 4}}
-        return load({"real_images": {"own": own}}, workflow())["real_images"]["own"]
-
-    assert steps_of(settings(30), 48) == (180, 400)
-    assert 12 < estimate(settings(1), 48, 2) < estimate(settings(3000), 48, 2)

@@ -53,11 +53,6 @@ def test_a_line_a_picture_and_names_that_a_terminal_would_obey_are_escaped(here,
         assert 0.5 <= float(probable) <= 1
 
 
-def test_files_whose_names_begin_with_a_dash_stand_behind_two(here, capsys):
-    assert main(["predict", "c.safetensors", "a.png", "--", "-b.png"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("./-b.png\t")
-
-
 @pytest.mark.parametrize("command", ["predict", "cam"])
 def test_what_is_no_picture_is_named_and_the_others_are_done(here, command, capsys):
     (here / "empty.jpg").touch()
@@ -98,15 +93,11 @@ def test_maps_of_two_files_of_one_name_and_of_a_very_long_one(here, capsys):
     [
         (["cam", "e.safetensors", "folder"], "folder: a folder; expected pictures"),
         (["predict", "c.safetensors", "none.png"], "none.png: no such file"),
-        (["cam", "none.safetensors", "a.png"], "none.safetensors: no such file"),
-        (["cam", "folder", "a.png"], "folder: a folder; expected a network that a run wrote"),
         (["cam", "a.png", "e.safetensors"], "a.png: expected a network that a run wrote, such as"),
-        (["predict", "torchvision:resnet18", "a.png"], "torchvision:resnet18: knows no classes"),
         (["predict", "e.safetensors", "a.png"], "e.safetensors: knows no classes"),
         (["export", "c.safetensors", "out.onnx"], "out.onnx: expected a name that ends in .pt2"),
         (["export", "c.safetensors", "nowhere/out.pt2"], "nowhere: no such folder"),
         (["cam", "e.safetensors", "a.png", "--out", "a.png"], "--out a.png: File exists; expected"),
-        (["cam", "e.safetensors", "a.png", "--out", "a.png/m"], "--out a.png/m: Not a directory;"),
         (["predict", "plain.safetensors", "a.png"], "does not say which network it is of"),
     ],
 )
@@ -193,23 +184,17 @@ def test_an_export_that_differs_is_not_kept_and_the_one_before_is(here, monkeypa
     assert not list(here.glob(".export-*"))
 
 
-# --------------------------------------------------------------------------- headers
-
-
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"image_size": 10**9}, "image_size"),
-        ({"image_size": "32"}, "image_size"),
         ({"classes": 7}, "classes"),
-        ({"classes": [1, 2]}, "classes"),
         ({"mean": [0.5]}, "mean or std"),
         ({"std": ["a", "b", "c"]}, "mean or std"),
         ({"std": [float("nan")] * 3}, "mean or std"),
         ({"encoder": "small_resnet"}, "encoder"),
         ({"encoder": {"kind": "vit", "depth": 10**9}}, "encoder.depth"),
         ({"encoder": {"kind": "small_resnet", "widths": [10**7]}}, "encoder.widths"),
-        ({"encoder": {"kind": "small_resnet", "widths": [8] * 10**5}}, "encoder.widths"),
         ({"encoder": {"kind": "os.system"}}, "expected one of"),
         ({"encoder": {"kind": "vit", "width": 192, "heads": 0}}, "not those of its header"),
         ({"encoder": {"kind": "vit", "width": 8192, "heads": 8, "depth": 200}}, "its header"),

@@ -1,89 +1,69 @@
 """The config: defaults, merging, and faults that name their key and what was expected."""
 
 import copy
-import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 
-from featlearn.core.checks import LETTERS, Checks
+from featlearn.core.checks import LETTERS
 from featlearn.core.config import (
     LINES,
     expand,
     faults,
     fill_defaults,
-    in_order,
     load,
     merge,
     read_schema,
     read_yaml,
-    refuse,
 )
 from featlearn.core.errors import ConfigError
 from featlearn.images.config import SceneDials, WorldDials
 from featlearn.mrp.images import config as image_config
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["scale", "steps", "data"],
-    "properties": {
-        "scale": {"type": "string"},
-        "run": {"type": "string", "pattern": "^[a-z]*$", "default": ""},
-        "papers": {"type": "array", "uniqueItems": True, "default": []},
-        "seed": {"type": "integer", "minimum": 0, "default": 0},
-        "device": {"enum": ["auto", "cpu", "cuda"], "default": "cpu"},
-        "steps": {"type": "integer", "minimum": 1, "maximum": 100},
-        "limit": {"type": ["integer", "null"], "default": None},
-        "data": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["patches", "sparsity"],
-            "properties": {
-                "patches": {"type": "integer", "minimum": 1},
-                "sparsity": {"type": "number"},
-                "noise": {"$ref": "#/$defs/rate", "default": 0.02},
-                "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-                "range": {"$ref": "#/$defs/range", "default": [1.0, 1.5]},
-                "flag": {"type": "boolean"},
-            },
-        },
-        "training": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "rate": {"type": "number", "default": 0.5},
-                "inner": {
-                    "type": "object",
-                    "properties": {"record_every": {"type": "integer", "default": 20}},
-                },
-                "factor": {"type": "number"},
-            },
-        },
-        "sets": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "required": ["size"],
-                "properties": {"size": {"type": "integer"}, "share": {"type": "number"}},
-            },
-        },
-        "bare": {"type": "object", "properties": {"needed": {"type": "number"}}},
-    },
-    "$defs": {
-        "rate": {"type": "number", "minimum": 0},
-        "range": {
-            "type": "array",
-            "items": {"type": "number"},
-            "minItems": 2,
-            "maxItems": 2,
-        },
-    },
-}
+SCHEMA = yaml.safe_load("""
+type: object
+additionalProperties: false
+required: [scale, steps, data]
+properties:
+  scale: { type: string }
+  run: { type: string, pattern: "^[a-z]*$", default: "" }
+  papers: { type: array, uniqueItems: true, default: [] }
+  seed: { type: integer, minimum: 0, default: 0 }
+  device: { enum: [auto, cpu, cuda], default: cpu }
+  steps: { type: integer, minimum: 1, maximum: 100 }
+  limit: { type: [integer, "null"], default: null }
+  data:
+    type: object
+    additionalProperties: false
+    required: [patches, sparsity]
+    properties:
+      patches: { type: integer, minimum: 1 }
+      sparsity: { type: number }
+      noise: { $ref: "#/$defs/rate", default: 0.02 }
+      share: { type: number, exclusiveMinimum: 0, exclusiveMaximum: 1 }
+      range: { $ref: "#/$defs/range", default: [1.0, 1.5] }
+      flag: { type: boolean }
+  training:
+    type: object
+    additionalProperties: false
+    properties:
+      rate: { type: number, default: 0.5 }
+      inner: { type: object, properties: { record_every: { type: integer, default: 20 } } }
+      factor: { type: number }
+  sets:
+    type: object
+    additionalProperties:
+      type: object
+      required: [size]
+      properties: { size: { type: integer }, share: { type: number } }
+  bare: { type: object, properties: { needed: { type: number } } }
+$defs:
+  rate: { type: number, minimum: 0 }
+  range: { type: array, items: { type: number }, minItems: 2, maxItems: 2 }
+""")
 
 
 def valid() -> dict:
@@ -92,9 +72,6 @@ def valid() -> dict:
 
 def found(change: dict) -> list[str]:
     return list(faults(merge(valid(), change), SCHEMA))
-
-
-# ------------------------------------------------------------------------------- merging
 
 
 def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
@@ -108,20 +85,6 @@ def test_a_change_replaces_single_keys_and_keeps_the_rest_of_a_group():
         "new": {"k": 1},
     }
     assert (base, change) == kept
-
-
-def test_a_group_can_replace_a_value_and_a_value_a_group():
-    assert merge({"a": 1, "b": {"c": 2}}, {"a": {"x": 1}, "b": None}) == {"a": {"x": 1}, "b": None}
-
-
-def test_equal_configs_print_alike_whatever_the_order_of_their_keys():
-    one = in_order({"b": 1, "a": {"d": [{"y": 1, "x": 2}], "c": 3}})
-    assert list(one) == ["a", "b"]
-    assert list(one["a"]) == ["c", "d"]
-    assert list(one["a"]["d"][0]) == ["x", "y"]
-
-
-# ------------------------------------------------------------------------------- defaults
 
 
 def test_absent_keys_get_their_defaults_and_given_ones_stay():
@@ -142,38 +105,6 @@ def test_absent_keys_get_their_defaults_and_given_ones_stay():
     assert given == kept
 
 
-def test_groups_under_free_keys_are_filled_each():
-    group = {"type": "object", "properties": {"size": {"$ref": "#/$defs/size", "default": 64}}}
-    schema = {
-        "type": "object",
-        "default": {},
-        "properties": {"named": {"type": "integer", "default": 1}},
-        "additionalProperties": group,
-        "$defs": {"size": {"type": "integer"}},
-    }
-    given = {"one": {}, "two": {"size": 8}, "three": 5}
-    filled = fill_defaults(given, schema, schema)
-    assert filled == {"named": 1, "one": {"size": 64}, "two": {"size": 8}, "three": 5}
-    assert given == {"one": {}, "two": {"size": 8}, "three": 5}
-    assert fill_defaults({}, {"properties": {"free": schema}}, schema) == {"free": {"named": 1}}
-
-
-def test_an_absent_group_is_made_of_its_defaults_and_one_without_any_is_not():
-    filled = fill_defaults(valid(), SCHEMA, SCHEMA)
-    assert filled["training"] == {"rate": 0.5, "inner": {"record_every": 20}}
-    assert "bare" not in filled
-
-
-def test_a_group_that_is_no_group_is_left_for_the_checks():
-    filled = fill_defaults({**valid(), "training": 3}, SCHEMA, SCHEMA)
-    assert filled["training"] == 3
-    assert list(faults(filled, SCHEMA)) == ["training must be a group of keys, got 3"]
-
-
-def test_a_default_stands_the_checks():
-    assert list(faults(fill_defaults(valid(), SCHEMA, SCHEMA), SCHEMA)) == []
-
-
 # ------------------------------------------------------------------------------- faults
 
 
@@ -187,28 +118,21 @@ def test_a_default_stands_the_checks():
             "data.zzz: unknown key; expected one of patches, sparsity, noise, share, range, flag",
         ),
         ({"steps": "ten"}, "steps must be a whole number, got 'ten'"),
-        ({"steps": 1.5}, "steps must be a whole number, got 1.5"),
         ({"steps": True}, "steps must be a whole number, got True"),
-        ({"steps": None}, "steps must be a whole number, got None"),
         ({"limit": "none"}, "limit must be a whole number or nothing, got 'none'"),
         (
             {"data": {"noise": "5e-4"}},
             "data.noise must be a finite number, got '5e-4' "
             "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
         ),
-        ({"data": {"noise": "low"}}, "data.noise must be a finite number, got 'low'"),
-        ({"data": {"flag": "5"}}, "data.flag must be true or false, got '5'"),
-        ({"data": {"range": 3}}, "data.range must be a list, got 3"),
-        ({"scale": 3}, "scale must be text, got 3"),
+        ({"data": {"noise": float("nan")}}, "data.noise must be a finite number, got nan"),
         ({"data": 3}, "data must be a group of keys, got 3"),
-        ({"data": None}, "data must be a group of keys, got None"),
         ({"steps": 0}, "steps must be at least 1, got 0"),
         ({"steps": 101}, "steps must be at most 100, got 101"),
         ({"data": {"noise": -0.1}}, "data.noise must be at least 0, got -0.1"),
         ({"data": {"share": 0}}, "data.share must be more than 0, got 0"),
         ({"data": {"share": 1}}, "data.share must be less than 1, got 1"),
         ({"device": "gpu"}, "device must be one of auto, cpu, cuda, got 'gpu'"),
-        ({"data": {"range": [1]}}, "data.range must have at least 2 entries, got 1"),
         ({"data": {"range": [1, 2, 3]}}, "data.range must have at most 2 entries, got 3"),
         ({"data": {"range": [1, "b"]}}, "data.range.1 must be a finite number, got 'b'"),
         ({"run": "A b"}, "run must be ^[a-z]*$, got 'A b'"),
@@ -218,42 +142,13 @@ def test_a_fault_names_its_key_its_value_and_what_was_expected(change, line):
     assert found(change) == [line]
 
 
-@pytest.mark.parametrize(
-    ("gone", "line"),
-    [(("steps",), "steps: missing"), (("data", "patches"), "data.patches: missing")],
-)
-def test_a_missing_key_is_named(gone, line):
-    config = valid()
-    group = config
-    for part in gone[:-1]:
-        group = group[part]
-    del group[gone[-1]]
-    assert list(faults(config, SCHEMA)) == [line]
-
-
-def test_several_missing_keys_are_named_once_each():
-    assert sorted(faults({"scale": "desk", "data": {}}, SCHEMA)) == [
+def test_all_faults_are_told_and_missing_keys_are_named_once_each():
+    assert sorted(faults({"scale": "desk", "data": {"noise": -1}}, SCHEMA)) == [
+        "data.noise must be at least 0, got -1",
         "data.patches: missing",
         "data.sparsity: missing",
         "steps: missing",
     ]
-
-
-def test_all_faults_are_told_at_once():
-    change = {"steps": 0, "device": "gpu", "data": {"noise": -1, "patchs": 2, "flags": True}}
-    assert sorted(re.split("[: ]", line)[0] for line in found(change)) == [
-        "data.flags",
-        "data.noise",
-        "data.patchs",
-        "device",
-        "steps",
-    ]
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_number_that_is_not_finite_is_a_fault(value):
-    (line,) = found({"data": {"noise": value}})
-    assert line.startswith("data.noise must be ")
 
 
 def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
@@ -261,14 +156,6 @@ def test_a_whole_number_written_with_a_point_does_not_stay_a_float():
     config = merge(valid(), {"steps": 10.0})
     filled = fill_defaults(config, SCHEMA, SCHEMA)
     assert list(faults(filled, SCHEMA)) or isinstance(filled["steps"], int)
-
-
-def test_refusing_lists_every_fault_and_no_fault_is_no_error():
-    refuse([])
-    with pytest.raises(ConfigError) as caught:
-        refuse(iter(["a must be 2, got 1", "b: missing"]))
-    assert str(caught.value).splitlines()[1:] == ["  a must be 2, got 1", "  b: missing"]
-    assert isinstance(caught.value, ValueError)
 
 
 # ------------------------------------------------------------------------------- loading
@@ -298,19 +185,8 @@ def test_the_users_values_win_over_the_scale_and_the_scale_over_the_defaults(roo
     config = load({"scale": "smoke", "data": {"sparsity": 2.5}}, root)
     assert config["steps"] == 5
     assert config["data"] == {"noise": 0.02, "patches": 5, "range": [1.0, 1.5], "sparsity": 2.5}
-    assert config["seed"] == 0
-
-
-def test_a_run_is_named_after_its_scale_unless_it_has_a_name(root):
-    assert load({"scale": "desk"}, root)["results"] == "results/desk"
-    named = load({"scale": "desk", "run": "mine"}, root)
-    assert (named["run"], named["results"]) == ("mine", "results/mine")
-
-
-def test_the_order_of_the_users_keys_does_not_matter(root):
-    one = load({"scale": "desk", "seed": 3, "device": "cpu"}, root)
-    two = load({"device": "cpu", "seed": 3, "scale": "desk"}, root)
-    assert list(one) == list(two) == sorted(one)
+    assert (config["seed"], config["results"]) == (0, "results/smoke")
+    assert load({"scale": "desk", "run": "mine", "limit": None}, root)["results"] == "results/mine"
 
 
 def test_a_scale_states_what_differs_from_desk_or_from_the_scale_it_is_based_on(root):
@@ -320,7 +196,7 @@ def test_a_scale_states_what_differs_from_desk_or_from_the_scale_it_is_based_on(
     assert load(tiny | {"scale": "tiny"}, root) == config  # as --configfile
 
 
-@pytest.mark.parametrize("name", ["huge", "tiny", None, ["desk"]])
+@pytest.mark.parametrize("name", ["huge", "tiny", None])
 def test_a_scale_based_on_none_that_there_is_or_on_itself_is_refused(root, name):
     scale_file(root, "tiny", based_on=name)
     with pytest.raises(ConfigError, match=r"tiny\.yaml: based_on must be one of desk, smoke, got"):
@@ -339,17 +215,10 @@ def test_nothing_takes_away_what_a_lower_layer_has(root):
     assert again["training"]["factor"] == 5.0
 
 
-def test_nothing_stays_a_value_where_it_is_one(root):
-    assert load({"scale": "desk"}, root)["limit"] == 7
-    assert load({"scale": "desk", "limit": None}, root)["limit"] is None
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"steps": None}, "steps must be a whole number, got None"),
-        ({"data": {"patches": None}}, "data.patches must be a whole number, got None"),
-        ({"sets": {"one": {"size": None}}}, "sets.one.size must be a whole number, got None"),
         ({"sets": {"three": None}}, "sets.three must be a group of keys, got None"),
         ({"data": {"pathces": None}}, "data.pathces: unknown key; did you mean 'patches'?"),
     ],
@@ -360,17 +229,10 @@ def test_what_must_be_there_or_is_not_there_cannot_be_taken_away(root, change, t
     assert str(caught.value).splitlines()[1:] == [f"  {told}"]
 
 
-@pytest.mark.parametrize("scale", ["huge", None, 3, ["desk"]])
+@pytest.mark.parametrize("scale", ["huge", None, ["desk"]])
 def test_an_unknown_scale_is_refused_with_the_ones_there_are(root, scale):
     with pytest.raises(ConfigError, match=r"^scale must be one of desk, smoke, got"):
         load({"scale": scale}, root)
-
-
-def test_a_wrong_value_is_refused_when_loading(root):
-    with pytest.raises(ConfigError) as caught:
-        load({"scale": "desk", "steps": "many", "sedd": 1}, root)
-    assert "steps must be a whole number, got 'many'" in str(caught.value)
-    assert "sedd: unknown key; did you mean 'seed'?" in str(caught.value)
 
 
 # ------------------------------------------------------------------------------- papers
@@ -392,12 +254,8 @@ def papers(root):
 SECTIONS = {name: {"size": 1} for name in ("alpha", "beta", "pictures")}
 
 
-def test_a_paper_is_found_by_its_schema_and_stands_in_its_place(papers):
-    assert load(SECTIONS, papers)["papers"] == ["beta", "alpha"]
-    assert load(SECTIONS | {"papers": ["alpha", "beta"]}, papers)["papers"] == ["beta", "alpha"]
-
-
 def test_only_the_sections_of_the_papers_of_the_run_must_be_there(papers):
+    assert load(SECTIONS, papers)["papers"] == ["beta", "alpha"]
     config = load({"papers": ["alpha"], "alpha": {"size": 1}}, papers)
     assert (config["papers"], "beta" in config) == (["alpha"], False)
     with pytest.raises(ConfigError) as caught:
@@ -405,17 +263,10 @@ def test_only_the_sections_of_the_papers_of_the_run_must_be_there(papers):
     assert str(caught.value).splitlines()[1:] == ["  beta: missing", "  pictures: missing"]
 
 
-def test_a_section_that_is_there_is_checked_whether_its_paper_is_in_the_run_or_not(papers):
-    with pytest.raises(ConfigError, match=r"pictures\.size must be a whole number, got 'big'"):
-        load(SECTIONS | {"papers": ["alpha"], "pictures": {"size": "big"}}, papers)
-
-
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
         (["gamma"], "papers.0 must be one of beta, alpha, got 'gamma'"),
-        (["pictures"], "papers.0 must be one of beta, alpha, got 'pictures'"),
-        ("alpha", "papers must be a list, got 'alpha'"),
         (
             ["alpha", "alpha"],
             "papers must be a list of entries that differ, got ['alpha', 'alpha']",
@@ -450,19 +301,6 @@ def test_a_file_of_definitions_alone_is_shared_and_no_section(papers):
     with pytest.raises(ConfigError) as caught:
         load(SECTIONS | {"alpha": {"size": 4}, "beta": {"size": 5}}, papers)
     assert str(caught.value).count("must be at most 3") == 2
-
-
-def test_a_papers_schema_uses_its_own_definitions_and_the_shared_ones():
-    folder = Path(__file__).parents[2] / "workflow" / "schemas"
-    read = {file.name.split(".")[0]: read_yaml(file) for file in folder.glob("*.schema.yaml")}
-    paper = {name: schema.get("paper", name) for name, schema in read.items()}
-    for name, schema in read.items():
-        own = [read[other].get("$defs", {}) for other in read if paper[other] == paper[name]]
-        known = set(read["shared"]["$defs"]).union(*own)
-        short = {key: expand(one) for key, one in schema.get("$defs", {}).items()}
-        assert set(re.findall(r"#/\$defs/(\w+)", str([schema, expand(schema), short]))) <= known, (
-            name
-        )
 
 
 @pytest.mark.parametrize(
@@ -508,37 +346,6 @@ size: { type: integer, optional: true, default: 3 }
         load({"papers": ["alpha"], "alpha": {"mixed": {"a": None}}}, papers)
 
 
-def test_checks_name_the_key_what_it_must_be_and_the_value():
-    check = Checks("toy", {"a": [3, 5], "b": 4, "some.name": {"c": 6}, "empty": {}})
-    assert check.less("b", "some.name.c")
-    assert not check.most("a", "b")
-    assert not check.more("a", "b", "or it fails")
-    assert not check.multiple("some.name.c", "b")
-    assert not check.one_of("b", "a")
-    assert not check.holds("empty", "x", why="which a figure shows")
-    assert not check("b", False, "even so", "a text")
-    assert check.faults == [
-        "toy.a must be at most b (4), got 5",
-        "toy.a must be more than b (4): or it fails, got 3",
-        "toy.some.name.c must be a multiple of b (4), got 6",
-        "toy.b must be one of a (3, 5), got 4",
-        "toy.empty must be a group with x, which a figure shows, got []",
-        "toy.b must be even so, got a text",
-    ]
-
-
-def test_a_schema_whose_paper_has_no_package_is_named(papers):
-    (papers / "src" / "featlearn" / "alpha").rmdir()
-    with pytest.raises(ConfigError, match=r"alpha: a paper alpha has .* a package .*alpha;"):
-        load(SECTIONS, papers)
-
-
-def test_a_section_of_a_paper_that_is_none_is_named(papers):
-    (papers / "workflow" / "schemas" / "pictures.schema.yaml").write_text("paper: gamma")
-    with pytest.raises(ConfigError, match=r"pictures: a paper gamma has a gamma\.schema\.yaml"):
-        load(SECTIONS, papers)
-
-
 @pytest.mark.parametrize(
     "content", [b"a: [1, 2", b"a: !!python/object/apply:os.getcwd []", b"\xff\xfe: 1"]
 )
@@ -548,25 +355,20 @@ def test_a_file_that_is_no_plain_yaml_is_named(tmp_path, content):
         read_yaml(tmp_path / "broken.yaml")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"absent\.yaml: cannot be read"):
-        read_yaml(tmp_path / "absent.yaml")
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"seed": 10**30}, "seed must be at most 9223372036854775807, got 1000000000000000000000"),
         ({"mrp": {"headline": {"replicates": 10_000}}}, "replicates must be at most 1000, got 100"),
         ({"mrp": {"headline": {"supervised": {"steps": 10**30}}}}, "must be at most 1000000000"),
-        ({"mrp": {"headline": {"network": {"theta": -1e300}}}}, "network.theta"),
         ({"images": {"world": {"image_size": 100_000}}}, "must be at most 4096, got 100000"),
         ({"images": {"comparison": {"labels": list(range(1, 2002))}}}, "1000 entries, got 2001"),
+        ({"gradient_features": {"structure": {"structured": 0.0}}}, "must be more than 0, got 0.0"),
+        ({"gradient_features": {"frozen": {"scan": {"dimensions": [2, 10]}}}}, "at least 3, got 2"),
+        ({"gradient_features": {"cones": {"sure": {"ratios": [1.0, 20.0]}}}}, "at most 14, got 2"),
         ({"run": "x" * 300}, "must be a folder name of at most 64 letters"),
         ({"run": "published"}, "and not published"),
-        ({"papers": None}, "papers must be a list, got None"),
         ({"real_images": {"x" * 250: {}}}, "must be names of at most 64 letters"),
-        ({"images": {"world": {"image_size": "64"}}}, "write it without quotes"),
         ({f"key {number}": 1 for number in range(300)}, "and 261 more"),
         ({"x\x1b[31m\u200b": 1}, "'x\\x1b[31m\\u200b': unknown key"),
     ],

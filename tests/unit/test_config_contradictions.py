@@ -50,11 +50,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("algorithm.data.patches", 7, "an even number"),
         ("phases.data.feature_patches", 16, "so few that some of the 16 patches hold noise, and"),
         ("oracles.data.strengths", [1.0, 2.0], "two with the strong feature first"),
-        (
-            "starts.cases.frequency.strong_share",
-            0.2,
-            "starts.cases.frequency.strengths must be two with the strong feature first",
-        ),
+        ("starts.cases.frequency.strong_share", 0.2, "starts.cases.frequency.strengths must be "),
         ("algorithm.training.record_every", 7, "a divisor of steps"),
         ("algorithm.variants.frozen.head_rate", 0.1, "0"),
         ("phases.dimensions", [1000, 100], "a rising list"),
@@ -63,11 +59,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("neurons.mnist.pictures.classes", ["0"], "the names of 2 classes"),
         ("neurons.mnist.pictures.classes", ["0", "0"], "a list with each name once"),
         ("neurons.svhn.shown", [3, 10], "a list of 0, the start, and later steps"),
-        (
-            "neurons.svhn.pictures.data.kind",
-            "mnist",
-            "neurons.svhn.pictures.data.path must be the folder (or file) that",
-        ),
+        ("neurons.svhn.pictures.data.kind", "mnist", "neurons.svhn.pictures.data.path must be "),
         ("filters.shown", [0, 3], "a list with 20, the start and the last epoch"),
         ("filters.shown", [0, 20, 30], "at most filters.epochs (20)"),
         ("filters.batch_size", 200, "filters.epochs must be so many that there are 30 steps,"),
@@ -139,11 +131,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("opponents.judged.noise", 3.0, "one of opponents.noises (1.0, 2.0)"),
         ("opponents.judged.dimension", 20.5, "one of opponents.dimensions (10, 20)"),
         ("learning.laws.parity.block", 4, "an odd number, or labels are no signs"),
-        (
-            "appendix.alternative.dimensions",
-            [9, 10],
-            "appendix.alternative.dimension must be an odd number",
-        ),
+        ("appendix.alternative.dimensions", [9, 10], "appendix.alternative.dimension must be an"),
         ("appendix.fixed.blocks", [4], "a list of odd numbers"),
         ("frozen.uniform_parity.two.dimension", 20, "an odd number"),
         ("frozen.uniform_parity.four.block", 3, "an even number (Assumption B.53)"),
@@ -172,11 +160,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("scaling.sizes.0.atoms", 1024, "scaling.sizes.0.dimension must be at least 2048"),
         ("scaling.sizes.0.arms", ["masked"], "scaling.sizes must be two or more that are trained"),
         ("identities.wide.dimensions", [64, 32], "two or more that rise"),
-        (
-            "identities.wide.atoms",
-            64,
-            "identities.wide.dimensions.0.dimension must be at least 128",
-        ),
+        ("identities.wide.atoms", 64, "identities.wide.dimensions.0.dimension must be at least"),
         ("ablations.arms.spiky", GONE, "ablations.arms must be a group with spiky, which claims"),
         ("images.shapes.shapes.glyph_size", [10, 40], "two sides, the smaller one first, at most"),
         ("images.shapes.figures.fig_1", "cnm", "one of encoders (normed)"),
@@ -238,11 +222,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("small.sizes.large.width", 33, "a multiple of small.sizes.large.heads (4)"),
         ("small.shown", 1000000, "at most small.prompts (1000)"),
         ("language.models", {"base": {"7B": "nowhere/llama"}}, "given with language.texts, or"),
-        (
-            "language.texts",
-            {"sst": {"file": "nowhere.jsonl"}},
-            "language.texts.sst.file must be a file of JSONL or Parquet with text and label",
-        ),
+        ("language.texts", {"sst": {"file": "nowhere.jsonl"}}, "language.texts.sst.file must be "),
     ],
     "nuclear": [
         ("theory.rank.r", 10, "less than theory.rank.d (10)"),
@@ -288,21 +268,9 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
             [{"name": "one", "data": {"path": "x"}}],
             "pictures.sets.0.data.kind must be one of cifar10",
         ),
-        (
-            "foundation.models",
-            encoder(kind="resnet18"),
-            "foundation.models.m.weights must be a file, or library:name",
-        ),
-        (
-            "foundation.models",
-            encoder(kind="text"),
-            "foundation.models.m.weights must be a folder of the library transformers",
-        ),
-        (
-            "foundation.models",
-            encoder(kind="timm"),
-            "foundation.models.m.encoder must be the kind timm and the name of a network of it",
-        ),
+        ("foundation.models", encoder(kind="resnet18"), "foundation.models.m.weights must be a"),
+        ("foundation.models", encoder(kind="text"), "foundation.models.m.weights must be a"),
+        ("foundation.models", encoder(kind="timm"), "foundation.models.m.encoder must be the"),
     ],
     "gemfilter": [
         ("wired.kept", 16, "more than wired.window (16)"),
@@ -347,6 +315,14 @@ def faults(section: str, config: dict[str, Any]) -> list[str]:
     if section == "eigencam":
         return image_config.cam_faults(config)
     return import_module(f"featlearn.{section}.config").faults(config[section])
+
+
+def test_values_at_the_edge_of_what_is_possible_are_valid():
+    config = copy.deepcopy(loaded("desk"))
+    own = config["mrp"]["headline"]
+    own["data"] |= {"patches": 20, "dimension": 20, "sparsity": 10, "main_strength": [1.0, 1.0]}
+    own["pretraining"]["record_every"] = own["pretraining"]["max_steps"]
+    assert faults("mrp", config) == []
 
 
 @pytest.mark.parametrize(

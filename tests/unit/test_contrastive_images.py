@@ -10,8 +10,8 @@ import torch
 
 from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
-from featlearn.contrastive.images.config import ARMS, FIGURE_ARMS, START, ordered, state, trained
-from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class, mean_colour
+from featlearn.contrastive.images.config import ARMS, START, ordered, state
+from featlearn.contrastive.images.experiment import ImageExperiment, mean_colour
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -30,27 +30,6 @@ def experiment(settings, replicate=0, cache="none"):
     return ImageExperiment("images-validation", "shapes", settings, cache, 0, replicate)
 
 
-# --------------------------------------------------------------------------- config
-
-
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper", "gpu"])
-def test_every_scale_trains_all_that_its_figures_show(scale):
-    images = load({"scale": scale}, ROOT)["contrastive"]["images"]
-    for settings in images.values():
-        pairs = trained(settings)
-        assert len(set(pairs)) == len(pairs)
-        assert {arm for _, arm in pairs} == set(ARMS)
-
-
-def test_an_encoder_is_trained_by_the_arms_of_its_figures_only():
-    wide = load({"scale": "paper"}, ROOT)["contrastive"]["images"]["cifar10"]
-    by_encoder = {}
-    for encoder, arm in trained(wide):
-        by_encoder.setdefault(encoder, set()).add(arm)
-    assert by_encoder["wide"] == {*FIGURE_ARMS["fig-1"], *FIGURE_ARMS["fig-3"]}
-    assert by_encoder["alexnet"] == {*FIGURE_ARMS["fig-2"], *FIGURE_ARMS["fig-4"]}
-
-
 def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     gpu = load({"scale": "gpu"}, ROOT)["contrastive"]["images"]
     assert ordered(gpu) == ["shapes", "cifar10"]
@@ -59,20 +38,6 @@ def test_images_that_are_not_there_make_no_plan_impossible_but_a_job(tmp_path):
     absent = ImageExperiment("images", "cifar10", gpu["cifar10"], tmp_path, 0, 0)
     with pytest.raises(FeatlearnError, match=r"contrastive.images.cifar10.real: .*cifar10"):
         _ = absent.images.train
-
-
-def test_real_images_go_through_the_same_experiment(section, tmp_path):
-    settings = section["shapes"]
-    del settings["shapes"]
-    settings["real"] = {"kind": "digits", "size": 16, "shares": {"test": 0.2}}
-    settings["train_images"] = 200
-    own = ImageExperiment("images", "digits", settings, tmp_path, 0, 0)
-    assert len(own.images.classes) == 10
-    assert 190 <= len(own.images.train.labels) <= 210
-    assert own.size == 16
-    encoder, history, _ = own.fitted("normed", "contrastive-crop")
-    assert history["step"].iloc[-1] == 6
-    assert len(Measured(own, "normed", encoder.state_dict()).rows()) > 10
 
 
 # --------------------------------------------------------------------------- experiment
@@ -90,20 +55,6 @@ def test_arms_share_images_start_and_order_and_replicates_do_not(section):
     assert not torch.equal(starts[0], starts[2])
 
 
-@pytest.mark.parametrize("arm", ARMS)
-def test_every_arm_trains_and_repeats_itself(section, arm):
-    own = experiment(section["shapes"])
-    encoder, history, trace = own.fitted("normed", arm)
-    assert np.isfinite(history["loss"]).all()
-    assert trace["distance"].iloc[0] == 1
-    assert trace["distance"].iloc[-1] == 0
-    again, _, _ = own.fitted("normed", arm)
-    start = own.encoder("normed").state_dict()
-    for name, value in encoder.state_dict().items():
-        assert torch.equal(value, again.state_dict()[name])
-        assert not torch.equal(value, start[name]) or name.endswith("bias")
-
-
 def test_views_are_what_the_arm_says(section):
     own = experiment(section["shapes"])
     images = own.images.train.images[:16]
@@ -119,29 +70,6 @@ def test_views_are_what_the_arm_says(section):
     assert crop[0] > 0.5
     assert crop[1] < 0.08, "a crop changes the share of the glyph and no colour"
     assert colour[1] > 0.1
-
-
-def test_what_is_measured_of_the_start_and_of_a_training(section):
-    own = experiment(section["shapes"])
-    start = Measured(own, "normed").rows().set_index(["quantity", "layer"])["value"]
-    assert start["movement of filters", "first.conv"] == 0
-    encoder, _, _ = own.fitted("normed", "supervised-crop")
-    measured = Measured(own, "normed", encoder.state_dict())
-    values = measured.rows().set_index(["quantity", "layer"])["value"]
-    assert values["movement of filters", "first.conv"] > 0
-    assert set(values.index) == set(start.index)
-    shares = values.drop([key for key in values.index if key[0] == "movement of filters"])
-    assert shares.between(-1, 1).all()
-    patterns, pictures = measured.patterns(), measured.pictures()
-    assert patterns["share"].between(0, 1).all()
-    assert set(pictures["kind"]) == {"feature", "filter"}
-    points, _ = measured.map()
-    assert len(points) == 40
-
-
-def test_images_of_a_figure_are_those_of_all_classes():
-    labels = torch.tensor([2, 0, 1, 0, 2, 1, 0])
-    assert by_class(labels, 6).tolist() == [1, 3, 2, 5, 0, 4]
 
 
 # --------------------------------------------------------------------------- tables and claims
@@ -172,27 +100,6 @@ def planted(value=lambda arm, quantity: 0.5):
     axes = where | {"arm": [*ARMS], "replicate": range(3), "progress": progress}
     traces = tidy(axes, distance=1 - progress)
     return pd.concat([*frames, halfway_rows(traces)], ignore_index=True)
-
-
-def test_each_figure_finds_its_numbers_in_the_table(section):
-    evaluations = planted()
-    found, read, _ = analysis.images(evaluations, section)
-    assert not found.duplicated(["panel", "figure", "arm", "quantity", "layer"]).any()
-    assert len(read) == len(ARMS) + 1
-    words = analysis.intervals(evaluations, "contrastive-none", **{"accuracy": "class accuracy"})
-    assert words == "accuracy 0.5010 ± 0.0025"
-
-
-def test_pictures_stand_in_a_grid_in_their_order():
-    axes = {"kind": ["feature"], "channel": range(8), "row": range(2), "column": range(2)}
-    pictures = tidy(axes)
-    pictures[["red", "green", "blue"]] = pictures[["channel", "row", "column"]]
-    grid = analysis.mosaic(pictures, "feature")
-    assert grid.shape == (6, 12, 3)
-    assert grid[0, 0].tolist() == [0, 0, 0]
-    assert grid[1, 4].tolist() == [1, 1, 1]
-    assert grid[3, 3].tolist() == [5, 0, 0]
-    assert grid[2, 2].tolist() == [255, 255, 255]
 
 
 def verdicts(section, value, **sizes):

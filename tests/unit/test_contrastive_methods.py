@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
@@ -117,17 +116,3 @@ def test_they_train(kind):
     settings = {"steps": 3, "batch_size": 12, "learning_rate": 1e-3}
     history = fit(made(kind), images, None, untouched, settings, (0, "pre"))
     assert history["loss"].notna().all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"head": "three"}, "pretraining.head: 'three'; expected one of none, linear, mlp"),
-        ({"temperature": 0.0}, "pretraining.temperature"),
-        ({"momentum": 1.5}, "pretraining.momentum"),
-        ({"queue": 0}, "pretraining.queue"),
-    ],
-)
-def test_moco_names_what_is_wrong(settings, told):
-    with pytest.raises(ConfigError, match=told):
-        made("moco", **settings)

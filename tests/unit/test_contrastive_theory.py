@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pandas as pd
@@ -12,11 +13,8 @@ from featlearn.contrastive import closed_forms, model, sampled
 from featlearn.contrastive.data import (
     SparseCoding,
     draw_dictionary,
-    hadamard,
-    label_direction,
     positives,
     random_masks,
-    responses,
     sample,
 )
 from featlearn.contrastive.experiments.identities import instances
@@ -77,19 +75,12 @@ def test_atoms_and_dense_directions_are_one_orthonormal_basis(kind):
     drawn = draw_dictionary(spec, streams()("d"), complement=True)
     basis = torch.cat([drawn.atoms, drawn.complement()], -1)
     assert torch.allclose(basis.mT @ basis, torch.eye(16, dtype=torch.float64), atol=1e-12)
+    if kind == "hadamard":
+        assert torch.allclose(drawn.atoms.abs(), torch.full_like(drawn.atoms, 1 / 4))
     alone = draw_dictionary(spec, streams()("d"))
     assert torch.allclose(alone.atoms, drawn.atoms, atol=1e-12)
     with pytest.raises(ValueError, match="complement=True"):
         alone.complement()
-
-
-def test_hadamard_matrix_is_the_sylvester_one_and_flat():
-    h = torch.ones(1, 1, dtype=torch.float64)
-    for _ in range(4):
-        h = torch.cat([torch.cat([h, h], 1), torch.cat([h, -h], 1)])
-    assert torch.equal(hadamard(16, torch.arange(16)), h)
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    assert torch.allclose(atoms.abs(), torch.full_like(atoms, 1 / 4))
 
 
 def test_a_spec_says_what_it_expects():
@@ -114,18 +105,6 @@ def test_samples_have_the_moments_of_the_definition():
     assert seen.xi.var().item() == pytest.approx(SPEC.variance, rel=0.02)
 
 
-def test_a_replicate_does_not_depend_on_the_others():
-    atoms = draw_dictionary(SPEC, streams()("d")).atoms
-    alone = Streams(0, "contrastive", "test", [2])
-    one = draw_dictionary(SPEC, alone("d")).atoms
-    assert torch.equal(one[0], atoms[2])
-    lone, together = sample(SPEC, one, 9, alone("x")), sample(SPEC, atoms, 9, streams()("x"))
-    assert torch.equal(lone.z[0], together.z[2])
-    # up to rounding: x is a product, and one matrix may take another kernel than a batch of them
-    torch.testing.assert_close(lone.x[0], together.x[2])
-    assert torch.equal(random_masks(5, 7, alone("m"))[0], random_masks(5, 7, streams()("m"))[2])
-
-
 def test_random_masks_are_fair_and_views_complementary():
     masks = random_masks(2000, 16, streams()("m"), dtype=torch.float64)
     assert set(masks.unique().tolist()) == {0.0, 1.0}
@@ -141,15 +120,6 @@ def test_random_masks_are_fair_and_views_complementary():
     first, second = positives(x, streams()("v"), "independent")
     assert (first * second != 0).any()
     assert positives(x, streams()("v"), "none")[0] is x
-
-
-def test_labels_are_of_order_one():
-    direction = label_direction(SPEC, streams()("w"))
-    assert direction.abs().min() >= 0.5
-    assert direction.abs().max() <= 1.5
-    z = torch.tensor([[[1.0, 0, 0, 0, 0, 0, 0, -1]]] * 3)
-    wanted = (direction[:, 0] - direction[:, -1]).float()
-    assert torch.allclose(responses(z, direction)[:, 0], wanted)
 
 
 # ------------------------------------------------------------------------------- model
@@ -175,24 +145,16 @@ def test_initial_weights_have_the_norm_asked_for():
 
 @pytest.mark.parametrize("own", [False, True], ids=["shared", "own negatives"])
 def test_descent_equals_autograd(own):
-    for seed in range(4):
+    for seed, lower in enumerate((0.0, 0.0, 0.3)):
         batch, w, b, _ = problem(seed, own=own)
+        b = b - lower  # some are below zero
         found = descent(batch, w, b, 0.7)
         wanted = autograd(batch, w, b, 0.7)
         assert error(found.w, wanted[0]) < 1e-10
         assert error(found.b, wanted[1]) < 1e-10
-        if not own:
+        if not own and not lower:
             quick = model.weight_descent(batch, w, b, 0.7)
             assert error(quick, wanted[0]) < 1e-10
-
-
-def test_descent_equals_autograd_for_negative_thresholds():
-    batch, w, b, _ = problem(3)
-    b = b - 0.3
-    assert (b < 0).any()
-    found, wanted = descent(batch, w, b, 1.0), autograd(batch, w, b, 1.0)
-    assert error(found.w, wanted[0]) < 1e-10
-    assert error(found.b, wanted[1]) < 1e-10
 
 
 def test_descent_does_not_cancel_where_the_positive_wins():
@@ -202,12 +164,6 @@ def test_descent_does_not_cancel_where_the_positive_wins():
     assert kept.min() < 1e-12
     down = descent(batch, w, b, 1.0).w
     assert torch.isfinite(down).all()
-
-
-def test_one_replicate_alone_gives_what_it_gives_in_a_batch():
-    batch, w, b, _ = problem(0)
-    alone = Batch(*(part[1:2] for part in batch))
-    assert torch.allclose(descent(alone, w[1:2], b[1:2], 1.0).w[0], descent(batch, w, b, 1.0).w[1])
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5])
@@ -240,24 +196,34 @@ def test_gradient_descent_has_the_regret_of_lemma_e11(rate):
 # ------------------------------------------------------------------------------- closed forms
 
 
-def test_identities_hold_to_rounding_and_printed_forms_do_not():
-    """Against automatic differentiation, and by enumeration of all masks."""
+def test_the_printed_gradient_is_not_the_gradient():
     found = pd.concat(instances({"weight_scales": [1.0]}, streams())).groupby("quantity")["value"]
-    printed = ["printed", "printed_against_descent", "without_stop_gradient",
-               "decomposition_as_printed"]  # fmt: skip
+    printed = ["printed", "printed_against_descent", "without_stop_gradient"]
     assert (found.min()[printed] > 0.2).all()
-    assert (found.max().drop([*printed, "printed_cosine"]) < 1e-10).all()
-    assert len(found) == 13
 
 
-def test_the_pair_operator_without_forming_it():
+def test_the_terms_of_definition_e4_add_up_to_the_gradient_along_the_atoms():
+    batch, w, b, (x, negative, atoms) = problem()
+    kept = (batch.anchor != 0).to(x.x.dtype)
+    terms = model.gradient_terms(
+        batch, (x.z, negative.z), 2 * kept * x.xi, w, b, atoms, tau=0.8
+    )  # fmt: skip
+    wanted = descent(batch, w, b, 0.8).w @ atoms
+    torch.testing.assert_close(terms.total(), wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("masking", ["complementary", "independent", "none"])
+def test_the_pull_of_the_positive_is_its_mean_over_all_masks(masking):
     spec = SparseCoding(4, 8, activity=2.0)
     atoms = draw_dictionary(spec, streams(2)("d")).atoms
     w = gaussian(2, 3, 8)
-    for masking in ("complementary", "independent", "none"):
-        whole = w @ closed_forms.pair_operator(spec, atoms, masking)
-        applied = closed_forms.apply_pair_operator(spec, atoms, masking, w)
-        assert torch.allclose(applied, whole, atol=1e-14)
+    c = closed_forms.covariance(spec, atoms)
+    masks = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8))).double()
+    first = masks if masking != "none" else torch.full_like(masks, 0.5)
+    second = {"complementary": 1 - masks}.get(masking, torch.full_like(masks, 0.5))
+    pair = torch.einsum("mi,rij,mj->rij", 2 * first, c, 2 * second) / len(masks)
+    applied = closed_forms.apply_pair_operator(spec, atoms, masking, w)
+    assert torch.allclose(applied, w @ pair, atol=1e-14)
 
 
 def test_stage_one_rates_are_eigenvalues_of_the_population_map():
@@ -275,19 +241,6 @@ def test_prototype_values_of_the_exact_baselines():
         spec = SparseCoding(atoms, 8 * atoms)
         assert closed_forms.linear_error(spec) == pytest.approx(linear, abs=1e-3)
         assert closed_forms.bayes_error(spec) == pytest.approx(bayes, abs=1e-3)
-    assert closed_forms.survival_threshold_rate(SparseCoding(32, 256)) == pytest.approx(
-        0.18, abs=0.01
-    )
-    assert closed_forms.survival_threshold_rate(SparseCoding(64, 512), 1.2) == pytest.approx(
-        0.28, abs=0.01
-    )
-
-
-def test_the_posterior_mean_is_finite_everywhere_and_odd():
-    y = torch.tensor([-50.0, -1.0, 0.0, 1.0, 50.0]).double()
-    seen = closed_forms.posterior_mean(y, 0.04, 0.06)
-    assert torch.allclose(seen, -seen.flip(0))
-    assert seen[-1].item() == pytest.approx(1.0)
 
 
 def test_the_loss_floor_lies_below_chance():
@@ -307,8 +260,14 @@ def test_expectations_have_their_closed_forms():
     ])  # fmt: skip
     means = frame.groupby(["check", "setting"])[["measured", "predicted"]].mean()
     ratio = means["measured"] / means["predicted"]
-    checks = ["rate_signal", "rate_dense", "atom_pull", "dense_pull", "noise_pull", "mask_leak",
-              "noise_along_atom", "second_moments", "masked_noise_variance"]  # fmt: skip
+    checks = [
+        "rate_signal",
+        "rate_dense",
+        "atom_pull",
+        "dense_pull",
+        "noise_pull",
+        "second_moments",
+    ]
     for check in checks:
         assert ratio[check].between(0.8, 1.25).all(), check
     assert means["measured"]["masked_noise_pull"].abs().max() < 3e-3

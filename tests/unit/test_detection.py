@@ -13,7 +13,6 @@ from featlearn.images.detection import (
     detect,
     detection_precision,
     flipped,
-    interpolation,
     pack_targets,
     pool,
 )
@@ -71,19 +70,18 @@ def one_object(images: int, label: int = 0) -> Tensor:
     return pack_targets(boxes, torch.full((images, 1), label))
 
 
-def test_a_box_counts_from_its_threshold_on():
-    # intersection over union 0.62: right at 0.5, 0.55 and 0.6, wrong at the other seven thresholds
+def test_average_precision_of_known_boxes():
     near = detection_precision([found([[0, 0, 10, 6.2]], [0.9], [0])], one_object(1))
     assert near["ap50"] == pytest.approx(1)
     assert near["ap75"] == pytest.approx(0)
     assert near["ap"] == pytest.approx(0.3)
-
-
-def test_a_wrong_box_above_a_right_one_halves_the_precision():
     boxes = [[20, 20, 30, 30], [0, 0, 10, 10]]
     assert detection_precision([found(boxes, [0.9, 0.8], [0, 0])], one_object(1))[
         "ap75"
     ] == pytest.approx(0.5)
+    whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
+    value = detection_precision([whole, nothing], one_object(2))["ap50"]
+    assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5
 
 
 def test_a_difficult_object_is_neither_wanted_nor_wrong():
@@ -93,19 +91,6 @@ def test_a_difficult_object_is_neither_wanted_nor_wrong():
     assert detection_precision([both], targets)["ap75"] == pytest.approx(1)
     one = found([[0, 0, 10, 10]], [0.8], [0])
     assert detection_precision([one], targets)["ap75"] == pytest.approx(1)
-
-
-def test_what_is_not_found_is_missing_from_the_recall():
-    whole, nothing = found([[0, 0, 10, 10]], [0.9], [0]), found([], [], [])
-    value = detection_precision([whole, nothing], one_object(2))["ap50"]
-    assert value == pytest.approx(51 / 101)  # precision 1 at the levels 0, 0.01, ..., 0.5
-
-
-def test_a_class_counts_as_much_as_another():
-    right, wrong = found([[0, 0, 10, 10]], [0.9], [0]), found([[0, 0, 10, 10]], [0.9], [0])
-    targets = torch.cat([one_object(1, 0), one_object(1, 1)])
-    # class 0: one right and one wrong with the same score, in that order; class 1: not found
-    assert detection_precision([right, wrong], targets)["ap50"] == pytest.approx(0.5)
 
 
 # ------------------------------------------------------------------------------- targets
@@ -159,27 +144,12 @@ def test_a_training_repeats_itself_with_deterministic_algorithms():
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
-def test_an_image_without_an_object_has_a_loss():
-    images, targets = squares(2)
-    targets[0, :, 4] = -1
-    out = detector()(plain(images, Draws((0,), 0, 2)), targets, Draws((0,), 0, 2))
-    assert out["loss"].isfinite()
-    assert set(out) > {"loss", "loss_classifier", "loss_objectness"}
-
-
 def test_frozen_norms_keep_what_they_came_with():
     images, targets = squares(4)
     ours = detector(frozen_norms=True)
     before = {name: value.clone() for name, value in ours.encoder.bn1.state_dict().items()}
     fit(ours, images, targets, plain, SETTINGS | {"steps": 2}, (0, "test"))
     assert all(torch.equal(v, before[name]) for name, v in ours.encoder.bn1.state_dict().items())
-
-
-def test_parameters_belong_to_the_detector_once():
-    ours = detector(pyramid=True)
-    names = [name for name, _ in ours.named_parameters(remove_duplicate=False)]
-    assert len(names) == len(list(ours.parameters()))
-    assert {name.split(".")[0] for name in names} == {"encoder", "pyramid", "rpn", "roi_heads"}
 
 
 def test_a_pyramid_needs_stages():
@@ -221,12 +191,6 @@ def test_values_and_gradients_are_those_of_torchvision(shape, size, points):
     assert (expected == 0).flatten(1).all(1).any()  # some region lies outside
 
 
-def test_shares_of_a_point_within_the_map_sum_to_one():
-    share = interpolation(torch.tensor([0.0, -9.0]), torch.tensor([6.0, -3.0]), 8, 3, 2)
-    torch.testing.assert_close(share[0].sum(-1), torch.ones(3))
-    assert not share[1].any()
-
-
 @pytest.mark.parametrize("side", [8, 2 * int(MOST_CELLS**0.5)])
 def test_a_single_map_of_any_size_is_pooled_as_in_torchvision(side):
     maps = {"last": torch.randn(2, 4, side, side, generator=torch.Generator().manual_seed(3))}
@@ -237,21 +201,6 @@ def test_a_single_map_of_any_size_is_pooled_as_in_torchvision(side):
         for kind in (RegionPooling, MultiScaleRoIAlign)
     )
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
-
-
-def test_a_pyramid_is_left_to_torchvision():
-    own = torch.Generator().manual_seed(5)
-    maps = {str(n): torch.randn(1, 4, 16 // 2**n, 16 // 2**n, generator=own) for n in range(2)}
-    boxes, sizes = [regions(9).float()], [(PIXELS, PIXELS)]
-    found, expected = (
-        kind(["0", "1"], 5, sampling_ratio=2)(maps, boxes, sizes)
-        for kind in (RegionPooling, MultiScaleRoIAlign)
-    )
-    assert torch.equal(found, expected)
-
-
-def test_no_region_at_all_gives_no_row():
-    assert pool(torch.randn(2, 4, 8, 8), [torch.zeros(0, 4)] * 2, 5, 1 / 8, 2).shape == (0, 4, 5, 5)
 
 
 def test_places_stay_exact_where_the_network_computes_in_bfloat16():

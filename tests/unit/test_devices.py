@@ -1,6 +1,5 @@
 """Where a computation runs follows from the config alone; what can be seen of it without a GPU."""
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -11,24 +10,12 @@ import pytest
 import torch
 
 from featlearn.core import devices
-from featlearn.core.config import load
 from featlearn.core.devices import prepare
 from unit.test_job_frame import torch_settings
 
 __all__ = ["torch_settings"]
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_no_module_chooses_cuda_by_itself():
-    """They ask what a tensor or the given device is; only these name a device of their own."""
-    makers = re.compile(r"\.cuda\(|device\(\"cuda|device=\"cuda|to\(\"cuda|set_default_device")
-    found = {
-        str(path.relative_to(ROOT / "src/featlearn"))
-        for path in (ROOT / "src").rglob("*.py")
-        if makers.search(path.read_text())
-    }
-    assert found <= {"core/devices.py"}  # the GPU of this process
 
 
 def test_each_process_takes_a_gpu_that_no_other_holds(tmp_path):
@@ -94,16 +81,3 @@ def test_float32_is_float32_on_cuda_too():
     finally:
         for place, old in zip(places, before, strict=True):
             place.fp32_precision = old
-
-
-@pytest.mark.parametrize("scale", ["smoke", "tour", "desk", "paper"])
-def test_only_the_paper_scale_trains_below_float32(scale):
-    def precisions(value):
-        if isinstance(value, dict):
-            for key, below in value.items():
-                yield from [below] if key == "precision" else precisions(below)
-
-    found = set(precisions(load({"scale": scale}, ROOT)))
-    # the 8-pixel digits are small at every scale
-    assert found == ({"bfloat16", "float32"} if scale == "paper" else {"float32"})
-    assert "# Precision: " in (ROOT / f"config/scale/{scale}.yaml").read_text()

@@ -10,12 +10,9 @@ import torch
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
 from featlearn.core.heads import choose
-from featlearn.core.plots import canvas
 from featlearn.core.seeds import Streams, generator
-from featlearn.emergence.analysis.curves import _map
-from featlearn.emergence.analysis.general import SHOWN, outcomes
 from featlearn.emergence.data import Law
-from featlearn.emergence.experiments import curves, general, mixture
+from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.experiments.general import General
 from featlearn.emergence.frames import accuracies, is_measured
 from featlearn.emergence.model import Network, with_one
@@ -114,23 +111,6 @@ def test_the_general_setting_reads_its_patterns_and_is_the_other_without_overlap
     assert max(orthonormal.mu) < 1e-12
 
 
-def test_every_arm_of_the_general_setting_is_measured(section):
-    values = general.measure(job(section["general"], noise="0.1"))["values"]
-    assert set(outcomes(values)["arm"]) == set(SHOWN)
-    assert set(values["noise"]) == {0.1}
-
-
-def test_hidden_representation_has_all_arms_but_that_without_structure(section):
-    found = curves.measure(job(section["curves"]["hidden"], cell="hidden"))
-    values = found["values"]
-    assert is_measured(values, "hidden", "two_step")
-    assert not is_measured(values, "hidden", "flat")
-    assert values["structured"].all()
-    assert set(found["maps"]["moment"]) == {0, 1, 2}
-    network = values[(values["arm"] == "network") & (values["quantity"] == "test")]
-    assert sorted(network["step"].unique()) == [1, 2, 3, 6]
-
-
 def test_neurons_at_the_centres_cover_them_and_have_the_sign_that_they_are_given(section):
     setting = section["mixture"]["settings"]["third"]
     problem = mixture.Problem(setting, 40, Streams(0, "test", "mixture", range(2)), "cpu")
@@ -143,27 +123,6 @@ def test_neurons_at_the_centres_cover_them_and_have_the_sign_that_they_are_given
         assert own[name].tolist() == pytest.approx([wanted] * 2)
     at_random = dict(zip(mixture.RECORDED, problem.recorded(problem.start), strict=True))
     assert at_random["worst"].max() < 0.9
-
-
-def test_a_mixture_is_recorded_at_its_epochs_and_drawn_at_its_moments(section):
-    found = mixture.measure(job(section["mixture"]))
-    assert set(found["values"]["epoch"]) == {-1, 0, 1, 2}
-    counts = found["maps"].groupby(["setting", "epoch"]).size()
-    assert set(counts["first"]) == {44}
-    assert set(counts["third"]) == {48}
-    assert list(found["corners"]["value"])[:4] == [1, 2, 0, -4]
-
-
-def test_a_neuron_without_weight_is_not_on_the_map():
-    # points -2 and -1 are the stars; the second neuron has lost its weight after two steps
-    cosines = {-2: 1.0, -1: -1.0, 0: 0.95, 1: 0.0, 2: -0.95}
-    own = pd.DataFrame(
-        [(2, point, cosine, 0.0, cosine) for point, cosine in cosines.items()],
-        columns=["moment", "point", "x", "y", "cosine"],
-    )
-    axes = canvas(2, 2).subplots()
-    _map(axes, own, 2)
-    assert sorted(x for line in axes.lines for x in line.get_xdata()) == [-1, -0.95, 0.95, 1]
 
 
 def test_the_tangent_kernel_counts_where_validation_is_best():

@@ -14,10 +14,10 @@ from torchvision.io import encode_png
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams, generator, seeded
-from featlearn.emergence.config import contents, state, states
+from featlearn.emergence.config import state, states
 from featlearn.emergence.experiments import descent, filters, neurons, students
 from featlearn.emergence.frames import classical_minimum
-from featlearn.emergence.pictures import Pictures, open_pictures
+from featlearn.emergence.pictures import open_pictures
 from featlearn.emergence.teachers import (
     FC,
     OneResNet,
@@ -115,16 +115,6 @@ def test_a_replicate_trains_alone_as_among_others():
     Training(40, 0.03, batch_size=20).run(one, x[1:], y[1:], streams("batches")[1:])
     torch.testing.assert_close(both.w[1], one.w[0])
     assert (loss_and_accuracy(both, x, y)[1] > 0.8).all()
-
-
-def test_the_regulariser_spreads_the_classes():
-    x = torch.randn(2, 100, 6, generator=generator("x"))
-    net = fc(streams("net"), classes=5)
-    net.c[..., 0] += 5.0
-    y = torch.zeros(2, 100, dtype=torch.long)
-    assert net.scores(x).softmax(-1).mean(1)[:, 0].min() > 0.6
-    Training(200, 0.03).run(net, x, y, also=(x, spreading(20.0, 0.0)))
-    assert net.scores(x).softmax(-1).mean(1).max() < 0.45
 
 
 @pytest.mark.parametrize("batch_size", [None, 30])
@@ -256,29 +246,12 @@ def test_kept_directions_of_equal_and_of_orthogonal_gradients():
     assert found["v2_mean"] == pytest.approx(3**-0.5)
 
 
-def test_a_resnet_of_width_m_has_the_stages_of_the_thesis():
-    net = OneResNet(4, 2)
-    assert [len(own) for own in net.filters()] == [4, 8, 16, 32]
-    assert [own.shape[1] for own in net.filters()] == [36, 72, 144, 288]
-
-
 def job(config, cache, **more):
     wildcards = more.pop("wildcards", {})
     return SimpleNamespace(
         config=config, wildcards=wildcards, seed=5, device=torch.device("cpu"), rule="test",
         results=cache, params=SimpleNamespace(cache="images"), **more,
     )  # fmt: skip
-
-
-def test_filters_are_measured_at_every_stage(section, cache):
-    config = copy.deepcopy(load({"scale": "smoke"}, ROOT)["emergence"]["filters"])
-    config |= {"replicates": 1}
-    values = filters.measure(job(config, cache, wildcards={"width": "4"}))["values"]
-    assert values["value"].abs().max() <= 1
-    for group in ("gradients", "in_training"):
-        told = values[values["group"] == group]
-        assert sorted(told["stage"].unique()) == [1, 2, 3, 4]
-        assert len(told) == 4 * 6
 
 
 def test_early_gradients_leave_the_network_alone_and_are_those_of_plain_descent():
@@ -355,35 +328,6 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
         first, second = (wide[cell, arm, "original"] for cell in ("gaussian", "gaussian-25"))
         assert first.equals(second)
     assert not wide["gaussian", "mixture"].equals(wide["gaussian-25", "mixture"])
-    # other pictures in place of noise
-    config["others"] = {**config["pictures"], "classes": ["2"],
-                        "samples": {"train": 12, "validation": 4, "test": 8}}  # fmt: skip
-    config["pictures"] |= {"samples": {"train": 12, "validation": 4, "test": 8}}
-    config["students"]["cells"] = {
-        "covariance": {"injected": "pictures", "alpha": 0.5, "student": 2}
-    }
-    values = students.measure(job(config, tmp_path, **where, frame=lambda name: curves))["values"]
-    assert set(values["cell"]) == {"covariance"}
-    assert {"original", "injected", "whole"} <= set(values["part"])
-    assert values["value"].between(0, 1).all()
-
-
-def test_other_pictures_are_as_many_and_of_the_same_shape():
-    def pictures(number, size):
-        x = {part: torch.arange(2.0 * number * size**2).reshape(2, number, 1, size, size)
-             for part in ("train", "test")}  # fmt: skip
-        return Pictures(x, {part: torch.zeros(2, number) for part in x}, ("one",))
-
-    found = students.alike(pictures(7, 4), pictures(5, 4), "key")
-    assert {part: x.shape for part, x in found.x.items()} == {
-        "train": (2, 5, 1, 4, 4), "test": (2, 5, 1, 4, 4)
-    }  # fmt: skip
-    for other in (pictures(3, 4), pictures(5, 3)):
-        with pytest.raises(FeatlearnError, match=r"key: \d pictures of .*expected 5 or more of"):
-            students.alike(other, pictures(5, 4), "key")
-
-
-# ------------------------------------------------------------------------------------- configs
 
 
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
@@ -393,30 +337,8 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     assert "mnist" in missing.lower()
     assert state(section["filters"]["pictures"])[1] == ""
     absent = copy.deepcopy(section)
-    for one in (absent["filters"], absent["injected"]["mnist"]):
-        one["pictures"] |= data
+    absent["filters"]["pictures"] |= data
     digests, (line,) = states(absent)
     assert "mnist" in line.lower()
     assert digests["filters"] == {"cifar10": "missing"}
-    assert digests["injected"] == {"mnist": "missing"}
-    assert digests["neurons"].keys() == section["neurons"].keys()
     assert "missing" not in digests["neurons"].values()
-
-
-def test_only_the_sets_of_the_thesis_count_as_its_own(section):
-    own = copy.deepcopy(section)
-    assert set(contents(own, "neurons").values()) == {"stand-in"}
-    own["neurons"]["cifar10"]["pictures"]["original"] = True
-    assert contents(own, "neurons")["fig-a-14"] == "measured"
-    assert contents(own, "neurons")["fig-a-13"] == "stand-in"
-    own["injected"]["mnist"]["pictures"]["original"] = True
-    own["injected"]["cifar10"] = own["injected"]["mnist"]
-    found = contents(own, "injected")
-    assert found["fig-a-22"] == found["fig-a-20"] == "measured"
-    cells = own["injected"]["cifar10"]["students"]["cells"]
-    own["injected"]["cifar10"] = {"pictures": {"original": True}, "students": {
-        "cells": {"gaussian": cells["gaussian"]}
-    }}  # fmt: skip
-    assert contents(own, "injected")["fig-a-20"] == "stand-in"  # not without its other shares
-    assert found["fig-2-4"] == "stand-in"  # it needs SVHN too
-    assert found["fig-a-19"] == "stand-in"  # and this one Tiny ImageNet

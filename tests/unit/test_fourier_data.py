@@ -5,14 +5,12 @@ from math import comb
 import pytest
 import torch
 
-from featlearn.fourier.baselines import heads, one_hot, ridge
+from featlearn.fourier.baselines import heads
 from featlearn.fourier.data import (
     index_of,
     labels,
-    leaked,
     orbits,
     split,
-    split_orbits,
     split_tuples,
     tuples,
 )
@@ -47,24 +45,6 @@ def test_a_split_takes_each_input_once(kind):
     assert abs(len(parts.train) - 343 / 2) <= 6
     again = split(kind, 3, 7, 0.5, random())
     assert torch.equal(parts.train, again.train)
-
-
-def test_an_unknown_split_is_refused_by_name():
-    with pytest.raises(ValueError, match="split 'labels': expected one of tuples, orbits"):
-        split("labels", 3, 7, 0.5, random())
-
-
-@pytest.mark.parametrize(("k", "p", "expected"), [(2, 97, 0.495), (3, 31, 0.947), (4, 11, 0.995)])
-def test_random_tuples_leak_their_permutations_and_orbits_do_not(k, p, expected):
-    assert leaked(split_tuples(k, p, 0.5, random()), k, p) == pytest.approx(expected, abs=0.01)
-    assert leaked(split_orbits(k, p, 0.5, random()), k, p) == 0
-
-
-def test_ridge_learns_what_is_linear():
-    a = tuples(torch.randint(7**3, (300,), generator=random()), 3, 7)
-    y = a[:, 1]
-    scores = ridge(one_hot(7)(a), y, 7)
-    assert (scores(one_hot(7)(a)).argmax(1) == y).all()
 
 
 def test_no_head_adds_without_learned_features():

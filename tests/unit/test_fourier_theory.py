@@ -1,17 +1,13 @@
 """The maximum margin of chapter 4: formula, constructions, one neuron, and what is misprinted."""
 
-from itertools import product
 from math import cos, factorial, pi
 
 import pytest
 import torch
-from torch.nn import functional
 
 from featlearn.fourier.closed_forms import (
     amplitude,
     frequencies,
-    grid_width,
-    least_cross_entropy,
     maximum_margin,
     width,
 )
@@ -26,7 +22,7 @@ from featlearn.fourier.network import (
     norm,
     normal_start,
 )
-from featlearn.fourier.neuron import ascend, objective, objective_by_enumeration
+from featlearn.fourier.neuron import ascend, objective
 from featlearn.fourier.spectra import circuits, contributions
 
 ODD = [(2, 5), (2, 7), (3, 3), (3, 5), (3, 9), (4, 5), (5, 3)]
@@ -63,7 +59,7 @@ def test_a_construction_attains_the_maximum_on_every_input(name, k, p):
     margins = look(network).margins
     for value in margins:
         assert value.item() == pytest.approx(1, rel=1e-12)
-    assert network.w.shape[-1] == {"thesis": width, "grid": grid_width}[name](k, p)
+    assert network.w.shape[-1] == {"thesis": width(k, p), "grid": 3**k * ((p - 1) // 2)}[name]
     norms = neuron_norms(network)
     assert norms.max() == pytest.approx(norms.min().item())
     assert norm(network).item() == pytest.approx(1)
@@ -122,29 +118,14 @@ def test_printed_phases_of_the_second_term_are_right_as_a_set():
     torch.testing.assert_close(set_of_four, -24 * s[:, 0] * s[:, 1] * c[:, 2] * c[:, 3])
 
 
-@pytest.mark.parametrize("k", range(1, 6))
-def test_products_are_sums_of_powers(k):
-    """Lemma C.16, and that c and -c give equal terms, so that half of them suffice."""
-    a = torch.randn(k, generator=random(), dtype=torch.float64)
-    terms = {
-        c: (-1) ** c.count(-1) * (torch.tensor(c, dtype=torch.float64) @ a) ** k
-        for c in product((1, -1), repeat=k)
-    }
-    assert sum(terms.values()) == pytest.approx((2**k * factorial(k) * a.prod()).item())
-    half = sum(value for c, value in terms.items() if c[0] == 1)
-    assert half == pytest.approx((2 ** (k - 1) * factorial(k) * a.prod()).item())
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_the_cosine_of_a_sum_in_products(k):
-    """Equation C.21, over all b of even weight."""
-    x = torch.randn(k + 1, generator=random(), dtype=torch.float64).tolist()
-    total = 0.0
-    for b in product((0, 1), repeat=k + 1):
-        if sum(b) % 2 == 0:
-            term = torch.tensor([cos(v - pi / 2 * one) for v, one in zip(x, b, strict=True)])
-            total += (-1 if sum(b) % 4 == 2 else 1) * term.prod().item()
-    assert total == pytest.approx(cos(sum(x)))
+def objective_by_enumeration(vectors: torch.Tensor) -> torch.Tensor:
+    """O of neurons ``vectors`` (..., k + 1, p), the output's last, over all p^k inputs: (...)."""
+    k, p = vectors.shape[-2] - 1, vectors.shape[-1]
+    a = tuples(torch.arange(p**k), k, p)
+    h = sum(vectors[..., j, :][..., a[:, j]] for j in range(k))
+    shifts = (labels(a, p)[:, None] - torch.arange(p)) % p
+    eta = (h[..., None] ** k * vectors[..., k, :][..., shifts]).mean(-2)
+    return eta[..., 0] - eta[..., 1:].mean(-1)
 
 
 @pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5), (3, 6), (4, 3)])
@@ -194,23 +175,6 @@ def test_margins_of_any_network_are_in_order_and_below_the_maximum(k, p):
     # and nothing depends on the size of the weights
     for first, second in zip(margins, look(network.scaled(3.0)).margins, strict=True):
         torch.testing.assert_close(first, second)
-
-
-@pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])
-def test_maximum_margin_is_the_least_cross_entropy_of_any_norm(k, p):
-    """So the minimiser of Definition 4.1 has the maximum margin at every lambda."""
-    a = tuples(torch.arange(p**k), k, p)
-
-    def cross_entropy(network: Network, size: float) -> torch.Tensor:
-        f = logits(network.scaled(size / norm(network)), a)
-        losses = [functional.cross_entropy(one, labels(a, p)) for one in f]
-        return torch.stack(losses)
-
-    drawn = normal_start(k, p, 8, 1.0, [random(seed) for seed in range(10)])
-    for size in (0.5, 3.0, 8.0):
-        least = least_cross_entropy(k, p, size)
-        assert cross_entropy(construct("thesis", k, p), size).item() == pytest.approx(least)
-        assert (cross_entropy(Network(*(part.double() for part in drawn)), size) > least).all()
 
 
 @pytest.mark.parametrize(("k", "p"), [(2, 5), (3, 5)])

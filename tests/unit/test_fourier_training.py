@@ -1,7 +1,6 @@
 """Training of polynomial networks: gradient, optimiser, arms, spectra, what is measured."""
 
 from math import pi
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,15 +8,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from featlearn.core.config import load
 from featlearn.fourier.closed_forms import expected_peak
 from featlearn.fourier.data import labels
 from featlearn.fourier.experiments.training import QUANTITIES, measure_all
 from featlearn.fourier.network import Network, logits, look, norm, normal_start
 from featlearn.fourier.spectra import circuits, folded_power
 from featlearn.fourier.train import Adam, Training, add_penalty, batches, gradient, train
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def random(seed: int = 0) -> torch.Generator:
@@ -91,23 +87,6 @@ def test_training_nears_the_maximum_margin_with_pure_neurons():
     assert circuits(end).peak.nanmedian() > 0.85
 
 
-def test_networks_in_a_batch_are_trained_as_alone():
-    k, p = 2, 5
-    index = torch.stack([torch.randperm(25, generator=random(7 + r))[:15] for r in range(2)])
-    training = Training(20, 0.02, 6, "constant")
-    start = normal_start(k, p, 5, 0.3, [random(0), random(1)])
-    both, _ = train(
-        start, batches(index, k, p, training, [random(2), random(3)]), training,
-        torch.tensor([0.1, 0.0]), torch.tensor([0.0, 0.5]), lambda step, own: None,
-    )  # fmt: skip
-    one, _ = train(
-        Network(*(part[1:] for part in start)), batches(index[1:], k, p, training, [random(3)]),
-        training, torch.zeros(1), torch.tensor([0.5]), lambda step, own: None,
-    )  # fmt: skip
-    for first, second in zip(both, one, strict=True):
-        torch.testing.assert_close(first[1:], second)
-
-
 # --------------------------------------------------------------------------- spectra
 
 
@@ -144,9 +123,6 @@ def test_a_neuron_is_single_only_if_all_its_vectors_agree():
     assert seen.frequency[0, :, 1].tolist() == [1, 2, 1]
 
 
-# --------------------------------------------------------------------------- the experiment
-
-
 def cells(replicates: int = 2, **arms: int) -> dict:
     training = {"steps": 12, "rate": 0.01, "batch_size": 10, "schedule": "cosine", "warmup": 2}
     return {
@@ -179,17 +155,3 @@ def test_what_is_measured_of_a_network_does_not_depend_on_the_others():
     assert beside["neurons"].groupby("arm")["neuron"].max().to_dict() == {
         "narrow": 2, "other": 4, "wide": 5,
     }  # fmt: skip
-
-
-def test_accuracies_are_on_their_own_inputs():
-    frame = measured(only=6)["curves"]
-    shares = frame[frame["quantity"].isin(["train", "test"])]["value"]
-    assert shares.between(0, 1).all()
-
-
-# --------------------------------------------------------------------------- config
-
-
-@pytest.fixture(scope="module")
-def section():
-    return load({"scale": "desk"}, ROOT)["fourier"]

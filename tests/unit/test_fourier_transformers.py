@@ -10,11 +10,11 @@ import torch
 
 from featlearn.core.seeds import Streams, generator
 from featlearn.fourier import attention
-from featlearn.fourier.adder import adder, held, sum_losses, sums_said
+from featlearn.fourier.adder import adder, sum_losses, sums_said
 from featlearn.fourier.analysis.grokking import NEVER, Grokking
 from featlearn.fourier.data import tuples
 from featlearn.fourier.experiments.grokking import passed
-from featlearn.fourier.grokking import AT_ONCE, Lesson
+from featlearn.fourier.grokking import Lesson
 from featlearn.fourier.passages import passages
 from featlearn.transformers.decoder import Decoder, start
 from featlearn.transformers.train import Look
@@ -49,14 +49,6 @@ def test_what_is_looked_up_is_what_the_formula_says():
             assert torch.allclose(found[r, b], written_out(weights, r, a[r, b]), atol=1e-10)
     assert torch.allclose(attention.logits(weights, a[0], D)[1, 2],
                           written_out(weights, 1, a[0, 2]), atol=1e-10)  # fmt: skip
-
-
-def test_a_layer_without_positions_sees_no_order():
-    weights = layer()
-    a = torch.tensor([[1, 2, 5], [5, 1, 2], [2, 2, 4], [4, 2, 2]])
-    found = attention.logits(weights, a, D)
-    assert torch.allclose(found[:, ::2], found[:, 1::2])
-    assert not torch.allclose(found[:, 0], found[:, 2])
 
 
 def grid(p: int = 11) -> tuple[torch.Tensor, torch.Tensor]:
@@ -120,11 +112,6 @@ def test_parts_of_a_lesson():
                 assert bool(is_known) == (tuple(sorted(one)) in taught)
 
 
-def test_of_orbits_nothing_is_known():
-    assert not lesson("orbits").parts[:, 2].any()
-    assert lesson("orbits").parts[:, 3].any()
-
-
 def test_batches_hold_training_inputs_alone_and_go_on_with_their_streams():
     own = lesson("tuples")
     streams = Streams(0, "fourier", "lesson", range(3))("batches")
@@ -158,9 +145,6 @@ def test_accuracies_of_one_who_knows_the_known(monkeypatch):
     assert torch.allclose(seen["test"], share)
 
 
-# --------------------------------------------------------------------------- grokking
-
-
 def test_the_adder_reads_the_inputs_and_the_sign():
     shape = adder(2, 5, width=8, layers=1, heads=2, head_width=4, hidden=8)
     weights = start(shape, Streams(0, "fourier", "adder", range(2))("start"))
@@ -175,8 +159,11 @@ def test_the_adder_reads_the_inputs_and_the_sign():
     assert not torch.allclose(found, sums_said(shape, weights, a.flip(-1)), atol=1e-3)
 
 
+# --------------------------------------------------------------------------- grokking
+
+
 @pytest.mark.parametrize(("k", "p", "count", "layers"), [
-    (2, 5, 3, 2), (2, 5, 25, 2), (3, 3, 12, 1), (3, 3, 12, 2), (3, 3, 27, 3), (4, 3, 5, 3),
+    (2, 5, 25, 2), (3, 3, 12, 1), (3, 3, 27, 3), (4, 3, 5, 3),
 ])  # fmt: skip
 def test_prefixes_that_are_computed_once_change_no_sum(k: int, p: int, count: int, layers: int):
     shape = adder(k, p, width=8, layers=layers, heads=2, head_width=4, hidden=8)
@@ -218,33 +205,12 @@ print((most() - before) / 4 / replicates / count, held(shape))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no /proc")
-@pytest.mark.parametrize(("k", "p"), [(2, 97), (5, 5)])
+@pytest.mark.parametrize(("k", "p"), [(2, 97)])
 def test_a_look_holds_what_is_said_and_not_much_less(k: int, p: int):
     code = _HELD.format(k=k, p=p)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     measured, bound = map(float, done.stdout.split())
     assert 0.3 * bound < measured < bound
-
-
-def test_looks_at_the_thesis_sizes_go_by_pieces_of_a_gib():
-    asked = []
-    for k, p in ((2, 97), (3, 31), (4, 11), (5, 5)):
-        shape = adder(k, p, layers=2, width=128, heads=160, head_width=32, hidden=512)
-        lesson = Lesson.draw("tuples", k, p, 0.5, Streams(0, "f", "l", range(3))("split"))
-        sizes = []
-
-        def answer(a, sizes=sizes, p=p):
-            sizes.append(len(a))
-            return torch.zeros(3, len(a), p)
-
-        lesson.accuracies(answer, held(shape))
-        assert sum(sizes) == p**k
-        assert max(sizes) * 3 * held(shape) * 4 <= 2**30
-        asked.append(max(sizes))
-    # fewer at once where more numbers are read; desk's are looked at in one piece
-    assert asked == sorted(asked, reverse=True)
-    small = adder(4, 7, layers=2, width=64, heads=4, head_width=8, hidden=128)
-    assert AT_ONCE // (held(small) * 5) >= 7**4
 
 
 def test_who_has_passed_does_so_for_good():
@@ -271,12 +237,6 @@ def test_passages_are_first_steps_or_censored():
     assert found[["fitted", "answered", "censored"]].to_numpy().tolist() == [
         [10, 20, False], [20, 30, True],
     ]  # fmt: skip
-
-
-# --------------------------------------------------------------------------- configs
-
-
-# --------------------------------------------------------------------------- claims
 
 
 def frames(answered: dict[tuple[str, str], int], censored: bool = False) -> dict[str, pd.DataFrame]:

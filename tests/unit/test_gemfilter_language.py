@@ -3,17 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
-from featlearn.core.claims import declared
 from featlearn.core.config import fill_defaults, read_schema
 from featlearn.core.errors import FeatlearnError
 from featlearn.gemfilter import benchmark, config, haystack
-from featlearn.gemfilter.analysis import longbench as tables
-from featlearn.gemfilter.analysis import needle as shown
-from featlearn.gemfilter.experiments import costs, longbench, needle
+from featlearn.gemfilter.experiments import costs, longbench
 from featlearn.gemfilter.generation import Meter, answer
 from featlearn.gemfilter.longbench import TASKS
 from featlearn.gemfilter.selection import Method
@@ -70,36 +66,6 @@ def test_a_needle_stands_at_the_end_of_a_sentence(section, depth, leak):
     assert 700 - 60 < len(prompt.tokens) < 900
 
 
-def test_bare_words_have_no_ceiling():
-    assert (
-        haystack.set_score("Sit in Dolores Park on a sunny day and eat a sandwich.", bare=True) == 1
-    )
-    assert haystack.set_score("eat a sandwich", bare=True) == pytest.approx(3 / 11)
-
-
-def test_needles_of_a_folder(section):
-    assert config.readers(section, "haystack") == ["tiny"]
-    own = config.reader(section, "tiny")
-    frames = needle.measure(job(section, depths=3, prompts=2, own=own))
-    scores = frames["scores"]
-    assert set(scores["n"]) == {420, 520}
-    assert set(scores["network"]) == {"tiny"}
-    assert len(scores) == 2 * 3 * scores["arm"].nunique()
-    assert scores["value"].between(0, 1).all()
-    assert (frames["layers"]["layer"].max(), frames["layers"]["depth"].unique().tolist()) == (
-        2,
-        [0.5],
-    )
-    assert frames["maps"].groupby(["n", "method", "head", "layer"]).size().eq(48).all()
-    claims = declared(shown, section)
-    assert len(claims) == 4
-    for claim in claims:
-        assert np.isfinite(claim.measure(frames)).all()
-    drawn = [shown.pipeline(frames["texts"], frames["maps"]), shown.layers(frames["layers"]),
-             shown.heat_maps(scores, "full,snapkv,gemfilter", "x", "y")]  # fmt: skip
-    assert all(one.axes for one in drawn)
-
-
 def test_with_all_tokens_kept_a_needle_is_answered_as_by_generate(section):
     own = config.reader(section, "tiny")
     network, tokenizer, stop = model_of(own, "cpu")
@@ -137,12 +103,6 @@ def test_tasks_of_a_folder(section, monkeypatch):
     assert set(tasks.loc[tasks["framed"], "group"]) == {"single", "multi"}
     assert set(tasks.loc[tasks["swept"], "layer"]) == {0, 1, 2}
     assert set(tasks.loc[tasks["chosen"] & (tasks["arm"] == "gemfilter"), "layer"]) == {1}
-    printed = [{"model": "x", "arm": "y", "task": task, "paper_value": 1.0}
-               for task in (*TASKS, "average")]  # fmt: skip
-    quoted = {"table-9-1": {"title": "x", "source": "y", "rows": printed}}
-    shown = tables.methods(tasks, quoted, "table-9-1", "Table 9.1").shown
-    assert shown.iloc[0, 0] == "tiny, all keys and values"
-    assert len(shown) == 1 + 2 * 4 + 1 + 1
 
 
 def test_long_prompts_lose_their_middle_and_chats_are_framed(section):
@@ -154,10 +114,6 @@ def test_long_prompts_lose_their_middle_and_chats_are_framed(section):
     assert (said[:5], said[-7:]) == ("start", "the end")
     framed = tokenizer.decode(benchmark.tokens_of(tokenizer, "who waits", 40, chat=True))
     assert framed == "<system><user>who waits<assistant>"
-
-
-def test_models_and_texts_that_are_there_are_no_fault(section):
-    assert config.faults(section) == []
 
 
 def test_a_damaged_line_is_named(section, tmp_path):

@@ -15,7 +15,6 @@ from featlearn.gradient_features.data import (
     Parity,
     UniformParity,
     Xor,
-    law_of,
     majority_coefficient,
 )
 from featlearn.gradient_features.law import Sample, exact_gradient, reduced_weights
@@ -71,16 +70,6 @@ def test_samples_have_the_exact_moments(drawn):
     assert inputs.weight.sum().item() == pytest.approx(1)
 
 
-def test_directions_are_orthonormal_and_in_the_own_coordinates(drawn):
-    law, _ = drawn
-    units = law.directions
-    torch.testing.assert_close(units @ units.mT, torch.eye(len(units)).double())
-    assert not units[:, law.own :].any()
-    if not isinstance(law, Linear):
-        # the unit of thresholds: the root mean square over starts, one direction of a mixture
-        assert law.signal_std > 0
-
-
 def test_the_gradient_is_the_mean_over_samples(drawn):
     law, inputs = drawn
     w, b = starts(law, 6)
@@ -106,11 +95,6 @@ def test_norms_are_enough_beyond_the_own_coordinates(name):
     full, small = law.gradient(w, b), law.reduced().gradient(short, b)
     torch.testing.assert_close(small[:, : law.own], full[:, : law.own])
     torch.testing.assert_close(small.norm(dim=1), full.norm(dim=1))
-
-
-def test_uniform_parity_cannot_be_reduced_to_norms():
-    with pytest.raises(ValueError, match="UniformParity"):
-        LAWS["uniform"].reduced()
 
 
 def test_reduced_weights_have_the_norms_of_gaussian_ones():
@@ -196,23 +180,3 @@ def test_components_say_where_an_input_of_a_parity_is_from():
             assert (own[:, j] == sign).all()
             assert not own[:, [other for other in range(3) if other != j]].any()
     assert (signal[inputs.component[0] == -1].abs() == 1).all()
-
-
-def test_a_replicate_draws_from_its_own_stream():
-    law = LAWS["xor"]
-    three = law.sample(5, streams(3)("own"))
-    alone = law.sample(5, Streams(0, "gradient_features", "test", [2])("own"))
-    torch.testing.assert_close(three.x[2:], alone.x, rtol=0, atol=0)
-
-
-def test_continuous_and_large_laws_are_not_enumerated():
-    with pytest.raises(ValueError, match="Xor: inputs are continuous"):
-        LAWS["xor"].support()
-    for large in (UniformParity(41, 4), Parity(60, 3)):
-        with pytest.raises(ValueError, match="too many inputs"):
-            large.support()
-
-
-def test_a_law_from_a_config():
-    assert law_of("mixture", {"dimension": 4, "classes": [1, -1]}).classes == (1, -1)
-    assert law_of("xor", {"dimension": 9}).reduced().signal_std == 3

@@ -35,16 +35,6 @@ def test_descent_on_the_square_loss_in_closed_form(steps):
     torch.testing.assert_close(fast.after(steps), slow.after(steps), rtol=1e-6, atol=1e-9)
 
 
-def test_descent_on_the_square_loss_ends_at_least_squares():
-    network, inputs = problem()
-    ended = train.fit_square(network, inputs, [10**12])
-    left = (
-        network.features(inputs.x).mT
-        @ ((network._replace(a=ended.after(10**12))(inputs.x) - inputs.y)[..., None])
-    )
-    assert left.abs().max() < 1e-6
-
-
 def test_the_nearest_optimum_has_no_gradient_and_is_no_worse_than_others():
     network, inputs = problem()
     pull = torch.tensor([0.01, 0.3]).double()

@@ -9,12 +9,11 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.gradient_features import train
-from featlearn.gradient_features.data import Linear, Mixture, MultiIndex, Parity, UniformParity, Xor
+from featlearn.gradient_features.data import Mixture, MultiIndex, Parity, UniformParity, Xor
 from featlearn.gradient_features.model import (
     LOSSES,
     Network,
     error,
-    linear_truth,
     mixture_truth,
     multi_index_start,
     parity_truth,
@@ -102,48 +101,6 @@ def test_the_first_step_turns_neurons_into_the_gradient(law):
     torch.testing.assert_close(stepped.w[:, half:], -stepped.w[:, :half])
 
 
-def test_opposite_neurons_become_equal_if_the_label_has_no_mean():
-    """The second half of Lemma B.71, for uniform parity from the start (B.493)."""
-    law = UniformParity(7, 4)
-    network = start(law, ratio=0.3)  # a threshold that no sum of signs meets
-    w = network.w.sign()
-    support = law.support()
-    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
-    stepped = train.first_step(network._replace(w=w), inputs, 1.0, HINGE)
-    torch.testing.assert_close(stepped.w[:, :4], stepped.w[:, 4:8])
-
-
-def test_small_steps_lower_the_population_loss():
-    law = UniformParity(7, 2)
-    support = law.support()
-    inputs = type(support)(*(part.expand(3, *part.shape[1:]) for part in support))
-    rate = 2 / (law.block * 0.3125)
-    network = train.uniform_parity_network(
-        uniform_parity_start(STREAMS("start"), 40, 7, 2), inputs, rate
-    )
-    assert network.a.abs().max() == 0
-    losses = [
-        HINGE.mean(one, inputs) for one in train.descend(network, lambda: inputs, 0.01, 60, HINGE)
-    ]
-    assert (losses[-1] < losses[0]).all()
-    assert (torch.stack(losses).diff(dim=0) < 1e-3).all()
-
-
-def test_a_batch_is_its_replicates_one_by_one():
-    law = Mixture(6, norm=3.0, classes=(1, -1))
-    network, inputs = trained(law)
-    together = train.gradients(network, inputs, HINGE)
-    for replicate in range(3):
-        own = slice(replicate, replicate + 1)
-        alone = train.gradients(
-            Network(*(part[own] for part in network)),
-            type(inputs)(*(part[own] for part in inputs)),
-            HINGE,
-        )
-        for found, wanted in zip(together, alone, strict=True):
-            torch.testing.assert_close(found[own], wanted)
-
-
 def test_descent_of_the_output_layer_keeps_the_bound_of_smooth_convex_losses():
     """Gap after T steps of size 1 / L: at most L |a - a*|^2 / (2 T) (Theorem 3.4, second stage)."""
     law, loss = Xor(8), LOSSES["logistic"]
@@ -209,14 +166,6 @@ def test_stripped_labels_have_no_mean_and_no_linear_part():
 
 
 # --------------------------------------------------------------------------- networks of the proofs
-
-
-def test_the_linear_truth_has_no_hinge_loss():
-    law = Linear(5, margin=0.4)
-    inputs = law.sample(2000, STREAMS("inputs")[:1])
-    network = linear_truth(law)
-    assert HINGE.mean(network, inputs).item() == pytest.approx(0, abs=1e-12)
-    torch.testing.assert_close(network(inputs.x), inputs.x[..., 0] / 0.4)
 
 
 @pytest.mark.parametrize(("block", "blocks"), [(3, 1), (5, 1), (3, 3)])

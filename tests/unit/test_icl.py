@@ -8,7 +8,6 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
 from featlearn.icl import documents, linear, parity, texts
 from featlearn.icl import regression as theory
-from featlearn.icl.experiments import regression
 
 STREAMS = Streams(0, "icl", "test", range(2))
 VALUES = theory.eigenvalues(8, 4, 2**-0.5)
@@ -66,12 +65,10 @@ def test_gradient_is_that_of_autograd_and_vanishes_at_the_optimum():
         )
 
 
-def test_gap_of_ranks_and_large_n():
+def test_gap_of_ranks():
     w = (torch.arange(8) < 2).to(theory.DTYPE)
     two, six = (theory.evaluation(VALUES, w, r, 20, 16, 1).total for r in (2, 6))
     assert float(theory.gap(VALUES, w, 2, 6, 20, 16, 1)) == pytest.approx(float(six - two))
-    exact = theory.evaluation(VALUES, w, 6, 10**8, 16, 1).total
-    assert float(theory.large_n(VALUES, w, 6, 16, 1) / exact) == pytest.approx(1, abs=1e-5)
 
 
 def test_literal_attention_is_the_reduced_and_the_row_form():
@@ -175,13 +172,6 @@ def test_noise_terms_are_what_is_beside_the_signal():
     assert float(own.mean()) == pytest.approx(2 * gamma, rel=0.05)
 
 
-def test_tasks_and_probabilities():
-    weights = parity.task_weights(8, 2, 0.3)
-    assert float(weights.sum()) == pytest.approx(1)
-    assert float((0.25 + 0.1 * parity.TILT).sum()) == pytest.approx(1)
-    assert int(parity.projected(parity.printed(3, 8, 0.1))) == 4
-
-
 def test_finite_prompts_tend_to_the_limit():
     drawn = parity.sample(8, (0, 1), 0.2, 1024, 500, STREAMS("parity")[0])
     assert float(parity.accuracy(parity.printed(1, 8, 0.2), drawn)) > 0.98
@@ -240,15 +230,3 @@ def test_template_is_the_printed_one(tmp_path):
     assert [whole[a:b] for a, b in spans.values()] == ["Lucy has 12 apples.", "so good"]
     with pytest.raises(FeatlearnError, match="no such file"):
         texts.read(tmp_path / "none.jsonl")
-
-
-def test_networks_with_all_blocks_train_and_are_measured():
-    config = {
-        "ranks": [1, 2], "prompts": 20,
-        "training": {"steps": 3, "rate": 0.01, "batch_size": 4, "examples": 5},
-    }  # fmt: skip
-    values = theory.eigenvalues(4, 4, 0.7)
-    basis = theory.rotation(4, STREAMS("basis")[0])
-    rows = list(regression.blocks(config, values, basis, STREAMS))
-    assert [row["rank"] for row in rows] == [1] * len(STREAMS("x")) + [2] * len(STREAMS("x"))
-    assert all(np.isfinite(row["value"]) for row in rows)

@@ -1,6 +1,5 @@
 """The cache of decoded images: whole or not at all, made anew when it must be, never when not."""
 
-import json
 import os
 import subprocess
 import sys
@@ -211,9 +210,3 @@ def test_a_large_subset_has_a_cache_of_its_own(folder, monkeypatch):
     assert mapped.labels.equal(copied.labels)
     assert mapped.names.tolist() == copied.names.tolist()
     assert mapped.images.equal(whole.images[rows])
-
-
-def test_what_is_inside_is_said_in_json(folder):
-    meta = json.loads((opened(folder).folder / "meta.json").read_text())
-    assert (meta["count"], meta["size"], meta["classes"]) == (12, 8, ["a", "b"])
-    assert str(folder.parent) not in json.dumps(meta["tables"])

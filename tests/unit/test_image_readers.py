@@ -3,9 +3,7 @@
 import gzip
 import io
 import json
-import os
 import struct
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,15 +18,8 @@ from scipy.io import savemat
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
 from featlearn.images.data.cache import BOX_COLUMNS
-from featlearn.images.data.datasets import (
-    fraction_rows,
-    open_classified,
-    open_images,
-    open_splits,
-    split_rows,
-)
+from featlearn.images.data.datasets import open_classified, open_images, open_splits
 from featlearn.images.data.on_disk import listing_digest, sources
-from featlearn.images.data.readers.common import shown
 from featlearn.images.data.readers.decode import BrokenImage, decode
 from featlearn.images.data.readers.folder import read_objects
 from featlearn.images.detection import targets_of
@@ -81,39 +72,17 @@ def opened(tmp_path: Path, root: Path, **settings):
     [
         (encoded(), RED),
         (encoded("L", 77), (77, 77, 77)),
-        (encoded("1", 1), (255, 255, 255)),
-        (encoded("I;16", 65535), (255, 255, 255)),
         (encoded("I;16", 257 * 100), (100, 100, 100)),
-        (encoded("RGBA", (*BLUE, 255)), BLUE),
         (encoded("RGBA", (*BLUE, 0)), (255, 255, 255)),
         (encoded("LA", (10, 0)), (255, 255, 255)),
+        (encoded("P", 0, transparency=0), (255, 255, 255)),
         (encoded(kind="GIF"), RED),
-        (encoded(kind="BMP"), RED),
         (encoded(kind="WEBP", lossless=True), RED),
-        (encoded(kind="TIFF"), RED),
+        (encoded("CMYK", (0, 200, 200, 20), kind="JPEG", quality=95), (235, 51, 51)),
     ],
 )
 def test_every_kind_of_pixel_becomes_rgb(content, expected):
-    assert middle(content) == pytest.approx(list(expected), abs=1)
-
-
-def test_a_cmyk_jpeg_has_the_colours_of_its_conversion():
-    cmyk = Image.new("CMYK", (12, 12), (0, 200, 200, 20))
-    expected = cmyk.convert("RGB").getpixel((0, 0))
-    assert middle(saved(cmyk, "JPEG", quality=95)) == pytest.approx(list(expected), abs=6)
-
-
-def test_a_palette_with_a_transparent_colour_lies_on_white():
-    image = Image.new("P", (12, 12), 1)
-    image.putpalette([0, 0, 0, *GREEN, *BLUE])
-    assert middle(saved(image)) == list(GREEN)
-    assert middle(saved(image, transparency=1)) == [255, 255, 255]
-
-
-def test_of_an_animation_the_first_frame_counts():
-    first, second = (Image.new("RGB", (12, 12), colour) for colour in (RED, GREEN))
-    content = saved(first, "GIF", save_all=True, append_images=[second])
-    assert middle(content) == pytest.approx(list(RED), abs=2)
+    assert middle(content) == pytest.approx(list(expected), abs=6 if b"JFIF" in content else 1)
 
 
 def test_the_exif_orientation_is_followed():
@@ -124,13 +93,6 @@ def test_the_exif_orientation_is_followed():
     turned = pixels(saved(image, exif=exif), 16)
     assert turned[:, 8, 12].tolist() == list(RED)
     assert turned[:, 8, 3].tolist() == list(BLUE)
-
-
-def test_an_image_of_the_wanted_size_keeps_its_pixels():
-    levels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), np.uint8)
-    content = saved(Image.fromarray(levels))
-    for resize in ("crop", "pad", "squash"):
-        assert (pixels(content, 8, resize) == levels.transpose(2, 0, 1)).all()
 
 
 def test_resizing_crops_the_middle_or_pads_or_squashes():
@@ -170,7 +132,6 @@ def test_boxes_of_a_jpeg_that_is_decoded_smaller_are_in_pixels_of_the_file():
     ("content", "reason"),
     [
         (b"", "empty"),
-        (b"not an image", "known format"),
         (encoded(kind="JPEG", size=(64, 64), quality=95)[:400], "cannot be decoded"),
         (encoded(size=(64, 64))[:60], "cannot be decoded"),
         (encoded("F", 0.5, kind="TIFF"), "floating-point"),
@@ -225,6 +186,7 @@ def test_a_folder_of_classes(tmp_path):
     put(root / "ant" / ".hidden.png", b"")
     put(root / ".cache" / "x.png", b"")
     put(root / "zebra" / "notes.txt", b"no image")
+    put(root / "stray.png")
     images = opened(tmp_path, root)
     assert images.classes == ("ant", "zebra")
     assert images.labels.tolist() == [0, 0, 0, 0, 1, 1]
@@ -232,16 +194,12 @@ def test_a_folder_of_classes(tmp_path):
     assert images.images.shape == (6, 3, 8, 8)
     assert images.images.dtype == torch.uint8
     assert images.images[1, :, 0, 0].tolist() == [7, 80, 90]
-    assert images.faults.empty
-
-
-def test_a_flat_folder_has_no_labels(tmp_path):
-    put(tmp_path / "set" / "b.png")
-    put(tmp_path / "set" / "a.png")
-    images = opened(tmp_path, tmp_path / "set")
-    assert images.classes == ()
-    assert images.labels.tolist() == [-1, -1]
-    assert images.names.tolist() == ["a.png", "b.png"]
+    assert images.faults["file"].tolist() == ["stray.png"]  # outside the class folders
+    (root / "empty").mkdir()
+    with pytest.raises(FeatlearnError, match="set/empty: class folder without images"):
+        opened(tmp_path, root)
+    flat = opened(tmp_path, root / "zebra")
+    assert (flat.classes, flat.labels.tolist()) == ((), [-1, -1])
 
 
 def test_a_broken_image_is_told_by_name_and_counted(tmp_path, capsys):
@@ -263,57 +221,6 @@ def test_a_broken_image_is_told_by_name_and_counted(tmp_path, capsys):
     assert "2 of 5" in str(caught.value)
 
 
-def test_an_image_outside_the_class_folders_is_told(tmp_path):
-    root = class_folders(tmp_path / "set", a=1)
-    put(root / "stray.png")
-    faults = opened(tmp_path, root).faults
-    assert faults.to_dict("list") == {
-        "file": ["stray.png"],
-        "reason": ["lies outside the class folders"],
-    }
-
-
-def test_an_empty_class_folder_is_named(tmp_path):
-    root = class_folders(tmp_path / "set", a=1)
-    put(root / "empty" / "notes.txt")
-    with pytest.raises(FeatlearnError, match="set/empty: class folder without images"):
-        opened(tmp_path, root)
-
-
-def test_a_missing_folder_and_one_without_images_are_named(tmp_path):
-    with pytest.raises(FeatlearnError, match="nowhere: no such folder"):
-        opened(tmp_path, tmp_path / "nowhere")
-    (tmp_path / "void").mkdir()
-    with pytest.raises(FeatlearnError, match="void: no images"):
-        opened(tmp_path, tmp_path / "void")
-
-
-def test_a_set_of_broken_images_only_is_an_error_and_leaves_no_cache(tmp_path):
-    put(tmp_path / "set" / "a" / "x.png", b"no")
-    with pytest.raises(FeatlearnError, match=r"a/x\.png: not an image"):
-        opened(tmp_path, tmp_path / "set")
-    assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]
-
-
-def test_hostile_names_are_only_names(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    root = tmp_path / "set"
-    put(root / "$(touch pwned)" / "; rm -rf x.png")
-    put(root / "line\nbreak" / "`touch pwned`.png")
-    put(root / "line\nbreak" / "\x1b[31mred.png", b"")
-    bytes_name = os.fsencode(root / "line\nbreak") + b"/\xff\xfe.png"
-    Path(os.fsdecode(bytes_name)).write_bytes(encoded())
-    images = opened(tmp_path, root)
-    assert images.classes == ("$(touch pwned)", "line\\nbreak")
-    assert len(images) == 3
-    assert "line\\nbreak/\\xff\\xfe.png" in images.names.tolist()
-    told = capsys.readouterr().err
-    assert "\\x1b[31mred.png" in told
-    assert "\x1b" not in told
-    assert not list(tmp_path.rglob("pwned"))
-    assert shown("plain é 猫.png") == "plain é 猫.png"
-
-
 def test_links_that_leave_the_folder_are_refused(tmp_path):
     secret = put(tmp_path / "elsewhere" / "secret.png")
     root = class_folders(tmp_path / "set", a=1)
@@ -333,20 +240,6 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
         link.unlink()
 
 
-def test_links_to_nothing_or_to_each_other_and_a_pipe_are_faults(tmp_path):
-    root = class_folders(tmp_path / "set", a=1)
-    (root / "a" / "dead.png").symlink_to(root / "a" / "gone.png")
-    (root / "a" / "loop.png").symlink_to("pool.png")
-    (root / "a" / "pool.png").symlink_to("loop.png")
-    os.mkfifo(root / "a" / "pipe.png")
-    faults = opened(tmp_path, root).faults
-    reasons = dict(zip(faults["file"], faults["reason"], strict=True))
-    assert list(reasons) == ["a/dead.png", "a/loop.png", "a/pipe.png", "a/pool.png"]
-    assert reasons["a/dead.png"] == "the file is gone"
-    assert reasons["a/pipe.png"] == "not a regular file"
-    assert "links" in reasons["a/loop.png"]
-
-
 def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
     root = tmp_path / "imagenet"
     for wnid in ("n02", "n01"):
@@ -362,8 +255,6 @@ def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):
     assert splits["train"].classes == splits["test"].classes == ("n01", "n02")
     assert splits["test"].labels.tolist() == [0, 1]
     assert splits["test"].faults["file"].tolist() == ["c.JPEG"]
-    with pytest.raises(FeatlearnError, match=r"image-net\.org"):
-        open_images(settings | {"path": str(tmp_path / "no")}, tmp_path / "cache")
 
 
 # ------------------------------------------------------------------------------------- Parquet
@@ -422,16 +313,9 @@ def test_columns_are_found_or_asked_for(tmp_path):
     path = parquet(tmp_path / "a.parquet", contents, [0, 1], "img", "fine_label")
     assert from_parquet(tmp_path, path).labels.tolist() == [0, 1]
     text = parquet(tmp_path / "b.parquet", contents, pa.array(["cat", "dog"]))
-    with pytest.raises(FeatlearnError, match="no column of integer labels found"):
-        from_parquet(tmp_path, text)
     with pytest.raises(FeatlearnError, match="label_column: 'label' is of type string"):
         from_parquet(tmp_path, text, label_column="label")
     assert from_parquet(tmp_path, text, label_column="none").labels.tolist() == [-1, -1]
-    with pytest.raises(FeatlearnError, match="image_column: 'picture'"):
-        from_parquet(tmp_path, path, image_column="picture")
-    floats = parquet(tmp_path / "c.parquet", contents, pa.array([0.0, 1.5]))
-    with pytest.raises(FeatlearnError, match="no column of integer labels"):
-        from_parquet(tmp_path, floats)
 
 
 def test_splits_of_parquet_files_by_their_names(tmp_path):
@@ -445,20 +329,6 @@ def test_splits_of_parquet_files_by_their_names(tmp_path):
     assert splits["train"].labels.tolist() == [0, 1, 2, 0]
     assert splits["test"].labels.tolist() == [1], "classes are those of the training images"
     assert splits["test"].faults["reason"].tolist() == ["label 7; expected 0 to 2"]
-
-
-def test_a_damaged_or_missing_parquet_file_is_named(tmp_path):
-    bad = put(tmp_path / "bad.parquet", b"PAR1 no")
-    with pytest.raises(FeatlearnError, match=r"bad\.parquet: cannot be read as Parquet"):
-        from_parquet(tmp_path, bad)
-    with pytest.raises(FeatlearnError, match="no file"):
-        from_parquet(tmp_path, tmp_path / "nowhere")
-    whole = parquet(tmp_path / "cut.parquet", [encoded(size=(50, 50))] * 40, [0] * 40)
-    content = bytearray(whole.read_bytes())
-    content[60:400] = bytes(340)  # the footer is whole, the pages are not
-    whole.write_bytes(content)
-    with pytest.raises(FeatlearnError, match=r"cut\.parquet|can be used"):
-        from_parquet(tmp_path, whole)
 
 
 # -------------------------------------------------------------------------------------- arrays
@@ -487,9 +357,6 @@ def test_cifar10_binary(tmp_path):
         "data_batch_5.bin image 3",
         "label 11; expected 0 to 9",
     ]
-    (folder / "data_batch_2.bin").write_bytes(rows[:1].tobytes()[:-5])
-    with pytest.raises(FeatlearnError, match=r"data_batch_2\.bin: 3068 bytes; expected a multiple"):
-        open_images(settings, tmp_path / "cache")
 
 
 def test_a_pickled_cifar_is_not_opened(tmp_path):
@@ -497,18 +364,6 @@ def test_a_pickled_cifar_is_not_opened(tmp_path):
     with pytest.raises(FeatlearnError, match="pickles, which are never read") as caught:
         open_images({"kind": "cifar10", "path": str(tmp_path), "size": 32}, tmp_path / "cache")
     assert "cifar-10-batches-bin/test_batch.bin" in str(caught.value)
-
-
-def test_cifar100_has_fine_labels(tmp_path):
-    images = random_levels(4, 3072)
-    labels = np.array([[1, 50], [2, 99], [3, 0], [4, 7]], np.uint8)
-    np.concatenate([labels, images], 1).tofile(tmp_path / "train.bin")
-    np.concatenate([labels, images], 1).tofile(tmp_path / "test.bin")
-    (tmp_path / "fine_label_names.txt").write_text("\n".join(f"c{i}" for i in range(100)))
-    settings = {"kind": "cifar100", "path": str(tmp_path), "size": 32}
-    train = open_images(settings, tmp_path / "cache")
-    assert train.labels.tolist() == [50, 99, 0, 7]
-    assert train.classes[99] == "c99"
 
 
 def test_stl10_is_stored_by_columns(tmp_path):
@@ -526,8 +381,6 @@ def test_stl10_is_stored_by_columns(tmp_path):
     assert open_images(settings, tmp_path / "cache", "unlabeled").labels.tolist() == [-1] * 3
     with pytest.raises(FeatlearnError, match=r"test_y\.bin: 2 labels; expected 3"):
         open_images(settings, tmp_path / "cache", "test")
-    with pytest.raises(FeatlearnError, match="no split 'val'"):
-        open_images(settings, tmp_path / "cache", "val")
 
 
 def test_svhn_calls_its_zero_ten(tmp_path):
@@ -540,11 +393,6 @@ def test_svhn_calls_its_zero_ten(tmp_path):
     train = open_images(settings, tmp_path / "cache")
     assert (train.images.numpy() == images.transpose(0, 3, 1, 2)).all()
     assert train.labels.tolist() == [0, 1, 9, 3]
-    with pytest.raises(FeatlearnError, match=r"expected .*test_32x32\.mat"):
-        open_images(settings, tmp_path / "cache", "test")
-    put(tmp_path / "test_32x32.mat", b"MATLAB 5.0")
-    with pytest.raises(FeatlearnError, match=r"test_32x32\.mat: cannot be read as SVHN"):
-        open_images(settings, tmp_path / "cache", "test")
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -561,11 +409,6 @@ def test_mnist_idx(tmp_path, packed):
     train = open_images(settings, tmp_path / "cache")
     assert (train.images.numpy() == images[:, None]).all()
     assert train.labels.tolist() == [7, 0, 9]
-    name = "train-labels-idx1-ubyte" + ".gz" * packed
-    bad = files["train-labels-idx1-ubyte"][:-1]
-    put(tmp_path / "MNIST" / "raw" / name, gzip.compress(bad) if packed else bad)
-    with pytest.raises(FeatlearnError, match="expected the idx format"):
-        open_images(settings, tmp_path / "cache")
 
 
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
@@ -577,24 +420,6 @@ def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sklearn.__file__", str(tmp_path / "sklearn.py"), raising=False)
     assert state() == here
-
-
-def test_digits_of_scikit_learn(tmp_path):
-    pytest.importorskip("sklearn")
-    settings = {"kind": "digits", "size": 8}
-    splits = open_splits(settings, tmp_path, 0, "test")
-    assert {role: len(part) for role, part in splits.items()} == {
-        "train": 1797 - 179 - 359,
-        "validation": 179,
-        "test": 359,
-    }
-    assert int(splits["train"].images.max()) == 255
-
-
-def test_without_scikit_learn_it_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(FeatlearnError, match="pip install scikit-learn"):
-        open_images({"kind": "digits", "size": 8}, tmp_path)
 
 
 # ----------------------------------------------------------------------------------------- VOC
@@ -674,7 +499,6 @@ def test_voc_of_both_years_is_trained_on_and_tested_on_the_first(tmp_path):
     [
         (voc_object("unicorn", (1, 1, 2, 2)), "unicorn"),
         (voc_object("dog", (9, 1, 2, 2)), "expected xmin"),
-        (voc_object("dog", ("nan", 1, 2, 2)), "expected xmin"),
         ("<object><name>dog</name></object>", "without bndbox"),
         ("<object>", "mismatched tag"),
     ],
@@ -693,68 +517,11 @@ def test_an_annotation_with_entities_is_refused():
             read_objects(content)
 
 
-def test_a_missing_voc_says_which_file_goes_where(tmp_path):
-    with pytest.raises(FeatlearnError, match=r"VOCdevkit/VOC2012/ImageSets/Main/train\.txt"):
-        open_images({"kind": "voc2012", "path": str(tmp_path), "size": 8}, tmp_path / "cache")
-
-
-# -------------------------------------------------------------------------------------- splits
-
-
-def test_given_splits_of_folders_share_their_classes(tmp_path):
-    root = tmp_path / "set"
-    class_folders(root / "train", a=2, b=1, c=1)
-    class_folders(root / "val", c=2)
-    settings = {"kind": "folder", "path": str(root), "size": 8, "shares": {}}
-    splits = open_splits(settings, tmp_path / "cache", 0)
-    assert list(splits) == ["train", "validation"]
-    assert splits["validation"].labels.tolist() == [2, 2]
-    class_folders(root / "val", d=1)
-    with pytest.raises(FeatlearnError, match="val/d: unknown class; expected one of a, b, c"):
-        open_splits(settings, tmp_path / "cache", 0)
-
-
-def test_made_splits_are_stratified_named_and_disjoint(tmp_path):
-    root = class_folders(tmp_path / "set", a=20, b=30, c=10)
-    settings = {"kind": "folder", "path": str(root), "size": 8}
-    splits = open_splits(settings, tmp_path / "cache", 0, "mrp")
-    names = [name for part in splits.values() for name in part.names]
-    assert sorted(names) == sorted(set(names))
-    assert len(names) == 60
-    counts = {role: torch.bincount(part.labels).tolist() for role, part in splits.items()}
-    assert counts["test"] == [4, 6, 2]
-    assert counts["validation"] == [2, 3, 1]
-    again = open_splits(settings, tmp_path / "cache", 0, "mrp")
-    assert all(again[role].images.equal(splits[role].images) for role in splits)
-    other = open_splits(settings, tmp_path / "cache", 1, "mrp")
-    assert other["test"].names.tolist() != splits["test"].names.tolist()
-
-
-def test_label_fractions_are_nested_and_stratified():
-    labels = torch.arange(3000) % 10
-    few, more = (fraction_rows(labels, share, 0, "labels") for share in (0.01, 0.1))
-    assert set(few.tolist()) < set(more.tolist())
-    assert torch.bincount(labels[few]).tolist() == [3] * 10
-    assert torch.bincount(labels[more]).tolist() == [30] * 10
-    assert len(fraction_rows(labels, 0.0001, 0, "labels")) == 10, "at least one a class"
-    assert fraction_rows(labels, 1.0, 0).equal(torch.arange(3000))
-
-
-def test_shares_that_leave_nothing_are_named():
-    with pytest.raises(FeatlearnError, match="leave none for validation"):
-        split_rows(torch.zeros(5, dtype=torch.long), {"validation": 0.1}, 0)
-
-
-# -------------------------------------------------------------------------------------- config
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"kind": "cifar"}, "data.kind must be one of cifar10"),
         ({"path": None}, "data.path must be the folder"),
         ({"shares": {"test": 0.7, "validation": 0.3}}, "less than 1 together"),
-        ({"shares": {"train": 0.7}}, "data.shares.train must be one of validation, test"),
         ({"splits": {"test": "val"}}, "data.splits must be a group with train"),
         ({"label_column": "label"}, "given only with kind: parquet"),
         ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
@@ -766,15 +533,6 @@ def test_faults_of_a_config_name_the_key(change, told):
     assert any(told in fault for fault in data_faults(settings, "data"))
 
 
-def test_a_sound_config_has_no_faults():
-    settings = {"kind": "folder", "path": "x", "size": 32, "shares": {"test": 0.2}}
-    assert not list(data_faults(settings, "data"))
-    assert not list(data_faults({"kind": "digits", "size": 8}, "data"))
-
-
-# --------------------------------------------------------------------------- classified
-
-
 STREAM = (0, "test", "classified")
 
 
@@ -784,50 +542,3 @@ def folders(root, **more):
 
 def classified(data, tmp_path, **more):
     return open_classified(data, tmp_path / "cache", *STREAM, key="here.data", **more)
-
-
-def test_training_and_test_images_are_apart_and_keep_the_shares_of_the_classes(tmp_path):
-    data = folders(class_folders(tmp_path / "own", a=20, b=10), shares={"test": 0.2})
-    whole = classified(data, tmp_path)
-    assert whole.classes == ("a", "b")
-    assert torch.bincount(whole.train.labels).tolist() == [16, 8]
-    assert torch.bincount(whole.test.labels).tolist() == [4, 2]
-    few = classified(data, tmp_path, most=6)
-    assert torch.bincount(few.train.labels).tolist() == [4, 2]
-    assert torch.equal(few.test.images, whole.test.images)
-
-
-def test_as_many_as_there_are_or_more_are_all(tmp_path):
-    data = folders(class_folders(tmp_path / "own", a=6, b=6), shares={"test": 0.5})
-    whole = classified(data, tmp_path)
-    for most in (6, 7):
-        assert torch.equal(classified(data, tmp_path, most=most).train.images, whole.train.images)
-
-
-def test_images_of_one_class_only_are_refused(tmp_path):
-    data = folders(class_folders(tmp_path / "own", a=9), shares={"test": 0.5})
-    with pytest.raises(FeatlearnError, match=r"^here\.data: expected .* of two classes or more"):
-        classified(data, tmp_path)
-
-
-def test_images_of_several_classes_each_are_refused(tmp_path):
-    notes = {f"{n:06}": voc_object("dog", (1, 1, 8, 8)) for n in range(4)}
-    root = voc(tmp_path / "voc", notes)
-    data = {"kind": "voc2007", "path": str(root), "size": 8, "splits": {"train": "trainval"}}
-    with pytest.raises(FeatlearnError, match=r"^here\.data: expected images with one class each"):
-        classified({**data, "shares": {"test": 0.5}}, tmp_path)
-
-
-def test_test_images_without_a_class_are_refused(tmp_path):
-    for part in ("train", "unlabeled"):
-        np.zeros((3, 3, 96, 96), np.uint8).tofile(tmp_path / f"{part}_X.bin")
-    np.array([1, 10, 3], np.uint8).tofile(tmp_path / "train_y.bin")
-    splits = {"train": "train", "test": "unlabeled"}
-    data = {"kind": "stl10", "path": str(tmp_path), "size": 8, "splits": splits}
-    with pytest.raises(FeatlearnError, match=r"^here\.data: no image for testing has a class"):
-        classified(data, tmp_path)
-
-
-def test_missing_files_are_told_with_the_key(tmp_path):
-    with pytest.raises(FeatlearnError, match=r"^here\.data: .*nowhere"):
-        classified(folders(tmp_path / "nowhere", shares={"test": 0.5}), tmp_path)

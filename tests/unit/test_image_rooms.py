@@ -5,7 +5,6 @@ import pytest
 import torch
 from sklearn import metrics
 
-from featlearn.core.errors import ConfigError
 from featlearn.core.seeds import seeded
 from featlearn.images.activation_maximisation import (
     chroma_share,
@@ -19,7 +18,7 @@ from featlearn.images.probes import explained_share, purity, silhouette, tsne
 from featlearn.images.sparsity import FilterTrace, distances_to_end, firing, hoyer
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.loop import fit
-from featlearn.images.worlds.shapes import GLYPHS, ShapeDials, glyphs, masks, sample
+from featlearn.images.worlds.shapes import ShapeDials, masks, sample
 
 NAME = (0, "rooms")
 
@@ -53,14 +52,6 @@ def test_an_image_is_its_latents_drawn():
         assert left + side <= 32
 
 
-def test_glyphs_are_eight_and_the_diagonals_mirror_each_other():
-    drawn = glyphs()
-    assert drawn.shape == (len(GLYPHS), 12, 12)
-    assert len(torch.unique(drawn.flatten(1), dim=0)) == len(GLYPHS)
-    falling, rising = (GLYPHS.index(name) for name in ("falling diagonal", "rising diagonal"))
-    assert torch.equal(drawn[falling].flip(1), drawn[rising])
-
-
 def test_colour_and_class_are_independent_and_a_stream_each():
     made = sample(ShapeDials(), 4000, NAME)
     counts = torch.bincount(made.labels, minlength=8)
@@ -70,22 +61,6 @@ def test_colour_and_class_are_independent_and_a_stream_each():
     brighter = sample(ShapeDials(contrast=0.2), 4000, NAME)
     assert torch.equal(brighter.colour, made.colour)
     assert torch.equal(brighter.corner, made.corner)
-
-
-def test_the_hard_variant_has_slopes_and_dark_glyphs():
-    dials = ShapeDials(darkest=0.25, gradient=0.3, contrast=0.22, random_sign=True, noise=0.0)
-    made = sample(dials, 200, NAME)
-    assert set(made.sign.tolist()) == {-1.0, 1.0}
-    assert 0.2 < float(made.slope.abs().max()) <= 0.3
-    assert not torch.equal(made.images[:, :, 0, 0], made.images[:, :, -1, -1])
-
-
-def test_a_glyph_that_does_not_fit_is_refused():
-    with pytest.raises(ConfigError, match=r"shapes.glyph_size: \[10, 40\]"):
-        ShapeDials(glyph_size=(10, 40))
-
-
-# --------------------------------------------------------------------------- filters
 
 
 def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_path):
@@ -123,11 +98,6 @@ def test_first_filters_are_kept_at_even_moments_and_through_an_interruption(tmp_
     assert torch.equal(training(tmp_path).trace, whole.trace)
 
 
-def test_filters_that_did_not_move_have_no_way_to_go():
-    with pytest.raises(ValueError, match="trace: the filters end where they began"):
-        distances_to_end(torch.ones(3, 5))
-
-
 # --------------------------------------------------------------------------- pictures
 
 
@@ -156,7 +126,7 @@ def test_pictures_make_their_own_channel_large_and_do_not_depend_on_the_others()
     assert all(parameter.grad is None for parameter in net.parameters())
 
 
-def test_chroma_is_what_lies_across_grey():
+def test_chroma_and_roughness_of_known_pictures():
     grey = normal(4, 1, 6, 6).expand(-1, 3, -1, -1)
     torch.testing.assert_close(chroma_share(grey), torch.zeros(4, dtype=torch.float64))
     opponent = normal(4, 1, 6, 6) * torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1, 1)
@@ -164,9 +134,6 @@ def test_chroma_is_what_lies_across_grey():
     assert float(chroma_share(normal(1, 3, 200, 200))) == pytest.approx(2 / 3, abs=0.01)
     with pytest.raises(ValueError, match="signal: expected one that is not zero"):
         chroma_share(torch.zeros(1, 3, 4, 4))
-
-
-def test_roughness_tells_noise_from_what_is_flat():
     assert float(roughness(normal(1, 3, 200, 200))) == pytest.approx(0.75, abs=0.01)
     flat = torch.repeat_interleave(torch.repeat_interleave(normal(1, 3, 4, 4), 2, 2), 2, 3)
     assert float(roughness(flat)) == pytest.approx(0, abs=1e-6)

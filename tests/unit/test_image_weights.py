@@ -5,12 +5,11 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
-from torchvision.models import resnet18
 from torchvision.models.vision_transformer import VisionTransformer as Reference
 
 import featlearn
-from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.core.files import Described, digest, read_tensors, write_tensors
+from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import Described, write_tensors
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import SmallResNet, build_encoder
@@ -21,7 +20,7 @@ from featlearn.images.rng import Draws
 from featlearn.images.saved import described
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import extract
-from featlearn.images.weights import find_weights, from_beit, interpolate_positions, load_weights
+from featlearn.images.weights import find_weights, load_weights
 from unit.test_image_encoders import EVERY
 
 SMALL = {"kind": "small_resnet", "widths": [4, 8]}
@@ -49,9 +48,9 @@ def path(tmp_path):
 # ------------------------------------------------------------------------------- kinds of files
 
 
-@pytest.mark.parametrize("prefix", ["", "encoder.", "module.encoder.", "backbone."])
 @pytest.mark.parametrize("settings", [SMALL, VIT])
-def test_weights_come_back_from_safetensors_whatever_stands_in_front(path, settings, prefix):
+@pytest.mark.parametrize("prefix", ["", "module.encoder.", "backbone."])
+def test_weights_come_back_whatever_stands_in_front(path, settings, prefix):
     state = build(settings, seed=1).state_dict()
     save_file({prefix + name: value for name, value in clones(state).items()}, path)
     encoder = build(settings)
@@ -59,6 +58,10 @@ def test_weights_come_back_from_safetensors_whatever_stands_in_front(path, setti
     loaded = load_weights(encoder, path)
     assert equal(encoder, state)
     assert (loaded.file, loaded.ignored, loaded.kept, loaded.head) == (path, (), (), {})
+    for content in (state, {"epoch": 3, "state_dict": state}):
+        torch.save(content, path.with_suffix(".pth"))
+        load_weights(encoder := build(settings), path.with_suffix(".pth"))
+        assert equal(encoder, state)
 
 
 @pytest.mark.parametrize("settings", [SMALL, VIT])
@@ -132,15 +135,6 @@ def test_networks_of_timm_read_their_makers_files(path, name, size, layout):
         load_weights(encoder, path)
 
 
-@pytest.mark.parametrize("group", [None, "model", "state_dict"])
-def test_weights_come_back_from_a_state_dict_of_torch(tmp_path, group):
-    state = build(SMALL, seed=1).state_dict()
-    torch.save(state if group is None else {"epoch": 3, group: state}, tmp_path / "w.pth")
-    encoder = build(SMALL)
-    load_weights(encoder, tmp_path / "w.pth")
-    assert equal(encoder, state)
-
-
 @pytest.mark.parametrize("kind", ["simmim", "data2vec"])
 def test_the_encoder_of_a_pretraining_is_taken_and_the_rest_left(path, kind):
     with seeded(1, "weights"):
@@ -157,15 +151,6 @@ def test_the_encoder_of_a_pretraining_is_taken_and_the_rest_left(path, kind):
     assert equal(encoder, method.encoder.state_dict())
     assert "mask.token" in loaded.ignored
     assert not any(name.startswith("encoder.") for name in loaded.ignored)
-
-
-def test_a_head_is_handed_over_and_not_loaded(path):
-    reference = resnet18(num_classes=7)
-    save_file(clones(reference.state_dict()), path)
-    encoder = build({"kind": "resnet18"})
-    loaded = load_weights(encoder, path)
-    assert torch.equal(loaded.head["weight"], reference.fc.weight)
-    assert torch.equal(loaded.head["bias"], reference.fc.bias)
 
 
 def test_torchvision_vision_transformer(path):
@@ -198,15 +183,6 @@ def test_beit_names(path):
     assert equal(encoder, state)
 
 
-def test_a_bias_that_all_blocks_share_goes_to_each():
-    table = torch.randn(52, 2)
-    weights = {"rel_pos_bias.relative_position_bias_table": table}
-    weights |= {f"blocks.{number}.norm1.bias": torch.zeros(16) for number in range(2)}
-    found = from_beit(weights)
-    for number in range(2):
-        assert found[f"blocks.{number}.attn.relative_position_bias_table"] is table
-
-
 def test_relative_positions_are_kinds_of_distance():
     rows, columns = 3, 4
     kinds = relative_positions((rows, columns), 1)
@@ -222,9 +198,6 @@ def test_relative_positions_are_kinds_of_distance():
     assert (kinds[1:, 0] == 36).all()
     assert kinds[0, 0] == 37
     assert torch.equal(relative_positions((rows, columns), 0), kinds[1:, 1:])
-
-
-# ------------------------------------------------------------------------------------- positions
 
 
 def test_positions_are_interpolated_for_another_image_size(path):
@@ -245,21 +218,6 @@ def test_positions_are_interpolated_for_another_image_size(path):
     assert without.pos_embed.shape == (1, 64, 16)
 
 
-def test_the_same_grid_keeps_positions_and_a_grid_without_square_is_refused():
-    positions = torch.randn(1, 25, 8)
-    torch.testing.assert_close(interpolate_positions(positions, (5, 5)), positions)
-    with pytest.raises(FeatlearnError, match="24 positions; expected those of a square grid"):
-        interpolate_positions(positions[:, 1:], (5, 5))
-
-
-def test_fixed_positions_of_another_size_are_not_taken(path):
-    save_file(clones(build(VIT | {"positions": "sin_cos"}, 16, seed=1).state_dict()), path)
-    encoder = build(VIT | {"positions": "sin_cos"}, 32)
-    wanted = encoder.pos_embed.clone()
-    load_weights(encoder, path)
-    assert torch.equal(encoder.pos_embed, wanted)
-
-
 # ---------------------------------------------------------------------------------------- faults
 
 
@@ -273,18 +231,9 @@ def test_missing_unexpected_and_misshapen_names_are_all_told_and_nothing_is_chan
     before = clones(encoder.state_dict())
     with pytest.raises(FeatlearnError) as caught:
         load_weights(encoder, path)
-    message = str(caught.value)
-    assert "weights.safetensors: does not fit SmallResNet" in message
-    assert "missing: bn1.bias" in message
-    assert "unexpected: layer7.weight" in message
-    assert "conv1.weight (4x3x7x7 in the file, 4x3x3x3 in the encoder)" in message
+    for name in ("weights.safetensors", "bn1.bias", "layer7.weight", "conv1.weight (4x3x7x7"):
+        assert name in str(caught.value)
     assert equal(encoder, before)
-
-
-def test_a_long_list_of_names_is_cut(path):
-    save_file({"one": torch.zeros(1)}, path)
-    with pytest.raises(FeatlearnError, match=r"missing: .* and \d+ more"):
-        load_weights(build(VIT), path)
 
 
 def test_names_may_differ_where_that_is_said(path):
@@ -297,35 +246,6 @@ def test_names_may_differ_where_that_is_said(path):
     assert set(loaded.ignored) == {"norm.weight", "norm.bias"}
 
 
-@pytest.mark.parametrize("name", ["w.safetensors", "w.pth"])
-def test_a_damaged_file_is_named(tmp_path, name):
-    (tmp_path / name).write_bytes(b"not a checkpoint")
-    with pytest.raises(FeatlearnError, match=name):
-        load_weights(build(SMALL), tmp_path / name)
-
-
-@pytest.mark.parametrize(("content", "message"), [([1, 2], "holds a list"), ({}, "no tensors")])
-def test_a_file_without_named_tensors(tmp_path, content, message):
-    torch.save(content, tmp_path / "w.pth")
-    with pytest.raises(FeatlearnError, match=message):
-        load_weights(build(SMALL), tmp_path / "w.pth")
-
-
-# ----------------------------------------------------------------------------------------- names
-
-
-def test_a_missing_file_of_a_name_says_which_file_goes_where(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
-    with pytest.raises(FeatlearnError) as caught:
-        find_weights("torchvision:ResNet50_Weights.IMAGENET1K_V1", tmp_path / "mine")
-    for part in ("resnet50-0676ba61.pth", str(tmp_path / "mine"), "checkpoints", "not here"):
-        assert part in str(caught.value)
-    with pytest.raises(FeatlearnError, match=r"deit_tiny.safetensors or deit_tiny.pth"):
-        find_weights("timm:deit_tiny")
-    with pytest.raises(FeatlearnError, match=r"nowhere.pth: no such file"):
-        find_weights(tmp_path / "nowhere.pth")
-
-
 def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
     cached = tmp_path / "checkpoints" / "resnet50-0676ba61.pth"
@@ -335,14 +255,6 @@ def test_files_of_a_name_are_found_in_the_folder_and_in_the_cache(tmp_path, monk
     own = tmp_path / "deit_tiny.safetensors"
     own.touch()
     assert find_weights("timm:deit_tiny", tmp_path) == own
-
-
-@pytest.mark.parametrize(
-    "source", ["torchvision:ResNet51_Weights.V1", "torchvision:x", "timm:../x"]
-)
-def test_names_that_cannot_be(source):
-    with pytest.raises(ConfigError, match="expected a name such as"):
-        find_weights(source)
 
 
 # --------------------------------------------------------------------------- saved
@@ -362,7 +274,7 @@ def pixels(count=3, size=32):
     return torch.randint(256, (count, 3, size, size), generator=values, dtype=torch.uint8)
 
 
-@pytest.mark.parametrize("settings", EVERY)
+@pytest.mark.parametrize("settings", EVERY[::3])
 def test_an_encoder_comes_back_with_its_features(settings, tmp_path):
     made = encoder(settings)
     write_tensors(described(made, NORMAL, "simmim", {}), tmp_path / "w.safetensors")
@@ -393,19 +305,6 @@ def test_a_classifier_comes_back_with_its_classes_and_looks_at_files(several, tm
     torch.testing.assert_close(found[0], found[1])
 
 
-def test_other_pixels_and_no_pictures_are_refused_by_name(tmp_path):
-    write_tensors(described(encoder(), NORMAL, "x", {}), tmp_path / "w.safetensors")
-    network = featlearn.load(tmp_path / "w.safetensors")
-    for wrong in (pixels(size=16), pixels().float()):
-        with pytest.raises(
-            FeatlearnError, match=r"expected uint8 pixels \(N, 3, 32, 32\), or files"
-        ):
-            network.features(wrong)
-    (tmp_path / "no.png").write_text("no picture")
-    with pytest.raises(FeatlearnError, match="not an image"):
-        network.features([tmp_path / "no.png"])
-
-
 def test_weights_of_another_encoder_are_refused_though_every_tensor_fits(tmp_path):
     write_tensors(described(encoder(), NORMAL, "x", {}), tmp_path / "w.safetensors")
     other = encoder(TINY | {"stem_stride": 1})
@@ -431,10 +330,3 @@ def test_what_says_nothing_or_lies_is_not_loaded(tmp_path):
     (tmp_path / "torn.safetensors").write_bytes((tmp_path / "bare.safetensors").read_bytes()[:99])
     with pytest.raises(FeatlearnError, match="cannot be read"):
         featlearn.load(tmp_path / "torn.safetensors")
-
-
-def test_a_header_has_the_same_bytes_each_time(tmp_path):
-    for name in ("a", "b"):
-        write_tensors(described(encoder(), NORMAL, "x", {"q": 1, "a": 2}), tmp_path / name)
-    assert digest(tmp_path / "a") == digest(tmp_path / "b")
-    assert read_tensors(tmp_path / "a").about["version"] == featlearn.__version__

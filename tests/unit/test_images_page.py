@@ -5,8 +5,6 @@ from pathlib import Path
 
 import torch
 
-from featlearn.core.publish import exhibits
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "images.md").read_text(encoding="utf-8")
 
@@ -22,14 +20,3 @@ def test_the_code_of_the_page_runs_from_top_to_bottom(capsys):
     changed = (names["without"] != names["pictures"].images).flatten(1).any(1)
     assert changed.float().mean() > 0.9
     assert capsys.readouterr().out.startswith("torch.Size([200, 3, 32, 32])\n")
-
-
-def test_the_page_names_the_figures_tables_and_ledgers_of_its_experiments():
-    files = (ROOT / "src" / "featlearn" / "mrp" / "analysis").glob("images_*.py")
-    modules = {file.stem for file in files}
-    made = {one.name for module in modules for one in exhibits("mrp", module)}
-    made |= {name.replace("_", "-") for name in modules}
-    assert "images-comparison" in made
-    assert {name for name in made if name.startswith("images")} <= set(
-        re.findall(r"images[\w-]*", PAGE.replace("_", "-"))
-    )

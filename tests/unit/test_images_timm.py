@@ -89,21 +89,3 @@ def test_other_names_are_refused_and_nothing_is_asked_of_a_hub(name):
     with pytest.raises(FeatlearnError, match="timm:"):
         images.fit([(np.zeros((8, 8, 3), np.uint8), label) for label in (0, 1)] * 5,
                    encoder=f"timm:{name}", size=32)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "size", "width"), [("resnet10t", 64, 512), ("vit_tiny_patch16_224", 32, 192)]
-)
-def test_pre_training_probe_maps_and_weights(name, size, width, tmp_path):
-    noise = np.random.default_rng(0).integers(0, 80, (20, 40, 40, 3))
-    noise[::2, ..., 0] += 150  # every other one is red
-    pairs = [(picture.astype(np.uint8), number % 2) for number, picture in enumerate(noise)]
-    network = images.fit(pairs, encoder=f"timm:{name}", epochs=1, batch_size=8, size=size)
-    assert images.probe(network, pairs).accuracy == 1.0
-    data = images.read(pairs, size=size)
-    assert network.features(data.test).shape == (len(data.test), width)
-    maps = images.heat_maps(network, data.test)
-    assert maps.shape == (len(data.test), size, size)
-    network.save(tmp_path / "a.safetensors")
-    again = images.network(tmp_path / "a.safetensors")
-    assert torch.equal(images.heat_maps(again, data.test), maps)

@@ -113,16 +113,6 @@ def test_exact_errors_are_those_of_a_run(ratio):
     torch.testing.assert_close(torch.stack(run, 1), exact)
 
 
-def test_exact_errors_have_no_floor_and_begin_at_the_start():
-    times = torch.tensor([0.0, 2000.0], dtype=DTYPE)
-    log = closed_forms.log_error(SPECTRUM, 1 / SPECTRUM.smoothness, times)
-    torch.testing.assert_close(log[:, 0], torch.zeros(20, dtype=DTYPE), atol=1e-12, rtol=0)
-    sharp = 4000 * torch.log1p(-1 / SPECTRUM.kappa)
-    assert (log[:, 1] <= sharp).all()
-    torch.testing.assert_close(log[:, 1], sharp, rtol=0.05, atol=0)
-    assert log[:, 1].max() < -200
-
-
 def test_the_sharp_exponent_is_reached_by_the_worst_parameter():
     of = SPECTRUM._replace(c=torch.tensor([1.0, 0, 0, 0], dtype=DTYPE).expand(20, 4))
     times = torch.arange(1, 30, dtype=DTYPE)
@@ -137,44 +127,12 @@ def test_both_theorems_hold_of_a_run_and_half_their_bound_does_not():
     assert not parameter.any()
 
 
-def test_the_error_of_a_prediction_is_at_most_that_of_theta_over_theta_star():
-    """Lemma 8.15; an equality where what is missed has the direction of theta*."""
-    theta = last(model.descent(PROMPTS, steps()))
-    missed = theta - PROMPTS.theta
-    prediction = (missed * PROMPTS.theta).sum(1).abs()
-    assert (prediction <= missed.norm(dim=1)).all()
-    along = 0.3 * PROMPTS.theta
-    torch.testing.assert_close((along * PROMPTS.theta).sum(1).abs(), along.norm(dim=1))
-
-
-def test_curvature_lies_between_the_eigenvalues_of_lemmas_8_20_and_8_22():
-    """The first inequality in the proof of Lemma 8.22 is an equality."""
-    random = torch.Generator().manual_seed(3)
-    apart = torch.randn(20, 4, generator=random, dtype=DTYPE)
-    seen = (PROMPTS.x @ apart[..., None]).squeeze(-1)
-    slopes = (seen[:, None] @ PROMPTS.x).squeeze(1)
-    assert (slopes.norm(dim=1) <= SPECTRUM.smoothness * apart.norm(dim=1) * (1 + 1e-12)).all()
-    curved = (slopes * apart).sum(1)
-    torch.testing.assert_close(curved, seen.square().sum(1))
-    assert (curved >= SPECTRUM.convexity * apart.square().sum(1) * (1 - 1e-12)).all()
-
-
 def test_one_loop_solves_the_task_with_a_single_example():
     prompts = data.draw(1, 4, STREAMS("one"))
     (z,) = model.loops(prompts.tokens, model.construction(1, 4), [1 / prompts.y.square().sum(-1)])
     tf = model.output(z)
     torch.testing.assert_close((tf * prompts.theta).sum(1), prompts.alpha)
     assert (tf / prompts.alpha[:, None] - prompts.theta).norm(dim=1).median() > 0.5
-
-
-def test_rates_stall_at_twice_and_grow_above():
-    rows = list(experiment.rates(PROMPTS, {"ratios": [1.0, 2.0, 2.2], "loops": 40}))
-    means = {}
-    for row in rows:
-        means.setdefault(row["ratio"], []).append(row["value"])
-    assert max(means[1.0]) < 0
-    assert np.mean(means[2.0]) == pytest.approx(0, abs=0.2)
-    assert min(means[2.2]) > 0
 
 
 # --------------------------------------------------------------------------- optima
@@ -266,13 +224,6 @@ def test_condition_numbers_come_up_to_their_limit():
     assert below[-1] == pytest.approx(9, rel=1e-3)
     drawn = data.condition_numbers(256, 64, 40, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(below[1], rel=0.03)
-
-
-def test_the_earlier_theorem_at_its_own_number_of_examples():
-    for loops in (1, 3):
-        examples = limits.earlier_examples(loops, 4)
-        assert limits.earlier_bound(loops, examples, 4) == pytest.approx(1)
-    assert limits.earlier_examples(1, 4) == 262_144
 
 
 def test_a_prompt_that_diverges_has_a_place_in_the_figure(tmp_path):

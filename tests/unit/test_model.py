@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from featlearn.mrp.model import (
-    class_scores,
     encode,
     fixed_block_head,
     initial_kernels,
@@ -14,10 +13,6 @@ from featlearn.mrp.model import (
 
 EXPONENTS = [2, 3, 4, 5, 6]
 VARRHO = 0.3
-
-
-def number(value: float) -> torch.Tensor:
-    return torch.tensor([value], dtype=torch.float64)
 
 
 def piecewise(u: float, q: int, varrho: float) -> float:
@@ -70,16 +65,6 @@ def test_the_encoder_sums_each_kernel_over_the_patches():
     torch.testing.assert_close(encode(x, w, 3, VARRHO), wanted, rtol=1e-12, atol=1e-13)
 
 
-def test_a_masked_patch_leaves_the_encoder_output_of_the_others():
-    stream = torch.Generator().manual_seed(2)
-    x = torch.randn(1, 2, 4, 5, generator=stream, dtype=torch.float64)
-    w = torch.randn(1, 6, 5, generator=stream, dtype=torch.float64)
-    masked = x.clone()
-    masked[:, :, 1] = 0
-    kept = x[:, :, [0, 2, 3]]
-    torch.testing.assert_close(encode(masked, w, 4, VARRHO), encode(kept, w, 4, VARRHO))
-
-
 def test_the_fixed_head_gives_each_class_its_own_block_of_kernels():
     head = fixed_block_head(classes=3, kernels=6, replicates=2)
     block = torch.tensor([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1.0]])
@@ -93,12 +78,6 @@ def test_kernels_that_do_not_divide_among_the_classes_are_refused():
         fixed_block_head(classes=3, kernels=7, replicates=1)
 
 
-def test_class_scores_weigh_the_encoder_outputs():
-    h = torch.tensor([[[1.0, 2.0]]])
-    u = torch.tensor([[[1.0, 0.0], [0.5, -1.0], [0.0, 3.0]]])
-    assert class_scores(h, u).tolist() == [[[1.0, -1.5, 6.0]]]
-
-
 def test_initial_kernels_have_the_standard_deviation_that_was_asked_for():
     streams = [torch.Generator().manual_seed(seed) for seed in (3, 4)]
     w = initial_kernels(400, 50, 0.02, streams)
@@ -109,12 +88,3 @@ def test_initial_kernels_have_the_standard_deviation_that_was_asked_for():
         assert abs(kernels.mean()) < 5 * 0.02 / count**0.5
         # the variance of n normals has a relative error of sqrt(2 / n)
         assert abs(kernels.pow(2).mean() / 0.02**2 - 1) < 5 * (2 / count) ** 0.5
-
-
-def test_initial_kernels_of_a_replicate_do_not_depend_on_the_others():
-    def streams(*seeds):
-        return [torch.Generator().manual_seed(seed) for seed in seeds]
-
-    together = initial_kernels(5, 4, 0.1, streams(3, 4, 5))
-    assert torch.equal(together[1:2], initial_kernels(5, 4, 0.1, streams(4)))
-    assert not torch.equal(together[0], together[1])

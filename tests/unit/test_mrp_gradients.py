@@ -14,7 +14,7 @@ from featlearn.mrp.gradients import (
     teacher_student_descent_sampled,
     teacher_student_loss,
 )
-from featlearn.mrp.model import Activation, encode
+from featlearn.mrp.model import Activation
 from featlearn.mrp.train import pretrain
 
 #: replicates, samples, patches, dimension, kernels
@@ -72,28 +72,12 @@ def enumerated_mae_loss(x, w, theta, activation):
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1, 1), (2, 3, 4, 5, 6), (1, 2, 6, 3, 4)])
 @pytest.mark.parametrize("q", [2, 3, 4])
-@pytest.mark.parametrize("theta", [0.1, 0.4, 0.75, 1.0])
+@pytest.mark.parametrize("theta", [0.1, 0.4, 1.0])
 def test_the_mae_loss_is_the_mean_over_all_masks(shape, q, theta):
     x, w = random_problem(shape)
     activation = Activation(q, 0.3)
     wanted = enumerated_mae_loss(x, w, theta, activation)
     torch.testing.assert_close(mae_loss(x, w, theta, activation), wanted, rtol=1e-12, atol=0)
-
-
-def test_the_random_problems_reach_every_branch_of_the_activation():
-    x, w = random_problem((2, 4, 6, 5, 8))
-    u = torch.einsum("rnpd,rkd->rnpk", x, w)
-    shares = torch.stack([u <= 0, (u > 0) & (u < 0.3), u > 0.3]).double().mean((1, 2, 3, 4))
-    assert shares.min() > 0.1
-
-
-def test_the_descent_is_minus_the_gradient_of_the_enumerated_mae_loss():
-    x, w = random_problem((2, 3, 5, 4, 6), seed=9)
-    activation = Activation(4, 0.3)
-    w.requires_grad_()
-    (gradient,) = torch.autograd.grad(enumerated_mae_loss(x, w, 0.4, activation).sum(), w)
-    found = mae_descent(x, w.detach(), 0.4, activation)
-    torch.testing.assert_close(found, -gradient, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("q", [2, 4, 6])
@@ -111,15 +95,6 @@ def test_the_block_size_does_not_change_the_mae_descent(monkeypatch, q, cache):
     torch.testing.assert_close(
         mae_descent(x, w.detach(), 0.4, activation), -gradient, rtol=1e-11, atol=1e-12
     )
-
-
-def test_single_precision_agrees_with_double_precision():
-    x, w = random_problem((2, 40, 6, 8, 10))
-    activation = Activation(4, 0.3)
-    exact = mae_descent(x, w, 0.5, activation)
-    rough = mae_descent(x.float(), w.float(), 0.5, activation)
-    assert rough.dtype == torch.float32
-    torch.testing.assert_close(rough.double(), exact, rtol=1e-4, atol=1e-5)
 
 
 def test_kernels_that_share_a_feature_converge_to_a_lower_fixed_point():
@@ -151,7 +126,7 @@ def test_the_loss_is_the_mean_over_all_masks(q, theta):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("q", [2, 3, 4, 6])
+@pytest.mark.parametrize("q", [2, 3, 6])
 @pytest.mark.parametrize("cache", [1, 3000, 1 << 30])
 def test_the_descent_is_minus_the_gradient_with_the_teacher_held(monkeypatch, shape, q, cache):
     monkeypatch.setattr(blocks, "CACHE_BYTES", cache)
@@ -162,26 +137,8 @@ def test_the_descent_is_minus_the_gradient_with_the_teacher_held(monkeypatch, sh
     loss = enumerated_loss(x, w, target, theta, activation)
     (gradient,) = torch.autograd.grad(loss.sum(), w)
     assert gradient.abs().max() > 0
-    by_factor = teacher_student_descent(x, w.detach(), theta, activation, tau=tau)
-    by_target = teacher_student_descent(x, w.detach(), theta, activation, target=target)
-    torch.testing.assert_close(by_factor, -gradient, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(by_target, -gradient, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("given", [{}, {"tau": 1.5, "target": torch.zeros(1, 5, 6)}])
-def test_either_a_factor_or_a_target_is_asked_for(given):
-    x, w = random_problem((1, 5, 3, 4, 6))
-    with pytest.raises(ValueError, match="exactly one of tau and target"):
-        teacher_student_descent(x, w, 0.5, Activation(3, VARRHO), **given)
-
-
-def test_kernels_do_not_interact():
-    x, w = random_problem((2, 5, 3, 4, 6))
-    activation = Activation(3, VARRHO)
-    together = teacher_student_descent(x, w, 0.4, activation, tau=1.6)
-    for kernel in range(6):
-        alone = teacher_student_descent(x, w[:, [kernel]], 0.4, activation, tau=1.6)
-        torch.testing.assert_close(together[:, [kernel]], alone, rtol=1e-12, atol=1e-14)
+    found = teacher_student_descent(x, w.detach(), theta, activation, tau=tau)
+    torch.testing.assert_close(found, -gradient, rtol=1e-10, atol=1e-12)
 
 
 def test_a_theta_and_a_factor_for_each_replicate_are_used_by_it_alone():
@@ -206,42 +163,19 @@ def test_sampled_masks_give_the_exact_descent_on_average(theta):
     x, w = random_problem((1, 3, 4, 3, 2))
     activation = Activation(3, VARRHO)
     exact = teacher_student_descent(x, w, theta, activation, tau=1.5)[0]
-    found = teacher_student_descent_sampled(
-        x.expand(2000, -1, -1, -1),
-        w.expand(2000, -1, -1).contiguous(),
-        theta,
-        activation,
-        tau=1.5,
-        masks=3,
-        stream=torch.Generator().manual_seed(0),
-    )
+    many = x.expand(2000, -1, -1, -1), w.expand(2000, -1, -1).contiguous()
+    options = {"tau": 1.5, "masks": 3, "stream": torch.Generator().manual_seed(0)}
+    found = teacher_student_descent_sampled(*many, theta, activation, **options)
     error = found.std(0) / 2000**0.5
     assert (error > 0).any()
     assert ((found.mean(0) - exact).abs() <= 5 * error + 1e-12).all()
 
 
-def test_all_patches_kept_leaves_nothing_to_chance():
-    x, w = random_problem((2, 3, 4, 3, 2))
-    activation = Activation(3, VARRHO)
-    stream = torch.Generator().manual_seed(0)
-    sampled = teacher_student_descent_sampled(
-        x, w, 1.0, activation, tau=1.5, masks=2, stream=stream
-    )
-    exact = teacher_student_descent(x, w, 1.0, activation, tau=1.5)
-    torch.testing.assert_close(sampled, exact, rtol=1e-12, atol=1e-14)
-
-
-# ------------------------------------------------------------------------------- teacher factor
-
-
 @pytest.mark.parametrize(
     ("schedule", "step", "wanted"),
     [
-        ("one", 0, 1.0),
         ("one", 9, 1.0),
-        # theta = .4, C_p = 2: 1 + .6 / .8 = 1.75
-        ("constant", 0, 1.75),
-        ("constant", 7, 1.75),
+        ("constant", 7, 1.75),  # theta = .4, C_p = 2: 1 + .6 / .8
         ("main", 0, 2.75),
         ("main", 7, 1.875),
         ("appendix", 0, 2.75),
@@ -252,17 +186,6 @@ def test_the_teacher_factor_follows_its_schedule(schedule, step, wanted):
     assert teacher_factor(schedule, step, 0.4, 2, q=3) == pytest.approx(wanted, rel=1e-14)
 
 
-def test_a_theta_for_each_replicate_gives_a_factor_for_each():
-    thetas = torch.tensor([0.2, 0.5], dtype=torch.float64)
-    found = teacher_factor("constant", 0, thetas, 1, q=3)
-    torch.testing.assert_close(found, torch.tensor([5.0, 2.0], dtype=torch.float64))
-
-
-def test_an_unknown_schedule_is_refused_by_name():
-    with pytest.raises(ValueError, match="schedule: 'ema'; expected main"):
-        teacher_factor("ema", 0, 0.5, 1, q=3)
-
-
 # ------------------------------------------------------------------------------- in the loop
 
 
@@ -270,38 +193,8 @@ def test_the_factor_of_a_run_starts_at_step_zero():
     x, w = random_problem((1, 5, 3, 4, 6))
     activation = Activation(3, VARRHO)
     features = torch.eye(4, dtype=torch.float64)[:2].view(1, 2, 1, 4)
-    found = pretrain(
-        x,
-        features,
-        w,
-        activation,
-        theta=0.5,
-        schedule="main",
-        captured_at=100.0,
-        learning_rate=0.01,
-        max_steps=2,
-    )
+    options = {"theta": 0.5, "schedule": "main", "captured_at": 100.0, "learning_rate": 0.01}
+    found = pretrain(x, features, w, activation, **options, max_steps=2)
     for tau in (3.0, 2.5):
         w = w + 0.01 * teacher_student_descent(x, w, 0.5, activation, tau=tau)
     torch.testing.assert_close(found.w, w, rtol=1e-12, atol=1e-14)
-
-
-def test_a_fixed_teacher_teaches_each_replicate_its_own_outputs():
-    x, w = random_problem((3, 5, 3, 4, 6))
-    activation = Activation(3, VARRHO)
-    target = encode(x, 2 * w.flip(1), 3, VARRHO)
-    features = torch.eye(4, dtype=torch.float64)[:1].view(1, 1, 1, 4).repeat(3, 1, 1, 1)
-    w[1, 0] = 100 * features[1, 0, 0]  # ends at the first step; the others go on
-    found = pretrain(
-        x, features, w, activation, theta=0.5, target=target, captured_at=50.0,
-        learning_rate=0.01, max_steps=3,
-    )  # fmt: skip
-    assert found.stopped.tolist() == [3, 1, 3]
-    for r, steps in enumerate(found.stopped.tolist()):
-        one = slice(r, r + 1)
-        wanted = w[one]
-        for _ in range(steps):
-            wanted = wanted + 0.01 * teacher_student_descent(
-                x[one], wanted, 0.5, activation, target=target[one]
-            )
-        torch.testing.assert_close(found.w[one], wanted, rtol=1e-12, atol=1e-14)

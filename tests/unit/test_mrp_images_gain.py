@@ -4,16 +4,7 @@ import pandas as pd
 import pytest
 
 from featlearn.mrp.analysis.images_gain import Gain
-from featlearn.mrp.images.labels import (
-    AUGMENTED,
-    PIXELS,
-    PLAIN,
-    PRETRAINED,
-    SUPERVISED,
-    Arm,
-    arms,
-    named,
-)
+from featlearn.mrp.images.labels import AUGMENTED, PIXELS, PLAIN, PRETRAINED, SUPERVISED, Arm, arms
 
 ARMS = [*arms([10, 40], 150, {10: 320, 40: 1280}), Arm(PIXELS, 0, PLAIN, 0)]
 GAIN = {claim.claim: claim.measure for claim in Gain({})}
@@ -36,13 +27,6 @@ def test_supervised_training_gets_the_steps_of_the_longest_pretraining_too():
     assert supervised == {(sight, steps) for sight in (PLAIN, AUGMENTED) for steps in (150, 1430)}
     others = {(one.augmentation, one.epochs) for one in ARMS if one.start == PRETRAINED}
     assert others == {(sight, epochs) for sight in (PLAIN, AUGMENTED) for epochs in (10, 40)}
-
-
-def test_every_arm_has_a_name_of_its_own():
-    names = named(pd.DataFrame([vars(arm) for arm in reversed(ARMS)]))["arm"].tolist()
-    assert len(set(names)) == len(ARMS)
-    assert names[:3] == [PIXELS, "supervised", "supervised, equal steps"]
-    assert names[-1] == "SimMIM, 40 epochs, augmented"
 
 
 @pytest.mark.parametrize("baseline", [arm for arm in ARMS if arm.start != PRETRAINED])

@@ -1,13 +1,10 @@
 """The regimes of the lottery: packing, training until fitted, sweeps, causes, claims."""
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
-from featlearn.mrp.analysis.regimes import Classes, sigma_sweep, with_impure_share
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
 from featlearn.mrp.experiments.regimes import (
     capture_rows,
@@ -15,11 +12,10 @@ from featlearn.mrp.experiments.regimes import (
     initial_ratio,
     section_of,
     supervised_rows,
-    without_gaps,
 )
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.kernels import Capture
-from featlearn.mrp.measure import Prediction, rows
+from featlearn.mrp.measure import Prediction
 from featlearn.mrp.model import Activation, encode, fixed_block_head, initial_kernels
 from featlearn.mrp.train import fit, pretrain, train_classifier
 
@@ -77,16 +73,6 @@ def test_packing_keeps_every_feature_patch_and_no_other(parts):
             assert (part.strength[r][part.owner[r] < 0] == 0).all()
 
 
-def test_packing_sorts_by_length_and_leaves_no_patch_empty_in_all_samples():
-    _, samples = draw()
-    longest = [part.x.shape[2] for part in packed(samples, 4)]
-    assert longest == sorted(longest)
-    assert longest[0] < longest[-1] < SPEC.patches
-    for part in packed(samples, 4):
-        assert (part.owner >= 0).any(-2).any(0)[-1]  # the last patch is used by somebody
-        assert ((part.owner >= 0).to(torch.int8).diff(dim=-1) <= 0).all()  # features come first
-
-
 def test_without_background_noise_packing_changes_no_output_and_no_gradient():
     """gamma = 0 leaves patches without a feature empty: dropping them is then exact."""
     spec = MultiView(
@@ -133,11 +119,8 @@ def test_a_fitted_replicate_ends_at_its_own_step_and_takes_the_plain_path_there(
         )  # fmt: skip
         torch.testing.assert_close(found.w[r], plain.w[0], rtol=1e-8, atol=1e-10)
         assert found.loss[r].item() == pytest.approx(plain.trace["loss"][-1].item())
-        before = train_classifier(
-            samples.x[r : r + 1], samples.y[r : r + 1], w[r : r + 1], head[r : r + 1], ACTIVATION,
-            encoder_rate=2.0, head_rate=0.0, steps=steps - 20, features=features[r : r + 1],
-        )  # fmt: skip
-        assert before.trace["loss"][-1].item() >= 0.02
+        assert plain.trace.steps[-2:] == [steps - 20, steps]  # where the loss is looked at
+        assert plain.trace["loss"][-2].item() >= 0.02
 
 
 def test_a_wrong_label_keeps_a_replicate_from_counting_as_fitted():
@@ -166,14 +149,6 @@ def test_tolerance_zero_trains_to_the_end_and_the_watch_sees_the_way():
     assert torch.equal(seen[7], short.w)
 
 
-def test_supervised_divergence_is_an_error_and_the_start_is_not_changed():
-    _, samples, w, head = problem(10)
-    kept = w.clone()
-    with pytest.raises(DivergedError, match="step"):
-        fit([samples], w, head, ACTIVATION, **{**OPTIONS, "learning_rate": 1e5})
-    assert torch.equal(w, kept)
-
-
 def test_pretraining_lasts_at_least_min_steps():
     features, samples, w, _ = problem(30)
     settings = {"theta": 0.5, "learning_rate": 0.5, "max_steps": 300}
@@ -198,12 +173,6 @@ def test_points_of_a_batch_are_paired_and_equal_to_their_own_experiment():
     data = {**SECTION["data"], "single_view_share": 0.5}
     alone = Problem("test", {**SECTION, "data": data}, 0)
     assert torch.equal(samples.x[2:], alone.train.x)
-
-
-def test_another_size_of_the_start_is_the_same_draw_scaled():
-    problem = Problem("test", SECTION, 0)
-    torch.testing.assert_close(problem.kernels(sigma_0=0.1), 2 * problem.kernels())
-    assert problem.kernels(kernels_per_class=2).shape == (2, 6, 8)
 
 
 def test_the_initial_ratio_counts_the_kernels_that_can_serve_a_feature():
@@ -258,18 +227,6 @@ def test_single_view_samples_are_sorted_by_what_became_of_their_view():
     }  # fmt: skip
 
 
-def test_an_empty_group_has_a_share_but_no_accuracy():
-    held = Capture(torch.ones(1, 4, 2, 2), 0.3)
-    y, strong = torch.tensor([[0, 1]]), torch.tensor([[0, 1]])
-    empty = torch.zeros(1, 2, 1)
-    samples = Samples(empty, y, strong, torch.ones(1, 2, 2, 2).bool(), empty, empty, empty)
-    frame = without_gaps(rows(causes(samples, Prediction(torch.eye(2)[None], y, strong), held)))
-    found = frame.set_index("quantity")["value"]
-    assert found["share_lost"] == 0
-    assert "accuracy_lost" not in found
-    assert found["accuracy_kept"] == 1
-
-
 def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
     scaling = {
         "reference_classes": 10,
@@ -285,25 +242,3 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
     assert section["data"]["dimension"] == 160
     assert section["data"]["train_samples"] == 640
     assert section_of(scaling, network, 10, 3)["network"] == network
-
-
-def test_the_extrapolation_finds_the_end_of_a_line_in_log_k_over_k():
-    lines = [
-        ("supervised", r, "captured", 0.5 + 0.01 * r + slope * np.log(k) / k, k)
-        for r, slope in enumerate((1.0, 2.0))
-        for k in (10, 20, 50)
-    ]
-    columns = ["model", "replicate", "quantity", "value", "classes"]
-    (limit,) = Classes({})
-    found = limit.measure({"classes": pd.DataFrame(lines, columns=columns)})
-    np.testing.assert_allclose(found, [0.5, 0.51])
-
-
-def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():
-    lines = [("m", 0, "winners", 4.0, 0.1, 0.0), ("m", 0, "impure_winners", 1.0, 0.1, 0.0),
-            ("m", 0, "winners", 9.0, 0.1, 0.3)]  # fmt: skip
-    columns = ["model", "replicate", "quantity", "value", "sigma_0", "single_view_share"]
-    alone = sigma_sweep(pd.DataFrame(lines, columns=columns))
-    assert alone["value"].tolist() == [4.0, 1.0]
-    shares = with_impure_share(alone)
-    assert shares[shares["quantity"] == "impure_share"]["value"].tolist() == [0.25]

@@ -5,13 +5,10 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp.data import MultiView, Samples, orthonormal_features, sample
-from featlearn.mrp.experiments.clean import inherited
 from featlearn.mrp.experiments.runaway import at_step, follow, pushes, runaway_rate
-from featlearn.mrp.experiments.teacher_student import watch
 from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
 from featlearn.mrp.kernels import KINDS, Capture, alignment
 from featlearn.mrp.model import Activation, correlations, initial_kernels
-from featlearn.mrp.train import pretrain
 
 ACTIVATION = Activation(3, 0.3)
 SPEC = MultiView(classes=4, dimension=20, patches=8, sparsity=1, q=3)
@@ -52,32 +49,10 @@ def test_kernels_are_counted_by_what_they_hold():
         "winners": 4, "impure": 3, "sibling": 2, "cross": 2, "largest": pytest.approx(0.6),
     }  # fmt: skip
     assert held_by_hand().purity()["impure_share"].item() == pytest.approx(3 / 4)
-
-
-def test_no_winner_is_no_impure_share():
     nothing = Capture(torch.zeros(2, 3, 2, 2), 0.3)
     assert nothing.purity()["impure_share"].tolist() == [0, 0]
-
-
-def test_second_best_leaves_out_kernels_whose_strongest_feature_it_is():
     c = torch.tensor([[[[0.9, 0.2]], [[0.5, -0.6]], [[0.1, 0.05]]]])  # (1, 3 kernels, 1, 2)
     torch.testing.assert_close(Capture(c, 0.3).second_best(), torch.tensor([[[0.5, 0.2]]]))
-
-
-def test_a_watch_is_written_beside_lambda_and_kept_by_the_finished(problem):
-    samples, features, w = problem
-    done = pretrain(
-        samples.x, features, w, ACTIVATION, theta=0.5, schedule="main", learning_rate=0.05,
-        max_steps=400, record_every=7, observe=watch(0.3),
-    )  # fmt: skip
-    assert done.stopped[0] != done.stopped[1]
-    final = watch(0.3)(done.w, features)
-    for name, wanted in final.items():
-        assert done.trace[name].shape[0] == len(done.trace.steps)
-        torch.testing.assert_close(done.trace[name][-1], wanted)
-    torch.testing.assert_close(
-        done.trace["off_diagonal"][0], watch(0.3)(w, features)["off_diagonal"]
-    )
 
 
 def test_a_record_is_looked_up_at_each_replicates_own_step():
@@ -147,19 +122,6 @@ def test_t8_the_cross_push_on_a_sibling_is_positive_and_exceeds_its_own(q, a, b)
     assert cross > own > 0
 
 
-def test_a_feature_that_occurs_alone_feels_no_cross_push():
-    x, owner, features, w = one_pair(0.6, 0.1)
-    apart = torch.stack(
-        [x[0, 0] * torch.tensor([[1.0], [0.0]]), x[0, 0] * torch.tensor([[0.0], [1.0]])]
-    )
-    push = pushes(
-        apart.unsqueeze(0), owner.expand(1, 2, 2), features, w, ACTIVATION, theta=0.5, tau=2.0
-    )
-    # what the whole push leaves beside the own one: rounding
-    assert push.cross.abs().max() < 1e-12 * push.own.abs().max()
-    assert push.own[0, 0, 1] > 0
-
-
 def test_a_kernel_followed_alone_takes_the_path_that_it_takes_among_all(problem):
     samples, features, w = problem
     trace = follow(
@@ -224,23 +186,3 @@ def test_noise_is_sorted_by_whose_patch_it_lies_on():
     assert KINDS == ("own", "other", "background")
     assert found["largest"].flatten().tolist() == pytest.approx([0.2, 0.4, 0.6])
     assert found["pairs"].flatten().tolist() == [1, 3, 2]
-
-
-# ------------------------------------------------------------------------------- other teachers
-
-
-def test_what_a_student_inherits_is_split_by_its_start():
-    features = torch.eye(4).view(1, 2, 2, 4)
-    teacher = torch.eye(4)[None]  # kernel r holds feature r
-    start = 0.1 * torch.diag(torch.tensor([1.0, 1.0, -1.0, -1.0]))[None]
-    student = torch.eye(4)[None].clone()
-    student[0, 1] = 0.5 * torch.tensor([1.0, 0.0, 0.0, 1.0])  # holds others in place of its own
-    student[0, 2] = 0
-    student[0, 3] = 0.2 * torch.eye(4)[3]  # below the threshold
-    taught, first, last = (correlations(w, features) for w in (teacher, start, student))
-    found = inherited(taught, first, last, 0.3)
-    assert found["inherited"].item() == pytest.approx(1 / 4)
-    assert found["inherited_if_positive"].item() == pytest.approx(1 / 2)
-    assert found["inherited_if_negative"].item() == 0
-    assert Capture(taught, 0.3).purity()["captured"].item() == 1
-    assert Capture(last, 0.3).purity()["cross"].item() == 1

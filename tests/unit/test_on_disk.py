@@ -1,15 +1,13 @@
 """Folders of pictures that are not what their owner thinks: refused, or told, before a long run."""
 
 import os
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
+import image_folders
 from featlearn import images
 from featlearn.command import flow, main
 from featlearn.core.errors import ConfigError, FeatlearnError
@@ -19,12 +17,7 @@ from featlearn.own_images.config import state
 
 
 def grow(root: Path, *folders: str, count: int = 6) -> Path:
-    for place, name in enumerate(folders):
-        (root / name).mkdir(parents=True, exist_ok=True)
-        for number in range(count):
-            noise = np.random.default_rng((place, number)).integers(0, 256, (12, 12, 3))
-            Image.fromarray(noise.astype(np.uint8)).save(root / name / f"{number}.png")
-    return root
+    return image_folders.grow(root, dict.fromkeys(folders, 128), count)
 
 
 def data(root, **more):
@@ -110,26 +103,6 @@ def test_parts_in_capitals_may_be_classes_if_that_is_said(flowers):
     assert set(seen.classes) == {"Train", "Test"}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
-def test_a_folder_that_may_not_be_read_is_no_empty_folder(flowers):
-    (flowers / "daisy" / "locked").mkdir(mode=0)
-    code = (
-        "import os, sys; os.setuid(65534); from featlearn.images.data.on_disk import look; "
-        "look({'kind': 'folder', 'path': sys.argv[1], 'shares': {'test': 0.2}})"
-    )
-    for folder in (flowers, *flowers.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    source = str(Path(images.__file__).parents[2])
-    told = subprocess.run(
-        [sys.executable, "-c", code, str(flowers)],
-        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": source},
-    )  # fmt: skip
-    if "on_disk.py" not in told.stderr:
-        pytest.skip("somebody else cannot read the sources here")
-    assert "locked: cannot be read (Permission denied)" in told.stderr
-
-
 def test_a_folder_that_cannot_be_listed_is_told(flowers, monkeypatch):
     real = os.scandir
 
@@ -171,13 +144,6 @@ def test_kinds_that_are_not_read_small_classes_and_classes_one_level_too_deep_ar
     (root / "single" / "0.png").unlink()
     (root / "single").rmdir()
     assert "below each of them lie the same folders, cat, dog" in hints(look(data(root)))[1]
-
-
-def test_one_folder_too_many_is_told(tmp_path, monkeypatch):
-    grow(tmp_path / "a" / "images", "cat", "dog")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="1 class folders; expected two or more"):
-        state({"a": {"data": data(tmp_path / "a"), "train_images": None}})
 
 
 @pytest.mark.parametrize(

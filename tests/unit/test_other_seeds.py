@@ -24,8 +24,6 @@ from featlearn.core.publishing.ledger import (
     published_frame,
     read_ledger,
 )
-from featlearn.core.publishing.markdown_pages import LISTS
-from featlearn.core.publishing.summary import answer
 
 ROOT = Path(__file__).parents[2]
 RUNS = {"desk": "a" * 40, "desk-seed-1": "b" * 40, "desk-seed-2": "c" * 40}
@@ -136,21 +134,6 @@ def test_one_seed_of_three_that_judges_otherwise_leaves_a_claim_open(odd):
     assert differing(told) == [rows[0] for rows in others if rows[0]["verdict"] != told["alone"]]
     (told,) = of_seeds(first, *((first, alike_made) for _ in others))
     assert told["verdict"] == told["alone"]
-
-
-def test_pages_tell_how_many_claims_have_which_seeds_and_at_which_commits(tmp_path):
-    folder = published(tmp_path, {"mrp.headline": {"replicates": 20}}, runs=3)
-    rows = read_ledger(folder)
-    told = answer(rows, {}, 0, 1, 2)[-1]
-    commits = f"`{'a' * 12}`, `{'b' * 12}` and `{'c' * 12}`"
-    assert told.startswith(f"Base seeds 0, 1 and 2 (at the commits {commits}) judged three claims")
-    assert "In no claims the seeds disagree" in told
-    listed = LISTS["seeds"](rows)
-    assert listed.startswith("0 claims have more than one verdict")
-    for seed, commit in enumerate(RUNS.values()):
-        assert f"seed {seed} (at the commit `{commit[:12]}`)" in listed.replace("Seed", "seed")
-    assert listed.count(": of 3 claims 3 have the verdict of the first seed, among them 0 of") == 2
-    assert LISTS["seeds"](read_ledger(folder.with_name("desk-seed-2"))).startswith("No other seed")
 
 
 def signed(folder: Path, verdict: str) -> Path:

@@ -80,17 +80,11 @@ def test_pages_quote_the_published_ledger():
     assert sorted(named) == sorted(LISTS)
 
 
-def test_a_link_keeps_its_form():
+def test_a_link_keeps_its_form_and_gets_its_number():
     row = {"claim": "toy/mean", "paper": "toy", "verdict": "holds", "measured": 0.84,
            "spread": 0.097, "interval_low": 0.743, "interval_high": 0.937}  # fmt: skip
     forms = {"fails": "holds", "0.1": "0.84", "1 (0 to 2)": "0.84 (0.74 to 0.94)", "9 %": "84 %"}
     assert {form: in_words(form, row) for form in forms} == forms
-    others = [row | {"verdict": "fails", "measured": 0.3, "seed": 1}, row | {"seed": 2}]
-    other = row | {"verdict": "undecided", "alone": "holds", "others": others}
-    forms = {"1": "0.84, 0.30 with seed 1", "9 %": "84 %, 30 % with seed 1",
-             "0.1 (0 to 1), 2 with seed 1": "0.84 (0.74 to 0.94), 0.30 with seed 1"}  # fmt: skip
-    assert {form: in_words(form, other) for form in forms} == forms
-    assert in_words("holds", other) == "undecided"
     link = "see [{}](../results/published/desk/toy/claims.md#claim-toy-mean), and [this](other.md)"
     told = link.format("0.1 (0 to 1)")
     found = quoted(told, {"desk": {"toy-mean": row}}, "page.md")

@@ -1,9 +1,5 @@
 """Maps of any network on a folder of photographs, as the documentation promises."""
 
-import re
-from collections import OrderedDict
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -17,7 +13,6 @@ from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
 from featlearn.images.encoders import build_encoder
 from featlearn.images.figures import photograph_maps
 
-PAGE = (Path(__file__).parents[2] / "docs" / "eigen-cam.md").read_text(encoding="utf-8")
 TINY = {"kind": "small_resnet", "widths": [4, 8]}
 
 
@@ -52,26 +47,6 @@ def test_a_broken_photograph_is_named_and_left_out(folder, capsys):
         (folder / name).unlink()
     with pytest.raises(FeatlearnError, match="no image can be used"):
         photographs(folder)
-
-
-def test_the_four_lines_of_the_page_make_pictures_of_an_own_model(folder, tmp_path, monkeypatch):
-    code = re.search(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
-    lines = [line for line in code.splitlines() if line]
-    assert len(lines) == 4
-    torch.manual_seed(0)
-    model = nn.Sequential(OrderedDict(
-        layer3=nn.Conv2d(3, 6, 3, 16, 1), layer4=nn.Conv2d(6, 5, 3, 2, 1), pool=nn.Flatten()
-    ))  # fmt: skip
-    folder.rename(tmp_path / "my-photographs")
-    monkeypatch.chdir(tmp_path)
-    names = {"model": model}
-    exec(compile(code, "docs/eigen-cam.md", "exec"), names)
-    files = sorted((tmp_path / "maps").iterdir())
-    assert [file.name for file in files] == ["0.png", "1.png", "2.png"]
-    images = photographs("my-photographs", 224)
-    wanted = overlay(images, heat_maps(model, images, model.layer4))
-    for file, picture in zip(files, wanted, strict=True):
-        assert np.array_equal(np.asarray(Image.open(file)), picture.permute(1, 2, 0).numpy())
 
 
 def test_maps_are_those_of_the_layer(folder):

@@ -65,30 +65,16 @@ def test_the_optimum_is_that_of_scikit_learn(images, width, apart, penalty):
 
 
 def test_a_tighter_tolerance_gives_the_same_weights_as_scikit_learn():
-    x, y = features(300, 20, apart=0.3)
-    x = standardised(x)
+    """And features that are standardised here the same as those that come so."""
+    raw, y = features(300, 20, apart=0.3)
+    x = standardised(raw)
     fitted = fit_path(x, y, CLASSES, [1e-2], standardise=False, tolerance=1e-12)[0]
+    ours = fit_path(raw, y, CLASSES, [1e-2], tolerance=1e-12)[0]
+    torch.testing.assert_close(ours.scores(raw), fitted.scores(x), rtol=0, atol=1e-4)
     weight, bias = reference(x, y, 1e-2)
     torch.testing.assert_close(fitted.weight, weight, rtol=0, atol=1e-5)
-    torch.testing.assert_close(
-        fitted.bias, bias - bias.mean() + fitted.bias.mean(), rtol=0, atol=1e-5
-    )
-
-
-def test_standardising_is_the_same_as_standardised_features():
-    x, y = features(300, 20)
-    ours = fit_path(x, y, CLASSES, [1e-3], tolerance=1e-12)[0]
-    theirs = fit_path(standardised(x), y, CLASSES, [1e-3], standardise=False, tolerance=1e-12)[0]
-    assert ours.objective == pytest.approx(theirs.objective, rel=1e-9)
-    torch.testing.assert_close(ours.scores(x), theirs.scores(standardised(x)), rtol=0, atol=1e-4)
-
-
-def test_separable_data_have_an_optimum_at_any_penalty_that_is_positive():
-    x, y = features(80, 200, apart=3.0)
-    path = fit_path(x, y, CLASSES, [1e-2, 1e-5, 1e-8])
-    assert all((fitted.predict(x) == y).all() for fitted in path)
-    with pytest.raises(ValueError, match="penalties: expected positive"):
-        fit_path(x, y, CLASSES, [1e-2, 0.0])
+    shift = fitted.bias.mean() - bias.mean()
+    torch.testing.assert_close(fitted.bias, bias + shift, rtol=0, atol=1e-5)
 
 
 def test_a_warm_start_changes_the_way_and_not_the_end():
@@ -107,13 +93,6 @@ def test_a_class_or_a_feature_that_says_nothing_does_no_harm():
     assert (fitted.predict(x) < CLASSES).all()
 
 
-def test_float32_is_near_enough():
-    x, y = features(400, 30, apart=0.3)
-    exact = fit_path(x, y, CLASSES, [1e-3])[0]
-    rough = fit_path(x, y, CLASSES, [1e-3], precision="float32", tolerance=1e-5)[0]
-    assert rough.objective == pytest.approx(exact.objective, rel=1e-4)
-
-
 def test_a_solver_that_does_not_arrive_says_so(monkeypatch):
     x, y = features(200, 10)
     monkeypatch.setattr(heads, "NEWTON_STEPS", 1)
@@ -129,6 +108,10 @@ def test_faulty_input_is_named():
         fit_path(x / 0, y, CLASSES, [1.0])
     with pytest.raises(ValueError, match=r"labels: expected a shape"):
         fit_path(x, y[:-1], CLASSES, [1.0])
+    with pytest.raises(ValueError, match="penalties: expected positive"):
+        fit_path(x, y, CLASSES, [1e-2, 0.0])
+    with pytest.raises(ValueError, match=r"neighbours: \[30\]; expected from 1 to 20"):
+        nearest_neighbours((x, y), x, CLASSES, (30,))
 
 
 # ------------------------------------------------------------------------------- several labels
@@ -230,9 +213,3 @@ def test_of_equal_neighbours_the_first_count_and_of_equal_classes_the_first():
     new = torch.tensor([[5.0, 0.0]])
     found = nearest_neighbours((x, y), new, 3, (1, 2, 3), temperature=None)
     assert found.flatten().tolist() == [2, 1, 1]
-
-
-def test_too_many_neighbours_are_refused():
-    x, y = bank(10, 1)
-    with pytest.raises(ValueError, match=r"neighbours: \[20\]; expected from 1 to 10"):
-        nearest_neighbours((x, y), x, VOTED, (20,))

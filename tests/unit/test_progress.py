@@ -2,17 +2,7 @@
 
 from types import SimpleNamespace
 
-import pytest
-
-from featlearn.core.progress import Progress, clock
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(-3, "0:00"), (9.6, "0:10"), (75.2, "1:15"), (3599.7, "1:00:00"), (3700, "1:01:40")],
-)
-def test_a_clock_reads_like_a_clock(seconds, text):
-    assert clock(seconds) == text
+from featlearn.core.progress import Progress
 
 
 def test_a_line_names_the_job_the_step_and_what_it_sees(capsys):

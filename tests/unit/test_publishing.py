@@ -31,12 +31,10 @@ from featlearn.core.publish import (
 )
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, read_findings, sentence_of
-from featlearn.core.publishing.html_assets import alt_text, parse_page, picture
-from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths, plain
+from featlearn.core.publishing.html_assets import parse_page, picture
+from featlearn.core.publishing.maths import FORMULA, escaped, mathml, maths
 from featlearn.core.publishing.report import (
-    UNKNOWN,
     _digest,
-    _licence,
     bar,
     by_rule,
     distinct,
@@ -44,31 +42,19 @@ from featlearn.core.publishing.report import (
     lineage,
 )
 from featlearn.core.publishing.summary import (
-    HEADLINES,
-    answer,
     band,
-    cells,
-    expected,
-    headlines,
     measured,
     number_as_in,
     with_numbers,
-    works,
 )
-from featlearn.core.stats import figure, number, percent, plus_minus
+from featlearn.core.stats import number, percent, plus_minus
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Code in Markdown, where a dollar is one of a shell.
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 FINDINGS = ROOT / "config/findings.yaml"
-ENTRY = {
-    "id": "one",
-    "claim": "mrp/a",
-    "paper_says": "so it is",
-    "question": "Is it so?",
-    "holds": "It is so.",
-    "fails": "It is not so.",
-}
+ENTRY = {"id": "one", "claim": "mrp/a", "paper_says": "so it is", "question": "Is it so?",
+         "holds": "It is so.", "fails": "It is not so."}  # fmt: skip
 ROW = {"claim": "mrp/a", "measured": 0.31, "interval_low": 0.24, "interval_high": 0.38,
        "spread_kind": "half-width", "low": 0.05, "high": math.inf}  # fmt: skip
 LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
@@ -76,41 +62,25 @@ LINKED = "[0.31 (0.24 to 0.38)](#claim-mrp-a)"
 # --------------------------------------------------------------------------- numbers in words
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (0.63149, "0.631"), (1.0, "1"), (-0.5, "−0.5"), (12345.6, "12,346"), (8.4e-17, "0"),
-        (0.00002, "2·10⁻⁵"), (1e-10, "10⁻¹⁰"), (-2.5e7, "−2.5·10⁷"), (math.inf, "∞"),
-        (-math.inf, "−∞"),
-    ],
-)  # fmt: skip
-def test_number(given, text):
-    assert number(given) == text
+NUMBERS = {
+    0.63149: "0.631", 1.0: "1", -0.5: "−0.5", 12345.6: "12,346", 8.4e-17: "0", 0.00002: "2·10⁻⁵",
+    1e-10: "10⁻¹⁰", -2.5e7: "−2.5·10⁷", math.inf: "∞", -math.inf: "−∞",
+}  # fmt: skip
+#: Not rounded to all or nothing.
+SHARES = {0.631: "63 %", 1.0: "100 %", 0.0: "0 %", -0.2: "−20 %", 1 - 1e-13: "100 %",
+          0.996: "99.6 %", 0.0004: "0.04 %"}  # fmt: skip
+#: A mean has the decimals that its spread deserves.
+SPREADS = {
+    (0.63391, 0.01707): "0.634 ± 0.017", (0.00412, 0.0061): "0.0041 ± 0.0061", (1.0, 0.0): "1",
+    (0.996, 8.4e-17): "0.996", (0.5, 2e-8): "0.500000 ± <.000001",
+    (3.2e-8, 4e-9): "3.2·10⁻⁸ ± 4·10⁻⁹", (-0.5, math.nan): "−0.5", (1234.5, 40.0): "1,234 ± 40",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "digits", "text"),
-    [
-        (0.631, 0, "63 %"), (0.631, 1, "63.1 %"), (1.0, 0, "100 %"), (0.0, 0, "0 %"),
-        (-0.2, 0, "−20 %"), (1 - 1e-13, 0, "100 %"),
-        (0.996, 0, "99.6 %"), (0.0004, 0, "0.04 %"),  # not rounded to all or nothing
-    ],
-)  # fmt: skip
-def test_percent(given, digits, text):
-    assert percent(given, digits) == text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-@pytest.mark.parametrize(
-    ("mean", "spread", "text"),
-    [
-        (0.63391, 0.01707, "0.634 ± 0.017"), (0.00412, 0.0061, "0.0041 ± 0.0061"),
-        (1.0, 0.0, "1"), (0.996, 8.4e-17, "0.996"), (0.5, 2e-8, "0.500000 ± <.000001"),
-        (3.2e-8, 4e-9, "3.2·10⁻⁸ ± 4·10⁻⁹"), (-2e-5, 1e-7, "−2·10⁻⁵ ± 10⁻⁷"),
-        (-0.5, math.nan, "−0.5"), (1234.5, 40.0, "1,234 ± 40"),
-    ],
-)  # fmt: skip
-def test_a_mean_has_the_decimals_that_its_spread_deserves(mean, spread, text):
-    assert plus_minus(mean, spread) == text
+def test_numbers_shares_and_means_in_words():
+    assert {given: number(given) for given in NUMBERS} == NUMBERS
+    assert {given: percent(given).replace("\N{NO-BREAK SPACE}", " ") for given in SHARES} == SHARES
+    assert {given: plus_minus(*given) for given in SPREADS} == SPREADS
 
 
 @pytest.mark.parametrize(
@@ -126,15 +96,6 @@ def test_a_number_and_its_band_do_not_look_like_zero_by_rounding(numbers, text, 
     names = ("measured", "interval_low", "interval_high", "low", "high")
     row = ROW | dict(zip(names, numbers, strict=True))
     assert (measured(row), band(row)) == (text, ends)
-
-
-def test_a_number_without_a_sampled_interval_says_why():
-    row = {"measured": 1.1e-15, "interval_low": 1.1e-15, "interval_high": 1.1e-15}
-    assert measured(row | {"spread_kind": "none: computed"}) == "1.1·10⁻¹⁵ (computed)"
-    exact = {"measured": 1.0, "interval_low": 1.0, "interval_high": 1.0, "spread_kind": "half"}
-    assert measured(exact, "percent") == "100 % (in every replicate)"
-    assert measured(exact | {"interval_low": math.nan}) == "1 (no interval)"
-    assert [figure(value) for value in (1e-13, 0.0, 0.25)] == ["10⁻¹³", "0", "0.25"]
 
 
 @pytest.mark.parametrize(
@@ -155,33 +116,14 @@ def test_a_sentence_has_its_number_where_its_word_is(text, shown):
 # --------------------------------------------------------------------------- maths and Markdown
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (r"$|\alpha_{ij}| \le d^{-1/2}$", "|α_ij| ≤ d^(−1/2)"),
-        (r"$\|M\|_F^2 / \|M\|_2$", "‖M‖_F²/‖M‖₂"),
-        (r"$\tilde O(\sigma_0)$, $10^{-5}$", "O\u0303(σ₀), 10⁻⁵"),
-        (r"$\sqrt{2 \ln km}$ of $\frac{a+1}{b}$", "√(2ln km) of (a + 1)/b"),
-        (r"$\max_r \langle w_r, v\rangle$", "max_r ⟨w_r, v⟩"),
-        # what is no formula stays
-        *((text, text) for text in ("costs $5 or $6", "sigma_0 <= 2", "from $ to $", "`a_1`")),
-    ],
-)  # fmt: skip
-def test_formulas_as_signs(text, shown):
-    assert plain(text) == shown
-
-
 def test_formulas_in_html():
     html = maths("x_1 < 2 & $x_1 < 2$ `no`, costs $")
     assert html.startswith("x_1 &lt; 2 &amp; <math")
     assert html.endswith("</math> `no`, costs $")
     assert "<msub><mi>x</mi><mn>1</mn></msub><mo>&#x0003C;</mo>" in html
     page = parse_page("# On $a_1$\n\nOf $w_*$ *and* $v_*\\,c$: `$b_2$`, [$d$](#x_1).\n", "story", 2)
-    assert page.title == "On $a_1$"
-    assert page.body.count("<msub>") == 2
     assert "</math> <em>and</em> <math" in page.body
     assert '<code>$b_2$</code>, <a href="#x_1"><math' in page.body
-    assert alt_text(page) == "On a₁. Of w_* and v_* c: $b_2$, d."
 
 
 @pytest.mark.parametrize("latex", ["x^{2", "x}", "}x{", r"\nosuch x", r"\frac", r"\left( x"])
@@ -224,8 +166,9 @@ def test_pages_keep_formulas_and_show_the_rest_as_it_is():
 
 def test_a_page_is_a_title_and_a_body_with_headings_one_level_down():
     page = parse_page("# Of *masks* & `m`\n\nOne *word*.\n\n## Below\n", "story", 2)
-    assert page.title == "Of masks & m"
-    assert page.body == "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
+    assert (page.title, page.body) == (
+        "Of masks & m", "<p>One <em>word</em>.</p>\n<h3>Below</h3>\n"
+    )  # fmt: skip
     for text in ("", "no title", "## too low"):
         with pytest.raises(FeatlearnError, match="story: expected `# Title`"):
             parse_page(text, "story", 2)
@@ -241,21 +184,6 @@ def test_markdown_brings_no_html_no_pictures_and_no_scripts():
     assert not re.search('<script|<img|href="javascript', page.body)
 
 
-def test_a_table_scrolls_in_a_box_of_its_own():
-    body = parse_page('# A "b"\n\n| | y |\n|--|--:|\n| <b> | 1 |\n', "story", 4).body
-    assert body.count('<div class="scroll" role="group" tabindex="0"') == 1
-    assert 'aria-label="A &#34;b&#34;"><table>' in body
-    assert "<td>&lt;b&gt;</td>" in body
-    assert body.count("<th") - body.count("<thead") == 1
-    assert body.rstrip().endswith("</table></div>")
-
-
-def test_the_text_instead_of_a_figure_is_its_title_and_the_first_sentence_of_its_caption():
-    caption = "# Growth\n\nEach **line** is a feature. Dots are means.\n\n| a |\n|---|\n| 1 |\n"
-    assert alt_text(parse_page(caption, "a caption", 4)) == "Growth. Each line is a feature."
-    assert alt_text(parse_page("# Growth\n", "a caption", 4)) == "Growth."
-
-
 def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
     pixels = np.full((200, 300, 4), 255, dtype=np.uint8)
     pixels[50:150, 50:250, :3] = (0, 114, 178)
@@ -265,13 +193,10 @@ def test_a_large_svg_becomes_webp_without_loss_and_a_small_one_stays(tmp_path):
     uri, size = picture(svg)
     kind, _, content = uri.partition(";base64,")
     assert (kind, size) == ("data:image/webp", (300, 200))
-    assert picture(svg) == (uri, size)
     with Image.open(io.BytesIO(base64.b64decode(content))) as back:
         assert np.array_equal(np.asarray(back), pixels[..., :3])
     svg.write_text("<svg/>")
     assert picture(svg)[0].startswith("data:image/svg+xml;")
-    (tmp_path / "figure.png").unlink()
-    assert picture(svg)[1] is None
 
 
 # --------------------------------------------------------------------------- captions
@@ -327,27 +252,23 @@ def test_a_number_that_is_not_there_is_an_error_with_the_file_and_the_filter(val
 
 
 @pytest.mark.parametrize(
-    ("verdict", "text", "left", "short"),
+    ("verdict", "text", "left"),
     [
-        (HOLDS, f"It is so, {LINKED}", "Yes", "**holds**"),
-        (FAILS, f"It is not so, {LINKED}", "No", "**fails**"),
-        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows", "**is undecided**"),
-        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows",
-         "**is not shown at this scale**"),
-        (None, "*not part of this run:* It is so", "Who knows", ""),
+        (HOLDS, f"It is so, {LINKED}", "Yes"),
+        (FAILS, f"It is not so, {LINKED}", "No"),
+        (UNDECIDED, f"*Left open whether* it is so, {LINKED}", "Who knows"),
+        (NOT_SHOWN, f"*Not shown at this scale whether* it is so, {LINKED}", "Who knows"),
+        (None, "*not part of this run:* It is so", "Who knows"),
     ],
-)  # fmt: skip
-def test_a_text_says_what_was_concluded(value, verdict, text, left, short):
+)
+def test_a_text_says_what_was_concluded(value, verdict, text, left):
     ledger = {"mrp/a": {**ROW, "verdict": verdict}} if verdict else {}
     said = '{{ said("mrp/a", holds="It is so", fails="It is not so") }}'
     assert fill_in(said, "story", value, ledger) == text
-    for clause in ("MAE is", "SimMIM is", "it is", "Q and P are"):  # names keep their capitals
-        filled = fill_in(said.replace("It is so", clause), "story", value, ledger)
-        assert clause in filled or verdict == FAILS
     other = '{{ said("mrp/a", holds="Yes", fails="No", left="Who knows") }}'
     assert fill_in(other, "story", value, ledger).startswith(left)
-    words = f"{short}, {LINKED}, band at least 0.05" if short else "not part of this run"
-    assert fill_in('{{ verdict("mrp/a") }}', "story", value, ledger) == words
+    shown = fill_in('{{ verdict("mrp/a") }}', "story", value, ledger)
+    assert (verdict or "not part of this run") in shown
 
 
 # --------------------------------------------------------------------------- claims that are quoted
@@ -442,53 +363,6 @@ def test_what_a_finding_says_follows_the_verdict(more, verdict, kind, says):
     assert sentence_of(ENTRY, row) == says
 
 
-# --------------------------------------------------------------------------- the whole ledger
-
-
-def rows(number: int) -> list[dict]:
-    return [
-        {"claim": f"mrp/{n}", "paper": "mrp", "kind": "theorem", "artefact": "x",
-         "verdict": "holds", "source": f"Theorem {n // 2}", "reason": ""}
-        for n in range(number)
-    ]  # fmt: skip
-
-
-def test_headlines_are_few_and_those_of_findings_come_first():
-    mixed = [*rows(20), *(row | {"claim": f"{row['claim']}-y", "artefact": "y"} for row in rows(1))]
-    found = [row["claim"] for row in headlines(mixed, ["mrp/15"])]
-    assert len(found) == HEADLINES
-    # then one on each file of numbers before a second on it
-    assert found[:4] == ["mrp/15", "mrp/0", "mrp/0-y", "mrp/1"]
-    assert cells(rows(3)) == {"theorem": {"holds": 3}}
-
-
-def test_the_answer_counts_results_beside_claims_and_names_what_was_expected():
-    some = rows(3)
-    some[2].update(verdict="fails", reason="A pilot gave 0.2; a failure is expected.")
-    text = " ".join(answer(some, {"mrp": "# Masks: why they help\n\nA story"}, 7))
-    assert "two statements" in text
-    assert "three claims test: 2 hold, 1 fail, 0 are open." in text
-    assert "1 were expected when the band was set" in text
-    assert "One base seed, 7" in text
-    some[2]["asymptotic"] = "(log d) / d is above 1 for every d below 1e9."
-    assert "1 concern limits" in answer(some, {}, 0)[1]
-    some[1].update(verdict="undecided", withdrawn="A longer run turned it.")
-    assert "one claim are withdrawn" in " ".join(answer(some, {}, 0))
-    assert answer([], {}, 0) == ["This run judged no claim."]
-
-
-def test_papers_and_chapters_are_counted_apart():
-    stories = {paper: story(paper) for paper in papers()}
-    assert works(papers(), stories) == "three papers and eight chapters of a thesis"
-    assert works(["toy"], {}) == "one paper"
-
-
-def test_an_expected_failure_is_known_by_the_reason_alone():
-    for reason in ("so that we expect it to fail.", "a failure is expected.", "the claim to fail"):
-        assert expected({"reason": reason}) == ("expect" in reason)
-    assert not expected({"reason": "We expect 1. A run that fails says nothing."})
-
-
 # --------------------------------------------------------------------------- drawing and lineage
 
 
@@ -532,11 +406,11 @@ RECORD = "pkg/a.py,sha256=AAA,3\npkg/b.py,sha256=BBB,4\n"
 MADE = "../../bin/tool,sha256=CCC,5\npkg/__pycache__/a.pyc,,\npkg-1.dist-info/RECORD,,\n"
 
 
-def distribution(folder: Path, *headers: str, record: str = RECORD) -> PathDistribution:
+def distribution(folder: Path, record: str) -> PathDistribution:
     """An installed package as it lies on disk."""
     info = folder / "pkg-1.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("\n".join(["Name: Pkg", "Version: 1", *headers, ""]))
+    (info / "METADATA").write_text("Name: Pkg\nVersion: 1\n")
     (info / "RECORD").write_text(record)
     return PathDistribution(info)
 
@@ -556,26 +430,11 @@ def test_packages_are_listed_once_as_they_are_locked_with_licence_and_digest():
         assert of[name].version.partition("+")[0] in locked
 
 
-@pytest.mark.parametrize(
-    ("headers", "licence"),
-    [
-        (["License-Expression: MIT", "License: other"], "MIT"),
-        (["Classifier: License :: OSI Approved :: BSD License"], "BSD License"),
-        (["Classifier: License :: OSI Approved", "License: Apache-2.0"], "Apache-2.0"),
-        (["License: " + "words " * 30], "words " * 10 + "..."),
-        (["License-File: COPYING"], "its file COPYING"),
-        ([], UNKNOWN),
-    ],
-)
-def test_a_licence_is_the_one_that_the_package_states(tmp_path, headers, licence):
-    assert _licence(distribution(tmp_path, *headers)).replace("  ", " ") == licence
-
-
 def test_a_digest_is_of_the_files_of_the_package_not_of_its_installation(tmp_path):
     other = "".join(reversed(RECORD.splitlines(True))) + MADE
     records = (RECORD, other, RECORD.replace("BBB", "BBC"), "")
     plain, otherwise, changed, none = (
-        _digest(distribution(tmp_path / str(n), record=record)) for n, record in enumerate(records)
+        _digest(distribution(tmp_path / str(n), record)) for n, record in enumerate(records)
     )
     assert plain == otherwise != changed
     assert none == ""

@@ -304,7 +304,7 @@ def same(one, two):
     return list(one) == list(two) and all(torch.equal(one[name], two[name]) for name in one)
 
 
-@pytest.mark.parametrize("count", [1, 4, 7, 11])
+@pytest.mark.parametrize("count", [1, 4, 11])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_loop_ends_in_the_same_bytes(kind, count, offered, monkeypatch):
     undisturbed = whole(kind)
@@ -373,12 +373,6 @@ def test_outside_of_a_job_nothing_is_kept_and_a_signal_is_left_alone(tmp_path, m
         assert loop.latest() is None
         loop.after(1, killed)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_short_loop_of_a_job_writes_nothing(offered):
-    folder = offered(60)
-    pretraining()
-    assert not list(folder.rglob("*.safetensors"))
 
 
 def test_every_loop_of_a_job_has_a_place_of_its_own(offered):

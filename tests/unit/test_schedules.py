@@ -1,20 +1,10 @@
 """The learning rate of every step, to its closed forms and to PyTorch's own."""
 
-import math
-
 import pytest
 import torch
 
 from featlearn.core.schedules import Part, Schedule, scaled
 from featlearn.images.train.plan import Plan, Training
-
-
-def test_a_cosine_starts_at_the_peak_is_half_way_in_the_middle_and_nears_its_end():
-    schedule = Schedule("cosine", steps=100, peak=1.0, end=0.2)
-    assert schedule.rate(0) == 1.0
-    assert schedule.rate(50) == pytest.approx(0.6)
-    assert schedule.rate(99) == pytest.approx(0.2 + 0.8 * (1 + math.cos(math.pi * 0.99)) / 2)
-    assert schedule.rate(100) == pytest.approx(0.2)
 
 
 def test_a_cosine_is_the_one_of_pytorch():
@@ -28,28 +18,23 @@ def test_a_cosine_is_the_one_of_pytorch():
         rival.step()
 
 
-@pytest.mark.parametrize("kind", ["cosine", "constant", "step"])
-def test_a_warm_up_leads_in_equal_steps_to_the_peak(kind):
-    schedule = Schedule(kind, steps=100, peak=1.0, start=0.5, warmup=4)
-    assert [schedule.rate(step) for step in range(5)] == pytest.approx([0.6, 0.7, 0.8, 0.9, 1.0])
+RATES = {
+    "half way to its end": (("cosine", 100, 1.0), {"end": 0.2}, {0: 1.0, 50: 0.6, 100: 0.2}),
+    "rest after a warm-up": (("cosine", 30, 1.0), {"warmup": 10}, {20: 0.5, 30: 0.0}),
+    "as long as its warm-up": (("cosine", 3, 1.0), {"warmup": 3}, {2: 0.75}),
+    "constant": (("constant", 10, 0.3), {}, dict.fromkeys(range(10), 0.3)),
+    "milestones": (("step", 10, 1.0), {"milestones": (3, 7), "factor": 0.1},
+                   {0: 1.0, 2: 1.0, 3: 0.1, 6: 0.1, 7: 0.01, 9: 0.01}),
+    **{f"warm-up to {kind}": ((kind, 100, 1.0), {"start": 0.5, "warmup": 4},
+                              {0: 0.6, 1: 0.7, 2: 0.8, 3: 0.9, 4: 1.0})
+       for kind in ("cosine", "constant", "step")},
+}  # fmt: skip
 
 
-def test_after_the_warm_up_a_cosine_takes_the_rest_of_the_steps():
-    schedule = Schedule("cosine", steps=30, peak=1.0, warmup=10)
-    assert schedule.rate(20) == pytest.approx(0.5)
-    assert schedule.rate(30) == pytest.approx(0.0)
-
-
-def test_a_constant_rate_stays_and_a_step_falls_at_its_milestones():
-    constant = Schedule("constant", steps=10, peak=0.3)
-    assert {constant.rate(step) for step in range(10)} == {0.3}
-    falling = Schedule("step", steps=10, peak=1.0, milestones=(3, 7), factor=0.1)
-    rates = [falling.rate(step) for step in range(10)]
-    assert rates == pytest.approx([1.0] * 3 + [0.1] * 4 + [0.01] * 3)
-
-
-def test_a_warm_up_as_long_as_the_training_is_no_error():
-    assert Schedule("cosine", steps=3, peak=1.0, warmup=3).rate(2) == pytest.approx(0.75)
+@pytest.mark.parametrize(("given", "more", "rates"), RATES.values(), ids=RATES)
+def test_a_schedule_has_its_rates(given, more, rates):
+    schedule = Schedule(*given, **more)
+    assert {step: schedule.rate(step) for step in rates} == pytest.approx(rates)
 
 
 def test_parts_of_a_training_follow_one_schedule():

@@ -11,7 +11,6 @@ from featlearn.core.statistical import (
     FEW,
     Look,
     bars,
-    differences,
     history,
     interval,
     lines,
@@ -135,27 +134,6 @@ def test_few_replicates_are_points_and_more_a_bar_from_zero(replicates, heights)
     assert ax.get_legend_handles_labels()[1] == ["the new one", "the old one"]
 
 
-def test_differences_stand_beside_each_other_around_zero():
-    gains = pd.DataFrame(
-        {"labels": [60, 960, 60, 960], "model": ["new", "new", "old", "old"],
-         "difference": [0.1, -0.2, 0.3, 0.0], "difference_half_width": [0.05, 0.1, np.nan, 0.1]}
-    )  # fmt: skip
-    ax = canvas(3, 2).subplots()
-    differences(ax, gains, "labels", "model", looks=LOOKS)
-    places = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2][:2]
-    assert np.concatenate(places) == pytest.approx([-0.2, 0.8, 0.2, 1.2])
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["60", "960"]
-
-
-def test_a_group_may_be_its_own_bar():
-    ax = canvas(3, 2).subplots()
-    groups = {"old": "the old one", "new": "the new one"}
-    bars(ax, FRAME, "model", "model", groups=groups, looks=LOOKS)
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(groups.values())
-    middle = {round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches if bar.get_width()}
-    assert middle == {0, 1}
-
-
 def test_lines_go_through_the_means_and_what_has_no_look_is_left_out():
     ax = canvas(3, 2).subplots()
     lines(ax, FRAME, "step", "model", looks=LOOKS)
@@ -167,14 +145,6 @@ def test_lines_go_through_the_means_and_what_has_no_look_is_left_out():
         assert own == pytest.approx([mean(model=model, step=step) for step in (1, 2)])
 
 
-def test_lines_may_stand_apart_on_a_logarithmic_axis():
-    ax = canvas(3, 2).subplots()
-    lines(ax, FRAME, "step", "model", looks=LOOKS, apart=1.21)
-    drawn = [line.get_xdata() for line in ax.lines if line.get_linestyle() != "None"]
-    places = [own for own in drawn if len(own)]
-    assert np.concatenate(places) == pytest.approx([1 / 1.1, 2 / 1.1, 1.1, 2.2])
-
-
 def test_the_same_frame_gives_the_same_bytes(tmp_path):
     for name in ("first", "second"):
         drawn = canvas(4, 2)
@@ -184,47 +154,6 @@ def test_the_same_frame_gives_the_same_bytes(tmp_path):
         save(drawn, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for end in ("svg", "png"):
         assert (tmp_path / f"first.{end}").read_bytes() == (tmp_path / f"second.{end}").read_bytes()
-
-
-@pytest.mark.parametrize(("width", "columns"), [(2.5, 1), (9.0, 4)])
-def test_a_legend_is_never_wider_than_its_figure(tmp_path, width, columns):
-    drawn = canvas(width, 2)
-    ax = drawn.subplots()
-    for name in "abcd":
-        ax.plot([0, 1], label=f"a long name of a curve, {name}")
-    legend = drawn.legend(loc="outside lower center", ncols=4)
-    save(drawn, tmp_path / "a.svg", tmp_path / "a.png")
-    shown = legend.get_window_extent()
-    assert 0 <= shown.x0 < shown.x1 <= drawn.bbox.width
-    assert legend._ncols == columns
-
-
-@pytest.mark.parametrize(
-    ("values", "labels"),
-    [
-        ((0.5, 4.5), ["0.5", "1", "2"]),
-        ((700.0, 40_000.0), ["1000", "3000", "10000", "30000"]),
-        ((1e5, 6e5), ["$\\mathdefault{10^{5}}$"]),
-        (
-            (1.0, 1e4),
-            ["$\\mathdefault{10^{0}}$", "$\\mathdefault{10^{2}}$", "$\\mathdefault{10^{4}}$"],
-        ),
-    ],
-)
-def test_a_short_log_axis_has_few_plain_numbers(values, labels, tmp_path):
-    drawn = canvas(3, 2)
-    ax = drawn.subplots()
-    ax.plot(values, (0, 1))
-    ax.set(xscale="log", xlim=values)
-    save(drawn, tmp_path / "a.svg", tmp_path / "a.png")
-    low, high = values
-    shown = [
-        tick.label1.get_text()
-        for tick in (*ax.xaxis.get_major_ticks(), *ax.xaxis.get_minor_ticks())
-        if low <= tick.get_loc() <= high and tick.label1.get_text()
-    ]
-    assert set(labels) <= set(shown)
-    assert len(shown) <= 6
 
 
 def test_a_file_does_not_depend_on_the_last_digits_of_its_layout(tmp_path, monkeypatch):

@@ -3,9 +3,10 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from featlearn.core.stats import estimate
+from featlearn.core.stats import estimate, paired, summary
 
 
 def test_the_half_width_is_that_of_the_t_table():
@@ -19,19 +20,13 @@ def test_the_half_width_is_that_of_the_t_table():
     assert found.replicates == 4
 
 
-def test_two_replicates_use_one_degree_of_freedom():
-    assert estimate(np.array([0.0, 1.0])).half_width == pytest.approx(12.706204736 / 2, rel=1e-8)
-
-
-def test_equal_replicates_have_no_spread():
-    assert estimate(np.full(5, 0.25)).half_width == 0
-
-
-def test_one_replicate_has_a_mean_but_no_interval():
-    found = estimate(np.array([0.7]))
-    assert found.mean == 0.7
-    assert math.isnan(found.half_width)
-    assert found.replicates == 1
+@pytest.mark.parametrize(
+    ("values", "half_width"), [([0.0, 1.0], 12.706204736 / 2), ([0.25] * 5, 0), ([0.7], math.nan)]
+)
+def test_few_and_equal_replicates(values, half_width):
+    found = estimate(np.array(values))
+    assert found.half_width == pytest.approx(half_width, rel=1e-8, nan_ok=True)
+    assert found.replicates == len(values)
 
 
 @pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])
@@ -43,3 +38,44 @@ def test_a_lost_replicate_does_not_vanish(lost):
 def test_no_replicate_at_all_is_refused():
     with pytest.raises(ValueError, match="got none"):
         estimate(np.array([]))
+
+
+# --------------------------------------------------------------------------- of frames
+
+BY = ["labels", "quantity"]
+
+
+def rows() -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"labels": 64, "method": method, "replicate": r, "quantity": "all", "value": value}
+            for method, values in {"a": [0.9, 0.8, 0.7], "b": [0.8, 0.6, 0.65]}.items()
+            for r, value in enumerate(values)
+        ]
+    )
+
+
+def test_a_summary_has_the_interval_over_replicates():
+    table = summary(rows(), by=["labels", "method", "quantity"]).set_index("method")
+    assert table.loc["a", "mean"] == pytest.approx(0.8)
+    # standard error 0.1 / sqrt 3, and 4.3027 is the 0.975 quantile of t with 2 degrees of freedom
+    assert table.loc["a", "half_width"] == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    assert table.loc["a", "replicates"] == 3
+
+
+def test_differences_are_paired_by_replicate():
+    table = paired(rows().sample(frac=1, random_state=1), BY, "method", {"a": "b"})
+    assert table[[*BY, "method"]].to_numpy().tolist() == [[64, "all", "a"]]
+    differences = np.array([0.1, 0.2, 0.05])
+    assert table["difference"].item() == pytest.approx(differences.mean())
+    error = differences.std(ddof=1) / math.sqrt(3)
+    assert table["difference_half_width"].item() == pytest.approx(4.3027 * error, rel=1e-4)
+
+
+def test_a_replicate_without_its_pair_is_refused_and_a_method_without_one_left_out():
+    broken = rows().drop(index=4)
+    with pytest.raises(ValueError, match="expected finite numbers"):
+        paired(broken, BY, "method", {"a": "b"})
+    with pytest.raises(ValueError, match="duplicate"):
+        paired(pd.concat([rows(), rows()]), BY, "method", {"a": "b"})
+    assert paired(rows(), BY, "method", {"a": "c"}).empty

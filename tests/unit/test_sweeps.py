@@ -10,14 +10,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
-from featlearn.command import main
+from featlearn.command import flow, main
 from featlearn.core import claims, sweeps
-from featlearn.core.config import load
+from featlearn.core.config import load, read_yaml
 from featlearn.core.errors import ConfigError
 from featlearn.core.plots import save
 from featlearn.core.points import Point, full_key, meaning, point, slug, value_of
-from featlearn.core.publishing.sweeps import LOOKS, drawn, joined, shown
+from featlearn.core.publishing.sweeps import LOOKS, _words, drawn, joined, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 GAMMA = "mrp.headline.data.feature_noise"
@@ -212,6 +213,19 @@ def test_the_command_refuses_before_any_job(words, tmp_path, monkeypatch, capsys
     assert not list(tmp_path.iterdir())
 
 
+def test_two_keys_reach_the_plan_in_the_order_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    commands = []
+    monkeypatch.setattr(flow, "followed", lambda command: commands.append(command) or 0)
+    for first, second in (("rho", "gamma"), ("gamma", "rho")):
+        words = [f"mrp.headline.data.{first}", "0.1", "0.2"]
+        words += ["--and", f"mrp.headline.data.{second}", "0.3", "0.4"]
+        assert main(["sweep", *words, "--scale", "smoke"]) == 0
+        file = next(one for one in commands[-1] if "featlearn-set" in one)
+        swept = sweeps.read(load(read_yaml(Path(file)), ROOT), ROOT)
+        assert swept.keys == tuple(full_key(load({}, ROOT), one, ROOT) for one in words[::4])
+
+
 # --------------------------------------------------------------------------- what is shown
 
 VERDICTS = [
@@ -229,6 +243,9 @@ def ledger(verdict, mean):
         "measured": math.nan if none else mean, "interval_low": math.nan if none else mean - 0.1,
         "interval_high": math.nan if none else mean + 0.1, "spread": math.nan if none else 0.1,
         "premises_met": "violated" if verdict == claims.OUTSIDE else "met",
+        "premises": f"$m \\le k$ (A.1): at most 2 needed, {mean} used, "
+        + ("violated" if verdict == claims.OUTSIDE else "met"),
+        "baselines": "" if none else f'{{"nearest": {mean + 0.05}, "random kernels": 0.1}}',
     }  # fmt: skip
     return pd.DataFrame([row, row | {"claim": "toy/other"}])
 
@@ -250,7 +267,8 @@ def test_table_has_a_row_a_point_in_the_order_of_the_key():
     assert set(rows["claim"]) == {"toy/x"}
     made = shown(rows, keys, [(8, 6)] * 6, "smoke")
     assert "Of the 48 jobs behind these 6 points 36 are shared" in made.notes
-    assert made.shown["measured"].iloc[0] == ""
+    assert made.shown["measured"].iloc[0] == made.shown["baselines"].iloc[0] == ""
+    assert made.shown["baselines"].iloc[1] == "nearest: 0.45; random kernels: 0.1"
 
 
 @pytest.mark.parametrize(
@@ -272,9 +290,46 @@ def test_figures_show_every_verdict_and_have_the_same_bytes_twice(values, tmp_pa
         words = [one.get_text() for one in figure.legends[0].get_texts()]
         assert {LOOKS[verdict].words for verdict in rows["verdict"]} <= set(words)
         assert any("premise" in one for one in words) == ("violated" in set(rows["premises_met"]))
+        drawn_beside = {one.get_text() for one in figure.axes[0].texts}
+        assert len(values) > 1 or {"nearest", "random kernels"} <= drawn_beside
         save(figure, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
         digests.append(hashlib.sha256((tmp_path / f"{name}.svg").read_bytes()).hexdigest())
     assert digests[0] == digests[1]
+
+
+def test_a_premise_is_shaded_where_it_is_violated_and_only_named_where_that_is_everywhere():
+    rows, keys = rows_and_keys([1, 2, 3, 4, 5, 6])
+    more = rows["premises"] + "\nd >= k: at least 3 needed, 2 used, violated"
+    figure = drawn(rows.assign(premises=more), keys, "smoke")
+    words = [one.get_text() for one in figure.legends[0].get_texts()]
+    assert r"premise violated here: $m \leq k$ (A.1)" in words
+    assert "premise violated at all values here: d >= k" in words
+    hatched = [one for one in figure.axes[0].patches if one.get_hatch()]
+    assert [(one.get_x(), one.get_width()) for one in hatched] == [(3.5, 1.0)]
+
+
+@pytest.mark.parametrize("many", [1, 9])
+def test_words_of_baselines_do_not_cover_each_other(many):
+    rows, keys = rows_and_keys([1, 2, 3])
+    names = ", ".join(f'"a baseline of many words, number {n}": 0.5' for n in range(many))
+    figure = drawn(rows.assign(baselines=f"{{{names}}}"), keys, "smoke")
+    figure.draw_without_rendering()
+    boxes = sorted(
+        (Text.get_window_extent(one) for one in figure.axes[0].texts if "many" in one.get_text()),
+        key=lambda box: box.y0,
+    )
+    assert len(boxes) == many
+    assert all(low.y1 <= high.y0 + 2 for low, high in pairwise(boxes))
+    assert figure.bbox.y0 <= boxes[0].y0
+    assert boxes[-1].y1 <= figure.bbox.y1
+
+
+def test_a_formula_is_not_broken_and_one_that_cannot_be_set_is_plain():
+    whole = r"$\Lambda \geq \varrho + \sqrt{2 \log d / d}$"
+    lines = _words(f"share of the features with {whole} after it", 20)
+    assert whole in lines.split("\n")
+    assert _words(r"$a \ge b$", 9) == r"$a \geq b$"
+    assert _words(r"$\unknown{a}$", 9) == r"\$\unknown{a}\$"
 
 
 def test_a_map_needs_no_pair_to_be_there():

@@ -24,7 +24,6 @@ from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.guard import template_fault
 from featlearn.core.loops import Checkpoint, Checkpoints
-from featlearn.core.publishing.html_assets import parse_page
 from featlearn.images.data.datasets import open_images
 from featlearn.images.weights import read_weights
 from unit.test_image_readers import encoded as png
@@ -155,19 +154,13 @@ TEMPLATE = "__use_yte__: true\nrun: ?__import__('os').system('touch owned')\n"
         ["--configfile", "mine.yaml"],
         ["--configfiles", "other.yaml", "mine.yaml"],
         ["--configfile=mine.yaml"],
-        ["--configf", "mine.yaml", "--cores", "1"],
-        ["--cores", "1", "all", "--configfile", "mine.yaml"],
+        ["--cores", "1", "all", "--configf", "mine.yaml"],
     ],
 )
 def test_a_config_that_snakemake_would_run_is_refused(text, words):
     Path("mine.yaml").write_text(text)
     Path("other.yaml").write_text("run: x\n")
     assert template_fault(words).startswith("mine.yaml: ")
-
-
-def test_a_config_of_any_name_is_looked_at():
-    Path("mine").write_text(TEMPLATE)
-    assert template_fault(["--configfile", "mine"]).startswith("mine: __use_yte__: ")
 
 
 @pytest.mark.parametrize(
@@ -231,31 +224,23 @@ def test_what_is_no_config_file_is_told_before_snakemake_opens_it(words):
     assert fault is None if "-n" in words else fault.startswith(f"{words[-1]}: no such config file")
 
 
-def test_all_configs_of_the_repository_are_plain():
-    files = sorted((ROOT / "config").rglob("*.yaml"))
-    assert len(files) > 4
-    assert template_fault(map(str, files)) is None
-
-
 # ------------------------------------------------------------------------------- data
 
 
-def test_a_pipe_is_no_config_file(tmp_path, monkeypatch):
+def test_a_pipe_is_no_config_file():
     """It could be read once, by the guard or by Snakemake."""
-    monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     for words in (["--configfile=pipe"], ["--configfile", "pipe"], ["--configfiles=pipe"]):
         assert "pipe" in template_fault(words)
 
 
-def test_a_config_beyond_measure_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(1_000_000)))
+def test_a_config_beyond_measure_is_refused_before_it_is_parsed():
+    Path("mine.yaml").write_text("".join(f"k{n}: 1\n" for n in range(1_000_000)))
     assert "bytes" in template_fault(["--configfile", "mine.yaml"])
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in ("..",)])
-def test_names_of_class_folders_and_images_are_only_names(name, capsys):
+@pytest.mark.parametrize("name", HOSTILE[:-1])
+def test_names_of_class_folders_and_images_are_only_names(name):
     for folder in (name.replace("/", "_"), "plain"):
         Path("data", folder).mkdir(parents=True)
         for number in range(2):
@@ -300,13 +285,6 @@ def test_a_numpy_file_of_objects_is_no_data():
     for kind in ("folder", "parquet", "mnist", "cifar10", "stl10", "svhn"):
         with pytest.raises(FeatlearnError):
             open_images({"kind": kind, "path": "data", "size": 8}, "cache", "train")
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_in_a_table_is_text_on_the_page(text):
-    line = text.replace("\n", " ")
-    page = parse_page(f"# Title\n\n| a |\n|:--|\n| {line} |\n", Path("t.md"), 2)
-    assert "<script" not in str(page.body)
 
 
 # ------------------------------------------------------------------------------- the code itself
@@ -378,32 +356,17 @@ def test_no_rule_runs_a_shell():
         assert words == [], path
 
 
-def test_the_profile_of_the_workflow_looks_at_configs_before_snakemake_does(tmp_path):
-    """Snakemake itself, with a config that would run, and with one that our own checks refuse."""
-    config = tmp_path / "mine.yaml"
-    for text, expected in (
-        (TEMPLATE.replace("touch owned", f"touch {tmp_path}/owned"), f"{config}: __use_yte__: "),
-        ("run: a/b\n", "run must be a folder name"),
-    ):
-        config.write_text(text)
-        told = subprocess.run(
-            [sys.executable, "-m", "snakemake", "--dry-run", "--configfile", str(config)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        assert told.returncode != 0
-        assert expected in told.stdout + told.stderr
-        assert "Traceback" not in told.stdout + told.stderr
-
-
 @pytest.mark.parametrize(
-    ("snakefile", "more"),
-    [("Snakefile", ["--directory", str(ROOT)]), ("workflow/Snakefile", [])],
-    ids=["directory", "catalogue"],
+    ("here", "snakefile", "more"),
+    [
+        (True, "Snakefile", []),
+        (False, "Snakefile", ["--directory", str(ROOT)]),
+        (False, "workflow/Snakefile", []),
+    ],
+    ids=["profile", "directory", "catalogue"],
 )
-def test_from_another_folder_the_guard_is_ours_and_no_strangers(snakefile, more, tmp_path):
-    """A folder that holds a config that would run, and what looks like our guard."""
+def test_snakemake_itself_gets_no_config_that_would_run(here, snakefile, more, tmp_path):
+    """Nor in a folder that holds, beside it, what looks like our guard."""
     guard = tmp_path / "src" / "featlearn" / "core" / "guard.py"
     guard.parent.mkdir(parents=True)
     guard.write_text(f"open({str(tmp_path / 'owned')!r}, 'w')\ntemplate_fault = lambda words: ''\n")
@@ -412,8 +375,8 @@ def test_from_another_folder_the_guard_is_ours_and_no_strangers(snakefile, more,
     told = subprocess.run(
         [sys.executable, "-m", "snakemake", "-n", "-s", str(ROOT / snakefile), *more,
          "--configfile", str(config)],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+        cwd=ROOT if here else tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert told.returncode != 0
-    assert "__use_yte__" in told.stdout + told.stderr
-    assert not (tmp_path / "owned").exists()
+    assert f"{config}: __use_yte__: " in told.stdout + told.stderr
+    assert "Traceback" not in told.stdout + told.stderr

@@ -1,5 +1,7 @@
 """Methods that compare two views: which images they see, what their losses are, what moves."""
 
+from itertools import product
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,7 +11,7 @@ from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
 from featlearn.images.methods import build_two_view
-from featlearn.images.methods.adversarial import AdversarialSiamese, box
+from featlearn.images.methods.adversarial import AdversarialSiamese, AdversarialSimCLR, box
 from featlearn.images.methods.siamese import OutputNorm, Siamese, mean_correlation
 from featlearn.images.methods.two_view import untouched
 from featlearn.images.rng import Draws
@@ -18,11 +20,10 @@ from featlearn.images.train.loop import fit
 SIZE, BATCH, WIDTH = 16, 12, 5
 TRAINING = {"epochs": 2, "batch_size": BATCH, "learning_rate": 3e-3, "optimiser": "adam"}
 CELLS = [
-    {"head": head, "output_norm": norm, "momentum": momentum}
-    for head in ("none", "identity", "linear", "mlp")
-    for norm in ("batch", "l2")
-    for momentum in (None, 0.9)
-]
+    {"head": head, "output_norm": norm, "momentum": None if place % 3 else 0.9}
+    for place, (head, norm) in enumerate(product(("none", "identity", "linear", "mlp"),
+                                                 ("batch", "l2")))
+]  # fmt: skip
 
 
 def pictures(count=BATCH):
@@ -181,15 +182,26 @@ def hardened(kind=AdversarialSiamese, **options):
 BYOL = {"head": "mlp", "output_norm": "l2", "momentum": 0.9}
 
 
+ATTACKED = {AdversarialSimCLR: {}, AdversarialSiamese: BYOL}
+
+
+@pytest.mark.parametrize("kind", ATTACKED)
+def test_views_are_moved_within_the_ball_and_between_black_and_white(kind):
+    attack = {"radius": 0.05, "step": 0.03, "steps": 4}
+    objective = hardened(kind, attack=attack, **ATTACKED[kind]).eval()
+    views = objective.views(pictures(), draws())
+    scale, (black, white) = box(objective.augment, views[0].device)
+    for view, moved in zip(views, views[2:], strict=False):
+        assert 0.049 < float(((moved - view).abs() / scale).max()) <= 0.05 + 1e-6
+        assert bool((moved >= black - 1e-5).all() and (moved <= white + 1e-5).all())
+        assert not moved.requires_grad
+
+
 @pytest.mark.parametrize("momentum", [None, 0.9])
-def test_both_views_are_moved_within_the_ball_and_away_from_the_target(momentum):
+def test_both_views_are_moved_away_from_the_target(momentum):
     attack = {"radius": 0.05, "step": 0.02, "steps": 4}
     objective = hardened(attack=attack, **{**BYOL, "momentum": momentum}).eval()
     *plain, first, second = objective.views(pictures(), draws())
-    scale, (black, white) = box(objective.augment, plain[0].device)
-    for view, moved in ((plain[0], first), (plain[1], second)):
-        assert 0.049 < float(((moved - view).abs() / scale).max()) <= 0.05 + 1e-6
-        assert bool((moved >= black - 1e-5).all() and (moved <= white + 1e-5).all())
     with torch.no_grad():
         kept, lost = (
             objective.compared(
@@ -203,13 +215,19 @@ def test_both_views_are_moved_within_the_ball_and_away_from_the_target(momentum)
     assert float(paired) == pytest.approx(float(lost))
 
 
-def test_an_attack_leaves_gradients_statistics_and_the_target_alone():
-    objective = hardened(attack={"steps": 2}, **BYOL).train()
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("kind", ATTACKED)
+def test_an_attack_leaves_gradients_statistics_modes_and_the_target_alone(kind, frozen):
+    objective = hardened(kind, attack={"steps": 2}, **ATTACKED[kind]).train()
+    objective.encoder.train(not frozen)
     kept = {name: value.clone() for name, value in objective.state_dict().items()}
+    for parameter in objective.parameters():
+        parameter.grad = torch.ones_like(parameter)
     objective.views(pictures(), draws())
-    assert all(parameter.grad is None for parameter in objective.parameters())
+    assert all(bool((parameter.grad == 1).all()) for parameter in objective.parameters())
     assert all(torch.equal(value, kept[name]) for name, value in objective.state_dict().items())
-    assert all(module.training for module in objective.modules())
+    assert objective.projection.training
+    assert objective.encoder.training != frozen
 
 
 def test_without_an_attack_worth_the_name_it_is_the_plain_training():

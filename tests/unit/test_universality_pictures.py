@@ -3,10 +3,8 @@
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 from featlearn.core.claims import declared
 from featlearn.core.config import load, read_yaml
@@ -17,6 +15,7 @@ from featlearn.universality import config as universality_config
 from featlearn.universality.analysis import pictures as analysis
 from featlearn.universality.experiments import pictures as experiment
 from featlearn.universality.pictures import Pictures, Sight, dealt, drawn, open_set, pairs, seen
+from image_folders import grow
 
 ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "tests", "pictures", range(2))
@@ -52,17 +51,6 @@ def test_a_set_that_is_turned_is_the_same_pictures_in_the_same_order(tmp_path) -
     assert torch.equal(plain.images.rot90(1, (1, 2)), turned.images)
 
 
-@pytest.mark.parametrize(("key", "value"), [("kind", []), ("splits", 3), ("shares", {"test": "x"})])
-def test_data_of_a_wrong_type_are_refused_by_name(key, value) -> None:
-    sets = [
-        {"name": "digits", "data": {"kind": "digits", key: value}},
-        {"name": "one", "made": "glyphs"},
-    ]
-    own = {"universality": {"pictures": {"sets": sets}}}
-    with pytest.raises(ConfigError, match=f"universality.pictures.sets.0.data.{key}"):
-        load({"scale": "smoke", **own}, ROOT)
-
-
 def test_sets_and_encoders_are_told_apart_and_read_by_name(tmp_path) -> None:
     with pytest.raises(ConfigError, match=r"^the place: shares\.test: expected more than 0"):
         universality_config.state({"the place": {"kind": "digits"}})
@@ -94,12 +82,7 @@ def test_parts_of_a_set_are_apart_and_pairs_show_one_picture() -> None:
 
 
 def test_a_ladder_of_folders(tmp_path) -> None:
-    random = np.random.default_rng(0)
-    for name, level in (("dark", 40), ("light", 200)):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        for number in range(40):
-            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
-            Image.fromarray(pixels).save(tmp_path / "data" / name / f"{number}.png")
+    grow(tmp_path / "data", {"dark": 40, "light": 200}, 40)
     own = {"data": {"kind": "folder", "path": str(tmp_path / "data"), "shares": {"test": 0.3}}}
     config = {
         "replicates": 2, "side": 6, "room": 1, "noise": 0.1, "hidden": 16, "width": 4,

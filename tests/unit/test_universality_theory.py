@@ -7,12 +7,10 @@ from featlearn.universality.linear import Mixture, allocation, pretraining_loss
 from featlearn.universality.points import (
     on_sphere,
     pair_loss,
-    simplex_loss,
-    square_loss,
     three_states,
     threshold,
 )
-from featlearn.universality.probe import constrained_least_squares, norm_bound
+from featlearn.universality.probe import constrained_least_squares
 
 
 def test_theorem_7_1_by_enumeration() -> None:
@@ -35,25 +33,14 @@ def test_theorem_7_1_by_enumeration() -> None:
     ("weights", "size", "scales", "loss", "shared", "private", "value"),
     [
         ((0.5, 0.5), 4, (1, 1), "logistic", 1, (0.5, 0.5), 0.0258896),
-        ((0.25,) * 4, 4, (1, 1), "logistic", 1, (0.25,) * 4, 0.0452219),
         ((1,), 2, (1, 1), "logistic", 1, (1,), 0.0958747),
         ((0.7, 0.3), 4, (1, 1), "logistic", 1, (0.64474, 0.35526), 0.024435),
         ((0.7, 0.2, 0.1), 4, (1, 1), "logistic", 1, (0.66221, 0.25339, 0.08440), 0.029701),
-        (
-            (0.4, 0.3, 0.2, 0.1),
-            4,
-            (1, 1),
-            "logistic",
-            1,
-            (0.41087, 0.32412, 0.21397, 0.05104),
-            0.041737,
-        ),
         ((0.7, 0.3), 2, (1, 1), "logistic", 1, (0.72508, 0.27492), 0.135563),
         ((0.5, 0.5), 4, (0.7, 1), "logistic", 0.98901, (0.50549, 0.50549), 0.058465),
         ((0.9, 0.1), 4, (1, 1), "exponential", 1, (0.85067, 0.14933), 0.020292),
         ((0.5, 0.5), 4, (0.5, 1), "exponential", 0.5, (0.75, 0.75), 0.1024),
         ((1 / 16,) * 16, 4, (1, 1), "logistic", 1, (1 / 16,) * 16, 0.0776356),
-        ((0.9, 0.1), 4, (1, 1), "logistic", 1, (0.86471, 0.13529), 0.018842),
         ((0.99, 0.01), 4, (1, 1), "logistic", 1, (1, 0), 0.012498),
         ((0.4, 0.3, 0.2, 0.1), 2, (1, 1), "logistic", 1, (0.48698, 0.34381, 0.16921, 0), 0.174666),
         ((0.5, 0.5), 4, (0.5, 1), "logistic", 0.43811, (0.78095, 0.78095), 0.091109),
@@ -96,11 +83,11 @@ def test_how_far_rare_states_are_apart_above_the_threshold(b, norm, near, far) -
     assert three_states(b, 2 * threshold(b)) == pytest.approx(far, abs=1e-3)
 
 
-def test_square_and_simplex() -> None:
-    assert square_loss() == pytest.approx(0.3616496416598, abs=1e-12)
-    assert simplex_loss() == pytest.approx(0.3487586889, abs=1e-9)
+def test_four_states_are_a_square_on_the_circle_and_a_simplex_on_a_sphere() -> None:
     random = np.random.default_rng(1)
-    for dimension, wanted in ((2, square_loss()), (3, simplex_loss())):
+    pairs = {2: (1.0, 1.0, 2.0), 3: (4 / 3,) * 3}  # 1 - cosine with the three others
+    for dimension, others in pairs.items():
+        wanted = (4 * np.log(2) + 4 * np.log1p(np.exp(-np.array(others))).sum()) / 16
         for _ in range(20):
             _, loss = on_sphere(random.standard_normal((4, dimension)), 1.0, np.full(4, 0.25))
             assert loss == pytest.approx(wanted, abs=1e-9)
@@ -126,7 +113,3 @@ def test_probe_is_the_constrained_optimum() -> None:
     assert np.linalg.norm(bound) == pytest.approx(most, rel=1e-6)
     slope = x.T @ (x @ bound - y)  # antiparallel to u where the norm binds
     assert slope @ bound == pytest.approx(-np.linalg.norm(slope) * most, rel=1e-6)
-
-
-def test_ratio_of_the_bounds() -> None:
-    assert [norm_bound(t) for t in (1, 4, 16, 64)] == pytest.approx([1, 1.25, 2.125, 4.0625])

@@ -111,6 +111,13 @@ class Ended:
         assert self.code == 0, self.text
         return self
 
+    def refused(self, *words: str) -> str:
+        """What an error told: these words, and no traceback of Python."""
+        assert self.code != 0, self.text
+        assert "Traceback" not in self.text
+        assert all(word in self.text for word in words), self.text
+        return self.text
+
 
 class Started:
     """A command at work, in a process group of its own; what it prints goes to a file."""
@@ -127,6 +134,14 @@ class Started:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        """For a test that went wrong: nothing of its run shall stay behind."""
+        if kind is not None:
+            self.kill_all()
 
     @property
     def pid(self) -> int:
@@ -145,7 +160,6 @@ class Started:
         os.killpg(self.pid, signal.SIGINT)
 
     def kill_all(self) -> None:
-        """For a test that went wrong: nothing of its run shall stay behind."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
@@ -340,16 +354,12 @@ class Paused(Checkout):
         """Start a run and wait until a job of each of ``rules`` waits."""
         for mark in self.root.glob("waiting-*"):
             mark.unlink()
-        run = self.start(*targets, **options)
-        try:
+        with self.start(*targets, **options) as run:
             wait_for(
                 lambda: run.process.poll() is not None or set(rules) <= set(self.waiting()),
                 f"no job of {rules} came to wait",
             )
             assert run.process.poll() is None, run.text
-        except BaseException:
-            run.kill_all()
-            raise
         return run
 
     def waiting(self) -> dict[str, int]:

@@ -2,8 +2,6 @@
 
 import pytest
 
-from .checkout import at_once
-
 pytestmark = pytest.mark.workflow
 
 #: One file with many faults, as a user would write it: 5e-4 is text in YAML.
@@ -23,62 +21,30 @@ images:
   encoders: {cnn: {kind: resnet19}}
   comparison: {finetuning: {training: {batchsize: 8}}}
 """
-#: How a run is started, and the lines that it must tell.
-FAULTS = {
-    "many": (
-        {"changes": MANY},
-        [
-            "sede: unknown key; did you mean 'seed'?",
-            "seed must be at least 0, got -1",
-            "threads must be a whole number, got 1.5",
-            "mrp.headline.replicates must be at least 1, got 0",
-            "mrp.headline.network.q must be a whole number, got 'four'",
-            "mrp.headline.pretraining.learning_rate must be a finite number, got '5e-4' "
-            "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
-            "mrp.headline.supervised.steps must be at least 1, got -5",
-            "mrp.headline.finetuning.stepz: unknown key; did you mean 'steps'?",
-            "images.world.classes must be at least 2, got 1",
-            "images.encoders.cnn.kind must be one of small_resnet, resnet18, resnet50, "
-            "vit_tiny, vit_small, vit_base, vit, plain, alexnet, wide_resnet, got 'resnet19'",
-            "images.comparison.finetuning.training.batchsize: unknown key; did you mean "
-            "'batch_size'?",
-        ],
-    ),
-    "too few patches": (
-        {"changes": {"mrp": {"headline": {"data": {"patches": 7}}}}},
-        [
-            "mrp.headline.data.patches must be at least 4 classes x 2 features x 1 patches "
-            "a feature = 8: a sample may hold every feature, got 7"
-        ],
-    ),
-    "run that climbs": (
-        {"changes": "run: .."},
-        [
-            "run must be a folder name of at most 64 letters, digits, '-' and '_', and not "
-            "published, got '..'"
-        ],
-    ),
-}
+TOLD = [
+    "sede: unknown key; did you mean 'seed'?",
+    "seed must be at least 0, got -1",
+    "threads must be a whole number, got 1.5",
+    "mrp.headline.replicates must be at least 1, got 0",
+    "mrp.headline.network.q must be a whole number, got 'four'",
+    "mrp.headline.pretraining.learning_rate must be a finite number, got '5e-4' "
+    "(YAML reads 5e-4 as text: write it with a point, such as 1.0e-3)",
+    "mrp.headline.supervised.steps must be at least 1, got -5",
+    "mrp.headline.finetuning.stepz: unknown key; did you mean 'steps'?",
+    "images.world.classes must be at least 2, got 1",
+    "images.encoders.cnn.kind must be one of small_resnet, resnet18, resnet50, "
+    "vit_tiny, vit_small, vit_base, vit, plain, alexnet, wide_resnet, got 'resnet19'",
+    "images.comparison.finetuning.training.batchsize: unknown key; did you mean 'batch_size'?",
+]
 
 
-@pytest.fixture(scope="module")
-def refused(fresh):
-    def refuse(options):
-        checkout = fresh()
-        return checkout, checkout.snakemake("--dry-run", **options)
-
-    return at_once(**{name: lambda o=options: refuse(o) for name, (options, _) in FAULTS.items()})
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_named_before_any_job_with_what_was_expected(refused, fault):
-    checkout, told = refused[fault].result()
+def test_every_fault_is_named_before_any_job_with_what_was_expected(fresh):
+    checkout = fresh()
+    told = checkout.snakemake("--dry-run", changes=MANY)
     lines = [line.strip() for line in told.text.splitlines()]
-    for expected in FAULTS[fault][1]:
+    for expected in TOLD:
         assert any(line.endswith(expected) for line in lines), told.text
-    named = told.text.count(" must be ") + told.text.count("did you mean")
-    assert named == len(FAULTS[fault][1])
-    assert told.code != 0
-    assert "Traceback" not in told.text
+    assert told.text.count(" must be ") + told.text.count("did you mean") == len(TOLD)
+    told.refused()
     assert not told.planned
     assert not (checkout / "results").exists()

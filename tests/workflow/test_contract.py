@@ -15,54 +15,21 @@ from .checkout import REPOSITORY, digest
 
 pytestmark = pytest.mark.workflow
 
-TEXT, TEXTS, NUMBER, COUNT = "text", "list of text", "double", "int64"
-ARROW = {
-    "string": TEXT,
-    "large_string": TEXT,
-    "list<element: string>": TEXTS,
-    "list<element: large_string>": TEXTS,
-}
-CLAIMS = {
-    "claim": TEXT,
-    "paper": TEXT,
-    "kind": TEXT,
-    "source": TEXT,
-    "statement": TEXT,
-    "paper_says": TEXT,
-    "quantity": TEXT,
-    "low": NUMBER,
-    "high": NUMBER,
-    "reason": TEXT,
-    "asymptotic": TEXT,
-    "changed": TEXT,
-    "measured": NUMBER,
-    "interval_low": NUMBER,
-    "interval_high": NUMBER,
-    "spread": NUMBER,
-    "spread_kind": TEXT,
-    "replicates": COUNT,
-    "effect": NUMBER,
-    "would_decide": NUMBER,
-    "verdict": TEXT,
-    "artefact": TEXT,
-    "premises": TEXT,
-    "premises_met": TEXT,
-    "turns_with": TEXT,
-    "what_failed": TEXT,
-}
-CATALOGUE = {
-    "item": TEXT,
-    "paper": TEXT,
-    "label": TEXT,
-    "source": TEXT,
-    "caption": TEXT,
-    "kind": TEXT,
-    "needs": TEXTS,
-    "same_as": TEXT,
-    "status": TEXT,
-    "files": TEXTS,
-    "command": TEXT,
-}
+#: Documented columns; text, but for these.
+CLAIMS = [
+    "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",
+    "reason", "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread",
+    "spread_kind", "replicates", "effect", "would_decide", "verdict", "artefact", "premises",
+    "premises_met", "turns_with", "what_failed", "baselines",
+]  # fmt: skip
+CATALOGUE = ["item", "paper", "label", "source", "caption", "kind", "needs", "same_as", "status",
+             "files", "command"]  # fmt: skip
+KINDS_OF = {
+    **dict.fromkeys(("low", "high", "measured", "interval_low", "interval_high", "spread",
+                     "effect", "would_decide"), "double"),
+    "replicates": "int64",
+    **dict.fromkeys(("needs", "files"), "list<element: string>"),
+}  # fmt: skip
 STATUSES = {"regenerated", "stand-in", "needs-data", "not-yet"}
 VERDICTS = {"holds", "fails", "undecided", "outside premises", "not shown at this scale"}
 KINDS = {"theorem", "control", "identity", "observation"}
@@ -85,11 +52,6 @@ def catalogue(results):
     return pd.read_parquet(results / "catalogue.parquet")
 
 
-def columns(path: Path) -> dict[str, str]:
-    kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
-    return {name: ARROW.get(kind, kind) for name, kind in kinds.items()}
-
-
 def record_of(results: Path, name: str) -> dict:
     return json.loads((results / f"provenance/{name}.json").read_text(encoding="utf-8"))
 
@@ -99,7 +61,10 @@ def record_of(results: Path, name: str) -> dict:
 
 @pytest.mark.parametrize(("table", "documented"), [("claims", CLAIMS), ("catalogue", CATALOGUE)])
 def test_tables_have_the_documented_columns(results, table, documented):
-    assert list(columns(results / f"{table}.parquet").items()) == list(documented.items())
+    schema = pq.read_schema(results / f"{table}.parquet")
+    assert schema.names == documented
+    plain = {field.name: str(field.type).replace("large_", "") for field in schema}
+    assert plain == {name: KINDS_OF.get(name, "string") for name in plain}
 
 
 def test_every_claim_has_a_name_of_its_paper_and_says_what_why_and_where(claims, results):
@@ -146,12 +111,6 @@ def test_pages_and_captions_name_claims_that_there_are(claims):
     assert [one for one in sorted(found) if not filter_names(claims["claim"], one[1])] == []
 
 
-def test_the_replicates_are_those_of_the_config(claims, results):
-    config = record_of(results, "mrp/measurements/headline/evaluation.parquet")["config"]
-    own = claims["artefact"] == "mrp/measurements/headline/evaluation.parquet"
-    assert set(claims.loc[own, "replicates"]) == {config["replicates"]}
-
-
 def test_the_claims_are_those_of_the_experiments_together(claims, results):
     parts = [pd.read_parquet(path) for path in sorted(results.glob("*/claims/*.parquet"))]
     together = pd.concat(parts).sort_values("claim", ignore_index=True)
@@ -182,14 +141,6 @@ def test_a_status_follows_from_the_files_and_what_they_contain(catalogue, result
         assert bool(row.command) == bool(there), row.item
 
 
-def test_what_is_drawn_or_quoted_has_its_status(catalogue):
-    status = catalogue.set_index("item")["status"]
-    assert status["mrp/fig-2"] == status["mrp/fig-6"] == "regenerated"
-    shown = ["fig-1", "fig-3", "fig-4", "fig-5", "table-1", "table-1-first-version"]
-    assert set(status[[f"mrp/{name}" for name in shown]]) == {"stand-in"}
-    assert (status == "regenerated").sum() < len(status)
-
-
 def test_a_command_asks_for_a_file_of_the_item(catalogue):
     for row in catalogue[catalogue["command"] != ""].itertuples():
         assert row.command.startswith("snakemake "), row.item
@@ -201,7 +152,9 @@ def test_a_command_asks_for_a_file_of_the_item(catalogue):
 
 
 def test_every_artefact_has_a_record_of_its_bytes(finished, results):
-    made = finished.made()
+    made, listed = finished.made(), finished.checksums()
+    assert {name: made[name] for name in listed} == listed
+    assert set(made) - set(listed) == {"report.html", "checksums.txt"}
     for name, value in made.items():
         record = record_of(results, name)
         assert record["artefact"] == name
@@ -221,7 +174,6 @@ def test_a_record_holds_the_digest_of_every_input_that_the_run_made(finished, re
             assert made[str(Path(source).relative_to("results/smoke"))] == value, name
     evaluation = record_of(results, "mrp/measurements/headline/evaluation.parquet")
     assert len(evaluation["inputs"]) == 4
-    assert evaluation["seed"] == 0
 
 
 def test_nothing_is_left_in_staging_and_every_job_has_a_log(finished, results):
@@ -263,11 +215,6 @@ def test_pictures_hold_no_notes_about_their_making(results):
         assert "Matplotlib v" not in content
 
 
-def test_tables_hold_no_notes_about_their_making(results):
-    for path in results.rglob("*.parquet"):
-        assert pq.read_schema(path).metadata is None, path.name
-
-
 def test_weights_are_plain_tensors_and_those_of_images_say_of_which_network(results):
     weights = sorted(results.rglob("*.safetensors"))
     assert weights
@@ -286,7 +233,9 @@ def test_weights_are_plain_tensors_and_those_of_images_say_of_which_network(resu
 
 
 def test_every_measurement_is_tidy(results):
+    """And holds no notes about its making."""
     for path in results.rglob("measurements/**/*.parquet"):
+        assert pq.read_schema(path).metadata is None, path.name
         frame = pd.read_parquet(path)
         assert len(frame) > 0, path.name
         if path.name == "evaluation.parquet":

@@ -45,17 +45,13 @@ def disturb(checkout, rules, targets, how, place=IN_TRAINING, env=None) -> Distu
     """Start, until jobs of ``rules`` wait, do ``how(run, checkout)``, look, start again."""
     paused = Paused(checkout.root, place)
     targets = [f"{RESULTS}/{name}" for name in targets]
-    run = paused.start_until(rules, *targets, env=env)
-    try:
+    with paused.start_until(rules, *targets, env=env) as run:
         processes = run.processes()
         assert set(paused.waiting().values()) <= {process.pid for process in processes}
         warm = any("featlearn.core.warm" in command(process) for process in processes)
         how(run, paused)
         first = run.wait()
         alone = gone(processes)
-    except BaseException:
-        run.kill_all()
-        raise
     left, locks = paused.made(), paused.locks()
     log = (paused / f"{RESULTS}/logs/toy/pretrain.log").read_text(encoding="utf-8")
     paused.go_on()
@@ -199,8 +195,7 @@ def test_the_log_of_an_interrupted_job_says_so(disturbed, kind):
 def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
     """SIGSTOP, as from a laptop's lid or a scheduler, and SIGCONT, to all of it and to one job."""
     paused = Paused(fresh_toy().root)
-    run = paused.start_until(BOTH, *(f"{RESULTS}/{name}" for name in MANY))
-    try:
+    with paused.start_until(BOTH, *(f"{RESULTS}/{name}" for name in MANY)) as run:
         every = [psutil.Process(run.pid), *run.processes()]
         for one in every:
             one.suspend()
@@ -212,9 +207,6 @@ def test_a_run_that_stands_still_for_a_while_goes_on(fresh_toy, toy_finished):
         for one in every:
             one.resume()
         run.wait().well()
-    except BaseException:
-        run.kill_all()
-        raise
     whole = toy_finished.made()
     made = paused.made()
     assert len(made) > len(before)

@@ -22,33 +22,22 @@ def toy(template, tmp_path):
     return template.copy(tmp_path)
 
 
-def refused(toy, *words: str, **options) -> str:
-    """What a dry run says that is refused, without a traceback of Python."""
-    told = toy.snakemake("--dry-run", *words, **options)
-    assert told.code != 0, told.text
-    assert "Traceback" not in told.text
-    return told.text
+def refused(toy) -> str:
+    """What a dry run says that is refused."""
+    return toy.snakemake("--dry-run").refused()
 
 
 # ------------------------------------------------------------------------------- declared
 
 
-@pytest.mark.parametrize("function", ["draw", "cosines"])
-def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(
-    template_finished, tmp_path, function
-):
+def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(template_finished, tmp_path):
     toy = template_finished.copy(tmp_path)
     text = (toy / ANALYSIS).read_text()
-    bare = re.sub(rf'(def {function}.*?\n) {{4}}""".*?"""\n', r"\1", text, flags=re.S)
+    bare = re.sub(r'(def draw.*?\n) {4}""".*?"""\n', r"\1", text, flags=re.S)
     assert bare != text
     (toy / ANALYSIS).write_text(bare)
-    assert f"featlearn.toy.analysis:{function}: no docstring" in refused(toy)
+    assert "featlearn.toy.analysis:draw: no docstring" in refused(toy)
     assert (toy / "results/smoke/report.html").is_file()
-
-
-def test_a_story_that_is_gone_is_told(toy):
-    (toy / f"{PACKAGE}/__init__.py").write_text("")
-    assert "toy/__init__.py: expected a docstring" in refused(toy)
 
 
 def test_an_experiment_after_the_results_is_told(toy):
@@ -111,23 +100,12 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
 
 # ------------------------------------------------------------------------------- claims
 
-FAULTS_OF_CLAIMS = {
-    "a file that no rule makes": (
-        "    out_of_reach =",
-        '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
-        "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
-    ),
-    "one name twice": ("high=1.1)", "high=1.1, each=({}, {}))", "claim toy/closed-form: in "),
-}
 
-
-@pytest.mark.parametrize(("old", "new", "told"), FAULTS_OF_CLAIMS.values(), ids=FAULTS_OF_CLAIMS)
-def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, old, new, told):
-    toy.replace(ANALYSIS, old, new)
-    ended = toy.snakemake()
-    assert ended.code != 0
-    assert told in ended.text
-    assert "Traceback" not in ended.text
+def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy):
+    wrong = '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach ='
+    toy.replace(ANALYSIS, "    out_of_reach =", wrong)
+    told = "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of"
+    toy.snakemake().refused(told)
     assert not (toy / f"results/smoke/{MEASURED}").exists()
 
 
@@ -143,7 +121,6 @@ BEGINNING = '    noise, dimension = job.config["noise"]'
 SILENT = "ended without a word"
 ENDS = {
     "sys.exit(0)": ("import sys; sys.exit(0)", "ended itself (exit status 0)"),
-    "os._exit(0)": ("import os; os._exit(0)", SILENT),
     "SIGABRT": ("import os; os.abort()", SILENT),
     "no rows": ("return {'alignment': tidy({'views': []})}", "alignment has no rows"),
 }

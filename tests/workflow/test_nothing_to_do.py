@@ -24,14 +24,10 @@ def again(done, tmp_path_factory):
     return moved, ended
 
 
-def test_it_says_that_nothing_is_to_be_done(again):
+def test_it_says_so_and_imports_nothing_heavy_for_it(again):
     _, told = again
     assert told.nothing_to_do, told.text
     assert not told.finished
-
-
-def test_building_the_dag_imports_nothing_heavy(again):
-    _, told = again
     imported = set(IMPORTED.findall(told.text))
     assert {"snakemake", "featlearn.core.run", "featlearn.mrp.images.config"} <= imported
     packages = {name.partition(".")[0] for name in imported}

@@ -4,14 +4,13 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
-from PIL import Image
 
 from featlearn.core.seeds import seeded
 from featlearn.images.encoders import build_encoder
+from image_folders import grow
 
 pytestmark = pytest.mark.workflow
 
@@ -26,6 +25,7 @@ ENCODER = {
 BIRDS = "MoCo v3 ViT-S on ImageNet-Bird"
 SETTINGS = {
     "run": "own",
+    "papers": ["nuclear", "universality"],
     "nuclear": {"domains": {"domains": DOMAINS}},
     "universality": {
         "foundation": {
@@ -39,14 +39,9 @@ SETTINGS = {
 }
 
 
-def grow(root: Path, count: int) -> None:
+def two_classes(root: Path, count: int) -> None:
     """Dark and light pictures, and one that is none."""
-    random = np.random.default_rng(0)
-    for name, level in (("dark", 40), ("light", 200)):
-        (root / name).mkdir(parents=True)
-        for number in range(count):
-            pixels = (level + random.integers(-30, 30, (10, 10, 3))).astype(np.uint8)
-            Image.fromarray(pixels).save(root / name / f"{number}.png")
+    grow(root, {"dark": 40, "light": 200}, count)
     (root / "dark" / "broken.png").write_bytes(b"no picture")
 
 
@@ -54,9 +49,9 @@ def grow(root: Path, count: int) -> None:
 def checkout(fresh):
     made = fresh()
     for domain in ("art", "photo", "sketch"):
-        grow(made / "domains" / domain, 10)
+        two_classes(made / "domains" / domain, 10)
     for part in ("train", "validation", "test"):
-        grow(made / "pictures" / part, 8)
+        two_classes(made / "pictures" / part, 8)
     with seeded(0, "weights"):
         encoder = build_encoder(VIT, 8)
     weights = {f"module.base_encoder.{name}": value for name, value in encoder.state_dict().items()}
@@ -105,32 +100,6 @@ def test_folders_make_the_tables_of_their_names(checkout):
     assert "random features" in birds
 
 
-def test_an_encoder_of_texts_goes_through_the_workflow(checkout, tiny_bert):
-    words = ["good", "bad", "film", "book"]
-    texts = checkout / "texts"
-    texts.mkdir()
-    for part in ("train", "validation", "test"):
-        rows = [{"text": f"the {words[number % 2]} {words[2 + number % 2]}", "label": number % 2}
-                for number in range(20)]  # fmt: skip
-        (texts / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    model = {
-        "encoder": {"kind": "text"},
-        "weights": str(tiny_bert),
-        "targets": {"IMDB": {"path": "texts"}},
-    }
-    settings = {"run": "texts", "universality": {"foundation": {"models": {"SimCSE": model}}}}
-    table = "results/texts/universality/tables/table-f-8.md"
-    told = checkout.snakemake(table, changes=settings).well()
-    assert told.finished["universality_foundation"] == 1
-    frame = pd.read_parquet(checkout / table.replace(".md", ".parquet")).set_index("row")
-    assert frame.loc["IMDB, LP", "measured"].notna().all()
-    # the thesis tunes the whole encoder, so that adapters stand apart
-    assert frame.loc["IMDB, FT", "measured"].isna().all()
-    assert {"SimCSE: IMDB, FT, 1", "IMDB, raw input"} <= set(frame.index)
-    record = checkout / "results/texts/provenance/universality/tables/table-f-8.md.json"
-    assert json.loads(record.read_text())["contains"] == "stand-in"
-
-
 @pytest.mark.parametrize("lost", ["domains", "weights/moco.pth.tar", "pictures"])
 def test_a_path_that_leads_nowhere_is_told_by_the_plan(checkout, lost):
     away = checkout / "away"
@@ -139,9 +108,6 @@ def test_a_path_that_leads_nowhere_is_told_by_the_plan(checkout, lost):
         told = checkout.snakemake("--dry-run", changes=SETTINGS)
     finally:
         away.rename(checkout / lost)
-    assert told.code != 0
-    assert re.search(
-        rf"\.\S+ must be .*, got .?{re.escape(lost)}|: {re.escape(lost)}: no such", told.text
-    )
-    assert "Traceback" not in told.text
+    pattern = rf"\.\S+ must be .*, got .?{re.escape(lost)}|: {re.escape(lost)}: no such"
+    assert re.search(pattern, told.refused())
     assert "Building DAG" not in told.text

@@ -5,11 +5,11 @@ import shutil
 import time
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from PIL import Image
+
+from image_folders import grow
 
 from .checkout import Paused
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.workflow
 
 #: A shell that gets this name unquoted makes a file.
 HOSTILE = "rose; touch $(touch owned) `touch owned` && touch owned #{x} {y}"
-COLOURS = {"daisy": (160, 160, 20), HOSTILE: (170, 10, 30), "tulip": (30, 20, 170)}
+COLOURS = {"daisy": (160, 160, 40), HOSTILE: (170, 40, 40), "tulip": (40, 40, 170)}
 SIZES = """
     replicates: 1
     label_fractions: [1.0, 0.5]
@@ -26,6 +26,7 @@ SIZES = """
       objective: {simmim: {mask_size: 4, decoder_depth: 1, decoder_width: 8}}
       training: {epochs: 1, batch_size: 8}
     finetuning: {training: {steps: 2, batch_size: 8}}
+papers: []
 """
 STATEMENT = (
     "run: mine\nreal_images:\n  flowers:\n    data: {{kind: folder, path: '{path}'{more}}}\n"
@@ -33,13 +34,8 @@ STATEMENT = (
 MADE = "results/mine/own_images"
 
 
-def grow(root) -> None:
-    for name, colour in COLOURS.items():
-        (root / name).mkdir(parents=True)
-        for number in range(8):
-            noise = np.random.default_rng(number).integers(0, 80, (20, 24, 3))
-            picture = Image.fromarray((noise + np.array(colour)).astype(np.uint8))
-            picture.save(root / name / f"{number}.png")
+def flowers(root: Path) -> None:
+    grow(root, COLOURS, 8, (20, 24))
     (root / HOSTILE / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
 
 
@@ -47,7 +43,7 @@ def grow(root) -> None:
 def mine(fresh):
     """A checkout with a folder of images, in which the target was made."""
     checkout = fresh()
-    grow(checkout / "my own flowers")
+    flowers(checkout / "my own flowers")
     text = STATEMENT.format(path="my own flowers", more=", size: 16") + SIZES
     told = checkout.snakemake("real_images", configfile=None, changes=text)
     return checkout, text, told.well()
@@ -69,17 +65,6 @@ def test_only_what_belongs_to_the_own_images_is_made(mine):
     for name in ("accuracy", "confusion", "learning", "maps", "pictures"):
         for end in ("svg", "png"):
             assert (checkout / f"{MADE}/figures/{name}.{end}").is_file()
-
-
-def test_the_table_has_every_start_evaluation_and_share_of_the_labels(mine):
-    checkout, _, _ = mine
-    table = pd.read_parquet(checkout / f"{MADE}/tables/accuracy.parquet")
-    keys = table[["data_set", "start", "evaluation", "fraction"]]
-    assert not keys.duplicated().any()
-    assert len(table) == 2 * 3 * 2
-    assert set(table["replicates"]) == {1}
-    assert table["mean"].between(0, 1).all()
-    assert "| flowers" in (checkout / f"{MADE}/tables/accuracy.md").read_text()
 
 
 def test_the_broken_image_is_named_and_told_and_the_others_are_counted(mine):
@@ -146,12 +131,8 @@ def test_images_that_are_not_there_are_told_before_any_job(fresh):
     checkout = fresh()
     text = STATEMENT.format(path="no such flowers", more="")
     told = checkout.snakemake("real_images", configfile=None, changes=text)
-    assert told.code != 0
-    assert (
-        "real_images.flowers.data: no such flowers: no such folder; expected one folder a class"
-    ) in told.text
+    told.refused("real_images.flowers.data: no such flowers: no such folder; expected one folder")
     assert not told.planned
-    assert "Traceback" not in told.text
 
 
 def test_five_lines_are_a_plan(mine):
@@ -174,10 +155,9 @@ def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh
     text = text.replace("epochs: 1,", "epochs: 12,")
     still, undisturbed = Paused(fresh().root), fresh()
     for checkout in (still, undisturbed):
-        grow(checkout / "my own flowers")
+        flowers(checkout / "my own flowers")
     options = {"configfile": None, "changes": text}
-    run = still.start_until(["flowers-0"], "real_images", **options)
-    try:
+    with still.start_until(["flowers-0"], "real_images", **options) as run:
         every = [psutil.Process(run.pid), *run.processes()]
         for one in every:
             one.suspend()
@@ -189,9 +169,6 @@ def test_a_run_that_stands_still_for_a_minute_ends_in_the_same_bytes(mine, fresh
         for one in every:
             one.resume()
         run.wait().well()
-    except BaseException:
-        run.kill_all()
-        raise
     undisturbed.snakemake("real_images", **options).well()
     made = still.made("mine")
     assert "own_images/weights/flowers/pretrained-0.safetensors" in made

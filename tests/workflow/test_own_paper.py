@@ -86,4 +86,3 @@ def test_what_stands_in_the_repository_about_papers_finds_it(repository):
     assert "`toy.averaging.dimension`" in (repository / "docs/configuration.md").read_text()
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     well(*tests, "tests/workflow/test_repository.py", "tests/unit/test_configuration_page.py")
-    well(*tests, "tests/property/test_fuzzed_configs.py", "--collect-only", "-k", "section and toy")

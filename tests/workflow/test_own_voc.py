@@ -13,6 +13,7 @@ pytestmark = pytest.mark.workflow
 
 SETTINGS = """
 run: voc
+papers: []
 real_images:
   voc:
     data: {kind: voc0712, path: data, size: 32, resize: pad}

@@ -123,14 +123,8 @@ def test_a_finished_run_is_published_whole(toy):
     target, source = toy / "results/published/smoke", toy / "results/smoke"
     figures = {f"toy/figures/{file.stem}.webp" for file in source.glob("toy/figures/*.png")}
     assert figures
-    assert {*toy.files("results/published/smoke")} == {
-        *COPIED,
-        SUMMARY,
-        LISTING,
-        PAGE,
-        f"toy/{CLAIMS}",
-        *figures,
-    }
+    files = {*COPIED, SUMMARY, LISTING, PAGE, f"toy/{CLAIMS}", *figures}
+    assert {*toy.files("results/published/smoke")} == files
     for name in {*COPIED} - {"claims.parquet"}:
         assert (target / name).read_bytes() == (source / name).read_bytes()
     # its ledger has the verdict that all seeds leave beside that of the run
@@ -139,17 +133,12 @@ def test_a_finished_run_is_published_whole(toy):
     assert judged(target / "claims.parquet").equals(ledger)
     assert signed["seeds"].tolist() == ["0"]
     for name in figures:
-        with (
-            Image.open(target / name) as shown,
-            Image.open((source / name).with_suffix(".png")) as png,
-        ):
-            assert np.array_equal(np.asarray(shown), np.asarray(png.convert("RGB")))
+        shown, png = target / name, (source / name).with_suffix(".png")
+        assert np.array_equal(np.asarray(Image.open(shown)),
+                              np.asarray(Image.open(png).convert("RGB")))  # fmt: skip
     told = json.loads((target / SUMMARY).read_text())
     assert told["commit"] == git(toy, "rev-parse", "HEAD")
     assert told["files"] == len(toy.checksums())
-    assert told["jobs"]["toy"] >= 3
-    assert told["seconds"]["toy"] > 0
-    assert told["versions"]["torch"]
     # published, it makes no difference to the next publication
     assert publish(toy).returncode == 0
 
@@ -195,12 +184,7 @@ def test_a_reader_without_python_sees_what_was_found(toy, tmp_path):
     findings = tmp_path / "findings.yaml"
     findings.write_text(FOUND)
     (row,) = read_ledger(folder)
-    assert row["verdict"] == "holds"
     told = pages(folder, "smoke", findings)[PAGE]
-    assert re.search(
-        r"\n\| \[toy\]\(toy/claims\.md\) \(`toy`\) \| 1 \| 1 \| 0 \| 0 \| 0 \| 0 \| 1 \|", told
-    )
-    assert "| scale, base seed | smoke, 0 |" in told
     assert "“views cancel”" in told
     assert "](toy/figures/alignment.webp)" in told
     readme = "before\n" + "between\n".join(map(part, PARTS)) + "after\n"
@@ -344,28 +328,19 @@ def test_another_seed_is_published_for_its_verdicts_and_signs_those_of_the_first
     assert publish(toy, "smoke", "smoke-seed-1").returncode == 0
     here, other = (toy / "results/published" / name for name in ("smoke", "smoke-seed-1"))
     assert {*toy.files("results/published/smoke-seed-1")} == {*JUDGED, SUMMARY, LISTING}
-    (row,) = read_ledger(here)
-    (second,) = read_parquet(other / "claims.parquet").to_dict("records")
+    (row,), (second,) = read_ledger(here), read_ledger(other)
     assert row["verdict"] == row["alone"] == second["verdict"] == "holds"
-    (told,) = row["others"]
-    assert told["measured"] == second["measured"] != row["measured"]
-    (tmp_path / "findings.yaml").write_text(FOUND)
-    told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert "In no claims the seeds disagree" in told[PAGE]
-    assert "- With base seed 1: **" in told[f"toy/{CLAIMS}"]
+    assert [one["measured"] for one in row["others"]] == [second["measured"]] != [row["measured"]]
+    # neither its own page nor the run of another scale is signed by it
+    assert "others" not in second
     # what one seed alone decides is open, wherever it is told
     frame = read_parquet(other / "claims.parquet").assign(verdict=FAILS)
     write_parquet(frame, other / "claims.parquet")
+    (tmp_path / "findings.yaml").write_text(FOUND)
     told = pages(here, "smoke", tmp_path / "findings.yaml")
-    assert "\n| [toy](toy/claims.md) (`toy`) | 1 | 0 | 0 | 1 | 0 | 0 | 1 |" in told[PAGE]
     assert "Views cancel noise" not in told[PAGE]
     assert "fails (seed 0 alone: holds)." in told[f"toy/{CLAIMS}"]
-    listed = LISTS["seeds"](read_ledger(here))
-    assert listed.startswith("1 claims have more than one verdict and count as undecided; 1 of")
-    assert "| `toy/closed-form` | holds, " in listed
-    # neither its own page nor the run of another scale is signed by it
-    (only,) = read_ledger(other)
-    assert "others" not in only
+    assert "| `toy/closed-form` | holds, " in LISTS["seeds"](read_ledger(here))
     for folder in (other, toy / "results/smoke-seed-1"):
         shutil.rmtree(folder)
     assert publish(toy).returncode == 0
@@ -396,11 +371,7 @@ def test_what_differs_from_the_published_bytes_is_named(toy, monkeypatch, capsys
     )
     assert verify.main() == 0
     assert asked == [["scale=smoke", "portable=True", 0, 60]]
-    lines = capsys.readouterr().out.splitlines()
-    # of torch, which is not loaded here, the build is not known
-    assert lines[0].startswith("numpy: 0.1 in the published run, ")
-    assert not [line for line in lines if line.startswith("torch: ")]
-    assert lines[-1].endswith("every byte equal on this machine")
+    assert capsys.readouterr().out.startswith("numpy: 0.1 in the published run, ")
     found["toy/figures/alignment.png"] = "0" * 64
     assert verify.main() == 1
     assert "toy/figures/alignment.png: differs on this machine" in capsys.readouterr().out
@@ -419,11 +390,6 @@ def test_how_the_code_here_is_another_than_that_of_a_published_run(tmp_path):
     first, second = commits
     assert elsewhere(here.root, second) == ""
     assert f"before the one here, {second[:12]};" in elsewhere(here.root, first)
-    (here / "src").mkdir()
-    (here / "src/new.py").touch()
-    assert "files here differ: src/new.py" in elsewhere(here.root, second)
-    assert f"before the one here, {second[:12]}+;" in elsewhere(here.root, first)
-    (here / "src/new.py").unlink()
     git(here, "checkout", "-q", first)
     assert f"not in the history of the one here, {first[:12]}" in elsewhere(here.root, second)
     shallow = Checkout(tmp_path / "shallow")

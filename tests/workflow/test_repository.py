@@ -47,39 +47,18 @@ def test_the_conda_environment_says_what_the_lock_says():
     assert read("environment.yml") == write(read("pyproject.toml"), read("requirements.lock"))
 
 
-def test_the_conda_environment_has_every_dependency_of_a_run():
-    listed = yaml.safe_load(read("environment.yml"))["dependencies"][-1]["pip"]
-    named = {canonicalize_name(Requirement(text).name) for text in listed}
-    wanted = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
-    assert named == {canonicalize_name(Requirement(text).name) for text in wanted}
-
-
-def test_the_lock_pins_every_direct_dependency():
+def test_the_lock_pins_what_the_project_asks_for_with_hashes_and_no_places():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    wanted = {canonicalize_name((r := Requirement(t)).name): r for t in project["dependencies"]}
     assert direct_dependencies() <= {canonicalize_name(pin.name) for pin, _ in pins()}
-
-
-def test_every_pin_is_one_version_with_hashes():
     for pin, block in pins():
         assert re.fullmatch(r"==[\w.+!]+", str(pin.specifier)), pin
         assert pin.url is None, pin
         assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", block), pin
-
-
-def test_the_pinned_versions_are_those_that_the_project_asks_for():
-    project = tomllib.loads(read("pyproject.toml"))["project"]
-    wanted = {canonicalize_name((r := Requirement(t)).name): r for t in project["dependencies"]}
-    for pin, _ in pins():
-        name = canonicalize_name(pin.name)
-        if name in wanted:
-            version = str(pin.specifier).removeprefix("==")
-            assert wanted[name].specifier.contains(version), pin
-
-
-def test_the_lock_names_no_place_of_this_machine():
+        if asked := wanted.get(canonicalize_name(pin.name)):
+            assert asked.specifier.contains(str(pin.specifier).removeprefix("==")), pin
     lock = read("requirements.lock")
-    assert "://" not in lock
-    assert "--index-url" not in lock
-    assert "--find-links" not in lock
+    assert not re.search("://|--index-url|--find-links", lock)
 
 
 # ------------------------------------------------------------------------------- README, Makefile
@@ -113,16 +92,10 @@ def test_every_link_of_the_pages_leads_somewhere():
 # ------------------------------------------------------------------------------- citation
 
 
-def test_the_citation_names_this_version_and_dates_every_work():
+def test_the_citation_names_this_version_and_every_chapter():
     cited = yaml.safe_load(read("CITATION.cff"))
     assert cited["version"] == __version__
-    papers = [one for one in cited["references"] if one["type"] != "thesis"]
-    assert len(papers) + 1 == len(cited["references"])
-    for one in cited["references"]:
-        assert one["authors"], one["title"]
-        assert isinstance(one["year"], int), one["title"]
-    assert all(one["url"].startswith("https://") for one in papers)
-    chapters = [one["notes"] for one in papers if "notes" in one]
+    chapters = [one["notes"] for one in cited["references"] if "Chapter" in one.get("notes", "")]
     assert chapters == [f"Chapter {number} of the thesis" for number in range(2, 10)]
 
 
@@ -182,13 +155,6 @@ def rules() -> list[str]:
         text = file.read_text(encoding="utf-8")
         found += re.split(r"^(?= *(?:use )?rule\b.*:$)", text, flags=re.MULTILINE)[1:]
     return found
-
-
-def test_what_is_shown_or_judged_is_in_the_group_of_its_experiment():
-    blocks = [block for block in rules() if "scripts" in block and "**SHORT" in block]
-    shown = [block for block in blocks if '"show.py"' in block or '"judge.py"' in block]
-    assert len(shown) == 2
-    assert all(re.search(r"\n +group:\n +label\n", block) for block in shown)
 
 
 def test_rules_on_the_device_of_the_config_ask_for_a_gpu():

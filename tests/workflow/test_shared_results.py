@@ -44,16 +44,9 @@ def clones(fresh_toy, tmp_path_factory):
     late = fresh_toy()
     refused, again = run(late, PURITY), run(late, PURITY)
     return SimpleNamespace(
-        shared=shared,
-        whole=digest(edited / PRETRAINED),
-        first=first,
-        second=second,
-        edited=edited,
-        late=late,
-        told=told["second"].result(),
-        refused=refused,
-        again=again,
-    )
+        shared=shared, whole=digest(edited / PRETRAINED), first=first, second=second,
+        edited=edited, late=late, told=told["second"].result(), refused=refused, again=again,
+    )  # fmt: skip
 
 
 def record(clone):
@@ -67,9 +60,7 @@ def test_a_second_clone_takes_what_the_first_one_made(clones):
     assert clones.shared in second.resolve().parents
     # the very training of the first one: another would have taken another time
     assert record(clones.second) == record(clones.first)
-
-
-def test_what_was_taken_can_be_built_on(clones):
+    # and it can be built on
     assert clones.told.finished["toy_downstream"] == 1
 
 
@@ -85,7 +76,3 @@ def test_a_damaged_shared_file_is_found_and_made_again(clones):
     assert clones.again.code == 0, clones.again.text
     assert digest(clones.late / PRETRAINED) == clones.whole
     assert (clones.late / PURITY).is_file()
-
-
-def test_without_the_option_nothing_is_said_about_sharing(fresh_toy):
-    assert "cach" not in fresh_toy().snakemake("--dry-run").well().text

@@ -62,8 +62,10 @@ def toy(sources, tmp_path):
 
 
 def start(toy, *words):
+    """As in a clone: nothing of its environment is on the path."""
     command = ["-m", "featlearn.command", "sweep", *words, "--scale", "smoke"]
-    return Started(command, toy.root, environment(PYTHONPATH=str(toy / "src")))
+    there = {"PYTHONPATH": str(toy / "src"), "PATH": os.defpath}
+    return Started(command, toy.root, environment(**there))
 
 
 def sweep(toy, *words):
@@ -135,7 +137,7 @@ def test_two_keys_make_a_map_and_points_share_among_themselves(toy):
     assert done.count("pretrain") == 2  # one a rate, whatever the noise
     assert done.count("averaging") == 3
     assert done.count("judge_averaging") == 6
-    assert (toy / SWEPT / f"{NOISE}+toy.rate/toy/long.svg").is_file()
+    assert (toy / SWEPT / f"toy.rate+{NOISE}/toy/long.svg").is_file()
 
 
 @pytest.mark.long

@@ -43,13 +43,6 @@ def verify(checkout, monkeypatch):
     return module
 
 
-def test_without_results_it_says_how_to_make_them(toy_sources):
-    told = python(toy_sources.root, "scripts/verify.py", "--scale", "smoke")
-    assert told.returncode == 2
-    assert "featlearn run --scale smoke" in told.stderr
-    assert "Traceback" not in told.stderr
-
-
 def test_equal_bytes_are_said_to_be_equal_and_what_is_gone_is_named(verify, checkout, capsys):
     assert verify.main() == 0
     count = len(checkout.checksums())

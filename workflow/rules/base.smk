@@ -24,6 +24,14 @@ use rule calculate as compute with:
         device=config["device"],
 
 
+# small networks or differential equations, step after step: a GPU would wait for each
+use rule calculate as train_here with:
+    resources:
+        **request(mem_mb=3000, runtime=60),
+    params:
+        device="cpu",
+
+
 # the frames of several jobs below each other: one file for a reader
 rule gather:
     resources:

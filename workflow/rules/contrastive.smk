@@ -185,7 +185,7 @@ use rule calculate as contrastive_images_evaluations with:
         ],
         traces=filled(rules.contrastive_images_train.output.trace, PICTURE_TRAININGS),
     output:
-        **outputs("contrastive/images", "evaluations traces"),
+        **outputs("contrastive/images", "evaluations"),
     params:
         **by("contrastive.experiments.images:gather", None),
 

@@ -28,7 +28,7 @@ use rule compute as emergence_general with:
 
 use rule compute as emergence_mixture with:
     output:
-        **outputs("emergence/mixture", "values maps corners"),
+        **outputs("emergence/mixture", "values maps"),
     params:
         **by("emergence.experiments.mixture:measure"),
 

@@ -3,7 +3,7 @@
 
 use rule calculate as looped_construction with:
     output:
-        **outputs("looped/construction", "curves prompts ablations rates kappas"),
+        **outputs("looped/construction", "curves prompts ablations kappas"),
         **outputs("looped/construction", "dimensions blind shortcut"),
     params:
         **by("looped.experiments.construction:measure"),
@@ -11,7 +11,7 @@ use rule calculate as looped_construction with:
 
 use rule calculate as looped_learned with:
     output:
-        **outputs("looped/learned", "errors weights fits"),
+        **outputs("looped/learned", "errors weights"),
     params:
         **by("looped.experiments.learned:measure"),
 

@@ -148,14 +148,14 @@ use rule compute as noncontrastive_algorithm with:
         **by("noncontrastive.experiments.algorithm:measure"),
 
 
-use rule compute as noncontrastive_phases with:
+use rule train_here as noncontrastive_phases with:
     output:
         **outputs("noncontrastive/phases", "times curves"),
     params:
         **by("noncontrastive.experiments.phases:measure"),
 
 
-use rule compute as noncontrastive_starts with:
+use rule train_here as noncontrastive_starts with:
     output:
         **outputs("noncontrastive/starts", "outcomes diagram"),
     params:

@@ -15,12 +15,12 @@ UNIVERSALITY_IMAGES = {
 
 use rule calculate as universality_theory with:
     output:
-        **outputs("universality/theory", "allocations thresholds square risks updates"),
+        **outputs("universality/theory", "thresholds risks updates"),
     params:
         **by("universality.experiments.theory:measure"),
 
 
-use rule compute as universality_ladders with:
+use rule train_here as universality_ladders with:
     output:
         **outputs("universality/ladders", "accuracies similarities"),
         encoders=f"{RESULTS}/universality/weights/ladders.safetensors",
@@ -28,7 +28,7 @@ use rule compute as universality_ladders with:
         **by("universality.experiments.ladders:measure"),
 
 
-use rule compute as universality_remedy with:
+use rule train_here as universality_remedy with:
     input:
         encoders=rules.universality_ladders.output.encoders,
     output:
@@ -50,23 +50,23 @@ use rule compute as universality_foundation with:
         ),
 
 
-use rule compute as universality_related with:
+use rule train_here as universality_related with:
     output:
         **outputs("universality/related", "pooled"),
     params:
         **by("universality.experiments.related:measure", ladders=UNIVERSALITY["ladders"]),
 
 
-use rule compute as universality_pictures with:
+use rule train_here as universality_pictures with:
     output:
         **outputs("universality/pictures", "pictures"),
     params:
         **by("universality.experiments.pictures:measure", images=UNIVERSALITY_IMAGES["pictures"]),
 
 
-use rule compute as universality_residual with:
+use rule train_here as universality_residual with:
     output:
-        **outputs("universality/residual", "pictures tuned"),
+        **outputs("universality/residual", "pictures"),
     params:
         **by("universality.experiments.residual:measure", images=UNIVERSALITY_IMAGES["residual"]),
 

@@ -62,7 +62,7 @@ def snakemake(
     root = workflow()
     given = list(files)
     if settings:
-        text = yaml.safe_dump(dict(settings), allow_unicode=True)
+        text = yaml.safe_dump(dict(settings), allow_unicode=True, sort_keys=False)
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
         file = Path(".snakemake") / f"featlearn-set-{name}.yaml"
         file.parent.mkdir(exist_ok=True)

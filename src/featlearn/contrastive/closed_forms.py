@@ -32,16 +32,6 @@ def covariance(spec: SparseCoding, atoms: Tensor) -> Tensor:
     return spec.p * atoms @ atoms.mT + spec.variance * identity
 
 
-def pair_operator(spec: SparseCoding, atoms: Tensor, masking: Masking) -> Tensor:
-    """``A`` with ``E[<w, x++> x+] = A w`` at b = 0, (R, D, D): the exact form of Lemma C.2.
-
-    With RandomMask ``A = C - diag(C) = p (M M^T - diag(M M^T))``: the noise cancels exactly. With
-    independent masks or none it is ``C``.
-    """
-    c = covariance(spec, atoms)
-    return c - torch.diag_embed(c.diagonal(dim1=1, dim2=2)) if masking == "complementary" else c
-
-
 def apply_pair_operator(spec: SparseCoding, atoms: Tensor, masking: Masking, w: Tensor) -> Tensor:
     """``A w_i`` for all neurons, (R, m, D), without forming ``A``."""
     projected = torch.bmm(torch.bmm(w, atoms), atoms.mT)
@@ -102,18 +92,6 @@ def dense_pull(alpha: Tensor, b: Tensor, s: Tensor, along: Tensor, variance: flo
     """
     edge = normal_pdf((alpha - b) / s) - normal_pdf((alpha + b) / s)
     return mean_response(alpha, b, s) * 2 * variance * along / s * edge
-
-
-def survival_threshold_rate(spec: SparseCoding, margin: float = 1.0) -> float:
-    """Largest ``kb`` at which an atom with ``alpha = margin * b`` outgrows the bias (lambda = 0).
-
-    The bias grows at rate ``kb eta / d``, the atom at ``eta p S Q / alpha``; ``b`` is the bias at
-    T1, ``sqrt(2 log d / d) ||w||`` with ``||w|| = 1``.
-    """
-    b = torch.tensor(math.sqrt(2 * math.log(spec.atoms) / spec.atoms), dtype=torch.float64)
-    alpha, s = margin * b, math.sqrt(2) * torch.tensor(spec.sigma, dtype=torch.float64)
-    rate = mean_response(alpha, b, s) * firing_probability(alpha, b, s) / alpha
-    return spec.atoms * spec.p * float(rate)
 
 
 def noise_pull_without_mask(b: Tensor, norm: Tensor, along: Tensor, variance: float) -> Tensor:

@@ -27,7 +27,6 @@ def faults(contrastive: Mapping[str, Any]) -> list[str]:
     ablations, sizes = contrastive["ablations"], contrastive["scaling"]["sizes"]
     data = {name: contrastive[name]["data"] for name in ("stages", "trained_thresholds")}
     data = {f"{name}.data": own for name, own in data.items()}
-    data |= {"identities.stage_one": contrastive["identities"]["stage_one"]}
     wide = contrastive["identities"]["wide"]
     data |= {
         f"identities.wide.dimensions.{number}": {"atoms": wide["atoms"], "dimension": dimension}

@@ -31,7 +31,7 @@ C0, GAMMA = 0.01, 0.01
 
 def quantity_frame(quantities: Mapping[str, Tensor], **key: object) -> pd.DataFrame:
     """Columns of ``key``, then replicate, quantity, value; of quantities (R,)."""
-    values = torch.stack([each.double() for each in quantities.values()])
+    values = torch.stack([each.double().cpu() for each in quantities.values()])
     axes = {"quantity": [*quantities], "replicate": range(values.shape[1])}
     frame = tidy({name: [each] for name, each in key.items()} | axes, value=values)
     return frame[[*key, "replicate", "quantity", "value"]]
@@ -111,22 +111,16 @@ def weight_quantities(
     seen = Alignment.of(w, atoms, alive)
     signal = seen.alpha.norm(dim=-1)
     dense = (seen.norm.square() - signal.square()).clamp_min(0).sqrt()
-    strength = seen.strength(tau)
     return {
         "signal_norm": signal.mean(1),
         "dense_norm": dense.mean(1),
         "signal_share": seen.signal_share.mean(1),
-        "least_signal_share": seen.signal_share.amin(1),
-        "largest_share": seen.share.mean(1),
         "singletons": seen.singleton.double().mean(1),
         "covered": seen.covered().double().mean(1),
-        "strength_least": strength.amin(1),
-        "strength_mean": strength.mean(1),
-        "strength_largest": strength.amax(1),
+        "strength_mean": seen.strength(tau).mean(1),
         "bias": b.mean(1),
         "bias_over_norm": (b / seen.norm.clamp_min(1e-30)).mean(1),
         "squared_norm": seen.norm.square().sum(1),
-        "largest_norm": seen.norm.amax(1),
     }
 
 
@@ -175,20 +169,13 @@ class Watch:
 
 
 def firing_precision(seen: Alignment, w: Tensor, b: Tensor, samples: Samples) -> dict[str, Tensor]:
-    """Fact E.3: does a singleton fire only where its atom is active, and where it is?
-
-    ``precision``: share of firings with the atom active; ``recall``: share of samples with the
-    atom active in which it fires; means over firings and samples of all living singletons.
-    """
+    """Fact E.3: share of the firings of all living singletons in which their atom is active."""
     fires = encode(samples.x, w, b) != 0
     index = seen.best.unsqueeze(1).expand(-1, samples.z.shape[1], -1)
     active = samples.z.gather(-1, index) != 0
     chosen = seen.singleton.unsqueeze(1)
     hits = (fires & active & chosen).sum((1, 2)).double()
-    return {
-        "firing_precision": hits / (fires & chosen).sum((1, 2)).clamp_min(1),
-        "firing_recall": hits / (active & chosen).sum((1, 2)).clamp_min(1),
-    }
+    return {"firing_precision": hits / (fires & chosen).sum((1, 2)).clamp_min(1)}
 
 
 # --------------------------------------------------------------------------- sets at the start
@@ -223,7 +210,6 @@ def moment_quantities(
     start: Tensor,
     spec: SparseCoding,
     atoms: Tensor,
-    dense: Tensor,
     *,
     tau: float,
     alive: Tensor | None = None,
@@ -231,8 +217,8 @@ def moment_quantities(
     """What Theorems C.1, D.5, 3.4 and Induction Hypotheses D.1 and E.2 bound, at one moment.
 
     ``w``, ``b``: weights (R, m, D) and thresholds (R, m) at that moment. ``start``: initial
-    weights, from which the lottery sets follow. ``dense`` (R, D, D - d): a basis of the dense
-    directions. ``alive`` (R, m) bool, optional: neurons that fire at all.
+    weights, from which the lottery sets follow. ``alive`` (R, m) bool, optional: neurons that fire
+    at all.
     """
     d = spec.atoms
     seen = Alignment.of(w, atoms, alive)
@@ -241,9 +227,6 @@ def moment_quantities(
     norm = seen.norm.unsqueeze(-1)
     luck_line = math.sqrt(2 * math.log(d) / d) * norm
     threshold = b.unsqueeze(-1)
-    beta = torch.bmm(w, dense).abs().amax(-1)
-    singleton = seen.singleton
-    others = size.scatter(-1, seen.best.unsqueeze(-1), 0.0).amax(-1)
     return {
         **weight_quantities(w, b, atoms, tau, alive),
         "lucky_above": mean_over(size >= (1 + GAMMA * C0) * luck_line, lottery.lucky),
@@ -251,9 +234,6 @@ def moment_quantities(
         "lucky_above_bias": mean_over(size >= (1 + C0) * threshold, lottery.lucky),
         "others_below_bias": every_pair(size <= (1 - C0) * threshold, ~lottery.member),
         "lucky_alignment": mean_over(size / norm, lottery.lucky),
-        "others_absolute": mean_over(others, singleton),
-        "dense_absolute": mean_over(beta, singleton),
-        "singleton_alignment": mean_over(size.amax(-1), singleton),
         **lottery_outcome(seen, lottery),
     }
 
@@ -272,12 +252,12 @@ def lottery_outcome(seen: Alignment, lottery: Lottery) -> dict[str, Tensor]:
     ``lucky_came_true``: share of pairs ``i in M*_j`` in which neuron i is a singleton of atom j;
     ``singletons_foreseen``: share of singletons that were lucky for their atom.
     """
-    d = seen.alpha.shape[-1]
-    own = torch.nn.functional.one_hot(seen.best, d).bool() & seen.singleton.unsqueeze(-1)
+    own = torch.nn.functional.one_hot(
+        seen.best, seen.alpha.shape[-1]
+    ).bool() & seen.singleton.unsqueeze(-1)
     return {
         "lucky_came_true": mean_over(own, lottery.lucky),
         "singletons_foreseen": mean_over(lottery.lucky, own),
-        "lucky_per_atom": lottery.lucky.double().sum((1, 2)) / d,
     }
 
 

@@ -18,7 +18,6 @@ from featlearn.contrastive.data import (
     SparseCoding,
     draw_dictionary,
     positives,
-    random_masks,
     sample,
 )
 from featlearn.contrastive.measure import Alignment, Lottery, mean_over
@@ -27,7 +26,6 @@ from featlearn.contrastive.model import (
     codes,
     contrastive_loss,
     initial_weights,
-    negative_weights,
     symmetrised_relu,
     weight_descent,
 )
@@ -43,15 +41,10 @@ RATE_SCALES = (0.1, 0.2, 0.3)
 #: Setting of the statements on one atom: ``(alpha, ||perp||)``; b is the threshold at T1.
 ATOM_SPEC = SparseCoding(32, 512)
 ATOM_SETTINGS = ((0.2, 0.98), (0.4, 0.9), (0.7, 0.7), (1.0, 0.0))
-#: Numbers of anchors at which the error of a sampled gradient is measured, and of the reference.
-GRADIENT_ANCHORS, REFERENCE_ANCHORS = (32, 128, 512, 2048), 16384
-LOGIT_SCALES = (0.02, 0.05, 0.1, 0.2)
 #: Threshold of the decoding map of section 4 (ours: halfway between silent and active).
 DECODING_THRESHOLD = 0.5
 #: Numbers of atoms, as powers of ten, at which the order of Theorem C.1(4) is looked at.
 LARGE_SIZES = (2, 20, 50, 200)
-#: Norms of the weights in the construction of Lemma F.2.
-DENSE_NORMS = (1.0, 2.0, 4.0, 8.0)
 
 
 def rows(
@@ -100,29 +93,6 @@ def _batch(
     return Batch(*views, drawn[:, training.anchors :])
 
 
-def stage_one_growth(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
-    """Induction Hypothesis C.4: growth of both parts over many sampled steps, against the map."""
-    spec = SparseCoding.from_config(config)
-    atoms = draw_dictionary(spec, streams("growth-dictionary")).to("cpu").atoms
-    w = initial_weights(config["neurons"], spec.dimension, 0.01, streams("growth-weights"))
-    training = Training(
-        config["anchors"], config["negatives"], config["learning_rate"], config["steps"],
-        exact_stage_one=False,
-    )  # fmt: skip
-    own = Learner(spec, atoms, w, training, Thresholds("zero"), streams("growth-samples"))
-    done = train(own, record_every=training.steps)
-    rates = forms.stage_one_rates(spec, training.masking, training.negatives, training.shrinkage)
-    for name, rate, start, end in zip(
-        ("growth_signal", "growth_dense"),
-        rates,
-        _parts(w, atoms),
-        _parts(done.w, atoms),
-        strict=True,
-    ):
-        predicted = (1 + training.learning_rate * rate) ** training.steps
-        yield from rows(name, training.steps, end / start, predicted)
-
-
 def no_augmentation(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
     """Theorem 3.2 and Fact F.4 over d_1: without augmentation, thresholds at zero, at the end
     ``1 - cos(f(x), f(xi))``, the mean share of ``||w_i||^2`` in ``span(M)``, and the loss.
@@ -144,45 +114,6 @@ def no_augmentation(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.
         yield from rows("off_noise", dimension, 1 - cosine, NAN)
         yield from rows("wide_signal_share", dimension, share, NAN)
         yield from rows("wide_loss", dimension, loss, NAN)
-
-
-def _parts(w: Tensor, atoms: Tensor) -> tuple[Tensor, Tensor]:
-    """(R,) norms of all weights within ``span(M)`` and outside it."""
-    signal = torch.bmm(torch.bmm(w, atoms), atoms.mT)
-    return signal.norm(dim=(1, 2)), (w - signal).norm(dim=(1, 2))
-
-
-def logit_deviation(streams: Streams) -> Iterator[pd.DataFrame]:
-    """Lemma C.3: ``|B| max |l - 1/|B||`` over ``sum ||w||^2``, as weights grow."""
-    spec = RATE_SPEC
-    atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
-    training = Training(256, 255, 1.0, 1)
-    batch = _batch(spec, atoms, training, streams("logit-samples"))
-    for scale in LOGIT_SCALES:
-        w = initial_weights(RATE_NEURONS, spec.dimension, scale, streams("rate-weights")).double()
-        seen = codes(Batch(*(part.double() for part in batch)), w, _zeros(w))
-        weights = negative_weights(seen, 1.0)
-        size = weights.shape[-1] + 1
-        worst = (size * (weights - 1 / size)).abs().amax((1, 2))
-        yield from rows("logit_deviation", scale, worst, w.square().sum((1, 2)))
-
-
-def gradient_noise(streams: Streams) -> Iterator[pd.DataFrame]:
-    """Fact A.1: relative error of a gradient from K anchors, against one from very many."""
-    spec = RATE_SPEC
-    atoms = draw_dictionary(spec, streams("rate-dictionary")).to("cpu").atoms
-    w = initial_weights(RATE_NEURONS, spec.dimension, 0.3, streams("rate-weights"))
-    own = streams("noise-samples")
-    negatives = sample(spec, atoms, 255, own).x
-
-    def gradient(count: int) -> Tensor:
-        views = positives(sample(spec, atoms, count, own).x, own, "complementary")
-        return weight_descent(Batch(*views, negatives), w, _zeros(w), 1.0).flatten(1)
-
-    truth = gradient(REFERENCE_ANCHORS)
-    for count in GRADIENT_ANCHORS:
-        error = (gradient(count) - truth).norm(dim=1) / truth.norm(dim=1)
-        yield from rows("gradient_noise", count, error, NAN)
 
 
 # --------------------------------------------------------------------------- one atom
@@ -255,45 +186,17 @@ def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iter
         atoms = draw_dictionary(spec, streams(f"size-{atoms_count}-dictionary")).to("cpu").atoms
         own = streams(f"size-{atoms_count}-samples")
         seen = sample(spec, atoms, count, own)
-        dense = torch.bmm(seen.xi, atoms)
-        yield from rows("noise_along_atom", atoms_count, dense.flatten(1).std(1), spec.sigma)
-        unit = seen.xi / seen.xi.norm(dim=-1, keepdim=True)
-        cosine = torch.bmm(unit, unit.mT)
-        cosine.diagonal(dim1=1, dim2=2).zero_()
-        level = math.sqrt(4 * math.log(count) / spec.dimension)
-        yield from rows("noise_pairs", spec.dimension, cosine.abs().amax((1, 2)), level)
         moment = torch.bmm(seen.x, atoms).square().mean((1, 2))
         ratio = moment / (seen.xi.square().mean((1, 2)))
         yield from rows("second_moments", atoms_count, ratio, forms.second_moment_ratio(spec))
-        views = positives(seen.x, own, "complementary")
-        first, second = (_decode(torch.bmm(view, atoms)) for view in views)
-        active = seen.z != 0
-        both = (first == seen.z) & (second == seen.z)
-        yield from rows("decoding_recall", atoms_count, mean_over(both, active), NAN)
+        view, _ = positives(seen.x, own, "complementary")
+        code = _decode(torch.bmm(view, atoms))
         yield from rows("decoding_precision", atoms_count,
-                        mean_over(first == seen.z, first != 0), NAN)  # fmt: skip
-        yield from rows("masked_noise_variance", atoms_count,
-                        _masked_variance(spec, seen.xi, own), 2.0)  # fmt: skip
-        yield from rows("mask_leak", atoms_count, _leak(spec, atoms, own), 1.0)
+                        mean_over(code == seen.z, code != 0), NAN)  # fmt: skip
 
 
 def _decode(coordinates: Tensor) -> Tensor:
     return coordinates.sign() * (coordinates.abs() > DECODING_THRESHOLD)
-
-
-def _masked_variance(spec: SparseCoding, xi: Tensor, own: Sequence[torch.Generator]) -> Tensor:
-    """Lemma B.4: variance of ``<w, 2 D xi>`` over ``sigma^2 ||w||^2``, (R,)."""
-    plus, _ = positives(xi, own, "complementary")
-    w = initial_weights(8, spec.dimension, 1.0, own)
-    return (torch.bmm(plus, w.mT).square().mean(1) / w.square().sum(-1)).mean(1) / spec.variance
-
-
-def _leak(spec: SparseCoding, atoms: Tensor, own: Sequence[torch.Generator]) -> Tensor:
-    """Lemma B.3: spread of ``<M_j, (I - 2D) M_j'>`` over masks, times ``sqrt(d_1)``, (R,)."""
-    mask = random_masks(200, spec.dimension, own)
-    products = atoms[..., 0] * atoms[..., 1]
-    leak = torch.bmm(1 - 2 * mask, products.unsqueeze(-1)).squeeze(-1)
-    return leak.square().mean(1).sqrt() * math.sqrt(spec.dimension)
 
 
 def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[pd.DataFrame]:
@@ -308,20 +211,9 @@ def lottery_sizes(streams: Streams, sizes: Sequence[int]) -> Iterator[pd.DataFra
                 torch.bmm(initial_weights(m, spec.dimension, spec.dimension**0.5, [one]), basis)
                 for one, basis in zip(own, atoms.unsqueeze(1), strict=True)
             ])  # fmt: skip
-            sets = Lottery.of(alpha)
-            lucky, member = sets.lucky.sum(1).double(), sets.member.float()
-            yield from rows(f"lucky_per_atom{label}", d, lucky.mean(1), NAN)
-            yield from rows(f"atoms_without_lucky{label}", d, (lucky == 0).double().mean(1), NAN)
-            if label:
-                continue
-            shared = torch.bmm(member.mT, member)
-            shared.diagonal(dim1=1, dim2=2).zero_()
-            yield from rows("shared_members", d, shared.amax((1, 2)), math.log(d))
-            yield from rows("atoms_of_neuron", d, member.sum(-1).amax(1), NAN)
-            small = (alpha.abs() <= 1 / d).sum(-1).double().mean(1)
-            yield from rows("small_coordinates", d, small, math.sqrt(2 / math.pi))
-            norms = alpha.square().sum(-1) / d
-            yield from rows("norm_spread", d, norms.std(1) * math.sqrt(d / 2), 1.0)
+            lucky = Lottery.of(alpha).lucky.any(1)
+            empty = 1 - lucky.double().mean(1)
+            yield from rows(f"atoms_without_lucky{label}", d, empty, NAN)
 
 
 def large_coordinates(streams: Streams) -> Iterator[pd.DataFrame]:
@@ -335,30 +227,12 @@ def large_coordinates(streams: Streams) -> Iterator[pd.DataFrame]:
         yield from rows("large_coordinates", digits, same, NAN)
 
 
-def dense_network(streams: Streams) -> Iterator[pd.DataFrame]:
-    """Lemma F.2: weights that are orthogonal and dense; the loss without masks as they grow."""
-    spec = RATE_SPEC
-    drawn = draw_dictionary(spec, streams("rate-dictionary"), complement=True)
-    directions = drawn.complement().mT
-    own = streams("dense-samples")
-    seen = sample(spec, drawn.atoms.clone(), 512, own).x
-    batch = Batch(seen[:, :256], seen[:, :256], seen[:, 256:])
-    for norm in DENSE_NORMS:
-        w = norm * directions
-        loss = contrastive_loss(codes(batch, w, _zeros(w)), 1.0)
-        yield from rows("dense_network_loss", norm, loss, w.square().sum((1, 2)) / spec.atoms)
-
-
 def sampled_frames(config: Mapping[str, Any], streams: Streams) -> Iterator[pd.DataFrame]:
     """All checks of this module: columns check, setting, replicate, measured, predicted."""
     yield from growth_rates(streams, config["rate_rounds"])
-    yield from stage_one_growth(streams, config["stage_one"])
     yield from no_augmentation(streams, config["wide"])
-    yield from logit_deviation(streams)
-    yield from gradient_noise(streams)
     yield from one_atom(streams, config["atom_samples"])
     yield from noise_alone(streams, config["atom_samples"])
     yield from sparse_and_dense(streams, config["sizes"], config["size_samples"])
     yield from lottery_sizes(streams, config["lottery_sizes"])
     yield from large_coordinates(streams)
-    yield from dense_network(streams)

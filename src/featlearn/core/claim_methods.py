@@ -7,8 +7,9 @@ for each group of words: they fill ``{word}`` in the id and in all texts, those 
 :class:`~featlearn.core.claims.Claim` count as such, and the method gets those that it has as
 parameters. What a theorem assumes is a method as well, a :func:`premise`: its docstring is the
 assumption, and it returns the number of the run and the one that is needed;
-``premises=("few_kernels",)`` in the decorator of a claim, or of all of a class, names it.
-docs/adding-a-paper.md has examples.
+``premises=("few_kernels",)`` in the decorator of a claim, or of all of a class, names it. In the
+same way ``baselines="others"`` names a method that gives what the number is compared with: by the
+words that a reader sees, numbers in the unit of the quantity. docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations
@@ -106,23 +107,25 @@ class Claims:
     def _claim(self, method: Any, name: str, given: Mapping[str, Any]) -> Claim:
         words = {**self.words, **given}
         taken = {key: given[key] for key in inspect.signature(method).parameters if key in given}
-
-        def measure(frames: Mapping[str, Any]) -> Any:
-            self.frames = frames
-            return method(self, **taken)
-
         said: dict[str, Any] = {"low": -math.inf, "high": math.inf}
         for key in FIELDS:
             if key in given or hasattr(type(self), key) or key in self.__dict__:
                 said[key] = given[key] if key in given else self._own(key)
         said |= {end: said[end](self.config) for end in ("low", "high") if callable(said[end])}
         said["premises"] = tuple(map(partial(self._premise, words), said.get("premises", ())))
+        if others := said.get("baselines"):
+            said["baselines"] = partial(self._read, getattr(type(self), others))
         said["changed"] = f"{getattr(self, 'changed', '')} {given.get('changed', '')}"
         statement, _, reason = (inspect.getdoc(method) or "").partition("\n\n")
         said |= {"statement": statement, "reason": reason}
         texts = {key: filled(text, words) for key, text in said.items() if isinstance(text, str)}
         name = filled(f"{self.paper}/{self.prefix}{name}", words)
-        return Claim(name, measure=measure, **said | texts)
+        return Claim(name, measure=partial(self._read, method, **taken), **said | texts)
+
+    def _read(self, method: Any, frames: Mapping[str, Any], **taken: Any) -> Any:
+        """What a method gives of these frames."""
+        self.frames = frames
+        return method(self, **taken)
 
     def _premise(self, words: Mapping[str, Any], name: str) -> Premise:
         method: Any = getattr(type(self), name, None)
@@ -130,12 +133,8 @@ class Claims:
             raise ValueError(
                 f"{type(self).__name__}: premises must name methods with @premise, got {name!r}"
             )
-
-        def measure(frames: Mapping[str, Any]) -> tuple[float, float]:
-            self.frames = frames
-            return method(self)
-
-        return Premise(filled(inspect.getdoc(method) or "", words), method.relation, measure)
+        text = filled(inspect.getdoc(method) or "", words)
+        return Premise(text, method.relation, partial(self._read, method))
 
     def _own(self, field: str) -> Any:
         """A field as the class has it; a function of the config alone is no method."""

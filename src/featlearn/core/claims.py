@@ -11,8 +11,10 @@ limit that no computer comes near, ``asymptotic`` says so beside it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -63,7 +65,7 @@ COLUMNS = (
     "claim", "paper", "kind", "source", "statement", "paper_says", "quantity", "low", "high",
     "reason", "asymptotic", "changed", "measured", "interval_low", "interval_high", "spread",
     "spread_kind", "replicates", "effect", "would_decide", "verdict", "artefact",
-    "premises", "premises_met", "turns_with", "what_failed",
+    "premises", "premises_met", "turns_with", "what_failed", "baselines",
 )  # fmt: skip
 
 
@@ -157,6 +159,7 @@ class Claim:
     words, at most :data:`MOST_WORDS`; empty if it has none. ``premises``: what the theorem assumes,
     as far as a run can compute it. ``failure``: of a theorem, what failed where it does not hold:
     one of :data:`FAILURES`.
+    ``baselines``: what the quantity is compared with, by name: from the frames numbers in its unit.
     """
 
     claim: str
@@ -177,6 +180,7 @@ class Claim:
     paper_says: str = ""
     premises: tuple[Premise, ...] = ()
     failure: str = ""
+    baselines: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         band = f"band [{self.low}, {self.high}]"
@@ -368,7 +372,8 @@ def judged(
         try:
             rows.append(dict(ledger([claim], frames, config).iloc[0]))
         except (ValueError, LookupError, ArithmeticError) as error:
-            none = {"verdict": NOT_MEASURED, "premises": str(error), "premises_met": ""}
+            none = {"verdict": NOT_MEASURED, "premises_met": "", "baselines": ""}
+            none["premises"] = "\n".join([*_known(claim.premises, frames), str(error)])
             rows.append(_said(claim) | none)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -377,6 +382,13 @@ def _said(claim: Claim) -> dict[str, Any]:
     """What of a row of the ledger is declared."""
     said = {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)}
     return said | {"paper": claim.claim.partition("/")[0]}
+
+
+def _known(premises: Iterable[Premise], frames: Frames) -> Iterator[str]:
+    """The lines of those that can be read where the claim cannot."""
+    for premise in premises:
+        with suppress(ValueError, LookupError, ArithmeticError):
+            yield premise.read(frames)[0]
 
 
 def measured(claim: Claim, values: np.ndarray) -> Estimate:
@@ -446,6 +458,12 @@ def judge(
     return FAILS if premises_met else OUTSIDE
 
 
+def _means(others: Mapping[str, Any]) -> str:
+    """JSON with the mean of each baseline; empty if there is none."""
+    means = {name: float(f"{np.mean(values):.6g}") for name, values in others.items()}
+    return json.dumps(means, ensure_ascii=False) if means else ""
+
+
 def smallest_effect(claim: Claim, values: np.ndarray) -> float:
     """How far from an end of its band a mean must lie so that these replicates tell it apart.
 
@@ -502,6 +520,7 @@ def ledger(
             seen = measured(claim, values)
             source = claim.artefact or next((files[name] for name in asked if name in files), "")
             premises = [premise.read(frames) for premise in claim.premises]
+            others = claim.baselines(frames) if claim.baselines else {}
         except (KeyError, ValueError) as error:
             raise ValueError(f"claim {claim.claim}: cannot be measured: {error}") from error
         beyond = claim.out_of_reach(config) if claim.out_of_reach else None
@@ -531,6 +550,7 @@ def ledger(
                 "turns_with": "",
                 # as it was said by hand; a violated premise speaks for itself
                 "what_failed": "" if verdict == HOLDS else claim.failure or violated,
+                "baselines": _means(others),
             }
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))

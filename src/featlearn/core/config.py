@@ -177,7 +177,10 @@ def _load(user: Mapping[str, Any], root: Path) -> dict[str, Any]:
         filled["compile"] = "never"
     filled["results"] = f"results/{filled['run']}"
     filled["papers"] = [paper for paper in schema["papers"] if paper in filled["papers"]]
-    return in_order(filled)
+    ordered: dict[str, Any] = in_order(filled)
+    if "sweep" in filled:  # of two keys the first one goes across
+        ordered["sweep"]["keys"] = filled["sweep"]["keys"]
+    return ordered
 
 
 def plain_run(config: Mapping[str, Any]) -> str:

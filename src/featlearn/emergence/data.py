@@ -392,7 +392,3 @@ class Hypercube:
         noise = torch.randn(number, self.dimension, generator=stream, dtype=columns.dtype)
         signs = corners[cluster]
         return signs @ columns.T + self.noise_std * noise, signs.prod(1), cluster
-
-    def error_bound(self) -> float:
-        """Upper bound of the Bayes error: ``k`` times the chance that one sign is turned over."""
-        return self.relevant * 0.5 * math.erfc(1 / self.noise_std / math.sqrt(2))

@@ -131,6 +131,14 @@ def cosines(network: Network, direction: Tensor, rest: Tensor) -> Tensor:
     return torch.where(length > 0, along / length, 0.0)
 
 
+def medians(values: Tensor) -> Tensor:
+    """(R,) medians of the rows (R, N), of an even number the lower middle one; NaN if one is NaN.
+
+    As ``values.median(1).values``, which CUDA has no repeatable kernel for.
+    """
+    return values.quantile(0.5, 1, interpolation="lower")
+
+
 def output(network: Network, x: Tensor, noise: float = 0.0) -> Tensor:
     """(R, n) outputs at inputs (R, n, D + 1), in blocks of samples."""
     # one replicate at a time: the activations of a block stay in the cache

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.losses import cross_entropies
 from featlearn.core.optimisers import build, set_rate
 from featlearn.core.seeds import Streams
 from featlearn.emergence.pictures import Pictures
@@ -276,8 +277,7 @@ def _both(first: Slope, second: Slope, number: int) -> Slope:
 def loss_and_accuracy(net: Network, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Mean cross-entropy and accuracy, (R,) each."""
     scores = net.scores(x)
-    loss = functional.cross_entropy(scores.mT, y, reduction="none").mean(1)
-    return loss, (scores.argmax(-1) == y).double().mean(1)
+    return cross_entropies(scores, y).mean(1), (scores.argmax(-1) == y).double().mean(1)
 
 
 def labels_of(net: Network, x: Tensor) -> Tensor:

@@ -70,7 +70,8 @@ def start_stds(law: Law) -> tuple[float, float, float]:
 def class_weights(law: Law, y: Tensor) -> Tensor:
     """``alpha_y = 1 / (2 Pr[y])`` of each sample (eq. A.293): both labels weigh the same."""
     p = law.positive_share
-    return torch.tensor([1 / (2 * (1 - p)), 1 / (2 * p)], dtype=y.dtype)[(y > 0).long()]
+    each = torch.tensor([1 / (2 * (1 - p)), 1 / (2 * p)], dtype=y.dtype, device=y.device)
+    return each[(y > 0).long()]
 
 
 def two_steps(
@@ -251,6 +252,7 @@ def batches(
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """Of each replicate its rows ``index`` (R, B) of ``values`` (R, n, ...)."""
+    index = index.to(values.device)
     result = values.new_empty((*index.shape, *values.shape[2:]))
     for own, at, to in zip(values, index, result, strict=True):
         # copies whole rows, where indexing goes entry by entry

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from featlearn.core.losses import cross_entropies
 from featlearn.fourier.data import labels
 from featlearn.transformers.decoder import Weights
 
@@ -90,8 +90,8 @@ class _FewRows(torch.autograd.Function):
 
 def losses(weights: Weights, a: Tensor, head_width: int) -> Tensor:
     """Mean cross-entropy (R,) of inputs (R, B, k)."""
-    found = logits(weights, a, head_width).mT  # (R, p, B) as it lies in memory
-    return F.cross_entropy(found, labels(a, found.shape[1]), reduction="none").mean(1)
+    found = logits(weights, a, head_width)
+    return cross_entropies(found, labels(a, found.shape[2])).mean(1)
 
 
 def _heads(x: Tensor, head_width: int) -> Tensor:

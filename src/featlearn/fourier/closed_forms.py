@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, factorial, log, sqrt
+from math import factorial, sqrt
 
 
 def frequencies(p: int) -> int:
@@ -15,11 +15,6 @@ def width(k: int, p: int) -> int:
     return 2 ** (2 * k - 2) * (p - 1)
 
 
-def grid_width(k: int, p: int) -> int:
-    """Neurons of a grid of three phases an input, which attains the same margin (ours)."""
-    return 3**k * frequencies(p)
-
-
 def maximum_margin(k: int, p: int) -> float:
     """gamma*, the largest L_{2,k+1}-normalised margin on Z_p^k (Theorem 4.9)::
 
@@ -27,18 +22,6 @@ def maximum_margin(k: int, p: int) -> float:
     """
     scale = (2 * k + 2) ** ((k + 1) / 2) * (p - 1) * p ** ((k - 1) / 2)
     return 2 * factorial(k) / scale
-
-
-def least_cross_entropy(k: int, p: int, norm: float) -> float:
-    """Least mean cross-entropy over all inputs of a network with ||theta||_{2,k+1} = ``norm``::
-
-        log(1 + (p - 1) exp(-gamma* norm^(k + 1)))
-
-    By convexity no network has less at its mean margin with equally weighted wrong classes, and one
-    of maximum margin has as much. So the minimiser of the penalised objective has the maximum
-    margin at every lambda at which it is not 0, and not only as lambda goes to 0 (Lemma 4.7).
-    """
-    return log(1 + (p - 1) * exp(-maximum_margin(k, p) * norm ** (k + 1)))
 
 
 def amplitude(k: int, p: int) -> float:

@@ -66,9 +66,3 @@ def split(kind: str, k: int, p: int, share: float, stream: torch.Generator) -> S
     if kind not in kinds:
         raise ValueError(f"split {kind!r}: expected one of {', '.join(kinds)}")
     return kinds[kind](k, p, share, stream)
-
-
-def leaked(parts: Split, k: int, p: int) -> float:
-    """Share of the test inputs that have a permutation of theirs among the training inputs."""
-    known = torch.isin(orbits(parts.test, k, p), orbits(parts.train, k, p))
-    return known.double().mean().item()

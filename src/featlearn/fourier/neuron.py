@@ -18,18 +18,6 @@ import torch
 from torch import Tensor
 
 from featlearn.fourier.closed_forms import maximum_margin
-from featlearn.fourier.data import labels, tuples
-
-
-def objective_by_enumeration(vectors: Tensor) -> Tensor:
-    """O of neurons ``vectors`` (..., k + 1, p), the output's last, over all p^k inputs: (...)."""
-    k, p = vectors.shape[-2] - 1, vectors.shape[-1]
-    a = tuples(torch.arange(p**k), k, p)
-    inputs = vectors[..., :k, :]
-    h = sum((inputs[..., j, :][..., a[:, j]] for j in range(k)), torch.zeros(()))
-    shifts = (labels(a, p)[:, None] - torch.arange(p)) % p
-    eta = (h[..., None] ** k * vectors[..., k, :][..., shifts]).mean(-2)
-    return eta[..., 0] - eta[..., 1:].mean(-1)
 
 
 def objective(vectors: Tensor) -> Tensor:

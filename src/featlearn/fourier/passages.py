@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from featlearn.fourier.config import ANSWERED, FITTED
 
 #: Accuracies that are waited for: a training ends with both.
 LEVELS = {"train": FITTED, "test": ANSWERED}
-#: Others that the same curves show the first passages of: none is higher.
-OTHERS = (
-    {"train": ANSWERED, "test": ANSWERED},
-    {"train": FITTED, "test": 0.9},
-    {"train": 0.9, "test": 0.9},
-)
 
 
-def passages(curves: pd.DataFrame, levels: Mapping[str, float] = LEVELS) -> pd.DataFrame:
+def passages(curves: pd.DataFrame) -> pd.DataFrame:
     """First steps at which each network was seen to fit and to answer.
 
-    ``curves``: columns model, split, replicate, step, part and value. ``levels``: accuracies that
-    make a network fit (``train``) and answer (``test``).
+    ``curves``: columns model, split, replicate, step, part and value.
     """
     keys, rows = ["model", "split", "replicate"], []
     for key, own in curves.groupby(keys, sort=False):
         first = {}
-        for part, level in levels.items():
+        for part, level in LEVELS.items():
             seen = own[own["part"] == part]
             passed = seen[seen["value"] >= level]["step"]
             first[part] = (passed.min() if len(passed) else seen["step"].max(), not len(passed))

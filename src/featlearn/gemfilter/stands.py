@@ -52,14 +52,14 @@ def wired(config: Mapping[str, Any], seed: int) -> Stand:
     """Of the section ``gemfilter.wired``."""
     words = needles.Vocabulary(**config["vocabulary"])
     network = Wired(words.size, (seed, "gemfilter", "wired"), config["width"])
-    return Stand(network, partial(_of_tokens, words, 1), words.say)
+    return Stand(network, partial(_of_tokens, words, 1, "cpu"), words.say)
 
 
 def trained(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Stand:
     """Of the section ``gemfilter.trained`` and its weights."""
     words = needles.Vocabulary(**config["vocabulary"])
     decoder = Decoder(shape_of(config), weights)
-    ask = partial(_of_tokens, words, decoder.replicates)
+    ask = partial(_of_tokens, words, decoder.replicates, weights["words"].device)
     return Stand(Ours(decoder), ask, words.say, decoder.replicates)
 
 
@@ -94,13 +94,14 @@ def model_of(
 
 
 def _of_tokens(
-    words: needles.Vocabulary, replicates: int, length: int, depth: float,
-    streams: Sequence[Generator],
+    words: needles.Vocabulary, replicates: int, device: torch.device | str, length: int,
+    depth: float, streams: Sequence[Generator],
 ) -> Asked:  # fmt: skip
     prompts = needles.draw(words, length, depth, streams)
     wanted = prompts.answer.repeat(replicates, 1)
 
     def score(found: Tensor) -> tuple[Tensor, Tensor]:
+        found = found.cpu()
         # |set(out) & set(answer)| / L: of the answer's tokens, repetitions counted once
         hit = (wanted[..., None] == found[:, None]).any(-1)
         again = (wanted[..., None] == wanted[:, None]).tril(-1).any(-1)
@@ -108,7 +109,7 @@ def _of_tokens(
 
     # every network reads the same prompts
     tokens, first = prompts.tokens.repeat(replicates, 1), prompts.answer[0].tolist()
-    return Asked(tokens, prompts.span, " ".join(words.say(first)), score)
+    return Asked(tokens.to(device), prompts.span, " ".join(words.say(first)), score)
 
 
 def _score_of_text(tokenizer: Any, found: Tensor) -> tuple[Tensor, Tensor]:

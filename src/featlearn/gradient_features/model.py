@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from featlearn.gradient_features.data import GaussianMixture, Linear, Parity, UniformParity
+from featlearn.gradient_features.data import GaussianMixture, Parity, UniformParity
 from featlearn.gradient_features.law import Sample, random_signs
 
 
@@ -179,13 +179,6 @@ def multi_index_start(streams: Sequence[torch.Generator], neurons: int, dimensio
 
 
 # --------------------------------------------------------------------------- networks of the proofs
-
-
-def linear_truth(law: Linear) -> Network:
-    """g(x) = <w*, x> / beta by two neurons (B.3.3): no hinge loss."""
-    w = torch.cat([law.directions, -law.directions])
-    a = torch.tensor([1.0, -1.0], dtype=torch.float64) / law.margin
-    return Network(w[None], a[None], torch.zeros_like(a)[None])
 
 
 def mixture_truth(law: GaussianMixture, margin: float) -> Network:

@@ -170,10 +170,3 @@ def gap(
     """What rank ``high`` loses against ``low``, w in the first ``low`` directions (Thm 5.4.3)."""
     a = (values * shares(values, pretrained))[low:high]
     return ((values * w.square()).sum() + sigma**2) * a.square().sum() / examples
-
-
-def large_n(values: Tensor, w: Tensor, rank: int, examples: int, sigma: float) -> Tensor:
-    """What the evaluation loss tends to as N grows (after Theorem 5.4.2)."""
-    power = values * w.square()
-    s, xi = power[:rank].sum(), power[rank:].sum()
-    return xi + ((rank + 1) * s + rank * xi + rank * sigma**2) / examples

@@ -94,12 +94,12 @@ def average_precision(scores: Tensor, labels: Tensor) -> Tensor:
 def _average_precision(scores: Tensor, labels: Tensor) -> Tensor:
     scores, labels = scores[labels >= 0], labels[labels >= 0]
     order = scores.argsort(descending=True, stable=True)
-    hit = (labels[order] > 0).double()
-    right = hit.cumsum(0)
+    hit = labels[order] > 0
+    right = hit.cumsum(0).double()  # of whole numbers: CUDA has no repeatable sum of floats
     if not len(right) or right[-1] == 0:
         return scores.new_full((), float("nan"))
     ranked = scores[order]
-    last = torch.ones_like(hit, dtype=torch.bool)
+    last = torch.ones_like(hit)
     last[:-1] = ranked[1:] != ranked[:-1]  # equal scores are one threshold
     precision = (right / torch.arange(1, len(hit) + 1, device=hit.device))[last]
     recall = (right / right[-1])[last]

@@ -31,11 +31,6 @@ def log_error(of: Spectrum, step: Tensor, loops: Tensor, power: int = 2) -> Tens
     return (of.c.log()[..., None, :] + torch.xlogy(power * loops[:, None], factor)).logsumexp(-1)
 
 
-def contraction(of: Spectrum, step: Tensor) -> Tensor:
-    """Largest \\|1 - step w_i\\|: what the error of theta shrinks by in a step, in the end."""
-    return (1 - step[..., None] * of.w).abs().amax(-1)
-
-
 def residual(of: Spectrum, steps: Sequence[Tensor] | Tensor) -> Tensor:
     """p(w_i), (..., d), with theta^(T) - theta* = p(H) (theta^(0) - theta*): prod of 1 - eta w."""
     p = torch.ones_like(of.w)

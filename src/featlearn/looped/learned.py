@@ -187,7 +187,6 @@ class Fit(NamedTuple):
 
     model: Looped  #: (..., R, ...)
     loss: Tensor  #: (..., R), on the prompts of the training
-    before: Tensor  #: (..., R), the same :data:`PATIENCE` iterations earlier
 
 
 #: A fit has converged when its loss falls by less than this share in so many iterations.
@@ -237,13 +236,12 @@ def fit(arm: Arm, start: Looped, training: Seen, iterations: int, progress: Prog
         still = len(history) <= PATIENCE or loss < (1 - CONVERGED) * history[0]
         if not torch.as_tensor(still).any():
             break
-    return Fit(unpacked(flat, width), loss, history[0])
+    return Fit(unpacked(flat, width), loss)
 
 
-def chosen(fitted: Fit, arm: Arm, validation: Seen) -> Fit:
+def chosen(fitted: Fit, arm: Arm, validation: Seen) -> Looped:
     """The start with the least error on validation prompts, replicate by replicate: (R, ...)."""
     found = errors(fitted.model(validation.gram), validation.theta)[arm.loss]
     best = found.nan_to_num(math.inf).argmin(0)  # (R,)
     replicates = torch.arange(len(best))
-    model = Looped(*(part[best, replicates] for part in fitted.model))
-    return Fit(model, fitted.loss[best, replicates], fitted.before[best, replicates])
+    return Looped(*(part[best, replicates] for part in fitted.model))

@@ -25,13 +25,3 @@ def expected_kappa(examples: int, dimension: int) -> float:
         sum_, slope = wide + sign * narrow, 1 / narrow + sign / wide
         edges.append(sum_**2 + sign * sum_ * slope ** (1 / 3) * TRACY_WIDOM_MEAN)
     return edges[0] / edges[1]
-
-
-def earlier_bound(loops: int, examples: int, dimension: int) -> float:
-    """Error of Theorem 8.17 (Gatmiry et al., as the thesis restates it)."""
-    return 8 * loops * dimension**2 * 4**loops / math.sqrt(examples)
-
-
-def earlier_examples(loops: int, dimension: int) -> int:
-    """Examples that the condition of Theorem 8.17 asks for."""
-    return 64 * loops**2 * dimension**4 * 16**loops

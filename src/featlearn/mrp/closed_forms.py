@@ -1,4 +1,4 @@
-"""What the theory says a kernel does while nothing disturbs it: growth, capture, fixed points.
+"""What the theory says a kernel does while nothing disturbs it: growth and capture.
 
 All for one kernel along one feature, without noise, exact in the expectation over masks. The
 strengths enter through sums over the data at hand, so the formulas are those of a finite sample,
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.data import Samples
-from featlearn.mrp.model import Activation, smoothed_relu, smoothed_relu_slope
+from featlearn.mrp.model import Activation
 
 Framework = Literal["teacher_student", "mae"]
 Number = float | Tensor
@@ -45,8 +45,9 @@ def teacher_student_growth(
     hold the feature; ``theta`` and ``tau`` are numbers or (R,). Returns a Tensor (R, features).
     Positive: the feature grows.
     """
-    gain = torch.as_tensor(tau, dtype=torch.float64) ** q - 1
-    pull = 1 / torch.as_tensor(theta, dtype=torch.float64) - 1
+    at = samples.strength.device
+    gain = torch.as_tensor(tau, dtype=torch.float64, device=at) ** q - 1
+    pull = 1 / torch.as_tensor(theta, dtype=torch.float64, device=at) - 1
     together = power_sums(samples, features, q).square().mean(1)
     apart = power_sums(samples, features, 2 * q).mean(1)
     return gain.view(-1, 1) * together - pull.view(-1, 1) * apart
@@ -80,26 +81,7 @@ def hitting_time(
     return span * scale / (power * learning_rate * growth) + whole
 
 
-# --------------------------------------------------------------------------- teacher and student
-
-
-def polynomial_slope(
-    a: Number, z: Number, patches: Number, theta: Number, tau: Number, activation: Activation
-) -> Tensor:
-    """Teacher-student gradient while ``tau a z <= varrho``, on C_p = ``patches`` of strength z.
-
-    ``C_p z R(az) R'(az) [ C_p (tau^q - 1) - (1/theta - 1) ]``: the kernel grows if and only if
-    ``tau`` exceeds :func:`critical_teacher_factor`; with ``tau = 1`` it shrinks.
-    """
-    u = torch.as_tensor(a) * z
-    q, varrho = activation.q, activation.varrho
-    gain = patches * (torch.as_tensor(tau) ** q - 1) - (1 / torch.as_tensor(theta) - 1)
-    return patches * z * smoothed_relu(u, q, varrho) * smoothed_relu_slope(u, q, varrho) * gain
-
-
-def critical_teacher_factor(theta: Tensor, patches: Number, q: int) -> Tensor:
-    """Smallest teacher factor with which a kernel grows: ``(1 + (1-theta)/(C_p theta))^(1/q)``."""
-    return (1 + (1 - theta) / (patches * theta)) ** (1 / q)
+# --------------------------------------------------------------------------- after capture
 
 
 def captured_slope(
@@ -112,49 +94,3 @@ def captured_slope(
     """
     offset = (1 / theta - 1) * (1 - 1 / activation.q) * activation.varrho
     return patches * z * (patches * delta * a * z + offset)
-
-
-# --------------------------------------------------------------------------- MAE after capture
-
-
-def mae_slope(a: Number, z: Tensor, theta: Number, activation: Activation) -> Tensor:
-    """MAE gradient along the feature on a patch of strength z, the kernel being ``a v``.
-
-    ``(R(az) + a z R'(az)) (z - a R(az) / theta)``.
-    """
-    q, varrho = activation.q, activation.varrho
-    s, slope = smoothed_relu(a * z, q, varrho), smoothed_relu_slope(a * z, q, varrho)
-    return (s + a * z * slope) * (z - a * s / theta)
-
-
-def mae_fixed_point(theta: Number, z: Number, activation: Activation, kernels: int = 1) -> Tensor:
-    """Correlation at which MAE pre-training rests, one strength ``z``, n equal kernels.
-
-    The positive root of ``n a (a z - (1 - 1/q) varrho) = theta z``; for one kernel
-    ``(c + sqrt(c^2 + 4 theta)) / 2`` with ``c = (1 - 1/q) varrho / z``. The paper's
-    ``sqrt(theta / n)`` is its limit as ``varrho`` tends to 0.
-    """
-    z = torch.as_tensor(z, dtype=torch.float64)
-    c = (1 - 1 / activation.q) * activation.varrho / z
-    return (c + (c * c + 4 * torch.as_tensor(theta, dtype=torch.float64) / kernels).sqrt()) / 2
-
-
-def mae_fixed_point_on(
-    strengths: Tensor, theta: Number, activation: Activation, *, steps: int = 80
-) -> Tensor:
-    """The same for data whose strengths vary: root of the gradient averaged over the patches.
-
-    ``mean_p [ (R(a z_p) + a R'(a z_p) z_p) (z_p - a R(a z_p) / theta) ] = 0``, by bisection.
-    ``strengths`` (..., n): ``z_p`` of the n patches that may hold the feature; 0 where one does
-    not. ``theta``: a number, or broadcastable to the leading axes. Returns a Tensor (...), float64:
-    the largest root.
-    """
-    z = strengths.double()
-    theta = torch.as_tensor(theta, dtype=torch.float64).unsqueeze(-1)
-    low = torch.full(z.shape[:-1], activation.varrho / 2, dtype=torch.float64)
-    high = torch.full_like(low, 3.0)
-    for _ in range(steps):
-        middle = (low + high) / 2
-        rising = mae_slope(middle.unsqueeze(-1), z, theta, activation).mean(-1) > 0
-        low, high = torch.where(rising, middle, low), torch.where(rising, high, middle)
-    return (low + high) / 2

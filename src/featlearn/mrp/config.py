@@ -33,8 +33,6 @@ def faults(mrp: Mapping[str, Any]) -> list[str]:
             "linear and the growth law ends"
         )
         check("growth.target", mrp["growth"]["target"] <= limit * (1 + 1e-9), wanted)
-    if "runaway" in mrp:
-        check.one_of("runaway.pretraining.followed", "runaway.pretraining.schedules")
     if "finetuning" in mrp:
         check.holds("finetuning.first_head_rates", 1, 8, why="which a claim is about")
     if "transfer" in mrp:

@@ -134,13 +134,6 @@ def teacher_student(t: Tensor, tau: Tensor, pull: Tensor, q: int) -> None:
 
 
 @_fused
-def student(t: Tensor, target: Tensor, pull: Tensor, q: int) -> None:
-    """The same for given outputs of a teacher, (R, B * K)."""
-    s, slope = _activated(t, q)
-    t.copy_((target.unsqueeze(1) - s.sum(1, keepdim=True) - pull * s) * slope)
-
-
-@_fused
 def activate(t: Tensor, s: Tensor, q: int) -> None:
     """``s`` becomes the responses after the activation; shapes as ``t``."""
     s.copy_(_activated(t, q)[0])

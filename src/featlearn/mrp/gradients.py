@@ -140,34 +140,25 @@ def teacher_student_descent(
     theta: float | Tensor,
     activation: Activation,
     *,
-    tau: float | Tensor | None = None,
-    target: Tensor | None = None,
+    tau: float | Tensor,
 ) -> Tensor:
     """Negative gradient of :func:`teacher_student_loss` (Fact 2.1), the teacher held constant.
 
     ``mean_n sum_p (Phi_r - (1/theta - 1) S_rp) R'_rp x_p``. Kernels do not interact. ``tau``:
-    teacher factor: the teacher's kernels are ``tau * w`` (the paper's framework). ``target`` (R, N,
-    K): or the output of another, fixed teacher (the BEiT discussion). Exactly one is given. Returns
-    a Tensor (R, K, d).
+    teacher factor: the teacher's kernels are ``tau * w``. Returns a Tensor (R, K, d).
     """
-    if (tau is None) == (target is None):
-        raise ValueError("expected exactly one of tau and target")
     if fused.is_patch_major(x):
-        return _teacher_student_fused(x, w, theta, activation, tau, target)
+        return _teacher_student_fused(x, w, theta, activation, tau)
     patches = x.shape[2]
     pull = 1 / per_replicate(theta, w) - 1
     total = torch.zeros_like(w)
     for block in responses(x, w, activation):
         chosen = block.replicates
         student = block.per_sample(block.s, patches)
-        if tau is not None:
-            block.u.mul_(_part(per_replicate(tau, w), chosen))
-            teacher = torch.empty_like(block.u)
-            activate(block.u, teacher, torch.empty_like(teacher), block.spare, activation)
-            phi = (block.per_sample(teacher, patches) - student).sum(2)
-        else:
-            assert target is not None
-            phi = target[chosen, block.samples] - student.sum(2)
+        block.u.mul_(_part(per_replicate(tau, w), chosen))
+        teacher = torch.empty_like(block.u)
+        activate(block.u, teacher, torch.empty_like(teacher), block.spare, activation)
+        phi = (block.per_sample(teacher, patches) - student).sum(2)
         block.s.mul_(-_part(pull, chosen))
         student.add_(phi.unsqueeze(2))
         block.s.mul_(block.slope)
@@ -176,26 +167,17 @@ def teacher_student_descent(
 
 
 def _teacher_student_fused(
-    x: Tensor,
-    w: Tensor,
-    theta: float | Tensor,
-    activation: Activation,
-    tau: float | Tensor | None,
-    target: Tensor | None,
+    x: Tensor, w: Tensor, theta: float | Tensor, activation: Activation, tau: float | Tensor
 ) -> Tensor:
     """The same with compiled passes."""
     q, varrho = activation.q, activation.varrho
     each = w.new_ones((w.shape[0], 1, 1))
     pull = each * (1 / per_replicate(theta, w) - 1)
-    factor = each if tau is None else each * per_replicate(tau, w)
+    factor = each * per_replicate(tau, w)
     total = torch.zeros_like(w)
     for block in fused.responses(x, w, varrho):
         chosen = block.replicates
-        if target is None:
-            fused.teacher_student(block.t, factor[chosen], pull[chosen], q)
-        else:
-            wanted = target[chosen, block.samples] / varrho
-            fused.student(block.t, wanted.flatten(1), pull[chosen], q)
+        fused.teacher_student(block.t, factor[chosen], pull[chosen], q)
         block.add_to(total[chosen])
     return total * (varrho / x.shape[1])
 

@@ -22,7 +22,6 @@ from featlearn.mrp.gradients import (
     Descent,
     classification_descent,
     mae_descent,
-    mae_descent_as_printed,
     per_replicate,
     teacher_factor,
     teacher_student_descent,
@@ -103,8 +102,6 @@ def pretrain(
     max_steps: int,
     schedule: str | None = None,
     patches_per_feature: int = 1,
-    target: Tensor | None = None,
-    as_printed: bool = False,
     captured_at: float | None = None,
     hit_factor: float = 1.0,
     min_steps: int = 0,
@@ -115,8 +112,8 @@ def pretrain(
 ) -> Pretrained:
     """Pre-train by gradient descent. Labels are not used.
 
-    MAE-style (appendix H), unless there is a teacher: with ``schedule`` its kernels are
-    ``tau_t * w`` (section 3.2), with ``target`` it never changes (the discussion of BEiT, H.3).
+    MAE-style (appendix H), or with ``schedule`` by a teacher whose kernels are ``tau_t * w``
+    (section 3.2).
 
     A replicate ends ``hit_factor`` times later than the step at which all features were captured,
     or at ``max_steps``, or when it diverges. Finished replicates leave the batch.
@@ -132,10 +129,6 @@ def pretrain(
         Probability that a patch is kept, and rate; each a number, or (R,).
     schedule, patches_per_feature
         Of the teacher: see :func:`featlearn.mrp.gradients.teacher_factor`.
-    target : (R, N, K)
-        Outputs of a fixed teacher on the unmasked samples.
-    as_printed
-        Follow the vector of Fact 2.2, which is not the gradient of the MAE loss.
     captured_at
         Correlation at which a feature counts as captured; left out, ``varrho``.
     min_steps
@@ -163,7 +156,7 @@ def pretrain(
     observed = dict(observe(w, features)) if observe else {}
     trace.add(0, strength=strength, **observed)
     running = torch.arange(replicates, device=w.device)
-    batch = x if as_printed else fused.prepared(x, w.shape[1], max_steps, activation)
+    batch = fused.prepared(x, w.shape[1], max_steps, activation)
     live, at_capture, step = w, w.clone(), 0
 
     def of_running(value: float | Tensor) -> float | Tensor:
@@ -174,10 +167,7 @@ def pretrain(
         if schedule is not None:
             tau = teacher_factor(schedule, step - 1, kept, patches_per_feature, activation.q)
             return teacher_student_descent(batch, live, kept, activation, tau=tau)
-        if target is not None:
-            return teacher_student_descent(batch, live, kept, activation, target=target[running])
-        formula = mae_descent_as_printed if as_printed else mae_descent
-        return formula(batch, live, kept, activation)
+        return mae_descent(batch, live, kept, activation)
 
     def look() -> None:
         for name, values in (observe(live, features[running]) if observe else {}).items():

@@ -8,7 +8,6 @@ patches of a whole sample and not of a view, and ``Xi_j`` lacks the cross term o
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import torch
@@ -149,49 +148,6 @@ def printed_view_noise(law: Law) -> Law:
 # ------------------------------------------------------------------- what follows without a head
 
 
-def winner_score(b: Tensor, law: Law) -> Tensor:
-    """``log(alpha_1**6 B_j1**4 / (alpha_2**6 B_j2**4))`` (..., m): positive, and v_1 wins.
-
-    Exact for gradient flow with the head frozen at the identity: each neuron conserves
-    ``alpha_2**6 B_1**-4 - alpha_1**6 B_2**-4``, whatever the other neurons do.
-    """
-    strength = law.both.log().unsqueeze(-2) + 4 * b.abs().log()
-    return strength[..., 0] - strength[..., 1]
-
-
-def weak_winner_probability(law: Law) -> Tensor:
-    """Chance that a Gaussian neuron ends on the weak feature without a head.
-
-    ``(2/pi) atan((alpha_2/alpha_1)**1.5)``: the ratio of two Gaussians is a Cauchy variable.
-    """
-    ratio = (law.both[..., 1] / law.both[..., 0]) ** 0.25
-    return 2 / math.pi * torch.atan(ratio)
-
-
-def lone_neuron_end(b: Tensor, square_norm: Tensor, law: Law) -> Tensor:
-    """``|B_jl|`` (..., 2) in the end, from the two conserved quantities without a head.
-
-    Solves ``alpha_2**6 x**-4 - alpha_1**6 y**-4 = c`` with ``x**2 + y**2 = |w_j|**2`` by bisection.
-
-    ``b``: (..., 2) products with the features at the start, none of them zero. ``square_norm``:
-    (...) ``|w_j|**2``.
-    """
-    strong, weak = law.both[..., 0], law.both[..., 1]
-    held = weak / b[..., 0] ** 4 - strong / b[..., 1] ** 4
-    low, high = torch.zeros_like(held), square_norm.clone()
-    for _ in range(200):
-        x = (low + high) / 2
-        value = weak / x**2 - strong / (square_norm - x) ** 2
-        low, high = torch.where(value > held, x, low), torch.where(value > held, high, x)
-    x = (low + high) / 2
-    return torch.stack([x, square_norm - x], -1).sqrt()
-
-
-def unit_correlation_failure(dimension: float) -> float:
-    """Chance that Lemma B.1(c), ``|B_11| >= |B_21| (1 + 1/log d)``, fails (Fact B.2)."""
-    return 4 / math.pi * math.atan(1 + 1 / math.log(dimension)) - 1
-
-
 # ------------------------------------------------------------------- times and late laws
 
 
@@ -207,21 +163,3 @@ def first_phase_time(start: State, law: Law) -> Tensor:
 def largest_head(start: State, kappa: Tensor) -> Tensor:
     """Bound on ``|E_21|`` for small ``E_12``, conserved: ``sqrt(kappa / 3) |w_2(0)|``."""
     return (kappa / 3 * start.square_norm[..., 1]).sqrt()
-
-
-def late_residual(b: Tensor, feature: Tensor, time: Tensor, law: Law) -> Tensor:
-    """``R_j`` long after a neuron took its feature.
-
-    ``sqrt(C_1**2 alpha**6 B**6 / (180 s**6 C_0 C_2 t))``. ``b``: (...) the neuron's product with
-    its feature. ``feature``: (...) 0 or 1. ``time``: (...) since the start.
-    """
-    both = torch.where(feature == 0, law.both[..., 0], law.both[..., 1])
-    square = torch.where(feature == 0, law.square[..., 0], law.square[..., 1])
-    return (square**2 / both * b**6 / (180 * law.noise * time)).sqrt()
-
-
-def invariants(state: State, kappa: Tensor) -> Tensor:
-    """``|w_j|**2 + (3/kappa) (sum_r E_jr**2 - sum_r E_rj**2)`` (..., m): conserved by the flow."""
-    square = state.e**2
-    exchange = square.sum(-1) - square.sum(-2)
-    return state.square_norm + 3 / kappa.unsqueeze(-1) * exchange

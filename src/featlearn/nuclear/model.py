@@ -153,11 +153,6 @@ def whitened_ratio(gamma: float) -> float:
     return 6 * (1 / 3 - gamma**2) / gamma
 
 
-def whitened_threshold(r: int, gamma: float) -> float:
-    """d - r above which the whitened weights fail too: r (1 - 3 gamma^2) / gamma^2."""
-    return r * (1 - 3 * gamma**2) / gamma**2
-
-
 def best_supports(z: Tensor, budgets: Sequence[int], penalty: float) -> dict[int, tuple[int, ...]]:
     """ERM-rank, eq. (6.5), by exhaustive search: of each budget the support of the least loss.
 

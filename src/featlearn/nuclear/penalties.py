@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from featlearn.core.losses import cross_entropies
 from featlearn.core.seeds import generator
 from featlearn.images.nuclear_norm import nuclear_norm
 
@@ -72,10 +72,9 @@ def losses(
     ``phi``, ``scores``: features (R, B, p) and scores (R, B, classes), trial by trial, in each all
     ``arms``.
     """
-    by_class = scores.movedim(2, 1)
-    entropy = functional.cross_entropy(by_class, batch.labels, reduction="none")
+    entropy = cross_entropies(scores, batch.labels)
     if any(arm.get("mixup") for arm in arms):
-        other = functional.cross_entropy(by_class, batch.others, reduction="none")
+        other = cross_entropies(scores, batch.others)
         entropy = batch.own * entropy + (1 - batch.own) * other
     total = entropy.mean(1)
     for mixed in (False, True):

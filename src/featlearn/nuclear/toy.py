@@ -35,11 +35,6 @@ def accuracy(slope: float, agrees: float) -> float:
     return 1 - (1 - agrees if slope > 0 else agrees) * wrong
 
 
-def slope_for(value: float, agrees: float = OOD) -> float:
-    """The slope in [0, 1] whose accuracy is ``value``."""
-    return 2 * (1 - value) / (1 - agrees)
-
-
 def draw(n: int, agrees: float, generators: list[torch.Generator]) -> tuple[Tensor, Tensor]:
     """Points (R, n, 2) and labels (R, n) in {-1, 1}."""
     z, y = [], []

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
-from torch.nn import functional
 
 from featlearn.core import loops
 from featlearn.core.loops import Checkpoint, Keeper
+from featlearn.core.losses import cross_entropies
 from featlearn.core.seeds import generator
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
@@ -112,10 +112,7 @@ class Stack:
             phi, scores = self._run(own, sight(data.images[seen], None), None)
             y = data.labels[seen].to(scores.device)
             right.append((scores.argmax(2) == y).sum(1).cpu())
-            each = functional.cross_entropy(
-                scores.movedim(2, 1), y.expand(len(scores), -1), reduction="none"
-            )
-            loss.append(each.sum(1).cpu())
+            loss.append(cross_entropies(scores, y.expand(len(scores), -1)).sum(1).cpu())
             features.append(phi.cpu())
         count = len(data.labels)
         return (

@@ -57,19 +57,6 @@ def visible(n: int, m: int, device: torch.device | None = None) -> Tensor:
     return torch.ones(n, m, dtype=torch.bool, device=device).tril(m - n)
 
 
-def linear_attention(q: Tensor, k: Tensor, v: Tensor, *, scale: float = 1.0) -> Tensor:
-    """scale (q k^T) v, every query sees every key.
-
-    ``q``: (..., n, d). ``k``, ``v``: (..., m, d) and (..., m, e). Returns (..., n, e), by the
-    cheaper of the two orders of the products.
-    """
-    n, m, d, e = q.shape[-2], k.shape[-2], q.shape[-1], v.shape[-1]
-    through_keys = n * m * (d + e)
-    through_state = (n + m) * d * e
-    mixed = (q @ k.mT) @ v if through_keys < through_state else q @ (k.mT @ v)
-    return scale * mixed
-
-
 def hadamard_attention(z: Tensor, query: Tensor, value: Tensor, mask: Tensor) -> Tensor:
     """(M o (Z Q Z^T)) Z P, where o multiplies entry by entry (thesis, Definition 8.6).
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from featlearn.universality.data import World, noise_of, seen
 from featlearn.universality.labelled import Labelled
-from featlearn.universality.methods import Body, MoCo, Weights, hidden_layer, repeated, unit
+from featlearn.universality.methods import MoCo, Weights, repeated, unit
 from featlearn.universality.training import descend
 
 
@@ -25,14 +25,14 @@ def part_of(state: Mapping[str, Tensor], part: str) -> Weights:
     return {key.removeprefix(start): own for key, own in state.items() if key.startswith(start)}
 
 
-def resumed(state: Mapping[str, Tensor], times: int = 1, body: Body = hidden_layer) -> MoCo:
+def resumed(state: Mapping[str, Tensor], times: int = 1) -> MoCo:
     """MoCo as it came out of a pre-training, with momentum encoders and queue.
 
     ``state``: ``encoder/*``, ``slow/*`` and ``queue``, of spans x R networks. ``times``: how often
     all of them are repeated.
     """
     weights = repeated(part_of(state, "encoder"), times)
-    method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]), body)
+    method = MoCo(weights, 0.2, [torch.Generator()] * len(weights["last"]))
     method.slow = repeated(part_of(state, "slow"), times)
     method.queue = [state["queue"].repeat(times, 1, 1)]
     return method

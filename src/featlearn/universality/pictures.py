@@ -6,7 +6,7 @@ tell is the picture, and a linear classifier on pixels has little to go by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import pi
 from typing import Any, NamedTuple
 
@@ -19,7 +19,6 @@ from featlearn.core.seeds import derive_seed
 from featlearn.images import pixel_operations as ops
 from featlearn.images.data.datasets import open_classified
 from featlearn.images.worlds.shapes import glyphs
-from featlearn.universality.finetuning import spread
 from featlearn.universality.labelled import PARTS
 from featlearn.universality.training import Views
 
@@ -133,31 +132,6 @@ def pairs(
             place, noise = drawn((batch,), images.shape[-1], sight, random)
             views.append(torch.cat([seen(images[own], place, noise, sight.room) for own in rows]))
         yield views[0], views[1]
-
-
-def labelled_views(
-    own: Pictures,
-    rows: Tensor,
-    labels: Sequence[int],
-    spans: int,
-    batch: int,
-    sight: Sight,
-    random: Sequence[torch.Generator],
-    views: int,
-) -> Iterator[tuple[Tensor, ...]]:
-    """Classes (P, n) and views (P, n, d) of labelled pictures, for :func:`finetuning.tune`.
-
-    ``rows``: (R, N) of the training; a number of labels has the first of them.
-    """
-    while True:
-        place = torch.stack([torch.rand(batch, generator=one) for one in random])
-        chosen = [rows.gather(1, (place * count).long()) for count in labels]
-        seen_as = []
-        for _ in range(views):
-            laid = drawn((batch,), own.images.shape[-1], sight, random)
-            every = [seen(own.images[one], *laid, sight.room) for one in chosen]
-            seen_as.append(spread(every, spans))
-        yield spread([own.classes[one] for one in chosen], spans), *seen_as
 
 
 def dealt(pictures: Pictures, samples: Mapping[str, int], random: Sequence[torch.Generator]

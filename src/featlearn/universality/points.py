@@ -6,8 +6,7 @@ of ``log(1 + exp(-h(z)^T (h(z) - h(z^-))))``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import exp, log, log1p, sqrt
+from math import log, sqrt
 
 import numpy as np
 from scipy.optimize import minimize
@@ -56,22 +55,3 @@ def three_states(probability: float, norm: float) -> float:
     weights = np.array([1 - 2 * probability, probability, probability])
     points, _ = on_sphere(start, norm, weights)
     return float(1 - points[1] @ points[2] / norm**2)
-
-
-def square_loss() -> float:
-    """The least loss of four equal states on the unit circle: a square."""
-    return (4 * log(2) + 8 * log1p(exp(-1)) + 4 * log1p(exp(-2))) / 16
-
-
-def simplex_loss() -> float:
-    """The same on a sphere of three or more dimensions: a regular simplex."""
-    return (4 * log(2) + 12 * log1p(exp(-4 / 3))) / 16
-
-
-def descended(random: np.random.Generator, starts: int) -> Iterator[tuple[float, bool]]:
-    """Four states on the circle from random starts: the loss, and whether each class takes opposite
-    corners.
-    """
-    for _ in range(starts):
-        points, loss = on_sphere(random.standard_normal((4, 2)), 1.0, np.full(4, 0.25))
-        yield loss, bool(points[0] @ points[1] < -0.5)

@@ -11,13 +11,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 
-def norm_bound(tasks: int) -> float:
-    """Leading factor of the risk bound over that of one task, (T + 1) / (2 sqrt T), for equally
-    many features.
-    """
-    return (tasks + 1) / (2 * float(np.sqrt(tasks)))
-
-
 def constrained_least_squares(x: np.ndarray, y: np.ndarray, most: float) -> np.ndarray:
     """The minimiser of ``|x u - y|^2`` with ``|u| <= most``."""
     left, size, right = np.linalg.svd(x, full_matrices=False)

@@ -1,12 +1,11 @@
 # What kernels learn, supervised and by mask reconstruction, and what they are good for.
 
 SETUP = "replicates data network"
-TUNED = f"{SETUP} supervised finetuning"
 # of the data with hardly any noise: where the theory stands, but a linear classifier does
 CLEAN = parts(KERNELS["clean"], *SETUP.split())
 WITH_CLEAN = {
     name: {"clean": CLEAN, name: KERNELS[name]}
-    for name in ("purity", "fixed_teacher", "finetuning", "localisation")
+    for name in ("finetuning", "localisation")
 }
 
 
@@ -101,30 +100,21 @@ use rule compute_kernels as mrp_purity with:
     output:
         **outputs("mrp/purity", "purity"),
     params:
-        **by("mrp.experiments.clean:purity", WITH_CLEAN["purity"]),
+        **by("mrp.experiments.clean:purity", CLEAN),
 
 
 use rule calculate as mrp_oracles with:
     output:
-        **outputs("mrp/oracles", "instances races"),
+        **outputs("mrp/oracles", "instances"),
     params:
-        **by(
-            "mrp.experiments.oracles:oracles",
-            only="replicates exponents kernel_std race_exponents race_steps",
-            device="cpu",
-        ),
+        **by("mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"),
 
 
 use rule compute_kernels as mrp_training_controls with:
     output:
-        **outputs(
-            "mrp/oracles", "ordinary_teacher", gradients="printed-gradient", runs="printed-runs"
-        ),
+        **outputs("mrp/oracles", gradients="printed-gradient"),
     params:
-        **by(
-            "mrp.experiments.oracles:training_controls",
-            only=f"{SETUP} pretraining ordinary_teacher",
-        ),
+        **by("mrp.experiments.oracles:printed_gradient", only=f"{SETUP} pretraining"),
 
 
 use rule calculate as mrp_initialisation with:
@@ -136,7 +126,7 @@ use rule calculate as mrp_initialisation with:
 
 use rule compute_kernels as mrp_growth with:
     output:
-        **outputs("mrp/growth", "hits curves"),
+        **outputs("mrp/growth", "hits"),
     params:
         **by(
             "mrp.experiments.growth:growth",
@@ -146,39 +136,24 @@ use rule compute_kernels as mrp_growth with:
 
 use rule calculate as mrp_one_kernel with:
     output:
-        **outputs(
-            "mrp/growth", "after_capture residual_slopes", fixed_points="one-kernel-fixed-points"
-        ),
+        **outputs("mrp/growth", "after_capture residual_slopes"),
     params:
         **by("mrp.experiments.growth:one_kernel", device="cpu"),
 
 
 use rule compute_kernels as mrp_keep_probability with:
     output:
-        **outputs("mrp/keep-probability", "trade_off fixed_points"),
+        **outputs("mrp/keep-probability", "trade_off"),
     params:
         **by("mrp.experiments.keep_probability:keep_probability"),
 
 
-# teacher-student, stopped at capture: what its kernels hold, and fine-tuning
-use rule compute_kernels as mrp_teacher_student_pretrain with:
+# teacher-student, stopped at capture: what its kernels hold
+use rule compute_kernels as mrp_teacher_student with:
     output:
-        **outputs("mrp/teacher-student", "growth purity", weights="pretrained"),
+        **outputs("mrp/teacher-student", "evaluation noise"),
     params:
         **by("mrp.experiments.teacher_student:pretrain", only=f"{SETUP} pretraining"),
-
-
-use rule compute_kernels as mrp_teacher_student_evaluate with:
-    input:
-        pretrained=rules.mrp_teacher_student_pretrain.output.weights,
-        reference=rules.mrp_clean_pretrain.output.weights,
-    output:
-        **outputs("mrp/teacher-student", "evaluation noise matrix"),
-    params:
-        **by(
-            "mrp.experiments.teacher_student:evaluate",
-            {"teacher_student": parts(KERNELS["teacher_student"], *TUNED.split()), "clean": CLEAN},
-        ),
 
 
 use rule compute_kernels as mrp_noise with:
@@ -192,7 +167,7 @@ use rule compute_kernels as mrp_noise with:
 
 use rule compute_kernels as mrp_runaway with:
     output:
-        **outputs("mrp/runaway", "history outcome pair"),
+        **outputs("mrp/runaway", "outcome pair"),
     params:
         **by("mrp.experiments.runaway:runaway"),
 
@@ -208,7 +183,12 @@ experiment(
 experiment("mrp", "opponents")
 experiment("mrp", "growth", rules.mrp_growth, rules.mrp_one_kernel, apart=["drift-after-capture"])
 experiment("mrp", "keep-probability")
-experiment("mrp", "runaway", rules.mrp_runaway, evaluation=rules.mrp_runaway.output.outcome)
+experiment(
+    "mrp",
+    "runaway",
+    evaluation=rules.mrp_runaway.output.outcome,
+    pair=rules.mrp_runaway.output.pair,
+)
 
 MODELS_OF_KERNELS = ["supervised", "pretrained"]
 
@@ -218,16 +198,6 @@ use rule compute_kernels as mrp_equal_start with:
         **outputs("mrp/equal-start", "evaluation"),
     params:
         **by("mrp.experiments.teacher_student:equal_start", KERNELS["equal_start"]),
-
-
-# as in the discussion of BEiT: what a student inherits. Not in the paper
-use rule compute_kernels as mrp_fixed_teacher with:
-    input:
-        teacher=rules.mrp_clean_pretrain.output.weights,
-    output:
-        **outputs("mrp/fixed-teacher", "evaluation"),
-    params:
-        **by("mrp.experiments.clean:inherit", WITH_CLEAN["fixed_teacher"]),
 
 
 use rule compute_kernels as mrp_sampled_masks with:
@@ -282,20 +252,9 @@ use rule compute_kernels as mrp_finetune with:
     input:
         pretrained=rules.mrp_clean_pretrain.output.weights,
     output:
-        **outputs("mrp/finetuning", "learning", weights="finetuned"),
+        **outputs("mrp/finetuning", "learning evaluation"),
     params:
         **by("mrp.experiments.finetuning:finetune", WITH_CLEAN["finetuning"]),
-
-
-use rule compute_kernels as mrp_evaluate_finetuning with:
-    input:
-        pretrained=rules.mrp_clean_pretrain.output.weights,
-        finetuned=rules.mrp_finetune.output.weights,
-        supervised=rules.mrp_clean_supervise.output.weights,
-    output:
-        **outputs("mrp/finetuning", "evaluation balance"),
-    params:
-        **by("mrp.experiments.finetuning:evaluate", WITH_CLEAN["finetuning"]),
 
 
 use rule compute_kernels as mrp_transfer with:
@@ -327,8 +286,7 @@ experiment(
     rules.mrp_clean_evaluate,
     rules.mrp_purity,
     rules.mrp_noise,
-    teacher_student_noise=rules.mrp_teacher_student_evaluate.output.noise,
-    students=rules.mrp_fixed_teacher.output.evaluation,
+    teacher_student_noise=rules.mrp_teacher_student.output.noise,
 )
 experiment(
     "mrp",
@@ -341,7 +299,7 @@ experiment(
 experiment(
     "mrp",
     "teacher-student",
-    rules.mrp_teacher_student_evaluate,
+    rules.mrp_teacher_student,
     section=KERNELS["equal_start"],
     starts=rules.mrp_equal_start.output.evaluation,
 )
@@ -356,8 +314,7 @@ experiment(
     **outputs("mrp/sweeps", " ".join(MODELS_OF_KERNELS)),
     grid=expand(rules.mrp_phase_diagram.output.cells, model=MODELS_OF_KERNELS),
 )
-FINETUNING = rules.mrp_finetune, rules.mrp_evaluate_finetuning
-experiment("mrp", "finetuning", *FINETUNING, section=KERNELS["clean"])
+experiment("mrp", "finetuning", rules.mrp_finetune, section=KERNELS["clean"])
 experiment("mrp", "transfer")
 experiment("mrp", "localisation", rules.mrp_localise)
 # what of the paper is drawn; Table 1 is measured

@@ -6,7 +6,7 @@ A replicate is one random instance, or one dictionary with its samples. Bands re
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.statistical import whiskers
-from featlearn.core.stats import SPREAD_KIND, estimate, plus_minus, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, estimate, side_by_side, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,44 +124,6 @@ def printed_gradient(instances: pd.DataFrame) -> Table:
         "Random instances in float64. "
         f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
     )
-
-
-@table()
-def identities(instances: pd.DataFrame, sampled: pd.DataFrame) -> Table:
-    """Closed forms, checked
-
-    Gradient, decomposition and pseudo-network against automatic differentiation in float64; the pull of the
-    positive by enumeration of all masks; expectations by sampling. *What to see:* all hold to rounding or
-    within sampling error, except the lines called as printed.
-    """
-    exact = instances[~instances["quantity"].isin(list(PRINTED_HEADS))]
-    first = summary(exact.rename(columns={"scale": "setting"}), ["quantity", "setting"])
-    keys = ["check", "setting"]
-    second = summary(sampled, keys, "measured").rename(columns={"check": "quantity"})
-    predicted = sampled.groupby(keys, sort=False)["predicted"].mean().to_numpy()
-    result = pd.concat(
-        [first.assign(part="exact"), second.assign(part="sampled", predicted=predicted)],
-        ignore_index=True,
-    )
-    return Table(
-        result,
-        pd.DataFrame([_row(row) for row in result.to_dict("records")]),
-        "Above: relative errors in float64, the largest of all instances. Below: means of "
-        f"sampled quantities beside what the closed form gives; after the sign: {SPREAD_KIND}.",
-    )
-
-
-def _row(row: dict[Hashable, Any]) -> dict[str, str]:
-    """A quantity and setting, for reading."""
-    exact, predicted = row["part"] == "exact", row["predicted"]
-    known = "-" if predicted != predicted else f"{predicted:.4g}"
-    spread = plus_minus(row["mean"], row["half_width"])
-    return {
-        "quantity": row["quantity"].replace("_", " "),
-        "setting": f"{row['setting']:g}",
-        "measured": f"{row['largest']:.1e}" if exact else spread,
-        "closed form": "0" if exact else known,
-    }
 
 
 def needs_large(config: Mapping[str, Any]) -> str | None:

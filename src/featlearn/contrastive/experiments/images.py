@@ -91,10 +91,10 @@ def _each_arm(
 
 
 def gather(job: Job) -> Results:
-    """All that was measured, in one frame; and how the first filters moved."""
-    traces = job.frame("traces")
-    result = pd.concat([job.frame("parts"), halfway_rows(traces)], ignore_index=True)
-    return {"evaluations": result[MEASURED], "traces": traces}
+    """All that was measured, in one frame."""
+    moved = halfway_rows(job.frame("traces"))
+    result = pd.concat([job.frame("parts"), moved], ignore_index=True)
+    return {"evaluations": result[MEASURED]}
 
 
 def halfway(progress: np.ndarray, distance: np.ndarray) -> float:

@@ -150,16 +150,15 @@ def moment_frames(
     for moment, (w, b) in moments.items():
         alive = watch.alive(w, b)
         quantities = moment_quantities(
-            w, b, start, experiment.spec, experiment.atoms,
-            experiment.dictionary.complement(), tau=arm.training.tau, alive=alive,
-        )  # fmt: skip
+            w, b, start, experiment.spec, experiment.atoms, tau=arm.training.tau, alive=alive
+        )
         alignment = Alignment.of(w, experiment.atoms, alive)
         known = {**quantities, **watch.behaviour(w, b),
                  **firing_precision(alignment, w, b, watch.samples)}  # fmt: skip
         log_d = math.log(experiment.spec.atoms)
         known["loss_times_log"] = known["loss"] / arm.training.tau * log_d
         if name == "masked" and moment in ("t2", "end"):
-            known |= term_quantities(experiment, w, b, arm.training.tau)
+            known["phi_over_norm"] = phi_over_norm(experiment, w, b, arm.training.tau)
         yield quantity_frame(known, arm=name, moment=moment)
     last = {"floor": floor_of(experiment, arm, WATCHED)}
     if name == "masked":
@@ -183,9 +182,8 @@ def printed_t1(experiment: Experiment) -> dict[str, Tensor]:
     while number < MAP_STEPS and (learner.t1 == NOT_YET).any():
         learner.step(number := number + 1)
     known = moment_quantities(
-        *learner.moments["t1"], start, experiment.spec, experiment.atoms,
-        experiment.dictionary.complement(), tau=arm.training.tau,
-    )  # fmt: skip
+        *learner.moments["t1"], start, experiment.spec, experiment.atoms, tau=arm.training.tau
+    )
     grown = learner.moments["t1"][0].norm(dim=-1) / start.norm(dim=-1)
     return known | {"growth": grown.amin(1), "step": learner.t1.double()}
 
@@ -197,11 +195,10 @@ def floor_of(experiment: Experiment, arm: Arm, negatives: int) -> Tensor:
     return arm.training.tau * torch.tensor(drawn, dtype=torch.float64)
 
 
-def term_quantities(experiment: Experiment, w: Tensor, b: Tensor, tau: float) -> dict[str, Tensor]:
-    """Definition E.4 for pairs of a singleton and its own atom: sizes of the four terms.
+def phi_over_norm(experiment: Experiment, w: Tensor, b: Tensor, tau: float) -> Tensor:
+    """(R,): Phi of Definition E.4 over the neuron's norm, for pairs of a singleton and its atom.
 
-    Root mean squares over pairs; ``phi_over_norm`` is relative to the neuron's norm, the errors
-    are relative to Psi.
+    Root mean square over pairs.
     """
     drawn = experiment.samples("terms", TERM_ANCHORS + TERM_NEGATIVES)
     streams = on_device(experiment.streams("terms-masks"), experiment.device)
@@ -218,17 +215,7 @@ def term_quantities(experiment: Experiment, w: Tensor, b: Tensor, tau: float) ->
     seen = Alignment.of(w, experiment.atoms)
     index = torch.arange(TERM_ATOMS, device=w.device)
     own = (seen.best.unsqueeze(-1) == index) & seen.singleton.unsqueeze(-1)
-    size = {
-        name: mean_over(term.square(), own).sqrt()
-        for name, term in zip(("psi", "phi", "e1", "e2"), terms, strict=True)
-    }
-    phi = terms.phi / seen.norm.unsqueeze(-1)
-    return {
-        **size,
-        "e1_over_psi": size["e1"] / size["psi"].clamp_min(1e-30),
-        "e2_over_psi": size["e2"] / size["psi"].clamp_min(1e-30),
-        "phi_over_norm": mean_over(phi.square(), own).sqrt(),
-    }
+    return mean_over((terms.phi / seen.norm.unsqueeze(-1)).square(), own).sqrt()
 
 
 def comparator_quantities(

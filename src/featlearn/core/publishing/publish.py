@@ -51,6 +51,8 @@ CHECKED, JUDGED = COPIED[1:], ("claims.parquet",)
 SEED = "-seed-"
 #: SHA-256 of every other file of a published run.
 LISTING = "published.txt"
+#: Folder of sweeps that are published, each with its table, the record of that, and figures.
+SWEEPS = "sweeps"
 #: Most files that a message names.
 NAMED = 5
 
@@ -306,6 +308,31 @@ def publish(root: Path, results: Path, target: Path, keep: bool = False) -> int:
     finally:  # of what fails half-way nothing is left for git to add; what stood there stays
         shutil.rmtree(staged, ignore_errors=True)
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def publish_sweep(figure: Path, target: Path) -> int:
+    """Copy a figure of a sweep, as lossless WebP, and its table below ``target``; their bytes.
+
+    ``figure``: ``results/<run>/sweeps/<keys>/<paper>/<claim>.png``. Raises FeatlearnError if it is
+    none, or the table is not as a commit of the code made it.
+    """
+    paper, folder, results = figure.parent.name, figure.parents[1], figure.parents[3]
+    table = folder / "table.parquet"
+    record = read_record(results, table) if folder.parent.name == SWEEPS else None
+    if record is None or not figure.is_file() or damage(table, record, thorough=True):
+        raise FeatlearnError(f"{figure}: expected results/<run>/sweeps/<keys>/<paper>/<claim>.png")
+    if not record["commit"] or record["commit"].endswith(CHANGED):
+        raise FeatlearnError(f"{table}: made at {_short(record['commit'])}; expected a commit")
+    text = json.dumps(record, indent=1, sort_keys=True)
+    files = {
+        "table.parquet": table.read_bytes(),
+        "record.json": f"{text}\n".encode(),
+        f"{paper}/{figure.stem}.webp": lossless(figure)[0],
+    }
+    for name, copied in files.items():
+        (target / folder.name / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target / folder.name / name, copied)
+    return sum(map(len, files.values()))
 
 
 def _copy(root: Path, results: Path, staged: Path, older: Container[str]) -> None:

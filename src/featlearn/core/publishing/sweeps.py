@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.mathtext import MathTextParser
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import NullLocator
 
@@ -21,6 +24,7 @@ from featlearn.core.claims import (
     NOT_SHOWN,
     OUTSIDE,
     UNDECIDED,
+    VIOLATED,
 )
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import Table
@@ -40,11 +44,19 @@ LOOKS = {
     NOT_SHOWN: Look(NOT_SHOWN, COLOURS["grey"], "v"),
     NOT_MEASURED: Look("not measured (training diverged, or no such case)", COLOURS["ink"], "x"),
 }
-BAND, PREMISE = FILLS["captured"], FILLS["target"]
+BAND = {"color": FILLS["captured"], "alpha": 0.55, "lw": 0}
+#: Where a premise is violated: a hatch each.
+HATCHES = ("//", "\\\\", "..", "xx")
+PREMISE = {"fc": FILLS["target"], "ec": "#E0A796", "lw": 0, "alpha": 0.6}
+#: Of the lines of baselines.
+DASHES = ((0, ()), (0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 2, 2, 2)))
+#: Inches above and below a panel, and of a line of words beside it.
+ROOM, LINE = 2.4, 0.17
 #: What of a ledger the table of a sweep has, behind the keys.
 KEPT = (
     "claim", "measured", "interval_low", "interval_high", "spread", "low", "high", "verdict",
-    "premises", "premises_met", "replicates", "kind", "source", "statement", "quantity",
+    "premises", "premises_met", "baselines", "replicates", "kind", "source", "statement",
+    "quantity",
 )  # fmt: skip
 Key = Mapping[str, Any]
 
@@ -103,6 +115,10 @@ def shown(
     ]
     told["band"] = [_band(*ends) for ends in zip(rows["low"], rows["high"], strict=True)]
     told["verdict"] = rows["verdict"]
+    told["baselines"] = [
+        "; ".join(f"{name}: {number(mean)}" for name, mean in _baselines(one).items())
+        for one in rows["baselines"]
+    ]
     told["premises, or why not measured"] = rows["premises"].str.replace("\n", "; ")
     every, shared = (sum(one[place] for one in jobs) for place in (0, 1))
     settings = " and ".join(f"{one['key']} = {_told(one['setting'])}" for one in keys)
@@ -112,6 +128,10 @@ def shown(
         "95 % interval."
     )
     return Table(rows, told, notes)
+
+
+def _baselines(text: str) -> dict[str, float]:
+    return dict(json.loads(text)) if text else {}
 
 
 def _told(value: Any) -> str:
@@ -130,21 +150,53 @@ def _band(low: float, high: float) -> str:
 def drawn(rows: pd.DataFrame, keys: Sequence[Key], run: str) -> Figure:
     """The figure of one claim: over one key a line, over two keys a map."""
     first = rows.iloc[0]
-    made = canvas(7.2, 5.4)
+    made = canvas(8.2, ROOM + 3)
     ax = made.add_subplot()
-    marks = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
-    words = textwrap.fill(first["statement"], 68)
-    ax.set_title(f"{words}\n", loc="left")
-    told = f"holds in {_band(first['low'], first['high'])}" if len(keys) > 1 else "95 % intervals"
-    where = f"{first['claim']}, {first['source']}; run {run}, {told}"
-    ax.text(0, 1.015, where, transform=ax.transAxes, fontsize=8, color=COLOURS["grey"])
-    made.legend(handles=marks, loc="outside lower center", ncols=3)
+    handles = _map(ax, rows, keys) if len(keys) > 1 else _line(ax, rows, keys[0])
+    replicates = f"replicates: {number(rows['replicates'].max())}"
+    about = _words(f"{first['source']}. Claim {first['claim']}; run {run}, {replicates}", 100)
+    ax.set_title(_words(first["statement"], 74) + "\n" * (about.count("\n") + 1), loc="left")
+    ax.text(0, 1.015, about, transform=ax.transAxes, fontsize=8, color=COLOURS["grey"])
+    handles[:0] = [
+        _mark(marker=look.marker, color=look.colour, ms=7, label=look.words)
+        for verdict, look in LOOKS.items()
+        if verdict in set(rows["verdict"])
+    ]
+    made.legend(handles=handles, loc="outside lower center", ncols=3)
     return made
+
+
+def _mark(**look: Any) -> Line2D:
+    """A mark of the legend."""
+    return Line2D([], [], **{"ls": ""} | look)
+
+
+def _words(text: str, width: int) -> str:
+    """A text on several lines; no formula is broken, and one that cannot be set is plain text."""
+    text = re.sub(r"\\(ge|le|ne)(?![A-Za-z])", r"\\\1q", text)  # as Matplotlib calls them
+    whole = re.sub(r"\$[^$]*\$", lambda found: found[0].replace(" ", "\0"), text)
+    lines = textwrap.fill(whole, width, break_long_words=False, break_on_hyphens=False)
+    lines = lines.replace("\0", " ")
+    try:
+        for line in lines.split("\n"):
+            MathTextParser("path").parse(line)
+    except ValueError:
+        return lines.replace("$", r"\$")
+    return lines
 
 
 def _axis_words(key: Key, width: int = 84) -> str:
     """A key in the words of the schema, above its name."""
-    return "\n".join([*textwrap.wrap(key["means"], width), key["key"]])
+    return f"{_words(key['means'], width)}\n{key['key']}"
+
+
+def _violated(rows: pd.DataFrame) -> dict[str, list[bool]]:
+    """Each premise that is violated somewhere, and in which rows."""
+    found = [
+        {line.rpartition(": at ")[0] for line in text.split("\n") if line.endswith(VIOLATED)}
+        for text in rows["premises"]
+    ]
+    return {one: [one in those for those in found] for one in sorted(set().union(*found))}
 
 
 class _Places:
@@ -174,71 +226,83 @@ class _Places:
 
 
 def _line(ax: Axes, rows: pd.DataFrame, key: Key) -> list[Any]:
-    """What was measured against a key; the handles of the legend."""
+    """What was measured against a key; handles of the legend."""
     places = _Places(key, list(rows[key["key"]]))
     at = np.array([places.of(value) for value in rows[key["key"]]])
     if places.log:
         ax.set_xscale("log")
     ends = rows[["measured", "interval_low", "interval_high"]].to_numpy(dtype=float)
     limits = rows[["low", "high"]].to_numpy(dtype=float)
-    every = np.concatenate([ends.ravel(), limits.ravel(), [0.0] * bool(np.isnan(ends).all())])
-    every = every[np.isfinite(every)]
-    least, most = every.min(), every.max()
-    margin = 0.08 * (most - least or 1.0)
-    bottom, top = least - margin, most + margin
-    violated = False
-    for place, (low, high) in enumerate(limits):
-        left, right = places.between(place)
-        ax.fill_between(
-            [left, right], max(low, bottom), min(high, top), color=BAND, alpha=0.55, lw=0
-        )
-        if rows["premises_met"].iloc[place] == "violated":
-            violated = True
-            ax.axvspan(
-                left, right, facecolor=PREMISE, edgecolor="#D98F78", hatch="///", lw=0, zorder=0.6
-            )
-    ax.plot(at, ends[:, 0], color=FILLS["frame"], zorder=2)
+    others = pd.DataFrame([_baselines(one) for one in rows["baselines"]], dtype=float)
+    others = others.dropna(axis=1, how="all")
+    # of a band the end that is nearer: the other one is often no more than what is possible
+    near = np.abs(limits - ends[:, :1])
+    near = limits[near <= near.min(1, keepdims=True)]
+    every = np.concatenate([ends.ravel(), near, others.to_numpy().ravel()])
+    every = every[np.isfinite(every)] if np.isfinite(every).any() else limits[np.isfinite(limits)]
+    margin = 0.08 * (np.ptp(every) or 1.0)
+    bottom, top = every.min() - margin, every.max() + margin
+    edges = [places.between(place) for place in range(len(at))]
+    for (left, right), (low, high) in zip(edges, limits, strict=True):
+        ax.fill_between([left, right], max(low, bottom), min(high, top), **BAND)
+    bands = {_band(*one) for one in limits}
+    told = f" ({bands.pop()})" if len(bands) == 1 else ""
+    handles: list[Any] = [_mark(marker="|", color=COLOURS["ink"], ms=9, label="95 % interval")]
+    handles.append(Patch(**BAND, label=f"band in which the claim holds{told}"))
+    if len(others.columns):
+        handles.append(Line2D([], [], color=COLOURS["grey"], lw=0.9, label="baselines, see right"))
+    for hatch, (premise, where) in zip(itertools.cycle(HATCHES), _violated(rows).items()):
+        look = PREMISE | {"hatch": hatch}
+        at_all, kind = ("at all values ", {"visible": False}) if all(where) else ("", look)
+        handles.append(Patch(**kind, label=_words(f"premise violated {at_all}here: {premise}", 64)))
+        for left, right in itertools.compress(edges, where) if not all(where) else ():
+            ax.axvspan(left, right, **look, zorder=0.6)
+    ax.plot(at, ends[:, 0], color=COLOURS["ink"], alpha=0.4, zorder=2)
     for verdict, look in LOOKS.items():
         mine = (rows["verdict"] == verdict).to_numpy()
+        height, errors = ends[mine, 0], np.abs(ends[mine, 1:].T - ends[mine, 0])
         if verdict == NOT_MEASURED:
-            ax.plot(
-                at[mine], np.full(mine.sum(), bottom + margin / 2), look.marker, color=look.colour
-            )
-            continue
-        errors = np.abs(ends[mine, 1:].T - ends[mine, 0])
-        ax.errorbar(
-            at[mine], ends[mine, 0], errors, fmt=look.marker, color=look.colour, ms=7, capsize=3,
-            zorder=3,
-        )  # fmt: skip
+            height = np.full_like(height, bottom + margin / 2)
+        style = {"fmt": look.marker, "color": look.colour, "ms": 7, "capsize": 3, "zorder": 3}
+        ax.errorbar(at[mine], height, errors, **style)
     ax.set_ylim(bottom, top)
-    ax.set_xlim(places.between(0)[0], places.between(len(places.taken) - 1)[1])
+    ax.set_xlim(edges[0][0], edges[-1][1])
+    _label(ax, at, others)
     ticks = places.taken[:: 1 + len(places.taken) // 12]
     ax.set_xticks([places.of(value) for value in ticks], [_told(value) for value in ticks])
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel(_axis_words(key))
-    ax.set_ylabel(textwrap.fill(rows["quantity"].iloc[0], 52))
-    handles = [*_marks(rows), Patch(color=BAND, alpha=0.55, label="band in which the claim holds")]
-    if violated:
-        handles.append(
-            Patch(
-                facecolor=PREMISE, edgecolor="#D98F78", hatch="///", label="a premise is violated"
-            )
-        )
-    left, right = ax.get_xlim()
-    if places.setting is not None and left <= places.setting <= right:
-        ax.axvline(places.setting, color=COLOURS["ink"], ls=":", zorder=1)
-        handles.append(Line2D([], [], color=COLOURS["ink"], ls=":", label="setting of the run"))
+    ax.set_ylabel(_words(rows["quantity"].iloc[0], 52))
+    if places.setting is not None and edges[0][0] <= places.setting <= edges[-1][1]:
+        line = ax.axvline(places.setting, color=COLOURS["ink"], ls=":", zorder=1)
+        line.set_label(f"setting of the run: {_told(key['setting'])}")
+        handles.append(line)
     return handles
 
 
-def _marks(rows: pd.DataFrame) -> list[Any]:
-    """Handles of the verdicts that there are."""
-    found = set(rows["verdict"])
-    return [
-        Line2D([], [], color=look.colour, marker=look.marker, ls="", ms=7, label=look.words)
-        for verdict, look in LOOKS.items()
-        if verdict in found
-    ]
+def _label(ax: Axes, at: np.ndarray, others: pd.DataFrame) -> None:
+    """Draw the lines of baselines, each with its words at the right; none covers another."""
+    ends = sorted((others[name].dropna().iloc[-1], name) for name in others)
+    bottom, top = ax.get_ylim()
+    texts = [_words(name, 30) for _, name in ends]
+    lines = [text.count("\n") + 1 for text in texts]
+    tall = max(3, LINE * sum(lines))
+    ax.figure.set_figheight(ROOM + tall)
+    halves = [(top - bottom) / tall * LINE / 2 * one for one in lines]
+    heights = [end for end, _ in ends]
+    for order, sign, limit in ((1, 1, bottom), (-1, -1, top)):
+        for place in range(len(ends))[::order]:
+            limit += sign * halves[place]
+            heights[place] = limit = sign * max(sign * heights[place], sign * limit)
+            limit += sign * halves[place]
+    for place, (end, name) in enumerate(ends):
+        look = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHES[place % len(DASHES)]}
+        ax.plot(at, others[name], **look, zorder=1.5)
+        to = (1.02, (heights[place] - bottom) / (top - bottom))
+        arrow = {"arrowstyle": "-", "lw": 0.5, "color": COLOURS["grey"], "relpos": (0, 0.5)}
+        last = at[others[name].last_valid_index()]
+        ax.annotate(texts[place], (last, end), to, textcoords="axes fraction", va="center",
+                    fontsize=8, color=COLOURS["grey"], arrowprops=arrow)  # fmt: skip
 
 
 def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
@@ -251,17 +315,17 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
         grid[y, x] = row["measured"]
         cells.append((x, y, row))
     image = ax.imshow(grid, origin="lower", aspect="auto", cmap="Greys", alpha=0.45)
-    ax.figure.colorbar(image, ax=ax, label=textwrap.fill(rows["quantity"].iloc[0], 52))
+    ax.figure.colorbar(image, ax=ax, label=_words(rows["quantity"].iloc[0], 52))
     for x, y, row in cells:
         look = LOOKS[row["verdict"]]
-        if row["premises_met"] == "violated":
+        if row["premises_met"] == VIOLATED:
             ax.add_patch(
                 Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, hatch="///", ec="#D98F78", lw=0)
             )
         ax.plot(x, y, look.marker, color=look.colour, ms=9)
         text = "" if math.isnan(row["measured"]) else number(row["measured"])
         ax.annotate(text, (x, y), (0, -15), textcoords="offset points", ha="center", va="center")
-    handles = _marks(rows)
+    handles: list[Any] = []
     settings = [str(key["setting"]) for key in keys]
     names = [[str(value) for value in one.taken] for one in (across, up)]
     if all(one in known for one, known in zip(settings, names, strict=True)):
@@ -270,7 +334,7 @@ def _map(ax: Axes, rows: pd.DataFrame, keys: Sequence[Key]) -> list[Any]:
             Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, ec=COLOURS["ink"], ls=":", lw=2)
         )
         handles.append(Line2D([], [], color=COLOURS["ink"], ls=":", label="setting of the run"))
-    if (rows["premises_met"] == "violated").any():
+    if (rows["premises_met"] == VIOLATED).any():
         handles.append(Patch(fc="none", ec="#D98F78", hatch="///", label="a premise is violated"))
     ax.grid(visible=False)
     ax.set_xticks(range(len(across.taken)), [_told(value) for value in across.taken])

@@ -24,13 +24,14 @@ from featlearn.core.errors import DivergedError
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
-from featlearn.emergence.closed_forms import classical_map, second_step_cosine
+from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Law, Samples, World, sample
 from featlearn.emergence.model import (
     Network,
     cosines,
     directions,
     full_gradients,
+    medians,
     output,
     outside,
     smoothed_slope,
@@ -45,11 +46,9 @@ from featlearn.emergence.train import (
     batch_gradient,
     batches,
     class_weights,
-    early_gradients,
     features,
     live_neurons,
     start_stds,
-    stretch_cosines,
     theory_stage,
     train_network,
     train_taylor,
@@ -64,16 +63,14 @@ COLUMNS = ["cell", "structured", "arm", "quantity", "dimension", "step", "replic
 MAP = ["cell", "preset", "dimension", "moment", "point", "x", "y", "cosine"]
 #: What is drawn of a law: samples to learn from, to choose by, and to test on.
 PARTS = ("train", "validation", "test")
-#: What is recorded along a training: accuracies on the parts; of the test samples the hinge loss
-#: and the mean of both labels' accuracies.
-RECORDED = (*PARTS, "hinge", "balanced")
+#: What is recorded along a training: accuracies on the parts, and of the test samples the mean of
+#: both labels' accuracies.
+RECORDED = (*PARTS, "balanced")
 #: Parts that are looked at along the way; all are at the end. A look costs as much as some steps.
 #: The step of the NTK is chosen afterwards, and its accuracies are those of that step.
 LOOKED = {"ntk": PARTS}
 #: Training samples of which the accuracy is recorded along the way.
 SHOWN = 5000
-#: Steps of plain descent over which the directions of gradients are compared (Table A.7).
-EARLY = 30
 #: What is trained by descent, and where its rates stand in the config.
 STAGES = {"network": "training", "rf": "rf", "ntk": "ntk"}
 #: Of these what is a model on the neurons of the start.
@@ -208,24 +205,19 @@ def measure(job: Job) -> Results:
             if end is not None:
                 ends[arm] = end
             ledger.curves(problem, arm, seen)
-            for rate in ("head_rate", "weight_rate"):
-                ledger.add(problem, arm, rate, [stage[rate]] * cell["replicates"])
         first, second = problem.practical
         _alignment(problem, {"start": problem.start, "one_step": first, "two_step": second,
                              "network": ends["network"]}, ledger)  # fmt: skip
         if plain := ends.pop("unweighted", None):
             _alignment(problem, {"unweighted": plain}, ledger)
-            _reached(problem, ledger)
-        _sizes(problem, ends, ledger)
-        if "early_rate" in cell:
-            _early(problem, ledger)
+        for arm, network in (("one_step", first), ("two_step", second)):
+            ledger.add(problem, arm, "norm", medians(network.q.norm(dim=-1)))
         if law.structured:
             _first_gradient(problem, ledger)
             heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
-            _alignment(problem, {"partial_one_step": partial[0]}, ledger)
     return {
         "values": pd.DataFrame(ledger.rows, columns=COLUMNS),
         "maps": pd.DataFrame(maps, columns=MAP),
@@ -295,7 +287,7 @@ def trained(
     tick: Callable[[], None],
     looked: Sequence[str] = (),
 ) -> tuple[Network | None, dict[int, Tensor]]:
-    """One arm by descent: the network at its end, and what is :data:`RECORDED` (5, R) by step.
+    """One arm by descent: the network at its end, and what is :data:`RECORDED` (4, R) by step.
 
     ``ntk`` and ``rf`` are models on the neurons of the start, and have no network; any other arm is
     the network after the two full steps, whose steps count. ``unweighted`` has the batches of
@@ -334,7 +326,7 @@ def trained(
 def _recorded(
     problem: Problem, outputs: Callable[[Tensor, str], Tensor], parts: Sequence[str]
 ) -> Tensor:
-    """(5, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
+    """(4, R) of :data:`RECORDED`, not a number where it is none of the ``parts``."""
     result = torch.full((len(RECORDED), len(problem.y["test"])), torch.nan, dtype=torch.float64)
     for part in parts:
         x, y = problem.x[part], problem.y[part]
@@ -343,7 +335,6 @@ def _recorded(
         own = outputs(x, part)
         result[RECORDED.index(part)] = accuracy(own, y)
         if part == "test":
-            result[-2] = (1 - y * own).clamp_min(0).double().mean(1)
             result[-1] = balanced(own, y)
     return result
 
@@ -359,22 +350,7 @@ def _alignment(problem: Problem, networks: Mapping[str, Network], ledger: Ledger
         for arm, network in networks.items():
             result = cosines(network, problem.direction, rest.to(problem.direction.device))
             ledger.add(problem, arm, "largest_cosine", result.max(1).values, at=dimension)
-            ledger.add(problem, arm, "median_cosine", result.abs().median(1).values, at=dimension)
-
-
-def _sizes(problem: Problem, ends: Mapping[str, Network], ledger: Ledger) -> None:
-    """Lengths of the weights and their drift after step 2; samples that count after step 1."""
-    first, second = problem.practical
-    for arm, network in (("one_step", first), ("two_step", second)):
-        ledger.add(problem, arm, "norm", network.q.norm(dim=-1).median(1).values)
-    for arm, end in ends.items():
-        moved = (end.q - second.q).norm(dim=-1) / second.q.norm(dim=-1)
-        ledger.add(problem, arm, "drift", moved.median(1).values)
-    margin = problem.y["train"] * output(first, problem.x["train"])
-    ledger.add(problem, "one_step", "asking", (margin < 1).double().mean(1))
-    if problem.law.structured:
-        noise = second_step_cosine(problem.law, problem.cell["samples"]["train"])
-        ledger.add(problem, "two_step", "noise_cosine", [noise] * len(margin))
+            ledger.add(problem, arm, "median_cosine", medians(result.abs()), at=dimension)
 
 
 def _first_gradient(problem: Problem, ledger: Ledger) -> None:
@@ -386,27 +362,8 @@ def _first_gradient(problem: Problem, ledger: Ledger) -> None:
     beta = smoothed_slope(z, schedule.noise).double().mean(1)
     on = (t * problem.direction[:, None]).sum(-1)
     size = law.weighted_gamma * law.relevant**0.5 / law.scale
-    off = (t - on[..., None] * problem.direction[:, None]).norm(dim=-1)
     error = (on / (beta * size) - 1).abs()
-    ledger.add(problem, "one_step", "lemma_error", error.median(1).values)
-    ledger.add(problem, "one_step", "lemma_off", (off / on.abs()).median(1).values)
-
-
-def _early(problem: Problem, ledger: Ledger) -> None:
-    """Do gradients keep their direction over the first steps of plain descent from the start?"""
-    rate = problem.cell["early_rate"]
-    order = problem.batches("early", EARLY)
-    result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order, rate)
-    for name, cosine in stretch_cosines(result).items():
-        ledger.add(problem, "early", name, cosine.median(1).values)
-
-
-def _reached(problem: Problem, ledger: Ledger) -> None:
-    """Share of the neurons that the two full steps leave in their linear part on some sample."""
-    x = problem.x["train"][:, :SHOWN]
-    for arm, network in (("two_step", problem.practical[1]), ("unweighted", problem.unweighted[1])):
-        z = x @ network.rows.mT
-        ledger.add(problem, arm, "reached", ((z > 0) & (z < 1)).any(1).double().mean(1))
+    ledger.add(problem, "one_step", "lemma_error", medians(error))
 
 
 def heads(problem: Problem, networks: Mapping[str, Network], ledger: Ledger) -> None:

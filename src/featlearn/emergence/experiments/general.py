@@ -25,7 +25,7 @@ from featlearn.emergence.experiments.curves import (
     heads,
     trained,
 )
-from featlearn.emergence.model import cosines
+from featlearn.emergence.model import cosines, medians
 from featlearn.emergence.train import accuracy
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def measure(job: Job) -> Results:
     for arm, network in networks.items():
         result = cosines(network, own.direction, torch.zeros_like(network.a))
         ledger.add(own, arm, "largest_cosine", result.max(1).values)
-        ledger.add(own, arm, "median_cosine", result.abs().median(1).values)
+        ledger.add(own, arm, "median_cosine", medians(result.abs()))
     threshold = own.law.best_threshold_accuracy()
     ledger.add(own, "threshold", "test", [threshold] * cell["replicates"])
     ledger.add(own, "known patterns", "test", own.read)

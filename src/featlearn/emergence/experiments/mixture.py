@@ -19,9 +19,9 @@ from torch.nn.functional import normalize
 from featlearn.core.heads import choose
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import Streams
-from featlearn.emergence.closed_forms import classical_map, corner_sum
+from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.data import Hypercube, dictionary
-from featlearn.emergence.model import Network, with_one
+from featlearn.emergence.model import Network, medians, with_one
 from featlearn.emergence.train import (
     accuracy,
     batches,
@@ -126,11 +126,9 @@ def measure(job: Job) -> Results:
             values += [(name, quantity, -1, replicate, float(value))
                        for replicate, value in enumerate(each)]  # fmt: skip
     frame = pd.DataFrame(values, columns=["setting", "quantity", "epoch", "replicate", "value"])
-    corners = [(k, corner_sum(k)) for k in range(1, 9)]
     return {
         "values": frame.dropna(ignore_index=True),
         "maps": pd.DataFrame(maps, columns=["setting", "epoch", "kind", "x", "y"]),
-        "corners": pd.DataFrame(corners, columns=["relevant", "value"]),
     }
 
 
@@ -198,4 +196,4 @@ def _beside(
     result = early_gradients(problem.start, problem.x["train"], problem.y["train"], order,
                             config["rate"], logistic_gradient)  # fmt: skip
     for name, cosine in stretch_cosines(result).items():
-        yield name, cosine.median(1)[0]
+        yield name, medians(cosine)

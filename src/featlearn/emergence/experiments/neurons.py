@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
+from featlearn.emergence.model import medians
 from featlearn.emergence.pictures import PARTS, Pictures, head_accuracies, of_job
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _measured(
             unit = functional.normalize(w.double(), dim=-1)
             along = (unit @ star.double()[..., None]).squeeze(-1)
             yield scale, "directions", step, directions(unit)
-            yield scale, "along_star", step, along.abs().median(1)[0]
+            yield scale, "along_star", step, medians(along.abs())
             points = torch.cat([star[0].double()[None], -star[0].double()[None], unit[0]])
             places = classical_map(points @ points.T).tolist()
             outer = [0.0, 0.0, *a[0, :, 0].tolist()]

@@ -76,7 +76,7 @@ def _heads(scores: Tensor, moment: str) -> pd.DataFrame:
         "replicate": torch.arange(replicates).repeat_interleave(heads).numpy(),
         "head": list(range(heads)) * replicates,
         **{name: getattr(seen, name).flatten().numpy()
-           for name in ("key", "query", "peak", "pair", "size")},
+           for name in ("key", "query", "peak", "pair")},
     })  # fmt: skip
 
 

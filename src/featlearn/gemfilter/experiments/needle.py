@@ -97,7 +97,7 @@ def _scores(
 def _layers(
     answers: Answers, asked: Asked, stand: Stand, methods: Mapping[str, Method]
 ) -> list[dict[str, Any]]:
-    (start, end), n = asked.span, asked.tokens.shape[1]
+    start, n = asked.span[0], asked.tokens.shape[1]
     rows = []
     for arm in ("gemfilter", "safe"):
         for layer in range(stand.network.layers):
@@ -106,9 +106,7 @@ def _layers(
             columns = {
                 # as the figure defines it, with the absolute value that the code takes
                 "distance": (kept - start).abs().amin(1),
-                "coverage": ((kept >= start) & (kept < end)).sum(1) / (end - start),
                 "last": (kept == n - 1).any(1),
-                "bos": (kept == 0).any(1),
                 "exact": asked.score(found.tokens)[1],
             }
             rows += [{"arm": arm, "layer": layer, **row} for row in _by_replicate(stand, columns)]

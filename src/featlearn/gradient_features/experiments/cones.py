@@ -76,7 +76,6 @@ def neurons(
     noise = sampling_noise(head, inputs, result)
     cosine = alignment(law, result)
     columns = {
-        "positive": head.b > 0,
         "start": alignment(law, head.w),
         "sampled": alignment(law, sampled),
         "population": cosine,
@@ -114,7 +113,6 @@ def sure(
                 "probability": sure_event(law, ratio).probability,
                 "sure_hit": (off < gamma).double().mean().item(),
                 "partner_hit": (partner > 1 - gamma).double().mean().item(),
-                "sure_off": off.median().item(),
                 "sure_size": (size / law.size).median().item(),
             }
 

@@ -101,7 +101,6 @@ def smooth(settings: Mapping[str, Any], streams: Streams) -> Iterator[dict[str, 
             promised = {
                 "bound": loss.mean(best, inputs) + pull * apart,
                 "rademacher": best.a.norm(dim=-1) * complexity,
-                "smoothness": bent,
             }
             for rule, fitted in rules.items():
                 now = network._replace(a=fitted.after(steps))

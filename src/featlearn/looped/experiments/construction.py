@@ -1,7 +1,7 @@
 """The construction of Lemma 8.13: loops against gradient descent, errors, condition numbers.
 
 ``curves`` along the loops of Figure 8.1; ``prompts``, a row for each of many more; ``ablations`` of
-mask and weights; ``rates``, other steps than 1 / L; ``kappas`` and ``dimensions``; ``blind``, steps
+mask and weights; ``kappas`` and ``dimensions``; ``blind``, steps
 that read no prompt; ``shortcut``, the task in one loop.
 """
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from featlearn.core.seeds import Streams, derive_seed
-from featlearn.looped.closed_forms import contraction, log_error
+from featlearn.looped.closed_forms import log_error
 from featlearn.looped.data import DTYPE, Prompts, condition_numbers, draw, spectrum
 from featlearn.looped.limits import edge_limit, expected_kappa
 from featlearn.looped.model import ablations, construction, descent, loops, output
@@ -50,7 +50,6 @@ def measure(job: Job) -> Results:
     frames = {
         **rows,
         "ablations": ablated(drawn, config["ablations"]["loops"]),
-        "rates": rates(drawn, config["rates"]),
         "kappas": kappas(config, job.seed),
         "dimensions": dimensions(config["proportional"], job.seed),
         "shortcut": shortcut(config, job.seed),
@@ -182,31 +181,8 @@ def ablated(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
         yield from _rows(columns, arm=arm)
 
 
-def rates(prompts: Prompts, config: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Change of ln |theta - theta*|^2 a step of eta L, later half; a NaN ``ratio`` is the step 2 /
-    (L + mu).
-    """
-    of, count = spectrum(prompts), config["loops"]
-    half = count // 2
-    best = 2 * of.smoothness / (of.smoothness + of.convexity)
-    for ratio in (*config["ratios"], float("nan")):
-        relative = best if np.isnan(ratio) else torch.full_like(best, ratio)
-        step = relative / of.smoothness
-        errors = [
-            _squared(theta, prompts).clamp(min=LEAST).log()
-            for theta in descent(prompts, _steps(step, count))
-        ]
-        columns = {
-            "value": (errors[-1] - errors[half - 1]) / (count - half),
-            "best": best,
-            "predicted": 2 * contraction(of, step).log(),
-        }
-        yield from _rows(columns, ratio=ratio)
-
-
 def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    """Condition numbers of Gaussian prompts: of a replicate mean, median, and scatter of a mean of
-    ten; ``root`` of X, whose condition number is the square root."""
+    """Condition numbers of Gaussian prompts: of a replicate mean, and scatter of a mean of ten."""
     own = config["kappas"]
     for examples in config["examples"]:
         streams = _streams(seed, f"kappas-{examples}", own["replicates"])
@@ -215,11 +191,9 @@ def kappas(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:
         means = found.unfold(1, TRIALS, TRIALS).mean(-1)
         columns = {
             "mean": found.mean(1),
-            "median": found.quantile(0.5, dim=1),
             "deviation": found.std(1) / TRIALS**0.5,
             "low": means.quantile(0.01, dim=1),
             "high": means.quantile(0.99, dim=1),
-            "root_mean": found.sqrt().mean(1),
         }
         yield from _rows(columns, examples=examples)
 
@@ -259,10 +233,8 @@ def blind(prompts: Prompts, count: int) -> Iterator[dict[str, Any]]:
     }
     for arm, step in steps.items():
         found = log_error(of, step, times) / 2
-        above, diverges = step > 1 / of.smoothness, step > 2 / of.smoothness
         for loop in range(count + 1):
-            columns = {"value": found[:, loop], "above": above, "diverges": diverges}
-            yield from _rows(columns, examples=examples, arm=arm, loop=loop)
+            yield from _rows({"value": found[:, loop]}, examples=examples, arm=arm, loop=loop)
 
 
 def shortcut(config: Mapping[str, Any], seed: int) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,6 @@ def measure(job: Job) -> Results:
     config = job.config
     scores: list[dict[str, Any]] = []
     weights: list[dict[str, Any]] = []
-    fits: list[dict[str, Any]] = []
     for examples in config["examples"]:
         name = f"through-loops-{examples}"
         streams = Streams(job.seed, "looped", name, range(config["replicates"]))
@@ -58,23 +57,15 @@ def measure(job: Job) -> Results:
             # as many residuals for both losses: d a prompt, or one
             used = count["train"] // (config["dimension"] if arm.loss == "parameter" else 1)
             training = Seen(*(part[:, :used] for part in seen["train"]))
-            own = fit(arm, start, training, config["iterations"], progress)
-            own = chosen(own, arm, seen["validation"])
-            found[name] = errors(own.model(seen["test"].gram), seen["test"].theta)
-            weights += _weights(name, own.model, examples)
-            fits += [
-                {"examples": examples, "arm": name, "replicate": replicate, "value": value,
-                 "before": before}
-                for replicate, (value, before) in enumerate(
-                    zip(own.loss.tolist(), own.before.tolist(), strict=True)
-                )
-            ]  # fmt: skip
+            fitted = fit(arm, start, training, config["iterations"], progress)
+            own = chosen(fitted, arm, seen["validation"])
+            found[name] = errors(own(seen["test"].gram), seen["test"].theta)
+            weights += _weights(name, own, examples)
         for (method, by_loss), loss in product(found.items(), LOSSES):
             for replicate, value in zip(streams.replicates, by_loss[loss].tolist(), strict=True):
                 scores.append({"examples": examples, "method": method, "loss": loss,
                                "replicate": replicate, "value": value})  # fmt: skip
-    frames = {"errors": scores, "weights": weights, "fits": fits}
-    return {name: pd.DataFrame(rows) for name, rows in frames.items()}
+    return {"errors": pd.DataFrame(scores), "weights": pd.DataFrame(weights)}
 
 
 def solvers(sets: Mapping[str, Prompts], law: Spectrum, count: int) -> dict[str, dict[str, Tensor]]:

@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, SHARE, THEOREM, first_of, needs
 from featlearn.core.frames import pick
-from featlearn.core.publish import Table, table
-from featlearn.core.stats import per_replicate, readable, summary
+from featlearn.core.stats import per_replicate
 from featlearn.mrp.labels import SINGLE, Models, of_clean_data
 
 #: What a replicate without a winner counts: above the band of the noise.
@@ -30,26 +28,6 @@ MUST_CAPTURE = (
     "That the kernels must have captured was added on 2026-11-23: kernels that do not train met the "
     "upper bounds. The numbers were known."
 )
-
-
-@table()
-def fixed_teacher(students: pd.DataFrame) -> Table:
-    """Students of a fixed teacher
-
-    *What to see:* nothing runs away, but not every feature is inherited. Students capture {{ value("fixed-teacher",
-    "mean", model="student", quantity="captured") | percent }} of the features.
-
-    The teacher is the MAE encoder of the clean data, times the teacher factor; each random student kernel must match
-    the teacher kernel of its index.
-
-    ---
-
-    The paper discusses BEiT as such, without an experiment. A student kernel on the wrong side of its teacher's
-    feature gets no gradient: of features with a positive start {{ value("fixed-teacher", "mean", model="student",
-    quantity="inherited_if_positive") | percent }} are inherited.
-    """
-    means = summary(students, ["model", "quantity"])
-    return Table(means, readable(means, "value"))
 
 
 class Clean(Models):
@@ -107,7 +85,7 @@ class Noise(Claims):
 
     def aligned(self, frame, training):
         """Largest alignment of winners with their noise, in units of the claim."""
-        rows = pick(self.frames[frame], when="after", samples="training", patches="own")
+        rows = pick(self.frames[frame], patches="own")
         rows = rows.sort_values("replicate")
         pairs, sigma_0 = rows["pairs"].to_numpy(), self.config[training]["network"]["sigma_0"]
         # about the largest of so many standard Gaussian values

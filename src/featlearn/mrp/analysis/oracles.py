@@ -1,7 +1,7 @@
 """The printed gradient of the MAE loss against the gradient; sampled masks; the lottery sets.
 
-The other closed forms are unit tests: sums over all masks and automatic differentiation agree with
-them to rounding.
+The closed forms are unit tests: sums over all masks and automatic differentiation agree with them to
+rounding.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from featlearn.core.publish import Table, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 from featlearn.mrp.labels import by_replicate
 
-#: Constant C_M of the sets.
-NARROW = 0.25
 #: Classes that the band was derived for.
 LEAST_CLASSES = 200
 #: Column heads for readers.
@@ -53,8 +51,8 @@ def printed_gradient(instances: pd.DataFrame, gradients: pd.DataFrame) -> Table:
 
     *What to see:* the vector of Fact 2.2 is the gradient only for one kernel and patches along it.
 
-    Relative error and cosine. While kernels are small both agree to leading order, so a training with either captures
-    the same features at about the same time; they part from the first captures on.
+    Relative error and cosine. While kernels are small both agree to leading order; they part from the first captures
+    on.
     """
     found = printed_gradient_table(instances, gradients)
     notes = (
@@ -100,7 +98,7 @@ class SampledMasks(Claims):
 
 
 def _few_classes(config: Mapping[str, Any]) -> str | None:
-    classes = max(size["classes"] for size in config["initialisation"]["sizes"])
+    classes = config["initialisation"]["classes"]
     if classes >= LEAST_CLASSES:
         return None
     return f"{classes} classes; the band was derived for at least {LEAST_CLASSES}."
@@ -119,6 +117,4 @@ class Initialisation(Claims):
 
         The premise under which a kernel of $\mathcal{M}_{i,l}$ captures no other feature.
         """
-        rows = pick(self.lottery, quantity="shared_kernels", constant=NARROW)
-        rows = rows[rows["classes"] == rows["classes"].max()]
-        return by_replicate(rows[rows["kernels_per_class"] == rows["kernels_per_class"].min()])
+        return by_replicate(self.lottery, "shared_kernels")

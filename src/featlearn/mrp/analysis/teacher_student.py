@@ -141,8 +141,6 @@ class TeacherStudent(Models):
         teacher_student__data__classes=10,
         teacher_student__replicates=10,
         teacher_student__pretraining__max_steps=600,
-        teacher_student__supervised__steps=100,
-        teacher_student__finetuning__steps=60,
     )
 
     @claim("Theorem 1(b), (c), part 1 (teacher-student); Claim E.4(b)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,11 @@ from featlearn.mrp.closed_forms import (
     captured_slope,
     growth_power,
     hitting_time,
-    mae_fixed_point,
     mae_growth,
     teacher_student_growth,
 )
 from featlearn.mrp.data import Problem
-from featlearn.mrp.gradients import mae_descent, teacher_factor, teacher_student_descent
+from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
 from featlearn.mrp.model import Activation, correlations
 from featlearn.mrp.train import Trace, pretrain
 
@@ -38,8 +36,6 @@ CASES: dict[str, Framework] = {
     "teacher_student": "teacher_student",
     "teacher_student_alone": "teacher_student",
 }
-#: Rows of a curve, about: it is thinned to even spacing in the logarithm of the step.
-CURVE_ROWS = 150
 #: Schedules of the teacher factor that are compared: the two that the paper gives, and none.
 SCHEDULES = ("constant", "main", "appendix")
 #: Steps at which the capture is put, to see whether what is left of the gradient fades with them.
@@ -54,16 +50,11 @@ def growth(job: Job) -> Results:
 
     ``hits``: a row a feature; ``nearest`` is the closed form for the kernel that starts nearest,
     ``predicted`` the same with one feature a kernel (MAE), ``ended`` the last step of the run.
-    ``curves``: ``Lambda`` of every feature over time, in the first replicate.
     """
-    hits, curves = zip(*(grow(job, case) for case in CASES), strict=True)
-    return {
-        "hits": pd.concat(hits, ignore_index=True),
-        "curves": pd.concat(curves, ignore_index=True),
-    }
+    return {"hits": pd.concat([grow(job, case) for case in CASES], ignore_index=True)}
 
 
-def grow(job: Job, case: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def grow(job: Job, case: str) -> pd.DataFrame:
     """Train until every feature reached the target; compare each time with the closed form.
 
     All ``sigma_0`` train in one batch: the same data and the same draw of kernels, scaled.
@@ -100,27 +91,13 @@ def grow(job: Job, case: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     axes = {"case": [case], "sigma_0": config["sigma_0"], "replicate": range(problem.replicates),
             "feature": range(spec.features)}  # fmt: skip
     columns = {
-        "initial": start.amax(1).clamp_min(0),
-        "growth": constant,
         "nearest": law(exclusive=False),
         "predicted": law(exclusive=framework == "mae"),
         "measured": crossing_steps(done.trace, target),
         "ended": done.stopped.cpu().double().unsqueeze(1).expand(-1, spec.features),
     }
     shape = [len(axis) for axis in axes.values()]
-    hits = tidy(axes, **{name: value.reshape(shape) for name, value in columns.items()})
-    strength = done.trace["strength"].flatten(2)
-    curves = []
-    for place, sigma in enumerate(config["sigma_0"]):
-        run = place * problem.replicates
-        last = int(done.stopped[run])
-        spaced = torch.logspace(0, math.log10(max(1, last)), CURVE_ROWS).long().clamp_max(last)
-        recorded = sorted({0, *spaced.tolist()})
-        axes = {"case": [case], "sigma_0": [sigma], "step": recorded,
-                "feature": range(spec.features)}  # fmt: skip
-        curves.append(tidy(axes, strength=strength[recorded, run]))
-    names = ["case", "sigma_0", "feature", "step", "strength"]
-    return hits, pd.concat(curves, ignore_index=True)[names]
+    return tidy(axes, **{name: value.reshape(shape) for name, value in columns.items()})
 
 
 def predicted_hits(
@@ -180,31 +157,20 @@ def crossing_steps(trace: Trace, target: float) -> Tensor:
 
 
 def one_kernel(job: Job) -> Results:
-    """Follow a single kernel along a single feature after its capture, in both frameworks.
+    """Follow a single kernel along a single feature after its capture.
 
     Without noise: the library's own gradients in float64, so that they can be set against the
     closed forms. One replicate is one random instance; the strengths of its samples differ.
     """
     config, replicates = job.config, range(job.config["replicates"])
     streams = Streams(job.seed, "mrp", "growth-one-kernel", replicates)
-    varrho, theta, after = (
-        config["network"]["varrho"],
-        config["theta"],
-        dict(config["after_capture"]),
-    )
+    theta, after = config["theta"], dict(config["after_capture"])
     low, high = config["data"]["main_strength"]
     z = strengths(after.pop("samples"), low, high, streams("strengths"))
-    activation = Activation(config["teacher_student"]["q"], varrho)
-    many = strengths(2, 0.0, 1.0, streams("fixed-points"))
-    instance = 0.8 + 0.7 * many[:, 0], 0.1 + 0.9 * many[:, 1]
-    rest = dict(config["fixed_points"])
-    # activations that are linear at the start, where the formula belongs
-    linear = [Activation(config["mae"]["q"], small) for small in rest.pop("varrho")]
-    points = [fixed_points(*instance, each, **rest) for each in linear]
+    activation = Activation(config["teacher_student"]["q"], config["network"]["varrho"])
     return {
         "after_capture": after_capture(z, theta, activation, **after),
         "residual_slopes": residual_slopes(z, theta, activation, CAPTURE_STEPS),
-        "fixed_points": pd.concat(points, ignore_index=True),
     }
 
 
@@ -286,18 +252,3 @@ def residual_slopes(
             frames.append(tidy({"schedule": [schedule], "replicate": range(len(z))},
                                capture_step=step, slope=gradient, offset_slope=offset))  # fmt: skip
     return pd.concat(frames, ignore_index=True)
-
-
-def fixed_points(
-    z: Tensor, theta: Tensor, activation: Activation, *, learning_rate: float, steps: int
-) -> pd.DataFrame:
-    """Where MAE training of one kernel on patches of one strength ends, against the formula.
-
-    ``z``, ``theta`` (R,): one instance a replicate.
-    """
-    x, w = z.view(-1, 1, 1, 1), torch.full((len(z), 1, 1), 0.8, dtype=torch.float64)
-    for _ in range(steps):
-        w = w + learning_rate * mae_descent(x, w, theta, activation)
-    axes = {"varrho": [activation.varrho], "replicate": range(len(z))}
-    formula = mae_fixed_point(theta, z, activation)
-    return tidy(axes, theta=theta, strength=z, measured=w.flatten(), formula=formula)

@@ -6,8 +6,8 @@ along ``v'`` is that of ``v'`` itself plus ``Phi`` from the patches of ``v``: th
 which Claim E.4(b) leaves out. Once two features that occur together sit in one kernel, each feeds
 the other.
 
-All schedules of the teacher factor start from the same kernels. For one of them the kernel that
-ends largest is followed alone, with its pushes taken apart (kernels do not interact).
+The kernel that ends largest is followed alone, with its pushes taken apart (kernels do not
+interact).
 """
 
 from __future__ import annotations
@@ -20,80 +20,63 @@ import torch
 from torch import Tensor
 
 from featlearn.mrp.data import Problem, Samples
-from featlearn.mrp.experiments.teacher_student import counts_over_time, watch
 from featlearn.mrp.gradients import teacher_factor, teacher_student_descent
-from featlearn.mrp.kernels import impure_share
+from featlearn.mrp.kernels import Capture, impure_share
 from featlearn.mrp.measure import joined, rows
 from featlearn.mrp.model import Activation, correlations, smoothed_relu, smoothed_relu_slope
-from featlearn.mrp.train import OVERFLOW, Pretrained, Trace, pretrain
+from featlearn.mrp.train import OVERFLOW, Observe, Pretrained, Trace, pretrain
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
+#: The teacher factor of the main text.
+SCHEDULE = "main"
 #: The rate of a runaway is measured while the kernel's size is between these.
 RATE_WINDOW = (20.0, 600.0)
 
 
 def runaway(job: Job) -> Results:
-    """Train beyond capture under every schedule of the teacher factor.
+    """Train beyond capture, until a kernel overflows or the steps are used up.
 
     ``pair``: the first two features that a kernel captures, and what pushes it.
     """
     problem = Problem("runaway", job.config, job.seed, job.device)
     options = dict(job.config["pretraining"])
-    schedules, followed = options.pop("schedules"), options.pop("followed")
     options["patches_per_feature"] = problem.spec.patches_per_feature
-    sigma_0 = job.config["network"]["sigma_0"]
-    histories, outcome, pair = [], [], pd.DataFrame()
-    for schedule in schedules:
-        # until a kernel overflows or the steps are used up
-        done = pretrain(
-            problem.train.x, problem.features, problem.kernels(), problem.activation, **options,
-            schedule=schedule, may_diverge=True, hit_factor=float("inf"),
-            observe=watch(problem.activation.varrho),
-        )  # fmt: skip
-        histories.append(up_to_the_end(done, schedule))
-        outcome += [rows(each, model=schedule) for each in outcomes(done, sigma_0) if each]
-        if schedule == followed:
-            pair, rates = follow_largest(problem, done, schedule, options)
-            outcome.append(rates)
-    return {"history": joined(*histories), "outcome": joined(*outcome), "pair": pair}
+    done = pretrain(
+        problem.train.x, problem.features, problem.kernels(), problem.activation, **options,
+        schedule=SCHEDULE, may_diverge=True, hit_factor=float("inf"),
+        observe=watch(problem.activation.varrho),
+    )  # fmt: skip
+    pair, rates = follow_largest(problem, done, options)
+    outcome = outcomes(done, job.config["network"]["sigma_0"])
+    return {"outcome": joined(rows(outcome, model=SCHEDULE), rates), "pair": pair}
 
 
-def up_to_the_end(done: Pretrained, schedule: str) -> pd.DataFrame:
-    """What kernels hold over time, up to each replicate's own end."""
-    weakest = done.trace["strength"].flatten(2).amin(-1).flatten().numpy()
-    frame = counts_over_time(done.trace).assign(weakest=weakest, schedule=schedule)
-    ends = dict(enumerate(done.stopped.tolist()))
-    return frame[frame["step"] <= frame["replicate"].map(ends)].reset_index(drop=True)
+def watch(varrho: float) -> Observe:
+    """What pre-training writes down beside ``Lambda``: ``off_diagonal`` (R, k, L), and counts."""
+
+    def observe(w: Tensor, features: Tensor) -> dict[str, Tensor]:
+        held = Capture(correlations(w, features), varrho)
+        counts = held.counts()
+        return {"off_diagonal": held.second_best(),
+                "impure_share": impure_share(counts["impure"], counts["winners"])}  # fmt: skip
+
+    return observe
 
 
-def outcomes(done: Pretrained, sigma_0: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """How it ended; and the kernels at the captures, if all features were captured."""
+def outcomes(done: Pretrained, sigma_0: float) -> dict[str, Tensor]:
+    """How it ended; and the kernels at the last capture, if all features were captured."""
     trace, hit = done.trace, done.hit.flatten(1)
-    strength = trace["strength"].flatten(2)
-    ended = {
-        "captured": (hit >= 0).double().mean(1),
-        "finite": 1 - done.diverged.double(),
-        "stopped": done.stopped,
-        "growth_of_features": (strength[-1] / strength[0]).mean(1),
-    }
+    ended = {"finite": 1 - done.diverged.double()}
     if (hit < 0).any():
-        return ended, {}
-    first, last = hit.amin(1), hit.amax(1)
+        return ended
     off = trace["off_diagonal"].flatten(2).amax(-1) / sigma_0
-    counts = {
-        name: at_step(trace[name], trace.steps, last)
-        for name in ("winners", "impure", "sibling", "cross", "largest")
-    }
-    return ended, {
-        "first_capture": first,
-        "last_capture": last,
-        "off_diagonal_at_first_capture": at_step(off, trace.steps, first),
-        "off_diagonal_at_last_capture": at_step(off, trace.steps, last),
-        "impure_share_at_last_capture": impure_share(counts["impure"], counts["winners"]),
-        **{f"{name}_at_last_capture": value for name, value in counts.items()},
+    at_last = {"off_diagonal": off, "impure_share": trace["impure_share"]}
+    return ended | {
+        f"{name}_at_last_capture": at_step(value, trace.steps, hit.amax(1))
+        for name, value in at_last.items()
     }
 
 
@@ -104,14 +87,12 @@ def at_step(recorded: Tensor, steps: list[int], chosen: Tensor) -> Tensor:
 
 
 def follow_largest(
-    problem: Problem, done: Pretrained, schedule: str, options: Mapping[str, Any]
+    problem: Problem, done: Pretrained, options: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Follow the kernel that ends largest, its first two features, and the pushes on them.
 
     Returns DataFrame, DataFrame: ``pair.parquet`` (a row a replicate, step and feature) and rows of
-    the outcome: whether the cross push exceeded the own one when the first feature was captured,
-    the ratio, the number of features held at the end, and the rate of growth, measured and by the
-    closed form.
+    the outcome: the rate of growth, measured and by the closed form.
     """
     varrho, views = problem.activation.varrho, problem.spec.features_per_class
     largest = correlations(done.w, problem.features).flatten(2).amax(-1).argmax(1)
@@ -120,7 +101,7 @@ def follow_largest(
         options[name] for name in ("patches_per_feature", "theta", "learning_rate")
     )
     trace = follow(
-        problem.train, problem.features, start, problem.activation, theta=theta, schedule=schedule,
+        problem.train, problem.features, start, problem.activation, theta=theta, schedule=SCHEDULE,
         patches_per_feature=room, learning_rate=rate, steps=int(done.stopped.max()),
     )  # fmt: skip
     a, own, cross = (trace[name][:, :, 0] for name in ("correlation", "own", "cross"))
@@ -131,7 +112,6 @@ def follow_largest(
         reached = (a[:, r] >= varrho).int()
         when = torch.where(reached.any(0), reached.argmax(0), len(a))
         pair = when.argsort(stable=True)[:2].tolist()
-        capture = int(when[pair[0]])
         for place, feature in zip(("first", "second"), pair, strict=True):
             values = {"correlation": a, "own": own, "cross": cross}
             line = {
@@ -143,19 +123,12 @@ def follow_largest(
                 **{name: value[: end + 1, r, feature].numpy() for name, value in values.items()},
             }
             frames.append(pd.DataFrame(line))
-        ratio = float(cross[capture, r, pair[1]] / own[capture, r, pair[1]])
-        last = min(end, len(a) - 1)
         begin, stop = (int((size[:, r] < bound).sum()) for bound in RATE_WINDOW)
-        quantities = {
-            "cross_over_own": ratio,
-            "cross_exceeds_own": float(ratio > 1),
-            "features_held": float((a[last, r] >= varrho).sum()),
-        }
         if begin < stop < len(a):
             growth = float(torch.log(size[stop, r] / size[begin, r]))
-            quantities["rate_measured"] = growth / (stop - begin) / rate
-            quantities["rate_formula"] = float(closed_form[begin:stop, r].mean())
-        measured += [(schedule, r, name, value) for name, value in quantities.items()]
+            formula = float(closed_form[begin:stop, r].mean())
+            measured += [(SCHEDULE, r, "rate_measured", growth / (stop - begin) / rate),
+                         (SCHEDULE, r, "rate_formula", formula)]  # fmt: skip
     columns = ["model", "replicate", "quantity", "value"]
     return joined(*frames), pd.DataFrame(measured, columns=columns)
 

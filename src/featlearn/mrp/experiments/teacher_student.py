@@ -5,123 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-import torch
 from torch import Tensor
 
-from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
 from featlearn.mrp import train
 from featlearn.mrp.data import Problem
 from featlearn.mrp.experiments.clean import noise_frame
-from featlearn.mrp.kernels import Capture, capture, lottery_sets, memberships, winner_in_set
-from featlearn.mrp.measure import head, history, joined, majority, network, raw, rows
-from featlearn.mrp.model import capture_strength, correlations
+from featlearn.mrp.kernels import capture
+from featlearn.mrp.measure import head, joined, network, rows
+from featlearn.mrp.model import capture_strength
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
 
-def watch(varrho: float) -> train.Observe:
-    """What pre-training writes down beside ``Lambda``: counts, and ``off_diagonal`` (R, k, L)."""
-
-    def observe(w: Tensor, features: Tensor) -> dict[str, Tensor]:
-        held = Capture(correlations(w, features), varrho)
-        return {"off_diagonal": held.second_best(), **held.counts()}
-
-    return observe
-
-
-def counts_over_time(trace: train.Trace) -> pd.DataFrame:
-    """The counts of a run with :func:`watch`."""
-    names = ("winners", "impure", "sibling", "cross", "largest")
-    return history(trace.steps, {name: trace[name] for name in names})
-
-
 def pretrain(job: Job) -> Results:
-    """Pre-train until every feature is captured; all replicates at once.
-
-    ``off_diagonal`` of ``growth`` is the largest |correlation| of the feature with a kernel whose
-    strongest feature is another one.
-    """
+    """Pre-train until every feature is captured, and measure what the kernels hold then."""
     problem = Problem("teacher-student", job.config, job.seed, job.device)
     options = job.config["pretraining"]
-    done = train.pretrain(
+    w = train.pretrain(
         problem.train.x, problem.features, problem.kernels(), problem.activation, **options,
         patches_per_feature=problem.spec.patches_per_feature,
-        observe=watch(problem.activation.varrho),
         report=Progress(job.rule, options["max_steps"]).report,
-    )  # fmt: skip
-    names = ("strength", "off_diagonal")
+    ).w  # fmt: skip
+    held = capture(w, problem.features, problem.activation)
     return {
-        "weights": {"w": done.w, "hit": done.hit, "stopped": done.stopped},
-        "growth": history(
-            done.trace.steps, {name: done.trace[name] for name in names}, ("class", "view")
-        ),
-        "purity": counts_over_time(done.trace),
+        "evaluation": rows(held.purity(), model="pretrained"),
+        "noise": noise_frame(problem, w),
     }
-
-
-def evaluate(job: Job) -> Results:
-    """Train heads on the captured kernels, on random and on supervised ones; fine-tune.
-
-    ``matrix`` has the correlations of one replicate's kernels that hold something at the end.
-    """
-    config = job.config["teacher_student"]
-    problem = Problem("teacher-student", config, job.seed, job.device)
-    features, activation = problem.features, problem.activation
-    initial, pretrained = problem.kernels(), job.tensors("pretrained")
-    supervised = train.supervise(problem, initial, **config["supervised"])
-    finetuned = train.finetune(problem, pretrained["w"], **config["finetuning"]).w
-    frames = [
-        rows(majority(problem), model="majority"),
-        rows(head(problem, raw), model="raw_linear"),
-        rows(network(problem, supervised.w, supervised.u), model="supervised"),
-        rows(head(problem, initial), model="random"),
-        rows(head(problem, supervised.w), model="supervised_head"),
-        rows(head(problem, pretrained["w"]), model="pretrained"),
-        rows(head(problem, finetuned), model="finetuned"),
-    ]
-    blocks = capture(supervised.w, features, activation, by_class=True)
-    frames.append(rows(blocks.purity(), model="supervised"))
-    kernels = {"finetuned": finetuned, "initial": initial, "pretrained": pretrained["w"]}
-    held = {name: capture(w, features, activation) for name, w in kernels.items()}
-    frames += [rows(one.purity(), model=name) for name, one in held.items()]
-    for name, constant in {"narrow": 0.25, "wide": 1.0}.items():
-        sets = lottery_sets(held["initial"].correlation, constant)
-        inside = winner_in_set(held["pretrained"].correlation, sets)
-        quantities = {
-            f"winner_in_set_{name}": inside.flatten(1).double().mean(-1),
-            f"shared_kernels_{name}": (memberships(sets) > 1).sum(-1),
-        }
-        frames.append(rows(quantities, model="pretrained"))
-    first_hit = pretrained["hit"].flatten(1).amin(1)
-    steps = {"steps": pretrained["stopped"], "first_hit": first_hit}
-    frames.append(rows(steps, model="pretrained"))
-
-    mae = Problem("clean", job.config["clean"], job.seed, job.device)
-    pairs = {
-        "ts": (problem, initial, pretrained["w"]),
-        "mae": (mae, mae.kernels(), job.tensors("reference")["w"]),
-    }
-    matrix = [kernel_matrix(name, *trained) for name, trained in pairs.items()]
-    return {
-        "evaluation": joined(*frames),
-        "noise": noise_frame(problem, pretrained["w"]),
-        "matrix": joined(*matrix),
-    }
-
-
-def kernel_matrix(framework: str, problem: Problem, before: Tensor, after: Tensor) -> pd.DataFrame:
-    """Kernel-by-feature matrix of the first replicate, before and after: winners of the end."""
-    first, last = (
-        correlations(w[:1], problem.features[:1])[0].flatten(1).cpu() for w in (before, after)
-    )
-    winners = torch.nonzero(last.amax(1) >= problem.activation.varrho).flatten()
-    axes = {"framework": [framework], "when": ["before", "after"], "kernel": winners.tolist(),
-            "feature": range(first.shape[1])}  # fmt: skip
-    return tidy(axes, correlation=torch.stack([first[winners], last[winners]])[None])
 
 
 # --------------------------------------------------------------------------- equal starts

@@ -149,11 +149,12 @@ class Phases:
         return torch.stack([result[name] for name in EVENTS], 1)
 
     def frame(self, done: Trajectory) -> pd.DataFrame:
-        """Times, states at them, extremes along the way and the end, of every start.
+        """Times, states at them, the largest of the head's other entry and the end, of every start.
 
         Columns dimension, replicate, quantity, value.
         """
-        parts = {**self._times(done), **self._at_hits(done), **self._along(done), **self._end(done)}
+        largest = {"largest_e12": done.states.e[..., 0, 1].abs().amax(1)}
+        parts = {**self._times(done), **self._at_hits(done), **largest, **self._end(done)}
         values = torch.stack([*parts.values()]).view(len(parts), -1, self.replicates)
         axes: dict[str, Any] = {"quantity": [*parts], "dimension": self.dimensions}
         frame = tidy(axes | {"replicate": range(self.replicates)}, value=values)
@@ -167,39 +168,19 @@ class Phases:
             "phase_1": hit["t1"],
             "phase_2": hit["t2"] - hit["t1"],
             "phase_3": hit["t3"] - hit["t2"],
-            "phase_3_variance": hit["t3_variance"] - hit["t2"],
-            "phase_3_rest": hit["t3"] - hit["t3_variance"],
             "phase_end": hit["t4"] - hit["t3"],
         }
 
     def _at_hits(self, done: Trajectory) -> dict[str, Tensor]:
         """What the lemmas say of the state at the end of their phase."""
-        result: dict[str, Tensor] = {}
-        for name in ("t1", "t2", "t3_variance", "t3"):
-            place = EVENTS.index(name)
-            state = done.at_hits[:, place]
-            size = (state.b / self.start.b).abs()
-            result |= {
-                f"{what}_{name}": value for what, value in self.race(state, self.law).items()
-            }
-            result |= {
-                f"b12_ratio_{name}": size[:, 0, 1],
-                f"b21_ratio_{name}": size[:, 1, 0],
-                f"b22_ratio_{name}": size[:, 1, 1],
-                f"b11_{name}": state.b[:, 0, 0].abs(),
-                f"r1_{name}": state.residual[:, 0],
-                f"r2_{name}": state.residual[:, 1],
-                f"norm1_{name}": state.square_norm[:, 0].sqrt(),
-                f"e12_{name}": state.e[:, 0, 1].abs(),
-                f"e21_{name}": state.e[:, 1, 0].abs(),
-                f"e21_of_bound_{name}": state.e[:, 1, 0].abs() / self.bound,
-                f"e21_sign_{name}": (state.e[:, 1, 0] * state.b[:, 0, 0] * state.b[:, 1, 0]).sign(),
-                f"cosine_{name}": (state.g[:, 0, 1] / state.residual.prod(-1).sqrt()).abs(),
-                f"substitution_{name}": (
-                    state.e[:, 1, 0] * (state.b[:, 0, 0] / state.b[:, 1, 0]) ** 3
-                ).abs(),
-            }
-        return result
+        at = {name: done.at_hits[:, place] for place, name in enumerate(EVENTS)}
+        t2 = at["t2"]
+        of_strong = t2.e[:, 1, 0] * (t2.b[:, 0, 0] / t2.b[:, 1, 0]) ** 3
+        return {
+            "substitution_t2": of_strong.abs(),
+            "push_ratio_t3_variance": self.race(at["t3_variance"], self.law)["push_ratio"],
+            "r2_t3": at["t3"].residual[:, 1],
+        }
 
     def race(self, state: State, law: Law) -> dict[str, Tensor]:
         """What decides which feature neuron 2 learns, (...): the weak one's part over the strong's.
@@ -217,69 +198,30 @@ class Phases:
             "push_ratio": (push[..., 1] / push[..., 0]).abs(),
         }
 
-    def _along(self, done: Trajectory) -> dict[str, Tensor]:
-        """Extremes over the grid, and the drift of what is conserved."""
-        held = forms.invariants(done.states, self.kappa.unsqueeze(1))
-        size = done.states.b.abs()
-        until_t3 = self.times <= done.hits[:, EVENTS.index("t3")].unsqueeze(1)
-        after_t2 = self.times >= done.hits[:, EVENTS.index("t2")].unsqueeze(1)
-        phase_3 = until_t3 & after_t2
-        weak, noise = size[..., 1, 1], done.states.residual[..., 1]
-        steps = phase_3[:, 1:] & phase_3[:, :-1]
-        falls = ((weak.diff(dim=1) < 0) & steps).sum(1)
-        rises = ((noise.diff(dim=1) > 0) & steps).sum(1)
-        head = done.states.e.abs()
-        turned = done.states.b.sign() != self.start.b.sign().unsqueeze(1)
-        return {
-            "invariant_drift": (held - held[:, :1]).abs().amax((1, 2)),
-            "largest_e21": head[..., 1, 0].amax(1),
-            "largest_e21_of_bound": head[..., 1, 0].amax(1) / self.bound,
-            "largest_e12": head[..., 0, 1].amax(1),
-            "largest_b11": size[..., 0, 0].amax(1),
-            "sign_changes": turned.sum((1, 2, 3)).double(),
-            "phase_3_not_monotone": (falls + rises).double(),
-        }  # fmt: skip
-
     def _end(self, done: Trajectory) -> dict[str, Tensor]:
         """The state at the horizon."""
         end = done.states[:, -1]
         rest = (end.square_norm - end.b.diagonal(dim1=-2, dim2=-1).square()).clamp_min(0).sqrt()
-        predicted = [
-            forms.late_residual(
-                end.b[:, j, j].abs(), torch.full((len(self.end),), j, device=end.b.device),
-                self.times[:, -1], self.law,
-            )
-            for j in range(2)
-        ]  # fmt: skip
         correlation = feature_correlation(end, self.spec)[:, 0, 1].abs()
         return {
             "end_b11": end.b[:, 0, 0].abs(),
             "end_b22": end.b[:, 1, 1].abs(),
-            "end_b12": end.b[:, 0, 1].abs(),
-            "end_b21": end.b[:, 1, 0].abs(),
             "end_rest": rest.amax(1),
             "end_head": end.e.square().sum((1, 2)).sqrt(),
             "end_gap": loss(end, self.law) - optimum(self.law, 2),
-            "end_correlation": correlation,
             "end_correlation_of_bound": correlation * self.dimension.sqrt(),
-            "end_r1_of_predicted": end.residual[:, 0] / predicted[0],
-            "end_r2_of_predicted": end.residual[:, 1] / predicted[1],
-            "start_loss": loss(self.start, self.law),
         }
 
     def curves(self, done: Trajectory, replicate: int = 0) -> Iterator[pd.DataFrame]:
         """One replicate's trajectory at every dimension: dimension, time, quantity, value."""
         s = done.states
         gap = loss(s, self.law[:, None])
-        held = forms.invariants(s, self.kappa.unsqueeze(1))
         shown = {
             "b11": s.b[..., 0, 0].abs(), "b12": s.b[..., 0, 1].abs(),
             "b21": s.b[..., 1, 0].abs(), "b22": s.b[..., 1, 1].abs(),
             "e12": s.e[..., 0, 1].abs(), "e21": s.e[..., 1, 0].abs(),
             "r1": s.residual[..., 0], "r2": s.residual[..., 1],
             "gap": gap - optimum(self.law, 2).unsqueeze(1),
-            "norm1": s.square_norm[..., 0], "norm2": s.square_norm[..., 1],
-            "invariant1": held[..., 0], "invariant2": held[..., 1],
             **self.race(s, self.law[:, None]),
         }  # fmt: skip
         for number, dimension in enumerate(self.dimensions):

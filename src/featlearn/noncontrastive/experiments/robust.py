@@ -10,12 +10,10 @@ from featlearn.core.files import read_tensors
 from featlearn.core.progress import Progress
 from featlearn.images.activation_maximisation import (
     GREY,
-    chroma_share,
     likeness,
     maximise_channels,
     pixels,
 )
-from featlearn.images.methods.adversarial import Attack, steadiness
 from featlearn.images.methods.siamese import Siamese
 from featlearn.images.train.plan import Plan, Training
 from featlearn.noncontrastive.images.cells import ROBUST_TRAINED, UNTRAINED, WITHOUT
@@ -32,9 +30,6 @@ from featlearn.noncontrastive.images.experiment import (
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
-
-#: Test images that are attacked.
-ATTACKED = 256
 
 
 def train(job: Job) -> Results:
@@ -67,14 +62,12 @@ def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame,
     """Images that maximise channels of the encoder's last layer, how alike they are, and more.
 
     Returns quantities, with columns quantity and value: ``likeness`` (mean absolute cosine of two
-    pictures) and ``distinct`` (how many pictures they make), see :func:`likeness`; ``chroma``, the
-    share of colour; ``live``, the share of channels that can be raised; ``accuracy`` of a linear
-    probe; ``rank``, the effective rank of the projection; ``steadiness``, the cosine of features
-    under the attack of the training; and pictures, with columns kind, channel, row, column, red,
-    green, blue (uint8).
+    pictures) and ``distinct`` (how many pictures they make), see :func:`likeness`; ``live``, the
+    share of channels that can be raised; ``accuracy`` of a linear probe; ``rank``, the effective
+    rank of the projection; and pictures, with columns kind, channel, row, column, red, green, blue
+    (uint8).
     """
-    wanted, encoder = experiment.settings["robust"], network.encoder
-    dials = wanted["visualisation"]
+    encoder, dials = network.encoder, experiment.settings["robust"]["visualisation"]
     seen = maximise_channels(
         encoder,
         encoder.last_layer,
@@ -91,18 +84,12 @@ def look_at(experiment: HeadExperiment, network: Siamese) -> tuple[pd.DataFrame,
     # around grey, a channel without a gradient is left with steps of the pull alone
     live = deviation.flatten(1).norm(dim=1) > 2 * dials["rate"]
     alike, distinct = likeness(deviation[live]) if int(live.sum()) > 1 else (1.0, 1.0)
-    images = experiment.test.images[:ATTACKED]
-    name = (*experiment.name, "attack")
     values = {
         "likeness": alike,
         "distinct": distinct,
-        "chroma": float(chroma_share(deviation[live]).mean()) if live.any() else 0.0,
         "live": float(live.double().mean()),
         "accuracy": accuracy(experiment, network),
         "rank": effective_rank(spectrum(correlations(read_off(experiment, network, PROJECTION)))),
-        "steadiness": steadiness(
-            encoder, images, experiment.plain, Attack(**wanted["attack"]), name
-        ),
     }
     quantities = pd.DataFrame({"quantity": list(values), "value": list(values.values())})
     return quantities, pixels("feature", (seen * 255).round())

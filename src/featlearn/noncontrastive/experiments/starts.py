@@ -17,7 +17,6 @@ from torch import Tensor
 
 from featlearn.core.frames import tidy
 from featlearn.core.seeds import Streams
-from featlearn.noncontrastive import closed_forms as forms
 from featlearn.noncontrastive.data import FEATURES, PatchData
 from featlearn.noncontrastive.flow import trajectory
 from featlearn.noncontrastive.population import Law, State, feature_correlation
@@ -121,13 +120,13 @@ def all_frames(
         for mode in modes:
             ends = follow(group, starts, mode, end=config["end"], rtol=config["rtol"])
             for name, ended in ends.items():
-                yield _frame(name, group[name], mode, starts[name], ended, config["replicates"])
+                yield _frame(name, group[name], mode, ended, config["replicates"])
 
 
 def follow(
     cases: Mapping[str, Case], starts: Mapping[str, State], mode: str, *, end: float, rtol: float
-) -> dict[str, tuple[State, Tensor]]:
-    """The states in which the starts of each case end, and when they got there.
+) -> dict[str, State]:
+    """The states in which the starts of each case end.
 
     All cases run in one batch, so they have the same number of neurons and of starts; ``end`` is in
     units of ``d**2``, and no more than :data:`LATEST`.
@@ -147,7 +146,7 @@ def follow(
         until=settled, rtol=rtol, atol=1e-9,
     )  # fmt: skip
     own = {name: slice(place * count, (place + 1) * count) for place, name in enumerate(cases)}
-    return {name: (done.states[part, 0], done.stopped[part]) for name, part in own.items()}
+    return {name: done.states[part, 0] for name, part in own.items()}
 
 
 def shares(state: State) -> Tensor:
@@ -163,25 +162,17 @@ def settled(state: State, _: Tensor) -> Tensor:
     return (clear & (quiet | (clean < 1e-3))) | (quiet & (clean < 3e-4))
 
 
-def _frame(
-    name: str, case: Case, mode: str, start: State, ended: tuple[State, Tensor], replicates: int
-) -> pd.DataFrame:
-    """One row a start."""
-    state, stopped = ended
-    law = Law.of(case.spec, state.b.device)
+def _frame(name: str, case: Case, mode: str, state: State, replicates: int) -> pd.DataFrame:
+    """One row a start, of its end."""
     taken = shares(state) > DECIDED
     strong, weak = taken.sum(-2).unbind(-1)
     counts = {"strong": strong, "weak": weak, "undecided": case.neurons - strong - weak}
     words = [outcome(*each) for each in torch.stack([*counts.values()], 1).tolist()]
-    score = forms.winner_score(start.b, law)
-    larger = shares(state)[..., 0] > shares(state)[..., 1]
-    ruled = (larger == (score > 0)).all(-1)
     off = ~torch.eye(case.neurons, dtype=torch.bool, device=state.b.device)
     correlation = feature_correlation(state, case.spec).abs()[:, off].mean(1)
     columns: dict[str, Any] = {
-        "outcome": np.array(words), **counts, "as_ruled": ruled, "stopped": stopped,
-        "correlation": correlation, "head": state.e.abs().amax((1, 2)),
-        "score": score.abs().amin(-1),
+        "outcome": np.array(words), **counts, "correlation": correlation,
+        "head": state.e.abs().amax((1, 2)),
     }  # fmt: skip
     axes: dict[str, Any] = {"case": [name], "mode": [mode], "replicate": range(replicates)}
     axes["start"] = range(len(words) // replicates)

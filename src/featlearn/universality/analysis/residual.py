@@ -13,9 +13,8 @@ import pandas as pd
 
 from featlearn.core.claim_methods import claim
 from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, THEOREM, needs
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import figure
 from featlearn.universality.ladder_figures import ladder
-from featlearn.universality.printed import wide, with_training
 from featlearn.universality.readings import AVERAGE_INCREASES, FEW, TARGET_DECREASES, Pictures
 
 if TYPE_CHECKING:
@@ -34,15 +33,6 @@ def residual(pictures: pd.DataFrame) -> Figure:
     start, dots are replicates.
     """
     return ladder(pictures)
-
-
-@table("residual-tuned")
-def tuned(tuned: pd.DataFrame) -> Table:
-    """Residual networks: target accuracy after a probe and after fine-tuning, in test and training
-
-    Mixture 0: trained on the labels alone, from the random start.
-    """
-    return wide(with_training(tuned), ["method", "mixture", "on"], "labels", "labels")
 
 
 LADDER = "accuracy after pre-training on all sets less that on the target alone, all labels"

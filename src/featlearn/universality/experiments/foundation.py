@@ -77,7 +77,7 @@ def _targets(job: Job) -> Iterator[tuple[str, str, Cached]]:
     count, kept = ladders["replicates"], part_of(job.tensors("encoders"), "encoder")
     for name, span in (("broad", len(ladders["mixtures"]) - 1), ("narrow", 0)):
         own = slice(span * count, (span + 1) * count)
-        weights = {key: value[own] for key, value in kept.items()}
+        weights = {key: value[own].cpu() for key, value in kept.items()}
         for task in config["tasks"]:
             cached = of_vectors(drawn, weights, task, most, ladders["classes"])
             floors = floors_of_vectors(drawn, task, ladders["hidden"], weights["last"].shape[1])

@@ -57,7 +57,7 @@ def measure(job: Job) -> Results:
     config, laid = job.config, lay(job, "pictures")
     pixels = laid.parts[0]["train"][0].shape[-1]
     begun = start(pixels, config["hidden"], config["width"], laid.streams("start"))
-    return {"pictures": pd.DataFrame(climbed(job, laid, begun, hidden_layer)[0])}
+    return {"pictures": pd.DataFrame(climbed(job, laid, begun, hidden_layer))}
 
 
 def lay(job: Job, experiment: str) -> Laid:
@@ -84,11 +84,8 @@ def lay(job: Job, experiment: str) -> Laid:
     return Laid(sets, deals, parts, streams, sight)
 
 
-def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> tuple[Rows, dict[str, SimCLR]]:
-    """Rows of all arms, and the methods with their networks of all mixtures.
-
-    ``begun``: networks (R, ...) at their start: all mixtures begin alike.
-    """
+def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> Rows:
+    """Rows of all arms; ``begun``: networks (R, ...) at their start, where all mixtures begin."""
     config, streams, sets = job.config, laid.streams, laid.sets
     first = [0, *torch.tensor([len(own.classes) for own in sets]).cumsum(0).tolist()]
     spans = range(1, len(sets) + 1)
@@ -98,7 +95,6 @@ def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> tuple[Rows, dic
     rows = _probes(config, laid.parts, RAW, [0], lambda x: x)
     rows += _probes(config, laid.parts, RANDOM, [0], lambda x: body(begun, x))
     rows += _probes(config, laid.parts, UNTRAINED, [0], lambda x: encode(begun, x, body))
-    trained = {}
     for method in config["methods"]:
         job.tell(f"{method}: {len(sets)} mixtures of pictures")
         views = pairs(images, pools, config["batch"], laid.sight, streams(f"pairs-{method}"))
@@ -106,8 +102,7 @@ def climbed(job: Job, laid: Laid, begun: Weights, body: Body) -> tuple[Rows, dic
         heads = streams(f"heads-{method}")
         own = pretrain(repeated(begun, len(sets)), views, recipe, heads, body=body)
         rows += _probes(config, laid.parts, method, list(spans), partial(_encoded, own, len(sets)))
-        trained[method] = own
-    return rows, trained
+    return rows
 
 
 def _encoded(method: SimCLR, spans: int, x: Tensor) -> Tensor:

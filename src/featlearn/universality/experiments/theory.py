@@ -1,4 +1,4 @@
-"""The theorems in closed form: allocations, thresholds, the square, and the risk of a probe."""
+"""The theorems in closed form: thresholds, updates, and the risk of a probe."""
 
 from __future__ import annotations
 
@@ -8,55 +8,27 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.seeds import derive_seed
-from featlearn.universality.linear import Mixture, allocation
-from featlearn.universality.points import descended, square_loss, three_states, threshold
-from featlearn.universality.probe import excess_risk, norm_bound
+from featlearn.universality.linear import Mixture
+from featlearn.universality.points import three_states, threshold
+from featlearn.universality.probe import excess_risk
 from featlearn.universality.regularised import predicted, regularised
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Mixtures whose optimum is told: shared and private features, weights, loss.
-CASES: dict[str, tuple[Mixture, str]] = {
-    "one task": (Mixture.even(4, 4, 1), "logistic"),
-    "two even tasks": (Mixture.even(4, 4, 2), "logistic"),
-    "four even tasks": (Mixture.even(4, 4, 4), "logistic"),
-    "16 even tasks": (Mixture.even(4, 4, 16), "logistic"),
-    "weights .9, .1": (Mixture(4, 4, (0.9, 0.1)), "logistic"),
-    "weights .99, .01": (Mixture(4, 4, (0.99, 0.01)), "logistic"),
-    "weights .4, .3, .2, .1": (Mixture(2, 2, (0.4, 0.3, 0.2, 0.1)), "logistic"),
-    "shared features weaker": (Mixture(4, 4, (0.5, 0.5), 0.5), "logistic"),
-    "second task weaker": (Mixture(4, 4, (0.5, 0.5), 1.0, (1.0, 0.5)), "logistic"),
-}
 #: Norms over the threshold that are tried.
 RATIOS = (0.8, 0.95, 1.05, 1.2, 1.6, 2.0)
 
 
 def measure(job: Job) -> Results:
     """Compute what pre-training on a mixture keeps, in closed form, and a probe on it."""
-    allocations = []
-    for case, (mixture, loss) in CASES.items():
-        found = allocation(mixture, loss)
-        told = {
-            "tasks": len(mixture.weights), "shared": found.shared,
-            "most private": found.private.max(), "least private": found.private.min(),
-            "loss": found.loss,
-        }  # fmt: skip
-        allocations += [{"case": case, "quantity": key, "value": float(value)}
-                        for key, value in told.items()]  # fmt: skip
     thresholds = [
         {"probability": b, "threshold": threshold(b), "ratio": ratio,
          "value": three_states(b, ratio * threshold(b))}
         for b in job.config["probabilities"] for ratio in RATIOS
     ]  # fmt: skip
-    random = np.random.default_rng(derive_seed(job.seed, "universality", "theory", "square"))
-    square = [
-        {"start": start, "loss": value, "expected": square_loss(), "opposite": opposite}
-        for start, (value, opposite) in enumerate(descended(random, job.config["starts"]))
-    ]
-    frames = {"allocations": allocations, "thresholds": thresholds, "square": square,
-              "risks": _risks(job), "updates": _updates(job)}  # fmt: skip
+    frames = {"thresholds": thresholds, "risks": _risks(job), "updates": _updates(job)}
     return {name: pd.DataFrame(rows) for name, rows in frames.items()}
 
 
@@ -73,7 +45,7 @@ def _risks(job: Job) -> list[dict[str, Any]]:
                     random, (config["shared"], config["private"]), tasks, labels, config["noise"]
                 )
                 rows.append({"tasks": tasks, "labels": labels, "replicate": replicate,
-                             "value": value, "bound": norm_bound(tasks)})  # fmt: skip
+                             "value": value})  # fmt: skip
     return rows
 
 
