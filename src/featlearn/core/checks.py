@@ -30,6 +30,13 @@ def word(key: object) -> str:
     return cut(text, str) if text.isprintable() else cut(text)
 
 
+def some(names: Iterable[object], most: int = 8) -> str:
+    """The first names, and how many there are more."""
+    every = list(map(str, names))
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
 def unknown(name: object, known: Sequence[str]) -> str:
     """What is said of a name that is none of the known ones."""
     near = difflib.get_close_matches(str(name), known, n=1)

@@ -1,33 +1,15 @@
 """A claim as a method: its docstring states it, its decorator bounds it, its body measures it.
 
-    class Images(Claims):
-        paper, kind, possible = "contrastive", THEOREM, DIFFERENCE_OF_SHARES
-
-        @claim("Figure 2", "accuracy of the probe, difference", low=0.1,
-               paper_says="Crop and colour distortion lead to better features.")
-        def full_over_crop(self):
-            '''Crop and colour distortion give better features than crop alone.
-
-            Clearly better by eye in the paper.
-            '''
-            return self.accuracy(COLOUR) - self.accuracy(CROP)
-
 The first paragraph is the statement, the rest the reason of the band; the method returns one number
 a replicate. ``self.<frame>`` is a frame of the experiment, ``self.config`` the paper's section. The
-id is ``<paper>/full-over-crop``. With ``each`` the method is a family, a claim for each group of
-words: they fill ``{word}`` in the id and in all texts, those that are fields of
+id is ``<paper>/<name of the method, with dashes>``. With ``each`` the method is a family, a claim
+for each group of words: they fill ``{word}`` in the id and in all texts, those that are fields of
 :class:`~featlearn.core.claims.Claim` count as such, and the method gets those that it has as
-parameters. What a theorem assumes is a method as well: its docstring is the assumption, and it
-returns the number of the run and the one that is needed::
-
-        @premise("<=")
-        def few_kernels(self):
-            '''m <= sqrt(k)'''
-            return self.config["kernels"], math.sqrt(self.config["classes"])
-
-and ``premises=("few_kernels",)`` in the decorator of a claim, or of all of a class, names it. In
-the same way ``baselines="others"`` names a method that gives what the number is compared with: by
-the words that a reader sees, numbers in the unit of the quantity.
+parameters. What a theorem assumes is a method as well, a :func:`premise`: its docstring is the
+assumption, and it returns the number of the run and the one that is needed;
+``premises=("few_kernels",)`` in the decorator of a claim, or of all of a class, names it. In the
+same way ``baselines="others"`` names a method that gives what the number is compared with: by the
+words that a reader sees, numbers in the unit of the quantity. docs/adding-a-paper.md has examples.
 """
 
 from __future__ import annotations

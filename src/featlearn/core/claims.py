@@ -374,11 +374,16 @@ def judged(
         try:
             rows.append(dict(ledger([claim], frames, config).iloc[0]))
         except (ValueError, LookupError, ArithmeticError) as error:
-            said = {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)}
             none = {"verdict": NOT_MEASURED, "premises_met": "", "baselines": ""}
             none["premises"] = "\n".join([*_known(claim.premises, frames), str(error)])
-            rows.append({**said, "paper": claim.claim.partition("/")[0], **none})
+            rows.append(_said(claim) | none)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _said(claim: Claim) -> dict[str, Any]:
+    """What of a row of the ledger is declared."""
+    said = {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)}
+    return said | {"paper": claim.claim.partition("/")[0]}
 
 
 def _known(premises: Iterable[Premise], frames: Frames) -> Iterator[str]:
@@ -455,11 +460,6 @@ def judge(
     return FAILS if premises_met else OUTSIDE
 
 
-def _what_failed(claim: Claim, verdict: str) -> str:
-    """As it was said by hand; a violated premise speaks for itself."""
-    return claim.failure or (OUTSIDE if verdict == OUTSIDE and claim.kind == THEOREM else "")
-
-
 def _means(others: Mapping[str, Any]) -> str:
     """JSON with the mean of each baseline; empty if there is none."""
     means = {name: float(f"{np.mean(values):.6g}") for name, values in others.items()}
@@ -529,22 +529,13 @@ def ledger(
         same = " All replicates give the same number: its interval is not known."
         met = all(met for _, met in premises)
         verdict = judge(claim, seen, config, met)
+        violated = OUTSIDE if verdict == OUTSIDE and claim.kind == THEOREM else ""
         rows.append(
             {
-                "claim": claim.claim,
-                "paper": claim.claim.partition("/")[0],
-                "kind": claim.kind,
-                "source": claim.source,
-                "statement": claim.statement,
-                "paper_says": claim.paper_says,
-                "quantity": claim.quantity,
-                "low": claim.low,
-                "high": claim.high,
+                **_said(claim),
                 "reason": claim.reason
                 + (f" Out of reach here: {beyond}" if beyond else "")
                 + (same if alike(claim, values) else ""),
-                "asymptotic": claim.asymptotic,
-                "changed": claim.changed,
                 "measured": seen.mean,
                 "interval_low": seen.low,
                 "interval_high": seen.high,
@@ -559,7 +550,8 @@ def ledger(
                 "premises": "\n".join(line for line, _ in premises),
                 "premises_met": (MET if met else VIOLATED) if premises else "",
                 "turns_with": "",
-                "what_failed": "" if verdict == HOLDS else _what_failed(claim, verdict),
+                # as it was said by hand; a violated premise speaks for itself
+                "what_failed": "" if verdict == HOLDS else claim.failure or violated,
                 "baselines": _means(others),
             }
         )

@@ -376,9 +376,6 @@ def refuse_papers(config: Mapping[str, Any]) -> None:
             refuse(import_module(f"featlearn.{paper}.config").faults(config[paper]))
 
 
-# --------------------------------------------------------------------------- schema
-
-
 def resolve(schema: Mapping[str, Any], top: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node of a schema with what its ``$ref`` names put in."""
     if "$ref" not in schema:

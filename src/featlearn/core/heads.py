@@ -279,9 +279,6 @@ def change_coordinates(features: Tensor, *, standardise: bool) -> tuple[Tensor, 
     return x, Coordinates(mean, scale, basis)
 
 
-# --------------------------------------------------------------------------- the heads
-
-
 @dataclass(frozen=True)
 class Heads:
     """Trained heads, one a replicate: scores are ``features @ weight.mT + bias``.
@@ -418,9 +415,6 @@ def _log_odds(problem: Problem) -> Tensor:
     """Intercepts (R, K) of the frequencies: the optimum at an infinite penalty."""
     share = (problem.y.sum(1) + 0.5) / (problem.y.shape[1] + 1)
     return share.logit() if problem.several else share.log()
-
-
-# --------------------------------------------------------------------------- choosing the penalty
 
 
 @dataclass(frozen=True)

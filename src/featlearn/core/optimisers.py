@@ -118,9 +118,6 @@ class Lars(_Light, torch.optim.Optimizer):
         return state["velocity"]
 
 
-# --------------------------------------------------------------------------- state by name
-
-
 def state_tensors(optimiser: torch.optim.Optimizer, module: nn.Module) -> dict[str, Tensor]:
     """The optimiser's state as ``<parameter>/<quantity>``, e.g. ``encoder.fc.weight/exp_avg``."""
     return {

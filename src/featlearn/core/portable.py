@@ -101,9 +101,6 @@ def check(environment: Mapping[str, str] | None = None) -> None:
             )
 
 
-# --------------------------------------------------------------------------- functions
-
-
 @cache
 def install() -> Any:
     """Put NumPy's functions in place of PyTorch's, once for the life of the process."""

@@ -1,24 +1,10 @@
 """What a paper shows: functions marked ``@figure`` or ``@table``, found without importing them.
 
-A figure is a function of tidy frames::
-
-    @figure("fig-7")
-    def growth(histories: pd.DataFrame, config: dict) -> Figure:
-        '''Figure 7: growth
-
-        One line an arm. {{ value("moments", quantity="share") | percent }} of them ...
-        '''
-
-Its **parameters** name the frames that the experiment gives (``config`` is the experiment's section
-of the config), its **docstring** is title and caption (Markdown, see
-:mod:`featlearn.core.publishing.captions`).
-A table returns a :class:`Table`. Marks stack: each further one is one more exhibit of the same
-function, told apart by further keywords, which the function gets::
-
-    @figure("fig-c1", k=3)
-    @figure("fig-c2", k=4)
-    def margins(history: pd.DataFrame, k: int) -> Figure:
-        '''Margins for k = {{ k }} ...'''
+A figure is a function of tidy frames. Its **parameters** name the frames that the experiment gives
+(``config`` is the experiment's section of the config), its **docstring** is title and caption
+(Markdown, see :mod:`featlearn.core.publishing.captions`). A table returns a :class:`Table`. Marks
+stack: each further one is one more exhibit of the same function, told apart by further keywords,
+which the function gets and the caption has for ``{{ name }}``. docs/adding-a-paper.md has examples.
 
 The plan reads the marks with :mod:`ast` (:func:`exhibits`), so that it imports nothing heavy; at
 run time they do nothing.

@@ -102,9 +102,6 @@ def _replicates(values: np.ndarray) -> np.ndarray:
     return values
 
 
-# --------------------------------------------------------------------------- one number a replicate
-
-
 def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> np.ndarray:
     """The numbers of one row a replicate, in the order of the replicates.
 
@@ -222,9 +219,6 @@ def plus_minus(value: float, spread: float) -> str:
         return told.replace("-", "−")
     decimals = min(6, max(0, 1 - math.floor(math.log10(spread))))
     return f"{value:,.{decimals}f} ± {spread:,.{decimals}f}".replace("-", "−")
-
-
-# --------------------------------------------------------------------------- tables
 
 
 def summary(frame: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:

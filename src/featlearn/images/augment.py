@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -35,13 +35,9 @@ from featlearn.images.rng import Draws
 ATTEMPTS = 10
 
 
-class Step(Protocol):
-    """One step of an augmentation.
-
-    Takes uint8 images, or float32 ones in [0, 1] that it may change in place, ``(n, 3, s, s)``.
-    """
-
-    def __call__(self, images: Tensor, draws: Draws, purpose: str, size: int) -> Tensor: ...
+#: One step of an augmentation: of uint8 images, or float32 ones in [0, 1] that it may change in
+#: place, (n, 3, s, s), by random numbers, their purpose, and the side of the result.
+Step = Callable[[Tensor, Draws, str, int], Tensor]
 
 
 class Augment:
@@ -376,7 +372,7 @@ class CentreCrop:
         return _middle(images, size)
 
 
-STEPS: dict[str, type[Step]] = {
+STEPS: dict[str, Any] = {
     "flip": Flip,
     "pad_crop": PadCrop,
     "random_resized_crop": RandomResizedCrop,
@@ -403,7 +399,7 @@ def _step(settings: Mapping[str, Any], key: str) -> Step:
     op = settings.get("op")
     if op not in STEPS:
         raise ConfigError(f"augmentation.{key}.op: {op!r}; expected one of {', '.join(STEPS)}")
-    kind: Any = STEPS[op]
+    kind = STEPS[op]
     known = [field.name for field in fields(kind)]
     parameters = {name: value for name, value in settings.items() if name != "op"}
     for name in parameters:
@@ -412,9 +408,6 @@ def _step(settings: Mapping[str, Any], key: str) -> Step:
                 f"augmentation.{key}.{name}: unknown key; expected one of {', '.join(known)}"
             )
     return kind(**parameters)
-
-
-# --------------------------------------------------------------------------- helpers
 
 
 def pixel_noise(seeds: Tensor, shape: Sequence[int]) -> Tensor:

@@ -92,8 +92,6 @@ def data_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     return check.faults
 
 
-# --------------------------------------------------------------------------- augmentation
-
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 

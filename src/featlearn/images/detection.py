@@ -284,9 +284,6 @@ def _named_sampling(draws: Draws, device: torch.device) -> Iterator[None]:
         yield
 
 
-# --------------------------------------------------------------------------- evaluation
-
-
 def detect(
     detector: Detector,
     images: Tensor,

@@ -97,8 +97,6 @@ def photograph_maps(photographs: Tensor, overlays: Mapping[str, Tensor]) -> Figu
     return drawn
 
 
-# --------------------------------------------------------------------------- contact_sheet
-
 #: Outline of what a part is to its image.
 OUTLINES = {
     "strong": ("part of the class", COLOURS["ink"]),
@@ -194,9 +192,6 @@ def _outline(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.concatenate([upright, level], axis=2)
     x[2] = np.nan
     return x.T.ravel(), y.T.ravel()
-
-
-# --------------------------------------------------------------------------- mosaic
 
 
 def mosaic(pictures: pd.DataFrame, kind: str, columns: int = 4) -> np.ndarray:

@@ -128,9 +128,6 @@ def _timm_model(name: str, **options: Any) -> Any:
         raise ConfigError(f"timm:{name}: {error}") from error
 
 
-# --------------------------------------------------------------------------- to be trained
-
-
 class Borrowed(Encoder):
     """A network of another library as an encoder of ours, without its head.
 

@@ -54,9 +54,6 @@ def fit_path(
     ]
 
 
-# --------------------------------------------------------------------------- choosing the penalty
-
-
 def choose_probe(
     training: tuple[Tensor, Tensor],
     validation: tuple[Tensor, Tensor],
@@ -109,8 +106,6 @@ def _average_precision(scores: Tensor, labels: Tensor) -> Tensor:
     return (recall.diff(prepend=recall.new_zeros(1)) * precision).sum()
 
 
-# --------------------------------------------------------------------------- regression
-
 #: Penalties that are tried, relative to the mean square of the standardised features.
 RIDGE_PENALTIES = tuple(10.0**power for power in range(-6, 3))
 
@@ -145,9 +140,6 @@ def explained_share(
     residual = (x_test @ weight - y_test).square().sum(0)
     spread = (y_test - y_test.mean(0)).square().sum(0)
     return float((1 - residual / spread).mean())
-
-
-# --------------------------------------------------------------------------- neighbours
 
 
 def nearest_neighbours(
@@ -188,7 +180,9 @@ def nearest_neighbours(
     parts = []
     for start in range(0, len(features), chunk):
         similarity = functional.normalize(features[start : start + chunk].float(), dim=1) @ bank.T
-        votes = _votes(similarity, temperature)
+        votes = torch.ones_like(similarity)
+        if temperature is not None:  # at most 1: no overflow at low temperatures
+            votes = ((similarity - 1) / temperature).exp()
         ordered, _ = similarity.topk(max(neighbours), dim=1)
         parts.append(
             torch.stack(
@@ -201,21 +195,12 @@ def nearest_neighbours(
     return torch.cat(parts, 1)
 
 
-def _votes(similarity: Tensor, temperature: float | None) -> Tensor:
-    if temperature is None:
-        return torch.ones_like(similarity)
-    return ((similarity - 1) / temperature).exp()  # at most 1: no overflow at low temperatures
-
-
 def _nearest(similarity: Tensor, smallest: Tensor, k: int) -> Tensor:
     """Which of the training images are the ``k`` nearest ones; bool like ``similarity``."""
     above = similarity > smallest[:, None]
     equal = similarity == smallest[:, None]
     room = k - above.sum(1, keepdim=True)
     return above | (equal & (equal.cumsum(1) <= room))
-
-
-# --------------------------------------------------------------------------- both of one encoder
 
 
 class Frozen(Generic[Quality]):
@@ -253,9 +238,6 @@ class Frozen(Generic[Quality]):
             bank, self.test, self.classes, voters, temperature=settings["temperature"]
         )[0]
         return self.quality(functional.one_hot(predicted.cpu(), self.classes))
-
-
-# --------------------------------------------------------------------------- embedding
 
 
 def tsne(
@@ -321,9 +303,6 @@ def purity(points: Tensor, labels: Tensor, neighbours: int = 10) -> float:
     distance.fill_diagonal_(float("inf"))
     nearest = distance.argsort(dim=1, stable=True)[:, :neighbours]
     return float((labels[nearest] == labels[:, None]).double().mean())
-
-
-# --------------------------------------------------------------------------- accuracy
 
 
 def accuracies(predicted: Tensor, labels: Tensor, view: Tensor | None = None) -> dict[str, float]:

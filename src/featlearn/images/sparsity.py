@@ -95,9 +95,6 @@ def hoyer(values: Tensor) -> Tensor:
     return (root - ratio) / (root - 1)
 
 
-# --------------------------------------------------------------------------- filter_trace
-
-
 class FilterTrace(Objective):
     """An objective that also keeps its encoder's first filters at some moments of its training.
 

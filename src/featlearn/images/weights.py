@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from featlearn.core.checks import some
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import Described, read_tensors
 from featlearn.images.encoders.base import Encoder
@@ -34,8 +35,6 @@ PREFIXES = (
 )
 #: Names of classification heads.
 HEADS = ("fc.", "head.", "heads.head.", "classifier.")
-#: Names that a message lists before it says how many more there are.
-LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -269,21 +268,13 @@ def _refuse_misfits(
         "unexpected": [name for name in found if name not in own],
         "misshapen": misshapen,
     }
-    lines = [f"  {kind}: {_listing(names)}" for kind, names in faults.items() if names]
+    lines = [f"  {kind}: {some(names)}" for kind, names in faults.items() if names]
     if lines:
         raise FeatlearnError(f"{file}: does not fit {type(encoder).__name__}:\n" + "\n".join(lines))
 
 
 def _shape(tensor: Tensor) -> str:
     return "x".join(map(str, tensor.shape)) or "one number"
-
-
-def _listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
-
-
-# --------------------------------------------------------------------------- positions
 
 
 def _fit_positions(found: Weights, encoder: VisionTransformer) -> None:

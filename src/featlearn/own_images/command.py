@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from featlearn.core.checks import some
 from featlearn.core.config import load, merge, read_yaml
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.data.on_disk import Seen, hints, look, some
+from featlearn.images.data.on_disk import Seen, hints, look
 from featlearn.images.data.readers.common import shown
 from featlearn.images.data.readers.folder import EXTENSIONS
 from featlearn.images.train.plan import Plan, Training
@@ -170,9 +171,6 @@ def _announce(
         )
 
 
-# --------------------------------------------------------------------------- how long it takes
-
-
 def steps_of(settings: Mapping[str, Any], train: int) -> tuple[int, int]:
     """Steps of one pre-training, and of all trainings with labels of one start."""
     tuning = Training.of(settings["finetuning"]["training"])
@@ -233,9 +231,6 @@ def _seconds(
     fit(objective, images, labels, augment, short | {"steps": 1 + TIMED, "warmup": 0},
         ("duration",), report=lambda *_: times.append(time.perf_counter()))  # fmt: skip
     return (times[-1] - times[0]) / (len(times) - 1)
-
-
-# --------------------------------------------------------------------------- TensorBoard
 
 
 def write_curves(made: Path, logs: Path) -> list[str]:

@@ -67,9 +67,6 @@ class Judged(NamedTuple):
     said: Tensor | None
 
 
-# --------------------------------------------------------------------------- data
-
-
 def as_on_disk(data: Mapping[str, Any]) -> dict[str, Any]:
     """The group as the readers get it, with what the cache of decoded images goes by as well."""
     return as_opened(data) | {"changed": changes(sources(data))}
@@ -164,9 +161,6 @@ def _counts(images: ImageSet, rows: Tensor | None = None) -> list[int]:
     return torch.bincount(labels[labels >= 0], minlength=len(images.classes)).tolist()
 
 
-# --------------------------------------------------------------------------- experiment
-
-
 class RealExperiment(Replicate):
     """One replicate on a data set of real images.
 
@@ -203,8 +197,6 @@ class RealExperiment(Replicate):
         self.augment, self.image_size = self.sight(self.train.images)
         self.plain = self.augment.plain()
 
-    # ------------------------------------------------------------------------------- encoder
-
     def encoder(self, weights: Weights | None = None) -> Encoder:
         """The encoder at its random start, or with ``weights``."""
         return self.network(self.settings["encoder"], self.image_size, weights=weights)
@@ -240,8 +232,6 @@ class RealExperiment(Replicate):
             identity={"real_images": self.settings},
         )
         return encoder, history
-
-    # ------------------------------------------------------------------------------- labels
 
     @cached_property
     def labelled_rows(self) -> dict[float, Tensor]:

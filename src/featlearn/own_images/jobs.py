@@ -42,9 +42,6 @@ def data(job: Job) -> Results:
     return {"summary": summary.assign(data_set=name), "faults": faults, "twice": twice}
 
 
-# --------------------------------------------------------------------------- pre-training
-
-
 def pretrain(job: Job) -> Results:
     """Pre-train an encoder without labels, in one process or in several."""
     pretraining = job.config["pretraining"]
@@ -113,9 +110,6 @@ def main(arguments: Mapping[str, Any]) -> None:
         if processes.first:
             write_tensors(weights, arguments["weights"])
             write_parquet(history, arguments["history"])
-
-
-# --------------------------------------------------------------------------- with labels
 
 
 class _Started:

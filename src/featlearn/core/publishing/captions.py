@@ -1,21 +1,12 @@
 """Stories and captions: Markdown that quotes measured numbers instead of stating them.
 
-They stand in docstrings (see :mod:`featlearn.core.publish`); a page begins with ``# Title`` and may
-hold::
-
-    keeps {{ value("headline", model="supervised", quantity="captured") | percent }} of them
-
-``value(table, column="mean", **filters)`` reads the cell of ``column`` in the one row of the
-paper's ``tables/<table>.parquet`` that the filters choose (``"mrp/headline"`` names the table of
-another paper). ``| percent(digits)`` and ``| number(digits)`` format it. Conclusions are those of
-the ledger, by the id of a claim::
-
-    {{ verdict("mrp/headline-captured") }}
-    {{ said("mrp/headline-captured", holds="Every feature is captured", fails="Some are lost") }}
-
-The first gives verdict, number and band; the second the sentence that the verdict calls for, with
+They stand in docstrings (see :mod:`featlearn.core.publish`); a page begins with ``# Title``, and a
+line ``---`` folds what follows it. ``value(table, column="mean", **filters)`` reads the cell of
+``column`` in the one row of the paper's ``tables/<table>.parquet`` that the filters choose
+(``"mrp/headline"`` names that of another paper); ``| percent(digits)`` and ``| number(digits)``
+format it. Conclusions are those of the ledger, by the id of a claim: ``verdict(id)`` gives verdict,
+number and band; ``said(id, holds=..., fails=...)`` the sentence that the verdict calls for, with
 the number behind it. So a text is true of any run.
-Formulas are LaTeX, ``$\\sigma_0$``; a line ``---`` folds what follows it.
 """
 
 from __future__ import annotations

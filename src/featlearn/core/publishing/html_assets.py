@@ -120,9 +120,6 @@ def lossless(png: Path, quality: int = 100) -> tuple[bytes, tuple[int, int]]:
         return out.getvalue(), drawn.size
 
 
-# --------------------------------------------------------------------------- templates
-
-
 def _yaml(value: Any) -> str:
     return yaml.safe_dump(value, sort_keys=True, allow_unicode=True, default_flow_style=False)
 

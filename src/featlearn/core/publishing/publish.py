@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from featlearn.core.checks import some
 from featlearn.core.commit import (
     APART,
     CHANGED,
@@ -114,7 +115,7 @@ def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[st
         return
     if head.endswith(CHANGED):
         head = head.removesuffix(CHANGED)
-        yield f"the checkout differs from its commit {head[:12]}: {_some(changes(root))}"
+        yield f"the checkout differs from its commit {head[:12]}: {some(changes(root), NAMED)}"
     if lost := [name for name in COPIED if not (results / name).is_file()]:
         yield f"{results}: has no {lost[0]}; expected a finished run"
         return
@@ -136,7 +137,7 @@ def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[st
         elif name not in older:
             by_commit.setdefault(record.get("commit") or "", []).append(name)
     if spoilt:
-        yield f"{len(spoilt)} files are not what checksums.txt says: {_some(spoilt)}"
+        yield f"{len(spoilt)} files are not what checksums.txt says: {some(spoilt, NAMED)}"
     by_commit.pop(head, None)
     aside = [
         f"{name} at {_short(then)}"
@@ -147,10 +148,10 @@ def faults(root: Path, results: Path, older: Container[str] = ()) -> Iterator[st
     if aside:
         yield (
             f"{len(aside)} files were made neither at the commit {head[:12]} nor at one before it: "
-            f"{_some(aside)}. Remove {results} and run again"
+            f"{some(aside, NAMED)}. Remove {results} and run again"
         )
     elif older and (names := _of_other_code(root, results, by_commit)):
-        yield f"{len(names)} files are of other code, and not of a kept one: {_some(names)}"
+        yield f"{len(names)} files are of other code, and not of a kept one: {some(names, NAMED)}"
     elif by_commit and not older and (jobs := _would_make(root, report["config"], more)):
         yield f"at the commit {head[:12]} {results} would not stay as it is: {jobs}. Run again"
 
@@ -234,7 +235,7 @@ def _differs_from_scale(root: Path, results: Path, config: Mapping[str, Any]) ->
         name += f"{SEED}{config['seed']}"
     apart = ("run", "results") if results.name == name else ()
     if other := [key for key in plain if plain[key] != config.get(key) and key not in apart]:
-        yield f"{results}: differs from the scale {config['scale']} in {_some(other)}"
+        yield f"{results}: differs from the scale {config['scale']} in {some(other, NAMED)}"
     elif results.name != name:
         yield f"{results}: expected the folder {name}"
 
@@ -247,11 +248,6 @@ def _has_other_seed(root: Path, config: Mapping[str, Any]) -> bool:
 
 def _short(commit: str) -> str:
     return f"{commit[:12]}{CHANGED * commit.endswith(CHANGED)}" if commit else "no commit"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def summary(root: Path, results: Path, older: Container[str] = ()) -> dict[str, Any]:
@@ -403,7 +399,7 @@ def elsewhere(root: Path, then: str) -> str:
     if not now:
         how = "here is no checkout of git that could tell whether this is the same code"
     elif here == then:
-        how = f"from which files here differ: {_some(changes(root))}"
+        how = f"from which files here differ: {some(changes(root), NAMED)}"
     elif not descends(root, then, then):
         how = (
             "which is not in this clone (a shallow one gets its history by git fetch --unshallow); "

@@ -255,8 +255,6 @@ def _signs(maps: Tensor, energy: Tensor, centred: bool) -> Tensor:
     return torch.where(sign == 0, last, sign)
 
 
-# --------------------------------------------------------------------------- overlay
-
 #: Perceptually even, and its order survives grey print: hotter is lighter.
 COLOURS = "inferno"
 #: Opacity of the hottest heat; the picture's contrast must stay visible below it.

@@ -264,9 +264,6 @@ def _tell_faults(opened: ImageSet, what: str, broken: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-# --------------------------------------------------------------------------- classified
-
-
 class Classified(NamedTuple):
     """Images for training and for testing, and the names of their classes."""
 
@@ -313,9 +310,6 @@ def _rows(images: ImageSet, rows: Tensor, cache_folder: PathLike) -> Labelled:
     # all of them stay mapped from the cache
     chosen = images if len(rows) == len(images) else images.subset(rows, cache_folder)
     return Labelled(chosen.images, chosen.labels)
-
-
-# --------------------------------------------------------------------------- repeats
 
 
 def digests(images: Tensor) -> list[bytes]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featlearn.core.checks import some
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import USUAL_NAMES, given_splits
 from featlearn.images.data.readers.common import shown
@@ -27,8 +28,6 @@ UNREAD = (
 )  # fmt: skip
 #: Names of folders that are parts of a set, and no classes.
 PARTS = {name for names in USUAL_NAMES.values() for name in names} | {"eval", "evaluation"}
-#: Names that are told; of more only how many.
-NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -209,16 +208,6 @@ def hints(found: Iterable[Seen]) -> list[str]:
                 )
             )
     return told
-
-
-def some(names: Iterable[str]) -> str:
-    """The first names, and how many there are more."""
-    every = list(names)
-    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
-    return ", ".join(every[:NAMED]) + more
-
-
-# --------------------------------------------------------------------------- on_disk
 
 
 def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:

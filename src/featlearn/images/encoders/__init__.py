@@ -66,9 +66,6 @@ def build_encoder(settings: Mapping[str, Any], image_size: int | tuple[int, int]
     return made
 
 
-# --------------------------------------------------------------------------- kinds
-
-
 def construct(key: str, settings: Mapping[str, Any], kinds: Kinds[Made], *given: Any) -> Made:
     """Call the function of ``settings["kind"]`` with the options of that kind.
 

@@ -207,9 +207,6 @@ class ResNet(ResidualNet):
         self._finish(counts, zero_init_last)
 
 
-# --------------------------------------------------------------------------- wide_resnet
-
-
 class WideBlock(nn.Module):
     """Pre-activation block: (B, before, H, W) to (B, width, h, w).
 
@@ -284,9 +281,6 @@ class WideResNet(Encoder):
         # the last block's answer is what the features are made of
         outputs[-1] = functional.relu(self.bn(outputs[-1]))
         return outputs
-
-
-# --------------------------------------------------------------------------- plain
 
 
 class PlainNet(Encoder):

@@ -52,8 +52,6 @@ class Queue(nn.Module):
         return self.rows[(vectors.float() @ self.rows.T).argmax(1)]
 
 
-# --------------------------------------------------------------------------- moco
-
 #: What stands between encoder and loss.
 HEADS = ("none", "linear", "mlp")
 
@@ -132,9 +130,6 @@ class MoCo(TwoViewObjective):
         self._fresh.clear()
         own = [*self.encoder.parameters(), *self.projection.parameters()]
         follow(self.target.parameters(), own, self.momentum)
-
-
-# --------------------------------------------------------------------------- nnclr
 
 
 class NNCLR(TwoViewObjective):

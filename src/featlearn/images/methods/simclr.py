@@ -110,8 +110,6 @@ def retrieval(anchors: Tensor, positives: Tensor) -> Tensor:
     return (similarity.diagonal() >= similarity.amax(1)).float().mean()
 
 
-# --------------------------------------------------------------------------- siblings
-
 #: Between the name of a network and that of its scalar.
 BETWEEN = "/"
 

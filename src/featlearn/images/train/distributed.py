@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -92,14 +92,6 @@ def joined(device: torch.device) -> Iterator[tuple[Processes, torch.device]]:
         exchange.destroy_process_group()
 
 
-# --------------------------------------------------------------------------- state from the first
-
-
-def _described(tensors: Mapping[str, Tensor], text: str) -> bytes:
-    shapes = {name: (list(t.shape), str(t.dtype).rpartition(".")[2]) for name, t in tensors.items()}
-    return json.dumps({"text": text, "tensors": shapes}).encode()
-
-
 def from_first(
     processes: Processes, found: tuple[dict[str, Tensor], str] | None, device: torch.device
 ) -> tuple[dict[str, Tensor], str] | None:
@@ -109,12 +101,17 @@ def from_first(
     """
     if processes.count == 1:
         return found
-    told = b"" if found is None else _described(*found)
+    told = b""
+    if found is not None:
+        shapes = {
+            name: (list(t.shape), str(t.dtype).rpartition(".")[2]) for name, t in found[0].items()
+        }
+        told = json.dumps({"text": found[1], "tensors": shapes}).encode()
     length = torch.tensor([len(told)], device=device)
     exchange.broadcast(length, src=0)
     if int(length) == 0:
         return None
-    words = _bytes(told, int(length), device)
+    words = torch.tensor(list(told) or [0] * int(length), dtype=torch.uint8, device=device)
     exchange.broadcast(words, src=0)
     content = json.loads(bytes(words.tolist()))
     tensors = {}
@@ -124,13 +121,6 @@ def from_first(
         exchange.broadcast(moved, src=0)
         tensors[name] = moved.cpu()
     return tensors, content["text"]
-
-
-def _bytes(told: bytes, length: int, device: torch.device) -> Tensor:
-    return torch.tensor(list(told) or [0] * length, dtype=torch.uint8, device=device)
-
-
-# --------------------------------------------------------------------------- batch norm
 
 
 def running_statistics(module: nn.Module) -> list[Tensor]:

@@ -83,8 +83,6 @@ class _Run:
         #: Most seconds between two checkpoints.
         self.longest = math.inf
 
-    # ------------------------------------------------------------------- a step
-
     def make_step(self, parts: list[Batch]) -> None:
         """One optimiser step on the parts of a batch."""
         optimisers.set_rate(self.optimiser, self.schedule.rate(self.step))
@@ -145,8 +143,6 @@ class _Run:
         told = list(scalars.values())
         self.processes.sum_([*gradients, *statistics, *told, self.stop_wanted])
 
-    # ------------------------------------------------------------------- between steps
-
     def record_if_due(self) -> None:
         """Write a row of the history every ``record_every`` steps and after the last."""
         every = self.training.record_every
@@ -176,8 +172,6 @@ class _Run:
         stop = look and bool(self.stop_wanted > 0)
         self.stop_wanted.fill_(float(told))
         return stop
-
-    # ------------------------------------------------------------------- checkpoints
 
     def identity(self, images: Tensor, labels: Tensor | None, more: Any) -> dict[str, Any]:
         """All that the numbers of this run depend on."""
@@ -389,9 +383,6 @@ def _train(run: _Run, batches: Batches, report: Report | None, kept: Checkpoints
         else:
             return
     term.leave()
-
-
-# --------------------------------------------------------------------------- history
 
 
 class History:

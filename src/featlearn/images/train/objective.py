@@ -57,9 +57,6 @@ class Objective(nn.Module):
         """Called when ``step`` of ``steps`` optimiser steps are done, e.g. to move a teacher."""
 
 
-# --------------------------------------------------------------------------- parameter groups
-
-
 def parameter_groups(
     module: nn.Module, weight_decay: float, layer_decay: float | None = None
 ) -> list[dict[str, Any]]:

@@ -175,9 +175,6 @@ class Plan:
         )
 
 
-# --------------------------------------------------------------------------- batches
-
-
 @dataclass(frozen=True)
 class Batch:
     """One part of a step: uint8 images and labels of this process, on the device.

@@ -47,8 +47,6 @@ class Replicate:
         self.name = (*shared, replicate)
         self.device, self.cache = torch.device(device), cache
 
-    # ------------------------------------------------------------------------------- images
-
     @cached_property
     def looks(self) -> int:
         """Number of the alphabet of parts: each replicate has its own."""
@@ -69,8 +67,6 @@ class Replicate:
         if self.settings["normalisation"] == "own":
             augmentation |= channel_statistics(images)
         return Augment(augmentation), augmentation.get("size") or images.shape[-1]
-
-    # ------------------------------------------------------------------------------- networks
 
     def network(
         self,

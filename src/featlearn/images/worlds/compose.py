@@ -84,8 +84,6 @@ def group_cells(draws: Draws, parts: int, grid: int) -> Tensor:
     return (corner[:, :1] + view // columns) * grid + corner[:, 1:] + view % columns
 
 
-# --------------------------------------------------------------------------- backgrounds
-
 _BLOBS = 3
 _SHADE, _TINT = 0.75, 0.4  # of a colour: how much it shifts grey, how much it shifts hue
 
@@ -149,9 +147,6 @@ def _waves(draws: Draws, place: Tensor) -> _Term:
     down = torch.cat([torch.cos(b), -torch.sin(b)], 1)
     across = torch.cat([torch.cos(a), torch.sin(a)], 1)
     return down, across, _colour(draws, "background-waves", 1).expand(-1, 2, -1) * 0.24
-
-
-# --------------------------------------------------------------------------- pasting
 
 
 def stamp_index(

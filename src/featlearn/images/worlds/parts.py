@@ -7,8 +7,9 @@ and y down. So it can be turned and scaled at will, and it is the same part at e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -45,21 +46,9 @@ def _spikes(count: int, outer: float, inner: float) -> list[tuple[float, float]]
     return [(r * math.sin(t), -r * math.cos(t)) for r, t in zip(reach, turns, strict=True)]
 
 
-def _disc(x: Tensor, y: Tensor) -> Tensor:
-    return _radius(x, y) < 0.97
-
-
 def _ring(x: Tensor, y: Tensor) -> Tensor:
     r = _radius(x, y)
     return (r < 0.98) & (r > 0.5)
-
-
-def _square(x: Tensor, y: Tensor) -> Tensor:
-    return torch.maximum(x.abs(), y.abs()) < 0.7
-
-
-def _lozenge(x: Tensor, y: Tensor) -> Tensor:
-    return x.abs() * 1.55 + y.abs() < 0.98
 
 
 def _cross(x: Tensor, y: Tensor) -> Tensor:
@@ -67,18 +56,10 @@ def _cross(x: Tensor, y: Tensor) -> Tensor:
     return (torch.minimum(x.abs(), y.abs()) < 0.3) & ends
 
 
-def _saltire(x: Tensor, y: Tensor) -> Tensor:
-    return _cross((x + y) * math.sqrt(0.5), (x - y) * math.sqrt(0.5))
-
-
 def _heart(x: Tensor, y: Tensor) -> Tensor:
     lobes = _radius(x.abs() - 0.42, y + 0.34) < 0.49
     tip = (x.abs() * 0.86 + (y - 0.9) * 0.72 < 0) & (y > -0.25) & (x.abs() < 0.91)
     return lobes | tip
-
-
-def _crescent(x: Tensor, y: Tensor) -> Tensor:
-    return (_radius(x, y) < 0.97) & (_radius(x - 0.42, y + 0.16) > 0.72)
 
 
 def _wheel(x: Tensor, y: Tensor) -> Tensor:
@@ -109,10 +90,6 @@ def _gear(x: Tensor, y: Tensor) -> Tensor:
     return (r < torch.where(torch.cos(8 * turn) > 0, 0.97, 0.72)) & (r > 0.32)
 
 
-def _hourglass(x: Tensor, y: Tensor) -> Tensor:
-    return (x.abs() < 0.1 + 0.72 * y.abs()) & (y.abs() < 0.76)
-
-
 def _fish(x: Tensor, y: Tensor) -> Tensor:
     body = ((x + 0.24) / 0.73) ** 2 + (y / 0.62) ** 2 < 1
     tail = (y.abs() < 0.9 * (x - 0.14)) & (x < 0.8)
@@ -127,16 +104,16 @@ _BOLT = ((0.42, -0.9), (-0.28, -0.9), (-0.62, 0.16), (-0.14, 0.16), (-0.36, 0.92
          (0.14, -0.22))  # fmt: skip
 
 SHAPES: dict[str, Shape] = {
-    "disc": _disc,
+    "disc": lambda x, y: _radius(x, y) < 0.97,
     "ring": _ring,
-    "square": _square,
-    "lozenge": _lozenge,
+    "square": lambda x, y: torch.maximum(x.abs(), y.abs()) < 0.7,
+    "lozenge": lambda x, y: x.abs() * 1.55 + y.abs() < 0.98,
     "triangle": _polygon(((0, -0.95), (0.86, 0.5), (-0.86, 0.5))),
     "cross": _cross,
-    "saltire": _saltire,
+    "saltire": lambda x, y: _cross((x + y) * math.sqrt(0.5), (x - y) * math.sqrt(0.5)),
     "star": _polygon(_spikes(5, 0.98, 0.42)),
     "heart": _heart,
-    "crescent": _crescent,
+    "crescent": lambda x, y: (_radius(x, y) < 0.97) & (_radius(x - 0.42, y + 0.16) > 0.72),
     "wheel": _wheel,
     "arrow": _polygon(_ARROW),
     "leaf": _leaf,
@@ -145,7 +122,7 @@ SHAPES: dict[str, Shape] = {
     "gear": _gear,
     "house": _polygon(_HOUSE),
     "bolt": _polygon(_BOLT),
-    "hourglass": _hourglass,
+    "hourglass": lambda x, y: (x.abs() < 0.1 + 0.72 * y.abs()) & (y.abs() < 0.76),
     "fish": _fish,
 }
 
@@ -210,9 +187,6 @@ def _darker(colour: str) -> str:
     return "#" + "".join(f"{round(255 * 0.55 * value):02X}" for value in _rgb(colour))
 
 
-# ---------------------------------------------------------------------------------- alphabet
-
-
 @dataclass(frozen=True)
 class Part:
     """What a part looks like: a shape, a texture and two colours (``#RRGGBB``)."""
@@ -239,19 +213,14 @@ def alphabet(count: int, kinds: Sequence[str], seed: int = 0) -> list[Part]:
     len(kinds)]``. ``seed``: orders shapes, textures and colours. Part ``p`` does not depend on
     ``count``. Returns list of Part: all different; the first twenty have different shapes.
     """
-    shapes, hues, textures = (
-        [names[i] for i in torch.randperm(len(names), generator=_stream(seed, what)).tolist()]
-        for what, names in (
-            ("shape", list(SHAPES)),
-            ("colour", list(COLOURS)),
-            ("texture", list(TEXTURES)),
-        )
-    )
+
+    def ordered(what: str, names: Mapping[str, Any]) -> list[str]:
+        stream = generator("images", "alphabet", seed, what)
+        return [list(names)[i] for i in torch.randperm(len(names), generator=stream).tolist()]
+
+    shapes, hues = ordered("shape", SHAPES), ordered("colour", COLOURS)
+    textures = ordered("texture", TEXTURES)
     return [_part(p, kinds[p % len(kinds)], shapes, hues, textures) for p in range(count)]
-
-
-def _stream(seed: int, what: str) -> torch.Generator:
-    return generator("images", "alphabet", seed, what)
 
 
 def _part(number: int, kind: str, shapes: list[str], hues: list[str], textures: list[str]) -> Part:
@@ -272,9 +241,6 @@ def _part(number: int, kind: str, shapes: list[str], hues: list[str], textures: 
         return Part(f"grey {texture} {shape}", shape, texture, colours)
     colours = (first, _darker(first)) if texture == "shaded" else COLOURS[hue]
     return Part(f"{hue} {texture} {shape}", shape, texture, colours)
-
-
-# ------------------------------------------------------------------------------------- stamps
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,6 @@ class World:
             images[rows] = self._paint(Draws(recipe.name, block, BLOCK), scene)[own]
         return images
 
-    # -------------------------------------------------------------------- what an image shows
-
     def _empty(self) -> _Scene:
         parts = self.dials.parts
         return _Scene(
@@ -236,8 +234,6 @@ class World:
         boxes = self.stamps.box[parts, scene.variants] + corner
         return boxes.masked_fill(scene.strengths.unsqueeze(-1) == 0, -1).to(torch.int16)
 
-    # ------------------------------------------------------------------------------- drawing
-
     def _paint(self, draws: Draws, scene: _Scene) -> Tensor:
         """(block, 3, S, S) uint8. Whole blocks only: sums then round alike in every call."""
         dials = self.dials
@@ -263,9 +259,6 @@ def between(bounds: Sequence[float], share: Tensor) -> Tensor:
     """``share`` of the way from the lower to the upper bound."""
     low, high = bounds
     return low + (high - low) * share
-
-
-# --------------------------------------------------------------------------- pictures
 
 
 @dataclass(frozen=True)

@@ -177,9 +177,6 @@ def read_digits(settings: Mapping[str, Any], split: str) -> Source:
     return _source("digits", split, DIGITS, (), load, read=(Path("digits"),))
 
 
-# --------------------------------------------------------------------------- shared
-
-
 def _source(
     what: str,
     split: str,

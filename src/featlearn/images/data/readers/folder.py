@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from featlearn.core.checks import some
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.data.readers.common import (
     NO_LABEL,
@@ -69,7 +70,7 @@ def _source(folder: Path, settings: Mapping[str, Any]) -> Source:
             )
         if shown(name) not in classes:
             raise FeatlearnError(
-                f"{shown(folder / name)}: unknown class; expected one of {_some(classes)}"
+                f"{shown(folder / name)}: unknown class; expected one of {some(classes)}"
             )
     groups = [(files, classes.index(shown(name))) for files, name in found]
 
@@ -175,10 +176,6 @@ def _check_inside(path: Path, inside: Path | None) -> None:
             f"{shown(path)}: a link that leaves the folder, to {shown(_resolved(path))}; "
             "set follow_links: true if that is wanted"
         )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 # --------------------------------------------------------------------------- voc
