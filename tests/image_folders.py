@@ -14,7 +14,9 @@ def picture(seed: Any, colour: Any = 128, size: tuple[int, int] = (12, 12)) -> I
     return Image.fromarray((np.array(colour) + noise).clip(0, 255).astype(np.uint8))
 
 
-def grow(root: Path, classes: Mapping[str, Any], count: int = 6, size=(12, 12)) -> Path:
+def grow(
+    root: Path, classes: Mapping[str, Any], count: int = 6, size: tuple[int, int] = (12, 12)
+) -> Path:
     """A folder a class, with so many pictures each."""
     for place, (name, colour) in enumerate(classes.items()):
         (root / name).mkdir(parents=True, exist_ok=True)

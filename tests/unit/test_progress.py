@@ -5,13 +5,6 @@ from types import SimpleNamespace
 from featlearn.core.progress import Progress
 
 
-def test_a_line_names_the_job_the_step_and_what_it_sees(capsys):
-    Progress("mrp_pretrain", 200, interval=0).report(50, lambda: {"captured": "3/8 features"})
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("mrp_pretrain: step 50/200 (25 %)  captured 3/8 features")
-
-
 def test_nothing_is_computed_or_said_before_a_line_is_due(capsys):
     def costly():
         raise AssertionError("asked although no line is due")

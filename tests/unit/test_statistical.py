@@ -145,17 +145,6 @@ def test_lines_go_through_the_means_and_what_has_no_look_is_left_out():
         assert own == pytest.approx([mean(model=model, step=step) for step in (1, 2)])
 
 
-def test_the_same_frame_gives_the_same_bytes(tmp_path):
-    for name in ("first", "second"):
-        drawn = canvas(4, 2)
-        left, right = drawn.subplots(1, 2)
-        bars(left, FRAME, "quantity", "model", groups={"seen": "S"}, looks=LOOKS)
-        lines(right, FRAME, "step", "model", looks=LOOKS)
-        save(drawn, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
-    for end in ("svg", "png"):
-        assert (tmp_path / f"first.{end}").read_bytes() == (tmp_path / f"second.{end}").read_bytes()
-
-
 def test_a_file_does_not_depend_on_the_last_digits_of_its_layout(tmp_path, monkeypatch):
     """The solver of the layout sums in the order of memory addresses."""
     solve = ConstrainedLayoutEngine.execute
