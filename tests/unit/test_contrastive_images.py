@@ -21,9 +21,14 @@ from featlearn.images.rng import Draws
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="module")
+def smoke():
+    return load({"scale": "smoke"}, ROOT)["contrastive"]["images"]
+
+
 @pytest.fixture
-def section():
-    return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"]["images"])
+def section(smoke):
+    return copy.deepcopy(smoke)
 
 
 def experiment(settings, replicate=0, cache="none"):
