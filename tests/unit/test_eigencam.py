@@ -8,7 +8,7 @@ import scipy.linalg
 import torch
 from torch import Tensor
 
-from featlearn.images.cam.eigencam import _signs, eigen_cam, token_maps
+from featlearn.images.cam.eigencam import _signs, eigen_cam, heat, token_maps
 from featlearn.images.cam.part_hits import part_use
 
 #: (channels, height, width): fewer positions than channels, and more
@@ -165,6 +165,15 @@ def test_tokens_are_laid_out_row_by_row(leading):
     assert torch.equal(maps[1, :, 1, 2], tokens[1, leading + 5])
     with pytest.raises(ValueError, match="expected 1 leading ones and 4 x 4"):
         token_maps(tokens, (4, 4))
+
+
+def test_heat_fills_the_image_and_the_unit_interval():
+    maps = torch.tensor([[[-1.0, 2], [0, 4]], [[-1, -2], [-3, -4]]])
+    drawn = heat(maps, (8, 6))
+    assert drawn.shape == (2, 8, 6)
+    assert drawn[0].min() == 0
+    assert drawn[0].max() == 1
+    assert (drawn[1] == 0).all()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp import oracles
+from featlearn.mrp.experiments.oracles import lottery_frame
 from featlearn.mrp.kernels import expected_shared
 from featlearn.mrp.model import Activation, encode
 from featlearn.mrp.oracles import bound, race
@@ -96,3 +97,16 @@ def test_the_expected_number_of_shared_kernels():
     counts = (torch.rand(300, kernels, features, generator=stream) < p).sum(-1)
     seen = (counts > 1).double().sum(-1).mean().item()
     assert expected_shared(kernels, features, p * kernels) == pytest.approx(seen, rel=0.03)
+
+
+def test_lottery_rows_count_what_they_say():
+    streams = Streams(0, "mrp", "oracle-test", range(2))("lottery")
+    frame = lottery_frame(5, 6, [0.25, 1.0], streams)
+    seen = frame.set_index(["replicate", "constant", "quantity"])["value"]
+    for replicate in range(2):
+        assert 1 <= seen[replicate, 0.25, "set_size"] <= seen[replicate, 1.0, "set_size"] <= 30
+        assert seen[replicate, 0.25, "shared_kernels"] <= seen[replicate, 1.0, "shared_kernels"]
+        assert 0 <= seen[replicate, 1.0, "disjoint_sets"] <= 1
+    first = frame[frame["constant"].isna() & (frame["replicate"] == 0)]
+    ratios = first.set_index("quantity")["value"]
+    assert ratios["ratio_least"] <= ratios["ratio_mean"] <= ratios["ratio_largest"]
