@@ -49,6 +49,13 @@ def test_maps_are_those_of_a_singular_value_decomposition_up_to_sign(shape, cent
         np.testing.assert_allclose(ours, flipped, atol=2e-4 * np.abs(theirs).max())
 
 
+def test_a_centred_map_does_not_see_what_all_positions_share():
+    x = activations((64, 5, 4))
+    shifted = x + 1e4 * torch.linspace(1, 2, 64)[:, None, None]
+    for ours, theirs in zip(eigen_cam(shifted), eigen_cam(x), strict=True):
+        assert abs(correlation(ours, theirs)) > 0.9999
+
+
 # ------------------------------------------------------------------------------- signs
 
 
@@ -168,11 +175,11 @@ def test_tokens_are_laid_out_row_by_row(leading):
 
 
 def test_heat_fills_the_image_and_the_unit_interval():
-    maps = torch.tensor([[[-1.0, 2], [0, 4]], [[-1, -2], [-3, -4]]])
+    maps = torch.tensor([[[-1.0, 2], [0, 4]], [[-1, -2], [-3, -4]], [[3, 5], [4, 7]]])
     drawn = heat(maps, (8, 6))
-    assert drawn.shape == (2, 8, 6)
-    assert drawn[0].min() == 0
-    assert drawn[0].max() == 1
+    assert drawn.shape == (3, 8, 6)
+    for one in drawn[::2]:
+        assert (one.min(), one.max()) == (0, 1)
     assert (drawn[1] == 0).all()
 
 
