@@ -155,6 +155,16 @@ def test_shears_and_shifts_are_pillows(name, matrix):
         np.testing.assert_allclose(got[channel][inner], np.asarray(expected)[inner], atol=1e-4)
 
 
+def test_windows_of_pad_and_crop_are_cut_from_the_padded_image():
+    batch = levels(40, 8)
+    top, left = torch.arange(40) % 5, torch.arange(40) // 8
+    padded = torch.nn.functional.pad(batch, (2,) * 4)
+    got = ops.shifted_windows(padded, top, left, 8)
+    for row in range(40):
+        t, x = int(top[row]), int(left[row])
+        assert got[row].equal(padded[row, :, t : t + 8, x : x + 8])
+
+
 # ------------------------------------------------------------------------------------- the steps
 
 

@@ -61,6 +61,7 @@ def test_both_ends_of_a_band_belong_to_it_whatever_the_rounding(measured, verdic
         ((0.2, 0.5, 0.8), UNDECIDED),  # the mean is in the middle of the band
         ((0.8, 0.81, 0.79), FAILS),
         ((0.5, 0.7, 0.9), UNDECIDED),  # the mean lies at its end
+        ((0.7, 0.8, 0.9), UNDECIDED),  # the mean lies beyond it, 0.552 within
         ((0.5,), UNDECIDED),
     ],
 )

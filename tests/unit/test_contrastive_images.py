@@ -11,7 +11,7 @@ import torch
 from featlearn.contrastive.analysis import images as analysis
 from featlearn.contrastive.experiments.images import halfway, halfway_rows
 from featlearn.contrastive.images.config import ARMS, START, ordered, state
-from featlearn.contrastive.images.experiment import ImageExperiment, mean_colour
+from featlearn.contrastive.images.experiment import ImageExperiment, Measured, by_class, mean_colour
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, declared, ledger
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
@@ -21,9 +21,14 @@ from featlearn.images.rng import Draws
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="module")
+def smoke():
+    return load({"scale": "smoke"}, ROOT)["contrastive"]["images"]
+
+
 @pytest.fixture
-def section():
-    return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"]["images"])
+def section(smoke):
+    return copy.deepcopy(smoke)
 
 
 def experiment(settings, replicate=0, cache="none"):
@@ -70,6 +75,29 @@ def test_views_are_what_the_arm_says(section):
     assert crop[0] > 0.5
     assert crop[1] < 0.08, "a crop changes the share of the glyph and no colour"
     assert colour[1] > 0.1
+
+
+def test_what_is_measured_of_the_start_and_of_a_training(section):
+    own = experiment(section["shapes"])
+    start = Measured(own, "normed").rows().set_index(["quantity", "layer"])["value"]
+    assert start["movement of filters", "first.conv"] == 0
+    encoder, _, _ = own.fitted("normed", "supervised-crop")
+    measured = Measured(own, "normed", encoder.state_dict())
+    values = measured.rows().set_index(["quantity", "layer"])["value"]
+    assert values["movement of filters", "first.conv"] > 0
+    assert set(values.index) == set(start.index)
+    shares = values.drop([key for key in values.index if key[0] == "movement of filters"])
+    assert shares.between(-1, 1).all()
+    patterns, pictures = measured.patterns(), measured.pictures()
+    assert patterns["share"].between(0, 1).all()
+    assert set(pictures["kind"]) == {"feature", "filter"}
+    points, _ = measured.map()
+    assert len(points) == 40
+
+
+def test_images_of_a_figure_are_those_of_all_classes():
+    labels = torch.tensor([2, 0, 1, 0, 2, 1, 0])
+    assert by_class(labels, 6).tolist() == [1, 3, 2, 5, 0, 4]
 
 
 # --------------------------------------------------------------------------- tables and claims

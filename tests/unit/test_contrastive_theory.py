@@ -254,8 +254,8 @@ def test_the_loss_floor_lies_below_chance():
 def test_expectations_have_their_closed_forms():
     drawn = streams(2, "sampled")
     frame = pd.concat([
-        *sampled.growth_rates(drawn, 4), *sampled.one_atom(drawn, 8000),
-        *sampled.noise_alone(drawn, 8000), *sampled.sparse_and_dense(drawn, [32], 200),
+        *sampled.growth_rates(drawn, 2), *sampled.one_atom(drawn, 4000),
+        *sampled.noise_alone(drawn, 4000), *sampled.sparse_and_dense(drawn, [32], 100),
         *sampled.large_coordinates(drawn),
     ])  # fmt: skip
     means = frame.groupby(["check", "setting"])[["measured", "predicted"]].mean()
@@ -278,7 +278,7 @@ def test_expectations_have_their_closed_forms():
 
 
 def test_without_augmentation_the_share_in_the_span_grows_as_its_closed_form():
-    config = {"atoms": 8, "dimensions": [32, 64], "neurons": 400, "anchors": 4000,
+    config = {"atoms": 8, "dimensions": [32, 64], "neurons": 200, "anchors": 2000,
               "negatives": 400, "learning_rate": 0.5, "steps": 6}  # fmt: skip
     streams = Streams(0, "contrastive", "wide-test", (0, 1))
     seen = pd.concat(sampled.no_augmentation(streams, config))

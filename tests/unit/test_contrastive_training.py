@@ -258,9 +258,14 @@ def test_firing_precision_of_a_noiseless_network_is_one():
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(scope="module")
+def smoke():
+    return load({"scale": "smoke"}, ROOT)["contrastive"]
+
+
 @pytest.fixture
-def section():
-    return copy.deepcopy(load({"scale": "smoke"}, ROOT)["contrastive"])
+def section(smoke):
+    return copy.deepcopy(smoke)
 
 
 def test_mask_and_thresholds_are_compared_from_one_start_and_to_the_end_or_a_plateau(section):

@@ -8,7 +8,7 @@ import scipy.linalg
 import torch
 from torch import Tensor
 
-from featlearn.images.cam.eigencam import _signs, eigen_cam, part_use, token_maps
+from featlearn.images.cam.eigencam import _signs, eigen_cam, heat, part_use, token_maps
 
 #: (channels, height, width): fewer positions than channels, and more
 SHAPES = [(64, 5, 4), (6, 9, 7), (12, 3, 4)]
@@ -46,6 +46,13 @@ def test_maps_are_those_of_a_singular_value_decomposition_up_to_sign(shape, cent
     for ours, theirs in zip(maps.numpy(), by_svd(x, centred), strict=True):
         flipped = theirs * np.sign((ours * theirs).sum())
         np.testing.assert_allclose(ours, flipped, atol=2e-4 * np.abs(theirs).max())
+
+
+def test_a_centred_map_does_not_see_what_all_positions_share():
+    x = activations((64, 5, 4))
+    shifted = x + 1e4 * torch.linspace(1, 2, 64)[:, None, None]
+    for ours, theirs in zip(eigen_cam(shifted), eigen_cam(x), strict=True):
+        assert abs(correlation(ours, theirs)) > 0.9999
 
 
 # ------------------------------------------------------------------------------- signs
@@ -164,6 +171,15 @@ def test_tokens_are_laid_out_row_by_row(leading):
     assert torch.equal(maps[1, :, 1, 2], tokens[1, leading + 5])
     with pytest.raises(ValueError, match="expected 1 leading ones and 4 x 4"):
         token_maps(tokens, (4, 4))
+
+
+def test_heat_fills_the_image_and_the_unit_interval():
+    maps = torch.tensor([[[-1.0, 2], [0, 4]], [[-1, -2], [-3, -4]], [[3, 5], [4, 7]]])
+    drawn = heat(maps, (8, 6))
+    assert drawn.shape == (3, 8, 6)
+    for one in drawn[::2]:
+        assert (one.min(), one.max()) == (0, 1)
+    assert (drawn[1] == 0).all()
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from torchvision.io import encode_png
 from featlearn.core.config import load
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams, generator, seeded
-from featlearn.emergence.config import state, states
+from featlearn.emergence.config import contents, state, states
 from featlearn.emergence.experiments import descent, filters, neurons, students
 from featlearn.emergence.frames import classical_minimum
-from featlearn.emergence.pictures import open_pictures
+from featlearn.emergence.pictures import Pictures, open_pictures
 from featlearn.emergence.teachers import (
     FC,
     OneResNet,
@@ -330,6 +330,21 @@ def test_resnet_students_on_files_of_the_hub(tmp_path):
     assert not wide["gaussian", "mixture"].equals(wide["gaussian-25", "mixture"])
 
 
+def test_other_pictures_are_as_many_and_of_the_same_shape():
+    def pictures(number, size):
+        x = {part: torch.arange(2.0 * number * size**2).reshape(2, number, 1, size, size)
+             for part in ("train", "test")}  # fmt: skip
+        return Pictures(x, {part: torch.zeros(2, number) for part in x}, ("one",))
+
+    found = students.alike(pictures(7, 4), pictures(5, 4), "key")
+    assert {part: x.shape for part, x in found.x.items()} == {
+        "train": (2, 5, 1, 4, 4), "test": (2, 5, 1, 4, 4)
+    }  # fmt: skip
+    for other in (pictures(3, 4), pictures(5, 3)):
+        with pytest.raises(FeatlearnError, match=r"key: \d pictures of .*expected 5 or more of"):
+            students.alike(other, pictures(5, 4), "key")
+
+
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     data = {"data": {"kind": "mnist", "path": str(tmp_path), "size": 28}}
     digest, missing = state(data)
@@ -342,3 +357,22 @@ def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
     assert "mnist" in line.lower()
     assert digests["filters"] == {"cifar10": "missing"}
     assert "missing" not in digests["neurons"].values()
+
+
+def test_only_the_sets_of_the_thesis_count_as_its_own(section):
+    own = copy.deepcopy(section)
+    assert set(contents(own, "neurons").values()) == {"stand-in"}
+    own["neurons"]["cifar10"]["pictures"]["original"] = True
+    assert contents(own, "neurons")["fig-a-14"] == "measured"
+    assert contents(own, "neurons")["fig-a-13"] == "stand-in"
+    own["injected"]["mnist"]["pictures"]["original"] = True
+    own["injected"]["cifar10"] = own["injected"]["mnist"]
+    found = contents(own, "injected")
+    assert found["fig-a-22"] == found["fig-a-20"] == "measured"
+    cells = own["injected"]["cifar10"]["students"]["cells"]
+    own["injected"]["cifar10"] = {"pictures": {"original": True}, "students": {
+        "cells": {"gaussian": cells["gaussian"]}
+    }}  # fmt: skip
+    assert contents(own, "injected")["fig-a-20"] == "stand-in"  # not without its other shares
+    assert found["fig-2-4"] == "stand-in"  # it needs SVHN too
+    assert found["fig-a-19"] == "stand-in"  # and this one Tiny ImageNet

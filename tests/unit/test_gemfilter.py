@@ -5,12 +5,12 @@ import torch
 
 from featlearn.core.seeds import Streams, generator
 from featlearn.gemfilter.experiments.costs import counted, scaled
-from featlearn.gemfilter.generation import Meter, answer, read
+from featlearn.gemfilter.generation import Meter, answer, filtered, read
 from featlearn.gemfilter.haystack import set_score
 from featlearn.gemfilter.longbench import CLASSES, TASKS, score, write
 from featlearn.gemfilter.needles import Vocabulary, draw, lesson
 from featlearn.gemfilter.networks import OfTransformers, Ours
-from featlearn.gemfilter.selection import Method, arms, gemfilter, row_of
+from featlearn.gemfilter.selection import Method, arms, gemfilter, pooled, row_of
 from featlearn.gemfilter.wired import Wired
 from featlearn.transformers.decoder import Decoder, Shape, start
 
@@ -92,6 +92,16 @@ def test_selection_is_that_of_an_enumeration(kernel, row):
         assert found[s].tolist() == best
 
 
+def test_pooling_counts_the_zeros_and_ties_go_to_the_earlier():
+    scores = torch.zeros(1, 20)
+    scores[0, [0, 10]] = 5
+    expected = [1.0 if j in (0, 1, 2, 8, 9, 10, 11, 12) else 0.0 for j in range(20)]
+    assert pooled(scores, 5)[0].tolist() == expected
+    k = torch.ones(1, 1, 6, 2)
+    kept = gemfilter(torch.ones(1, 1, 1, 2), k, Method("gemfilter", 3, kernel=1), 1.0, 5)
+    assert kept.tolist() == [[0, 1, 2]]
+
+
 def test_costs_are_those_of_the_formulas():
     one, n, k, t = ours(), 60, 16, 5
     tokens = torch.randint(2, 49, (1, n), generator=generator("costs"))
@@ -129,6 +139,15 @@ def test_costs_of_many_layers_are_on_the_line_through_few(kind, layer):
     whole = counted(sizes, method, 60, 4)
     assert scaled(sizes, method, 60, 4) == whole
     assert set(whole) >= {"prompt", "generation"}
+
+
+def test_each_head_of_snapkv_chooses_its_own():
+    one = ours()
+    tokens = torch.randint(2, 49, (2, 40), generator=generator("sets"))
+    kept = answer(one, tokens, Method("snapkv", 16, window=8), 2).kept
+    assert [tuple(index.shape) for index in kept] == [(2, 4, 16)] * 3
+    assert (kept[0][..., -8:] == torch.arange(32, 40)).all()
+    assert filtered(one, tokens, Method("gemfilter", 16, 1)).shape == (2, 16)
 
 
 @pytest.mark.parametrize(("change", "told"), [

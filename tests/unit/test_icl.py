@@ -172,6 +172,13 @@ def test_noise_terms_are_what_is_beside_the_signal():
     assert float(own.mean()) == pytest.approx(2 * gamma, rel=0.05)
 
 
+def test_tasks_and_probabilities():
+    weights = parity.task_weights(8, 2, 0.3)
+    assert float(weights.sum()) == pytest.approx(1)
+    assert float((0.25 + 0.1 * parity.TILT).sum()) == pytest.approx(1)
+    assert int(parity.projected(parity.printed(3, 8, 0.1))) == 4
+
+
 def test_finite_prompts_tend_to_the_limit():
     drawn = parity.sample(8, (0, 1), 0.2, 1024, 500, STREAMS("parity")[0])
     assert float(parity.accuracy(parity.printed(1, 8, 0.2), drawn)) > 0.98

@@ -366,6 +366,18 @@ def test_a_pickled_cifar_is_not_opened(tmp_path):
     assert "cifar-10-batches-bin/test_batch.bin" in str(caught.value)
 
 
+def test_cifar100_has_fine_labels(tmp_path):
+    images = random_levels(4, 3072)
+    labels = np.array([[1, 50], [2, 99], [3, 0], [4, 7]], np.uint8)
+    np.concatenate([labels, images], 1).tofile(tmp_path / "train.bin")
+    np.concatenate([labels, images], 1).tofile(tmp_path / "test.bin")
+    (tmp_path / "fine_label_names.txt").write_text("\n".join(f"c{i}" for i in range(100)))
+    settings = {"kind": "cifar100", "path": str(tmp_path), "size": 32}
+    train = open_images(settings, tmp_path / "cache")
+    assert train.labels.tolist() == [50, 99, 0, 7]
+    assert train.classes[99] == "c99"
+
+
 def test_stl10_is_stored_by_columns(tmp_path):
     images = random_levels(3, 3, 96, 96)
     folder = tmp_path / "stl10_binary"
@@ -515,6 +527,19 @@ def test_an_annotation_with_entities_is_refused():
     for content in (bomb, bomb.decode().encode("utf-16")):
         with pytest.raises(ValueError, match="document type"):
             read_objects(content)
+
+
+def test_given_splits_of_folders_share_their_classes(tmp_path):
+    root = tmp_path / "set"
+    class_folders(root / "train", a=2, b=1, c=1)
+    class_folders(root / "val", c=2)
+    settings = {"kind": "folder", "path": str(root), "size": 8, "shares": {}}
+    splits = open_splits(settings, tmp_path / "cache", 0)
+    assert list(splits) == ["train", "validation"]
+    assert splits["validation"].labels.tolist() == [2, 2]
+    class_folders(root / "val", d=1)
+    with pytest.raises(FeatlearnError, match="val/d: unknown class; expected one of a, b, c"):
+        open_splits(settings, tmp_path / "cache", 0)
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,13 @@ def scenes():
     return Scenes(World({**SMALL, "noise": 0, "background": 0}), SCENES).sample(600, NAME)
 
 
+def test_the_number_of_objects_is_uniform_where_there_is_room():
+    roomy = Scenes(World(SMALL), {**SCENES, "image_size": 192})
+    count = (roomy.sample(120, NAME).labels >= 0).sum(1)
+    for objects in (1, 2, 3):
+        assert frequency_fits(count == objects, 1 / 3)
+
+
 def test_boxes_are_tight_around_what_is_seen_of_an_object():
     settings = {**SCENES, "objects": [1, 1], "clutter": 0, "body": 1.0}
     alone = Scenes(World({**SMALL, "noise": 0, "background": 0}), settings).sample(200, NAME)

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from featlearn.core.seeds import Streams
+from featlearn.mrp.analysis.regimes import sigma_sweep, with_impure_share
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
 from featlearn.mrp.experiments.regimes import (
     capture_rows,
@@ -242,3 +243,13 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
     assert section["data"]["dimension"] == 160
     assert section["data"]["train_samples"] == 640
     assert section_of(scaling, network, 10, 3)["network"] == network
+
+
+def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():
+    lines = [("m", 0, "winners", 4.0, 0.1, 0.0), ("m", 0, "impure_winners", 1.0, 0.1, 0.0),
+            ("m", 0, "winners", 9.0, 0.1, 0.3)]  # fmt: skip
+    columns = ["model", "replicate", "quantity", "value", "sigma_0", "single_view_share"]
+    alone = sigma_sweep(pd.DataFrame(lines, columns=columns))
+    assert alone["value"].tolist() == [4.0, 1.0]
+    shares = with_impure_share(alone)
+    assert shares[shares["quantity"] == "impure_share"]["value"].tolist() == [0.25]
