@@ -81,7 +81,9 @@ def _run(func, args, kwargs):
     def shut(one):
         if not isinstance(one, torch.Tensor) or name == "_local_scalar_dense":
             return one
-        return known.get(id(one)) or (OnCard(one) if lands else one)
+        if id(one) in known:
+            return known[id(one)]
+        return OnCard(one) if lands else one
 
     made = tree_map(shut, func(*inner[0], **inner[1]))
     if held and lands and name not in CROSSING:
