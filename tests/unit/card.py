@@ -51,7 +51,7 @@ def _refuse(func, name, args, held, flat):
     apart = [one for one in flat if isinstance(one, torch.Tensor) and not isinstance(one, OnCard)]
     if name in INDEXED:
         apart = [one for one in apart if any(one is whole for whole in (args[0], *args[2:]))]
-    apart = [one for one in apart if one.dim() or one is args[0] and name.endswith("_")]
+    apart = [one for one in apart if one.dim() or (one is args[0] and name.endswith("_"))]
     if apart and held and name not in CROSSING:
         raise RuntimeError(f"{func}: on the card, and {tuple(apart[0].shape)} on the processor")
     if any(isinstance(one, torch.Generator) for one in flat):
