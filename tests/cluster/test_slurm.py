@@ -48,8 +48,11 @@ if ALL_PAPERS:  # a job there is three starts of Snakemake: beside other work ha
 COMPUTING = {
     f"{PAPER}_{name}"
     for name in (
-        *("algorithm", "phases", "starts"),
-        *("image_heads", "image_start", "robust_train", "robust_look"),
+        "algorithm",
+        "image_heads",
+        "image_start",
+        "robust_train",
+        "robust_look",
     )
 }
 EXPERIMENTS = {"paper_items", "algorithm", "phases", "starts", "oracles", "images", "robust"}

@@ -1,0 +1,133 @@
+"""What was found to fail on CUDA, on a card that is none: see ``card``."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from featlearn.contrastive.measure import quantity_frame
+from featlearn.core.losses import cross_entropies
+from featlearn.emergence.closed_forms import classical_map
+from featlearn.emergence.data import Law
+from featlearn.emergence.model import medians
+from featlearn.emergence.train import class_weights, gathered
+from featlearn.gemfilter.needles import Vocabulary
+from featlearn.gemfilter.stands import _of_tokens
+from featlearn.images.probes import average_precision
+from featlearn.mrp.closed_forms import teacher_student_growth
+from unit.card import CARD, card
+
+
+def test_the_card_computes_and_trains():
+    with card():
+        net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).to(CARD)
+        x, y = torch.randn(32, 3), torch.randn(32, 1)
+        losses = []
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            optimiser.zero_grad()
+            loss = functional.mse_loss(net(x.to(CARD)), y.to(CARD))
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.item())
+        assert losses == sorted(losses, reverse=True)
+        assert {weight.device for weight in net.parameters()} == {CARD}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda own: own * torch.ones(3),
+        lambda own: torch.ones(3)[own.long()],
+        lambda own: torch.cat([own, torch.ones(3)]),
+        lambda own: torch.randn(3, device=CARD, generator=torch.Generator()),
+        lambda own: own.numpy(),
+        lambda own: own[None].median(1),
+        lambda own: own.cumsum(0),
+        lambda own: functional.cross_entropy(own.view(1, 3, 1), own[:1].long().view(1, 1)),
+    ],
+)
+def test_the_card_refuses_what_cuda_refuses(wrong):
+    with card(), pytest.raises((RuntimeError, TypeError)):
+        wrong(torch.zeros(3).to(CARD))
+
+
+def on_both(function, *tensors):
+    """What a function gives on the processor and on the card, brought back."""
+    here = function(*tensors)
+    with card():
+        there = function(*(tensor.to(CARD) for tensor in tensors))
+        assert there.device == CARD
+        return here, there.cpu()
+
+
+def test_cross_entropies_are_those_of_pytorch_on_both_devices():
+    scores, labels = torch.randn(3, 5, 4), torch.randint(4, (3, 5))
+    here, there = on_both(cross_entropies, scores, labels)
+    wanted = functional.cross_entropy(scores.movedim(2, 1), labels, reduction="none")
+    assert torch.equal(here, wanted)
+    torch.testing.assert_close(there, wanted)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7])
+def test_medians_are_those_of_pytorch_on_both_devices(count):
+    values = torch.randn(3, count)
+    values[1, 0] = torch.nan
+    for found in on_both(medians, values):
+        torch.testing.assert_close(found, values.median(1).values, equal_nan=True, rtol=0, atol=0)
+
+
+def test_average_precision_counts_on_both_devices():
+    scores = torch.tensor([[0.9], [0.8], [0.8], [0.1]])
+    labels = torch.tensor([[1], [0], [1], [1]])
+    # thresholds 0.9, 0.8, 0.1: precision 1, 2/3, 3/4, a third of the recall each
+    for found in on_both(average_precision, scores, labels):
+        torch.testing.assert_close(found, torch.tensor([(1 + 2 / 3 + 3 / 4) / 3]).double())
+
+
+def test_rows_are_gathered_by_indices_that_are_drawn_on_the_processor():
+    values, index = torch.arange(12.0).view(2, 3, 2), torch.tensor([[2, 0], [1, 1]])
+    with card():
+        found = gathered(values.to(CARD), index).cpu()
+    assert torch.equal(found, gathered(values, index))
+    assert found.tolist() == [[[4, 5], [0, 1]], [[8, 9], [8, 9]]]
+
+
+def test_points_of_a_map_and_class_weights_lie_where_their_inputs_do():
+    points = functional.normalize(torch.randn(6, 3, dtype=torch.float64), dim=1)
+    on_both(classical_map, points @ points.T)
+    law = Law("parity", 8, 3)
+    here, there = on_both(lambda y: class_weights(law, y), torch.tensor([[-1.0, 1.0]]))
+    assert torch.equal(here, there)
+
+
+def test_growth_of_samples_on_the_card():
+    strength = torch.rand(2, 4, 3)
+    owner = torch.randint(-1, 5, (2, 4, 3))
+
+    def growth(strength, owner):
+        samples = SimpleNamespace(owner=owner, strength=strength)
+        return teacher_student_growth(samples, 5, 3, 0.5, 2.0)
+
+    here, there = on_both(growth, strength, owner)
+    torch.testing.assert_close(there, here)
+
+
+def test_a_frame_of_quantities_of_both_devices():
+    with card():
+        seen = {"norm": torch.ones(2).to(CARD), "share": torch.zeros(2)}
+        frame = quantity_frame(seen, arm="masked")
+    assert frame["value"].tolist() == [1, 1, 0, 0]
+
+
+def test_prompts_lie_where_the_network_does_and_answers_are_judged_on_the_processor():
+    words = Vocabulary(keys=8, values=16, fillers=8)
+    streams = [torch.Generator().manual_seed(seed) for seed in range(2)]
+    with card():
+        asked = _of_tokens(words, 3, CARD, 64, 0.5, streams)
+        assert asked.tokens.device == CARD
+        said = asked.tokens[:, -3:]
+        share, exact = asked.score(said)
+    assert share.device.type == exact.device.type == "cpu"
