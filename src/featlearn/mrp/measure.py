@@ -113,7 +113,8 @@ def unlearned(problem: Problem) -> dict[str, Encode]:
     order of the patches, which is random. Their heads are those of the trained kernels.
     """
     own = problem.spec.classes * problem.config["network"]["kernels_per_class"]
-    parts = problem.kernels(kernels_per_class=-(-RANDOM // problem.spec.classes)).split(own, 1)
+    many = problem.kernels(kernels_per_class=-(-RANDOM // problem.spec.classes))
+    parts = torch.split(many, own, 1)
 
     def random_many(samples: Samples) -> Tensor:
         # as many at a time as the network has: a GPU holds the responses of all

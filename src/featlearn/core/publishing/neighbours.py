@@ -85,7 +85,7 @@ def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
         for one, row in zip(judged, rows, strict=True)
     ]
     lines.sort(key=lambda line: line.endswith("| no |"))
-    alone = sorted({*by_claim} - {*run["claim"]})
+    alone = sorted({*map(str, by_claim)} - {*run["claim"]})
     lost = f" The run itself has no verdict on {', '.join(alone)}." if alone else ""
     head = [f"They turn {len(turning)} of {len(lines)} verdicts.{lost}", "",
             "| claim | the run | a neighbour turns it |", "|:--|:--|:--|"]  # fmt: skip
