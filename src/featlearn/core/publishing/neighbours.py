@@ -75,7 +75,7 @@ def with_neighbours(row: Row, found: Sequence[Row]) -> Row:
 
 def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
     """Markdown: the verdicts that neighbours (:func:`gathered`) leave, those that turn first."""
-    by_claim = {claim: _records(part) for claim, part in found.groupby("claim")}
+    by_claim = {str(claim): _records(part) for claim, part in found.groupby("claim")}
     judged = [row for row in _records(run) if row["claim"] in by_claim]
     rows = [with_neighbours(row, by_claim[row["claim"]]) for row in judged]
     turning = [row for row in rows if row["turns_with"]]
@@ -85,7 +85,7 @@ def page(run: pd.DataFrame, found: pd.DataFrame) -> str:
         for one, row in zip(judged, rows, strict=True)
     ]
     lines.sort(key=lambda line: line.endswith("| no |"))
-    alone = sorted({*map(str, by_claim)} - {*run["claim"]})
+    alone = [claim for claim in by_claim if claim not in set(run["claim"])]
     lost = f" The run itself has no verdict on {', '.join(alone)}." if alone else ""
     head = [f"They turn {len(turning)} of {len(lines)} verdicts.{lost}", "",
             "| claim | the run | a neighbour turns it |", "|:--|:--|:--|"]  # fmt: skip
