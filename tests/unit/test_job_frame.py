@@ -374,12 +374,15 @@ def test_a_job_of_another_config_seed_or_code_does_not_go_on_from_it(change):
     before = place(config={"rate": 1}, seed=0)
     assert place(config={"rate": 1}, seed=0) == before
     assert place(**{"config": {"rate": 1}, "seed": 0, **change}) != before
-    assert (
-        Job(rule({"data": str(made_input())}, outputs={"file": f"{RESULTS}/a"})).checkpoints
-        != (
-            Job(rule({"data": str(made_input(content=b"two"))}, outputs={"file": f"{RESULTS}/a"}))
-        ).checkpoints
-    )
+
+
+def test_jobs_of_other_inputs_or_outputs_keep_theirs_apart():
+    places = {Job(rule(outputs={"file": f"results/smoke/{name}"})).checkpoints for name in "ab"}
+    for content in (b"one", b"two"):
+        given = rule({"data": str(made_input(content=content))}, outputs={"file": f"{RESULTS}/a"})
+        with pytest.raises(KeyError), Job(given) as job:
+            raise KeyError(places.add(job.checkpoints))
+    assert len(places) == 4
 
 
 SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "scripts").rglob("*.py"))
