@@ -381,8 +381,8 @@ def test_wilson_lies_between_its_neighbours_and_never_outside_of_0_to_1():
     assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert wilson(1.0, 11)[1] == 1.0
     assert wilson(0.0, 11)[0] == 0.0
-    ends = [wilson(share, 11)[0] for share in (5 / 11, 5.5 / 11, 6 / 11)]
-    assert ends[0] < ends[1] < ends[2]
+    for ends in zip(*(wilson(share, 11) for share in (5 / 11, 5.5 / 11, 6 / 11)), strict=True):
+        assert ends[0] < ends[1] < ends[2]
     assert wilson(5 / 11, 11)[0] == pytest.approx(wilson(5 / 11 + 1e-12, 11)[0])
 
 
