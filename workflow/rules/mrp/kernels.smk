@@ -4,8 +4,7 @@ SETUP = "replicates data network"
 # of the data with hardly any noise: where the theory stands, but a linear classifier does
 CLEAN = parts(KERNELS["clean"], *SETUP.split())
 WITH_CLEAN = {
-    name: {"clean": CLEAN, name: KERNELS[name]}
-    for name in ("finetuning", "localisation")
+    name: {"clean": CLEAN, name: KERNELS[name]} for name in ("finetuning", "localisation")
 }
 
 
@@ -107,7 +106,9 @@ use rule calculate as mrp_oracles with:
     output:
         **outputs("mrp/oracles", "instances"),
     params:
-        **by("mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"),
+        **by(
+            "mrp.experiments.oracles:oracles", only="replicates exponents kernel_std", device="cpu"
+        ),
 
 
 use rule compute_kernels as mrp_training_controls with:
