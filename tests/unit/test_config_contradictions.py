@@ -177,7 +177,6 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("headline.data.off_strength", [0.4, 0.2], "a range with the lower end first"),
         ("headline.pretraining.record_every", 1000000, "at most headline.pretraining.max_steps"),
         ("growth.target", 0.11, "at most varrho / (tau x largest strength) = 0.1"),
-        ("runaway.pretraining.followed", "two", "one of runaway.pretraining.schedules (constant,"),
         ("finetuning.first_head_rates", [1, 3], "a list with 8, which a claim is about"),
         ("classes.classes", [20, 10], "a rising list"),
         ("classes.network.q", 2, "at least 3"),

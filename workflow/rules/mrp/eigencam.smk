@@ -48,7 +48,7 @@ use rule compute as mrp_cam_measure with:
     output:
         **outputs(
             "mrp/images",
-            "by_part readings",
+            "readings",
             at="eigencam/{replicate}-*",
             values="eigencam/{replicate}",
         ),

@@ -122,6 +122,7 @@ experiment(
     **OF_IMAGES,
 )
 
+
 use rule compute as mrp_images_transfer with:
     input:
         supervised=IMAGE_CLASSIFIERS[f"random-{IMAGE_ENCODERS['simmim']}"],

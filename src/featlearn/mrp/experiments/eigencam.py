@@ -19,7 +19,7 @@ def measure(job: Job) -> Results:
     """Count which parts the classifiers of one replicate use."""
     experiment = experiment_of(job)
     tests = erasures_of_tests(experiment, job.params.pictures)
-    frames: dict[str, list[pd.DataFrame]] = {"values": [], "by_part": [], "readings": []}
+    frames: dict[str, list[pd.DataFrame]] = {"values": [], "readings": []}
     encoders = job.params.encoders.items()
     for file, (start, kind) in zip(job.files("classifiers"), encoders, strict=True):
         job.tell(start)
@@ -29,8 +29,7 @@ def measure(job: Job) -> Results:
             about = {"start": start, "encoder": kind, "labels": labels,
                      "replicate": experiment.replicate}  # fmt: skip
             cell = job.params.map_cell
-            values, by_part = measured(experiment, classifier, tests, cell)
-            made = {"values": values, "by_part": by_part}
+            made = {"values": measured(experiment, classifier, tests, cell)}
             if labels == max(job.params.labels):
                 made["readings"] = readings(experiment, classifier, tests[0], cell)
             for name, frame in made.items():

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from featlearn.core.frames import tidy
 from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import PartUse, eigen_cam, heat, part_use
 from featlearn.images.encoders.base import watched
@@ -231,15 +230,13 @@ def measured(
     classifier: Classifier,
     tests: list[Erasures],
     map_cell: int | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> pd.DataFrame:
     """How a classifier uses the parts of each kind of pictures; ``map_cell`` as in :func:`look`.
 
     Returns a DataFrame: columns test_set, quantity (see :func:`use_values`, :func:`effect_values`
-    and :func:`agreement_values`), value; a DataFrame: one row a class and part, over the multi-view
-    pictures: columns class, part (its number in the class, both counted from 1), name, quantity
-    (``heat``, ``hit``, ``drop``, ``margin_drop``, ``flipped``), value.
+    and :func:`agreement_values`), value.
     """
-    frames, by_part = [], []
+    frames = []
     scores, device = classifier.scores, experiment.device
     for test in tests:
         seen = look(experiment, classifier, test.pictures.images, map_cell=map_cell)
@@ -259,9 +256,7 @@ def measured(
             **agreement_values(use.density, done.margin_drop, test.pictures.labels),
         }
         frames.append(long(values, test_set=test.name))
-        if test.name == "multi_view":
-            by_part.append(_by_part(test.pictures, use, done))
-    return pd.concat(frames, ignore_index=True), pd.concat(by_part, ignore_index=True)
+    return pd.concat(frames, ignore_index=True)
 
 
 #: Shares of a picture's largest heat from which on a part counts as hit, for :func:`readings`.
@@ -362,23 +357,3 @@ def agreement_values(hot: Tensor, hurting: Tensor, labels: Tensor) -> dict[str, 
 
 def _shares(chosen: Tensor, parts: int) -> Tensor:
     return torch.bincount(chosen, minlength=parts).double() / len(chosen)
-
-
-def _by_part(pictures: Pictures, use: PartUse, done: Effects) -> pd.DataFrame:
-    """Means over the pictures of each class, a row a part and quantity."""
-    values = {"heat": use.density, "hit": use.hit, "drop": done.drop,
-              "margin_drop": done.margin_drop, "flipped": done.flipped}  # fmt: skip
-    frames = []
-    for label in torch.unique(pictures.labels).tolist():
-        parts = pictures.parts_of_class[label].tolist()
-        rows = pictures.labels == label
-        means = [
-            [float(each[rows, place].double().mean()) for each in values.values()]
-            for place in range(len(parts))
-        ]
-        axes = {"class": [label + 1], "part": range(1, len(parts) + 1), "quantity": list(values)}
-        frame = tidy(axes, value=means)
-        names = [pictures.part_names[part] for part in parts for _ in values]
-        frame.insert(2, "name", names)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
