@@ -83,7 +83,7 @@ class Models(Claims):
 
     @premise("<=")
     def noise_within(self) -> tuple[float, float]:
-        r"""$\gamma \le \sigma_0 / k$ (Assumption 1, constants as 1)"""
+        r"""$\gamma \leq \sigma_0 / k$ (Assumption 1, constant and logarithms as 1)"""
         data, network = (self.config[self.section][key] for key in ("data", "network"))
         return data["feature_noise"], network["sigma_0"] / data["classes"]
 
