@@ -175,6 +175,8 @@ def test_noise_terms_are_what_is_beside_the_signal():
 def test_tasks_and_probabilities():
     weights = parity.task_weights(8, 2, 0.3)
     assert float(weights.sum()) == pytest.approx(1)
+    rare = ~parity.important(parity.pairs(8), 2)
+    assert float(weights[rare].sum()) == pytest.approx(0.3)
     assert float((0.25 + 0.1 * parity.TILT).sum()) == pytest.approx(1)
     assert int(parity.projected(parity.printed(3, 8, 0.1))) == 4
 
