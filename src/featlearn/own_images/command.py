@@ -81,7 +81,7 @@ def write_config(options: argparse.Namespace, changes: Mapping[str, Any], root: 
             raise
         raise ConfigError(
             f"{error}\n  Keys of these pictures begin with their name, as in "
-            f"--set real_images.{name}.replicates=2; docs/your-own-images.md lists them."
+            f"--set real_images.{name}.replicates=2; docs/configuration.md lists them."
         ) from error
     file = Path(f"{name}.yaml")
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
