@@ -174,7 +174,7 @@ def test_a_record_holds_the_digest_of_every_input_that_the_run_made(finished, re
         for source, value in record_of(results, name)["inputs"].items():
             assert made[str(Path(source).relative_to("results/smoke"))] == value, name
     evaluation = record_of(results, "mrp/measurements/headline/evaluation.parquet")
-    assert len(evaluation["inputs"]) == 4
+    assert len(evaluation["inputs"]) == 5
 
 
 def test_nothing_is_left_in_staging_and_every_job_has_a_log(finished, results):
