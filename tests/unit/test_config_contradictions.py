@@ -344,3 +344,14 @@ def test_a_contradiction_names_its_key_and_what_was_expected(section, path, valu
     wanted = expected if " must be " in expected else f"{path} must be {expected}"
     lines = faults(section, config)
     assert any(line.startswith(f"{section}.{wanted}") and ", got " in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "images",
+    [None, {"augmentation": None}, {"gain": {"augmentation": None}}, {"detection": None}],
+)
+def test_pictures_that_a_layer_takes_away_are_those_by_default(images):
+    config = load({"scale": "smoke", "images": images}, ROOT)
+    assert image_config.faults(config["images"]) == []
+    assert config["images"]["augmentation"]["preset"] == "none"
+    assert config["images"]["detection"]["scenes"]["image_size"] in (32, 64)
