@@ -5,12 +5,7 @@ import math
 import pytest
 import torch
 
-from featlearn.mrp.kernels import (
-    expected_largest_gaussian,
-    lottery_sets,
-    memberships,
-    winner_in_set,
-)
+from featlearn.mrp.kernels import lottery_sets, memberships
 
 #: One replicate, four kernels, k = 10 classes of one feature; only class 0 and 1 matter.
 CORRELATION = torch.full((1, 4, 10, 1), -1.0)
@@ -34,18 +29,3 @@ def test_a_kernel_without_positive_correlation_is_in_no_set():
     assert not sets[0, 3, 0, 0]
     assert sets[0, :3, 0, 0].all()
     assert not sets[:, :, 2:].any()
-
-
-def test_the_winner_is_looked_up_in_the_first_sets():
-    after = CORRELATION.clone()
-    after[0, 2, 0, 0] = 3.0  # overtook from outside
-    inside = winner_in_set(after, lottery_sets(CORRELATION, 0.25))
-    assert not inside[0, 0, 0]
-    assert inside[0, 1, 0]
-
-
-def test_the_largest_of_many_gaussians_is_near_its_leading_order():
-    stream = torch.Generator().manual_seed(0)
-    for count in (100, 10_000):
-        largest = torch.randn(50, count, generator=stream).amax(1).mean().item()
-        assert 0.75 < largest / expected_largest_gaussian(count) < 1

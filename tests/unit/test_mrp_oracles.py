@@ -1,15 +1,13 @@
-"""The printed gradient, the number of shared kernels, and tables."""
+"""The printed gradient, and the number of shared kernels."""
 
 import math
 from types import SimpleNamespace
 
-import pytest
 import torch
 
 from featlearn.core.seeds import Streams
 from featlearn.mrp import oracles
 from featlearn.mrp.experiments.oracles import lottery
-from featlearn.mrp.kernels import expected_shared
 from featlearn.mrp.model import Activation
 
 
@@ -34,14 +32,3 @@ def test_kernels_in_several_lottery_sets_are_counted_replicate_by_replicate():
     ])  # fmt: skip
     near = (drawn > 0) & (drawn >= drawn.amax(1, keepdim=True) * (1 - 0.25 / math.log(5)))
     assert shared.tolist() == (near.sum((2, 3)) > 1).sum(1).tolist()
-
-
-# --------------------------------------------------------------------------- lottery and tables
-
-
-def test_the_expected_number_of_shared_kernels():
-    stream = torch.Generator().manual_seed(0)
-    p, kernels, features = 0.02, 400, 30
-    counts = (torch.rand(300, kernels, features, generator=stream) < p).sum(-1)
-    seen = (counts > 1).double().sum(-1).mean().item()
-    assert expected_shared(kernels, features, p * kernels) == pytest.approx(seen, rel=0.03)

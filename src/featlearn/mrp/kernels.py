@@ -140,32 +140,6 @@ def memberships(sets: Tensor) -> Tensor:
     return sets.flatten(2).sum(-1)
 
 
-def winner_in_set(correlation: Tensor, sets: Tensor) -> Tensor:
-    """(R, k, L) bool: does the strongest kernel after training belong to the initial set?
-
-    ``correlation`` (R, K, k, L) after training, ``sets`` (R, K, k, L) of the initial kernels.
-    """
-    winner = correlation.argmax(1, keepdim=True)
-    return torch.gather(sets, 1, winner).squeeze(1)
-
-
-def expected_largest_gaussian(count: int) -> float:
-    """``sqrt(2 ln n)``: the leading order of the largest of n standard Gaussians."""
-    return math.sqrt(2 * math.log(count))
-
-
-def expected_shared(kernels: int, features: int, mean_size: float) -> float:
-    """Expected number of kernels in two sets or more, if sets of ``mean_size`` fall independently.
-
-    Correlations with orthonormal features are independent, so the number of sets of a kernel is
-    binomial: ``features`` trials of probability ``mean_size / kernels``.
-    """
-    p = mean_size / kernels
-    none = (1 - p) ** features
-    one = features * p * (1 - p) ** (features - 1)
-    return kernels * (1 - none - one)
-
-
 # --------------------------------------------------------------------------- noise
 
 #: Patches of the feature that a winner holds most, of other features, and without a feature.

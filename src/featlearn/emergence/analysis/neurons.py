@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: Baselines have no start; each is told with that of the table's last lines.
+#: Baselines have no start; each is listed with that of the table's last lines.
 WORDS = {
     "train": "train accuracy",
     "test": "test accuracy",

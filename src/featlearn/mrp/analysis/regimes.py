@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Chance is far below, so the scale begins where the lottery of the theory ends.
 LOWEST = 0.5
-#: Panels: the frame, the model, and the model whose start is told.
+#: Panels: the frame, the model, and the model whose start is named.
 PANELS = {
     "Supervised, as trained": ("supervised", "supervised", "supervised"),
     "Supervised + new head": ("supervised", "supervised_head", "supervised"),
