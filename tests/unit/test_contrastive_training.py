@@ -6,7 +6,9 @@ import copy
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 
@@ -14,7 +16,7 @@ from featlearn.contrastive import closed_forms
 from featlearn.contrastive.analysis.ablations import Ablations
 from featlearn.contrastive.data import SparseCoding, draw_dictionary, sample
 from featlearn.contrastive.experiment import Downstream, Experiment
-from featlearn.contrastive.experiments.stages import arms, printed_t1
+from featlearn.contrastive.experiments.stages import LEFT_OUT, arms, panel, printed_t1
 from featlearn.contrastive.measure import (
     Alignment,
     Lottery,
@@ -35,6 +37,7 @@ from featlearn.contrastive.train import (
     printed_growth,
     train,
 )
+from featlearn.core.baselines import MEMBERS
 from featlearn.core.config import load
 from featlearn.core.seeds import Streams
 
@@ -300,6 +303,19 @@ def test_at_t1_of_the_main_text_every_lucky_pair_is_above_the_line(section):
     wanted = math.log(1e4 * 2) / math.log1p(given.learning_rate * rate)
     assert (known["step"] >= wanted * 0.9).all()
     assert (known["step"] <= wanted * 1.2).all()
+
+
+def test_the_panel_learns_from_the_labels_of_the_probe(section):
+    config = {**section["stages"], "probe": {"train_samples": 500, "test_samples": 500}}
+    found = panel(SimpleNamespace(config=config, seed=0))["panel"]
+    nmse = found.pivot_table(index="method", columns="replicate", values="value")
+    assert {*nmse.index} | {*LEFT_OUT} == {*MEMBERS}
+    # the mean of the labels is worth nothing; ridge regression on the samples is that of the probes
+    assert nmse.loc["majority"].to_numpy() == pytest.approx(1, abs=0.05)
+    raw = Downstream(Experiment("stages", config, 0)).raw().nmse
+    assert nmse.loc["linear"].to_numpy() == pytest.approx(raw.numpy(), rel=0.05)
+    chosen = found[found["best"]].set_index("replicate")["validation"]
+    pd.testing.assert_series_equal(chosen, found.groupby("replicate")["validation"].min())
 
 
 def test_fact_a1_asks_for_the_anchors_whose_gradients_err_by_the_norm_over_the_dimension(section):

@@ -31,6 +31,20 @@ use rule compute as contrastive_evaluate with:
         **by("contrastive.experiments.stages:evaluate"),
 
 
+# what methods that learn no features make of the labels that train the probes
+use rule calculate as contrastive_panel with:
+    output:
+        **outputs("contrastive/stages", "panel"),
+    resources:
+        **request(mem_mb=3000, runtime=60),
+    params:
+        **by(
+            "contrastive.experiments.stages:panel",
+            only="replicates data network probe",
+            device="cpu",
+        ),
+
+
 # footnote 4: thresholds by gradient descent rise with RandomMask and fall without
 use rule compute as contrastive_trained_thresholds with:
     output:
@@ -71,6 +85,7 @@ experiment(
     "contrastive",
     "stages",
     rules.contrastive_evaluate,
+    rules.contrastive_panel,
     histories=expand(rules.contrastive_train.output.history, arm=STAGE_ARMS),
     also=rules.contrastive_evaluate.input.weights,
 )
