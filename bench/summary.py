@@ -24,6 +24,22 @@ COLUMNS = ["work", "peer", "ratio", "low", "high", "wanted", "distance", "reache
 _BOUND = re.compile(r"(?P<sign>>=|<=|>|<|at least|at most) *(?P<bound>\d+(?:\.\d+)?)")
 _RANGE = re.compile(r"(?P<low>\d*\.?\d+) to (?P<high>\d*\.?\d+)")
 UP = (">=", ">", "at least")
+#: First on the page: of work and peer, a sentence with the least and largest ratio of a machine.
+ASKED = {
+    ("pre-training (SimMIM), small_resnet, 32 px, images a second: loop, crops and flips",
+     "bare step"):
+        "Pre-training with crops and flips runs at {} of the speed of the bare training step.",
+    ("epoch of SimCLR, ResNet-18, 32 px, cpu, images a second: ours", "lightly 1.6.0"):
+        "An epoch of SimCLR goes through {} times as many images a second as lightly does.",
+    ("Eigen-CAM, images a second: ours", "pytorch-grad-cam"):
+        "Eigen-CAM maps {} times as many images a second as pytorch-grad-cam.",
+    ("probe of desk, time: scikit-learn", "featlearn"):
+        "A linear probe of desk takes scikit-learn {} times as long, to the same objective.",
+    ("teacher-student, compiled, autograd one by one", "step"):
+        "Replicates trained one by one with autograd take {} times as long as all in one tensor.",
+    ("nothing to do: processor", "a second"):
+        "A run with nothing left to do takes {} seconds of one processor.",
+}  # fmt: skip
 
 
 def rows_of(table: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -77,13 +93,19 @@ def _cell(row: Mapping[Hashable, Any]) -> str:
     return f"{row['ratio']:.3g}{spread}" + ", not reached" * (row["reached"] == "no")
 
 
+def _span(ratios: pd.Series[float]) -> str:
+    """The least and the largest, with three digits; one of them if they are the same."""
+    ends = dict.fromkeys(f"{float(f'{end:.3g}'):,g}" for end in (ratios.min(), ratios.max()))
+    return " to ".join(ends)
+
+
 def machines(folder: Path) -> str:
     """The comparisons of all machines that were measured, a column each, as a page.
 
     A number is the ratio of that machine, with its quartiles, and tells where it does not reach
     what is wanted.
     """
-    columns, said = [], []
+    columns, said, ratios = [], [], []
     for file in sorted(folder.glob("*/summary.parquet")):
         _, _, machine, *_ = (file.parent / "summary.md").read_text(encoding="utf-8").splitlines()
         said.append(f"[{machine}]({file.parent.name}/summary.md)")
@@ -93,18 +115,33 @@ def machines(folder: Path) -> str:
         own = own.set_index(["work", "peer", "wanted"])
         cells = [_cell(row) for row in own.to_dict("records")]
         columns.append(pd.Series(cells, own.index, name=file.parent.name))
+        ratios.append(own["ratio"].droplevel("wanted"))
     table = pd.concat(columns, axis=1).fillna("").reset_index()
+    every = pd.concat(ratios)
     lines = [
         "# Speed",
         "",
+        *(
+            f"- {sentence.format(_span(every[asked]))}"
+            for asked, sentence in ASKED.items()
+            if asked in every.index
+        ),
+        "",
+        f"Each number is of {len(columns)} machines, the least to the largest. "
+        "`python -m bench` measures them.",
+        "",
+        "<details><summary>All comparisons</summary>",
+        "",
         "Each number is work over peer, both measured by turns within one run, most of them times: "
         "2 is twice as long as the peer, or twice as many where it says a second; in brackets "
-        "quartiles over the turns. *Wanted* is what was asked for before: a rival in the place of "
-        "the work is to take at least so many times as long (>=), our own work at most so many "
-        "(<=); a line without it is told and not judged. Tables behind each line, and the distance "
-        f"to what is wanted: {'; '.join(said)}.",
+        "quartiles over the turns. *Wanted* is the aim that was set before: a rival in the place "
+        "of the work takes at least so many times as long (>=), our work at most so many (<=); a "
+        "line without an aim is not judged. Tables behind each line, and the distance to the aim: "
+        f"{'; '.join(said)}.",
         "",
         table.fillna("").to_markdown(index=False, disable_numparse=True),
+        "",
+        "</details>",
         "",
     ]
     return "\n".join(lines)
