@@ -144,7 +144,9 @@ def circuits(curves: pd.DataFrame, neurons: pd.DataFrame, config: Config) -> Tab
     of_all = of_all.rename(columns={"peak": "peak of all"}).groupby(["moment", *KEYS])
     of_all = of_all[["active", "single of all", "peak of all"]].mean().reset_index()
     of_all = of_all.melt(["moment", *KEYS], var_name="quantity")
-    both = pd.concat([of_all, curves.assign(moment=np.where(curves["step"] < steps, "between", "end"))])
+    both = pd.concat(
+        [of_all, curves.assign(moment=np.where(curves["step"] < steps, "between", "end"))]
+    )
     found = summary(pick(both, moment="end"), ["cell", "quantity"])
     found = found.sort_values("cell", key=lambda cells: cells.map(list(CELLS).index), kind="stable")
     first = both[(both["moment"] == "start") | (both["step"] == 0)]
