@@ -135,7 +135,7 @@ class Grokking(Claims):
     def made(cls, config):
         return (cls(config, decay=config["grokking"]["two"]["transformer"]["weight_decay"]),)
 
-    @claim("Figure 4.4", f"{QUANTITY} fits, 2 numbers, inputs split at random", low=1.0,
+    @claim("after Figure 4.4", f"{QUANTITY} fits, 2 numbers, inputs split at random", low=1.0,
            changed=f"{BATCHES} {DECAY}",
            paper_says="“There is a grokking phenomenon in all figures.”")  # fmt: skip
     def grokking(self):
@@ -145,7 +145,7 @@ class Grokking(Claims):
         """
         return self.delay("two", "tuples")
 
-    @claim("Figure 4.4", f"{QUANTITY} fits, 4 numbers minus 2, inputs split at random", high=-0.5,
+    @claim("after Figure 4.4", f"{QUANTITY} fits, 4 numbers minus 2, inputs split at random", high=-0.5,
            changed=f"{BATCHES} {DECAY}",
            paper_says="“as k increases, the grokking phenomenon becomes weak”")  # fmt: skip
     def grokking_weakens(self):

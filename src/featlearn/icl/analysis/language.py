@@ -61,7 +61,7 @@ def accuracies(flips: pd.DataFrame, family: str) -> Figure:
 def attention(attention: pd.DataFrame) -> Figure:
     """Does a larger model attend more to an irrelevant sentence?
 
-    *What to see:* the percentage above each pair; {{ said("icl/attention-irrelevant-as-printed", holds="it is larger
+    *What to see:* the percentage above each pair; {{ said("icl/attention-irrelevant", holds="it is larger
     for the larger model, by the difference", fails="it is not larger for the larger model, by the difference") }}
     (correct label). Boxes: norm of the last layer's attention from the label to either sentence, over all prompts;
     diamonds: means of replicates; percentage: share of the irrelevant sentence. The stand-ins are small transformers
@@ -137,7 +137,7 @@ class Models(Claims):
         own = of_family(pick(self.flips, noise="labels", share=share))
         return pick(own, model=list(looks(own))[place]).groupby("replicate")["value"].mean()
 
-    @claim("Figure 5.2, on {of}", "accuracy with all labels flipped", low=0, high=0.2, possible=SHARE,
+    @claim("after Figure 5.2, on {of}", "accuracy with all labels flipped", low=0, high=0.2, possible=SHARE,
            changed=WIDER)  # fmt: skip
     def large_overrides(self):
         """With all labels flipped the largest model falls far below chance.
@@ -146,7 +146,7 @@ class Models(Claims):
         """
         return self.accuracy(-1, 1)
 
-    @claim("Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels "
+    @claim("after Figure 5.2, on {of}", "accuracy of the smallest minus that of the largest, all labels "
            "flipped", low=0.1, high=1, changed=f"{WIDER} Kind, after a run was published: a theorem "
            "before, but one end of the curve on documents of ours.",
            paper_says="“larger models are more easily affected by noise (flipped labels) and override "
@@ -169,13 +169,13 @@ class Models(Claims):
         """
         return self.accuracy(0, 0) - self.accuracy(0, self.words["few"])
 
-    @claim("Figure 5.3, on {of}", "share of the label's attention at the irrelevant sentence, largest "
+    @claim("after Figure 5.3, on {of}", "share of the label's attention at the irrelevant sentence, largest "
            "minus smallest model", low=0, high=1,
            out_of_reach=lambda icl: None if icl["language"]["models"] else UNTRAINED,
            paper_says="“larger models focus on both sentences, while smaller models only focus on "
            "relevant sentences”", changed="Kind and reach, after a run was published: a theorem "
            "before, of a row that is not trained.")  # fmt: skip
-    def attention_irrelevant_as_printed(self):
+    def attention_irrelevant(self):
         """The larger model attends more to the irrelevant sentence.
 
         As printed; pilots on other data did not show it.
