@@ -24,8 +24,11 @@ QUANTITIES = {
     "test": "test accuracy",
     "least": "least margin",
     "mean": "mean margin",
+    "active": "active",
     "single": "of one frequency",
+    "single of all": "of one frequency, of all",
     "peak": "largest power",
+    "peak of all": "largest power, of all",
     "residual": "phases off by",
     "equal": "weakest frequency",
 }

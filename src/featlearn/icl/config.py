@@ -17,7 +17,7 @@ def faults(icl: Mapping[str, Any]) -> list[str]:
     check.holds("regression.ranks", 2, why="which a claim reads")
     check("regression.ranks", max(icl["regression"]["ranks"]) > 2, "a list with a rank above 2")
     check.one_of("parity.judged_examples", "parity.examples")
-    for name in ("regression", "parity", "small"):
+    for name in ("regression", "parity", "small", "language"):
         check.holds(f"{name}.shares", 0, 1, why="for claims")
     check.holds("parity.training.heads", 4, why="which claims read")
     check("parity.training.heads", len(parity["training"]["heads"]) > 1, "two numbers or more")
