@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import yaml
 from PIL import Image
 from safetensors.torch import save_file
 from scipy.integrate import quad
@@ -25,7 +26,7 @@ from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import build_encoder
 from featlearn.images.nuclear_norm import nuclear_norm, stable_ranks
 from featlearn.images.worlds.domains import MADE, Part, Rows, open_domains, training_parts
-from featlearn.nuclear import model, toy
+from featlearn.nuclear import config, model, toy
 from featlearn.nuclear.analysis import domains as analysis
 from featlearn.nuclear.config import faults, missing, state
 from featlearn.nuclear.experiments import domains
@@ -324,7 +325,8 @@ def _job(root: Path, settings: dict) -> SimpleNamespace:
 def _tiny(root: Path, **more) -> SimpleNamespace:
     """A job on tiny folders of 12 pixels; None leaves a default."""
     settings = {
-        "trials": 1, "opponents": {"pixels": 2, "features": 4}, "sweep": {"weights": [0, 0.01]},
+        "trials": 1, "opponents": {"pixels": 2, "features": 4},
+        "sweep": {"weights": [0, 0.001, 0.01]},
         "encoder": {"kind": "small_resnet", "widths": [4]},
         "domains": {"made": "folders", "data": {"kind": "folder", "size": 12,
                                                 "path": str(_folders(root / "data"))}},
@@ -415,8 +417,13 @@ def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
 
 def test_other_weights_make_another_run_and_missing_files_are_told(tmp_path):
     own = {"made": "folders", "data": {"path": str(tmp_path / "PACS")}}
-    (told,) = missing({"domains": {"domains": own}})
-    assert told.startswith("nuclear.domains.domains.data.path must be a folder")
+    weights = "torchvision:ResNet50_Weights.IMAGENET1K_V1"
+    named = {"domains": own, "weights": weights, "weights_folder": str(tmp_path)}
+    told = list(missing({"domains": named}))
+    assert told[0].startswith("nuclear.domains.domains.data.path must be a folder")
+    assert f"nuclear.domains.weights {weights}: not here" in told[1]
+    (tmp_path / "resnet50-0676ba61.pth").touch()
+    assert len(list(missing({"domains": named}))) == 1
     file = tmp_path / "own.safetensors"
     settings = {"nuclear": {"domains": {"weights": str(file)}}}
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
@@ -457,16 +464,59 @@ def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkey
         pd.testing.assert_frame_equal(frame, lazy[name], check_exact=True)
 
 
-def test_the_trend_of_a_rank_sees_all_weights_and_not_the_ends_alone():
+def test_ranks_and_accuracies_are_judged_up_to_the_weight_that_no_longer_learns():
     claims = {own.claim: own for own in declared(analysis, {})}
-    claim, ends = (claims[f"nuclear/rank-{name}-standard"] for name in ("trend", "falls"))
+    ranks = [(4.0, 3, 2, 1), (2.0, 3, 4, 1)]
     frame = pd.DataFrame([
-        {"domain": "one", "replicate": replicate, "weight": weight, "standard": value}
-        for replicate, values in enumerate([(4.0, 3, 2, 1), (2.0, 3, 4, 1)])
-        for weight, value in zip((0, 0.0001, 0.001, 0.01), values, strict=True)
+        {"domain": domain, "replicate": replicate, "weight": weight, "standard": rank,
+         "trained": 0.5 if weight == 0.01 else 1.0, "value": value}
+        for domain in "ab"
+        for replicate, own in enumerate(ranks)
+        for weight, rank, value in zip((0, 0.0001, 0.001, 0.01), own, (0.5, 0.5, 0.7, 0.1),
+                                       strict=True)
     ])  # fmt: skip
-    assert (ends.measure({"swept": frame}) < 0).all()
-    assert claim.measure({"swept": frame}).tolist() == pytest.approx([-1, -0.2])
+
+    def measured(name, **changed):
+        return claims[f"nuclear/{name}"].measure({"swept": frame.assign(**changed)}).tolist()
+
+    assert measured("rank-trend-standard") == pytest.approx([-1, 1])
+    assert measured("rank-trend-standard", trained=1.0) == pytest.approx([-1, -0.2])
+    assert measured("accuracy-peaks") == pytest.approx([0.2, 0.2])
+
+
+def test_a_folder_with_a_name_is_no_benchmark(tmp_path, monkeypatch):
+    settings = yaml.safe_load((ROOT / "config/scale/paper.yaml").read_text())["nuclear"]["domains"]
+    settings["domains"]["data"]["path"] = str(tmp_path)
+    for domain in ("art", "cartoon", "photo", "sketch"):
+        grow(tmp_path / domain, {"cat": 100, "dog": 150}, 10)
+    pacs = config.SETS["PACS"]._replace(classes=2, images=80)
+    whole = load({"papers": ["nuclear"], "scale": "desk", "nuclear": {"domains": settings}}, ROOT)
+    own = whole["nuclear"]["domains"]
+    assert not config.met(own)
+    monkeypatch.setitem(config.SETS, "PACS", pacs)
+    assert config.met(own) == {"pacs", "resnet50-imagenet"}
+    for wrong in (
+        {"weights": ""},
+        {"training": {**own["training"], "steps": 40}},
+        {"arms": {**own["arms"], "Mixup-NU": None}},
+        {"encoder": {"kind": "small_resnet"}},
+    ):
+        assert not config.met({**own, **wrong})
+    monkeypatch.setitem(config.SETS, "PACS", pacs._replace(images=100))
+    assert not config.met(own)
+
+
+def test_the_table_of_a_benchmark_has_both_numbers_in_a_row():
+    frame = pd.DataFrame([
+        {"arm": "ERM", "averaging": "best", "domain": domain, "replicate": trial, "value": 0.5}
+        for domain in ("art_painting", "cartoon", "photo", "sketch")
+        for trial in range(3)
+    ])  # fmt: skip
+    values = yaml.safe_load((ROOT / "config/paper_values/nuclear.yaml").read_text())
+    own = {"domains": {"made": "folders", "name": "PACS"}, "trials": 3}
+    made = analysis.printed_and_measured(frame, values, own, "table-e-2", "").frame
+    both = made[made["measured"].notna() & made["paper_value"].notna()]
+    assert set(both["column"]) == {"A", "C", "P", "S", "Avg"}
 
 
 def test_too_few_domains_are_refused(tmp_path):

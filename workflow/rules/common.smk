@@ -19,6 +19,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from featlearn.core import commit, guard, neighbours, portable, run, sweeps, warm
+from featlearn.core.catalogue import contents
 from featlearn.core.config import load, plain_run, refuse, refuse_papers
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published, rule_faults
@@ -26,7 +27,7 @@ from featlearn.core.publishing.findings import read_findings
 from featlearn.core.notes import keep_notes, noted, of_files, of_sources, open_notes
 from featlearn.core.points import Plan, Point, meaning, value_of
 from featlearn.core.provenance import fingerprint
-from featlearn.core.publish import caption_of, refuse_unknown_findings, texts_of
+from featlearn.core.publish import caption_of, exhibits, refuse_unknown_findings, texts_of
 
 # a point of a run, see points.smk, comes with its config when the run has begun
 POINT = config.get("point")
@@ -63,13 +64,16 @@ def filled(files, over):
     return [file for job in jobs for file in expand(files, **job)]
 
 
-def experiment(paper, name, *made, section=..., judged=None, over=None, paper_values="", **more):
+def experiment(
+    paper, name, *made, section=..., judged=None, over=None, paper_values="", met=None, **more
+):
     """Publish what ``<paper>/analysis/<name>.py`` makes of some frames.
 
     The frames are the Parquet files of the rules ``made``, by default of ``<paper>_<name>``, and
     those given by name. Where these rules have wildcards, ``over`` lists all values of each. As
     ``paper_values`` come the numbers in ``config/paper_values/<name>.yaml``. Figures get ``section``, by
-    default ``<paper>.<name>`` of the config, and claims get ``judged``: the paper's config.
+    default ``<paper>.<name>`` of the config, and claims get ``judged``: the paper's config. ``met``: needs
+    of the catalogue that this config meets; an item of which one is missing is a stand-in.
     """
     settings, word = config.get(paper, {}), name.replace("-", "_")
     named = more.keys() - {"targets", "also", "apart", "without", "contains"}
@@ -87,6 +91,10 @@ def experiment(paper, name, *made, section=..., judged=None, over=None, paper_va
     }
     if paper_values:
         frames["paper_values"] = asset(f"config/paper_values/{paper_values}.yaml")
+    if met is not None:
+        more["contains"] = contents(
+            asset("config/catalogue.yaml"), exhibits(paper, word), met, more.get("contains", {})
+        )
     section = settings.get(word) if section is ... else section
     judged = settings if judged is None else judged
     PUBLISHED.experiment(paper, name, section, judged=judged, **frames | more)

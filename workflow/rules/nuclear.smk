@@ -41,6 +41,6 @@ experiment("nuclear", "toy", paper_values="nuclear")
 experiment(
     "nuclear",
     "domains",
-    contains=nuclear_config.contains(NUCLEAR["domains"]["domains"]),
+    met=nuclear_config.met(NUCLEAR["domains"]),
     paper_values="nuclear",
 )

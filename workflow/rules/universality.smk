@@ -7,6 +7,7 @@ UNIVERSALITY = config["universality"]
 FOUNDATION = UNIVERSALITY["foundation"]
 # tables of probes are made of the encoders that a config names, or else of vectors
 UNIVERSALITY_NAMED = universality_config.from_files(FOUNDATION)
+checked(universality_config.missing(FOUNDATION))
 UNIVERSALITY_IMAGES = {
     name: universality_config.ladder_state(UNIVERSALITY[name]["sets"], f"universality.{name}.sets")
     for name in ("pictures", "residual")
@@ -83,6 +84,7 @@ experiment(
     "foundation",
     without=[name for name in universality_encoders.PROBED if name not in UNIVERSALITY_NAMED],
     contains=universality_config.contains(FOUNDATION),
+    met=universality_config.met(FOUNDATION),
     paper_values="universality",
 )
 experiment(

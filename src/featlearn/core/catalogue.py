@@ -13,7 +13,7 @@ provenance records say that they contain:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,22 @@ def read_catalogue(path: Path) -> list[dict[str, Any]]:
     schema = {"type": "object", "additionalProperties": False, "required": list(KEYS)}
     refuse(f"{path}: {line}" for line in _faults(items, {**schema, "properties": properties}))
     return items
+
+
+def contents(
+    path: str, shown: Sequence[Any], met: Collection[str], given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What each exhibit holds in a run that ``met`` some needs of the catalogue.
+
+    ``measured`` where all needs of its entry are met, and any where it has none; else
+    ``stand-in``. ``given``: what is known of some, which no need turns into more.
+    """
+    found = {one.name: "stand-in" for one in shown}
+    needs = {one["item"]: one["needs"] for one in read_catalogue(Path(path))} if met else {}
+    for one in shown if met else ():
+        if {*needs.get(f"{one.paper}/{one.name}", ())} <= {*met}:
+            found[one.name] = "measured"
+    return found | {name: word for name, word in (given or {}).items() if word != "measured"}
 
 
 def _faults(items: Sequence[Any], schema: Mapping[str, Any]) -> Iterator[str]:

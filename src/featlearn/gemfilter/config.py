@@ -24,9 +24,17 @@ SIZES = {
 }  # fmt: skip
 
 
-def contains(gemfilter: Mapping[str, Any], names: Iterable[str]) -> str:
-    """What an item holds that these readers make: what was ``measured``, or a ``stand-in``."""
-    return "measured" if set(names) <= set(gemfilter["language"]["models"]) else "stand-in"
+def met(gemfilter: Mapping[str, Any], names: Iterable[str]) -> set[str]:
+    """Needs of the catalogue that these readers meet: texts, and models of the thesis' sizes.
+
+    A name alone is no model.
+    """
+    language, known = gemfilter["language"], gemfilter["costs"]["models"]
+    found = {f"{name}-instruct" for name in names
+             if name in language["models"] and name in known
+             and sizes(language["models"][name]) == known[name]}  # fmt: skip
+    texts = {"haystack": "needle-in-a-haystack", "longbench": "longbench"}
+    return found | {need for key, need in texts.items() if found and language[key]}
 
 
 def readers(gemfilter: Mapping[str, Any], data: str) -> Sequence[str]:

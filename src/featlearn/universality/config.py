@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,20 @@ from featlearn.images.config_data import data_faults
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD
 
+#: By how a name begins: what an encoder is in the catalogue, its kind, and its name in timm.
+SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "CLIP": ("clip-vit-l", ("timm vit_large_patch14_clip",)),
+    "MoCo v3 ViT-S": ("imagenet", ("vit_small", "timm vit_small")),
+    "MoCo v3": ("moco-v3-vit-b", ("vit_base", "timm vit_base")),
+    "SimCSE": ("simcse-bert", ("text",)),
+    "UniCL": ("unicl-swin-t", ("timm swin_tiny",)),
+}
+#: By the names of the thesis: what a set is in the catalogue, classes, least labelled samples.
+SETS = {
+    "ImageNet": ("imagenet", 1000, 1_000_000), "ImageNet22k": ("imagenet22k", 21_841, 10_000_000),
+    "SVHN": ("svhn", 10, 58_000), "GTSRB": ("gtsrb", 43, 21_000), "IMDB": ("imdb", 2, 20_000),
+    "CIFAR-10": ("cifar10", 10, 40_000), "AGNews": ("ag-news", 4, 96_000),
+}  # fmt: skip
 #: Shares of the labels that figures show, in per cent.
 SHARES = (1, 5, 10, 20, 100)
 
@@ -36,6 +50,54 @@ def faults(universality: Mapping[str, Any]) -> list[str]:
     for ladder in ("pictures", "residual"):
         _check_sets(check, universality[ladder]["sets"], f"{ladder}.sets")
     return check.faults
+
+
+def missing(foundation: Mapping[str, Any]) -> Iterator[str]:
+    """Files of named weights that are not there."""
+    for name, model in foundation["models"].items():
+        if ":" in model["weights"] and model["encoder"].get("kind") != "text":
+            from featlearn.images.weights import find_weights  # torch: slow to import
+
+            try:
+                find_weights(model["weights"], model.get("folder"))
+            except FeatlearnError as error:
+                yield f"universality.foundation.models.{name}.{error}"
+
+
+def met(foundation: Mapping[str, Any]) -> set[str]:
+    """Needs of the catalogue that a config meets.
+
+    A name alone meets none: an encoder has the thesis' shape, a data set its classes and images.
+    """
+    found: set[str] = set()
+    lost: set[str] = set()
+    for name, model in foundation["models"].items():
+        shape = f"{model['encoder'].get('kind')} {model['encoder'].get('name', '')}"
+        need, shapes = next((SHAPES[one] for one in SHAPES if name.startswith(one)), ("", ()))
+        if not shape.startswith(shapes):
+            lost.add(need)
+        elif need not in {own[0] for own in SETS.values()}:
+            found.add(need)
+        for target, data in model["targets"].items():
+            need, classes, images = SETS.get(target, ("", 0, 0))
+            (found if need and _holds(data, need, classes, images) else lost).add(need)
+    return found - lost - {""}
+
+
+def _holds(data: Mapping[str, Any], need: str, classes: int, images: int) -> bool:
+    """Whether labelled samples are as many as in a set of the thesis, and of as many classes."""
+    from featlearn.images.data.on_disk import sources
+
+    if data.get("kind", "text") not in ("folder", "text"):
+        return data["kind"] == need
+    if "kind" not in data:
+        root = Path(data["path"]).expanduser()
+        lines = [json.loads(line)["label"] for part in ("train", "validation")
+                 for line in (root / f"{part}.jsonl").read_text("utf-8").splitlines()]  # fmt: skip
+        return len(set(lines)) == classes and len(lines) >= images
+    opened = [own for split, own in sources(data).items() if split != "test"]
+    counted = sum(len(own.files) for own in opened)
+    return len(opened[0].classes) == classes and counted >= images
 
 
 def _check_sets(check: Checks, sets: Sequence[Mapping[str, Any]], key: str) -> None:

@@ -1,4 +1,4 @@
-"""Fine-tuning of many networks at once, with and without the contrastive loss (section 7.4).
+"""Fine-tuning of many networks at once, with and without the contrastive loss (section 7.3.3).
 
 ``mean_n cross-entropy(head(encoder(x_n)), y_n) + weight * contrastive loss`` of two views of the
 labelled samples (the thesis' "Ours", equation 7.9); weight 0 is fine-tuning. Networks are those of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from featlearn.core.claim_methods import Claims, claim
+from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import OBSERVATION, POSITIVE, SHARE, THEOREM, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
@@ -96,7 +96,14 @@ class Theory(Claims):
         good &= f["ratio"] < 0.75 / f["gamma"]
         return good.groupby(f["replicate"]).all().astype(float)
 
+    @premise(">=")
+    def strong_penalty(self):
+        r"""$\lambda > \Omega(\sqrt{r} / \exp(\sqrt{r} / 5))$, constant as 1, by the largest weight"""
+        root = np.sqrt(self.optima["r"])
+        return self.optima["penalty"].max(), (root / np.exp(root / 5)).max()
+
     @claim("Proposition 6.3", "largest accuracy over sizes and weights", low=0, high=math.exp(-5), possible=SHARE,
+           premises=("strong_penalty",),
            paper_says=r"“has OOD test accuracy at most $\exp\left(-\frac{r}{10}\right) \times 100\%$ (much worse than random guessing)”")  # fmt: skip
     def proposition_6_3(self):
         r"""ERM-$\ell_2$ is right in the unseen domain with probability at most $\exp(-r/10)$.

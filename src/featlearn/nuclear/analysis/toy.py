@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import SHARE, THEOREM, needs
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, SHARE, THEOREM, needs
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
@@ -33,16 +33,17 @@ PLACES = {"id": "training domains", "ood": "unseen domain"}
 )
 @figure(
     "fig-6-3",
-    arm="nuclear",
-    words="with the nuclear norm, head fixed",
-    seen='{{ said("nuclear/figure-6-3", holds="trainings end at the printed .94 in the unseen domain", '
-    'fails="trainings do not end at the printed .94 in the unseen domain") }}; the norm whitens, and its optimum is a '
-    "tilted line (*toy-slopes*).",
+    arm="nuclear, head trained",
+    words="with the nuclear norm",
+    seen='{{ said("nuclear/toy-penalty-helps", holds="the penalty raises the accuracy in the unseen domain, difference", '
+    'fails="the penalty does not raise the accuracy in the unseen domain, difference") }}; with a fixed head (not drawn) '
+    '{{ said("nuclear/figure-6-3", holds="trainings end at the printed .94", fails="trainings do not end at the printed '
+    '.94") }}. The norm whitens, and its optimum is a tilted line (*toy-slopes*).',
 )
 def toy_lines(
     points: pd.DataFrame, trained: pd.DataFrame, arm: str, words: str, seen: str
 ) -> Figure:
-    """The toy problem, trained {{ words }}
+    """The toy problem, trained {{ words }}, layer and head
 
     *What to see:* {{ seen }} Points of both labels, and the decision lines of all trainings at early steps (pale) and
     at the end (dark); titles: mean accuracy at the end, in closed form, with its 95 % interval over trainings.
@@ -170,3 +171,16 @@ class Toy(Claims):
         apart. With the .05 of Figure 6.2, .89 to .99, it would hold.
         """
         return self.end("nuclear")
+
+    @claim("Figures 6.2 and 6.3", "accuracy at the end with the nuclear norm less that without a penalty, "
+           "heads trained, same samples and starts", low=0, high=1, possible=DIFFERENCE_OF_SHARES,
+           paper_says="“significantly improves the OOD accuracy to 0.94”",
+           changed="Added after published runs with .9955 for a trained head and .9597 for a fixed one.",
+           failure="not reproduced")  # fmt: skip
+    def toy_penalty_helps(self):
+        """In the toy problem the nuclear norm raises the accuracy in the unseen domain.
+
+        The printed order, .94 over .76. Expected to fail: without a penalty the slope tends to 0, and the accuracy to
+        1, while the penalty's optimum is tilted.
+        """
+        return self.end("nuclear, head trained") - self.end("erm")
