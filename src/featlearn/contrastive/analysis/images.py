@@ -133,9 +133,9 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     colourful than contrastive ones", fails="supervised pictures are not clearly more colourful than contrastive ones,
     against the paper", left="the supervised pictures are not seen to be more colourful, as the paper says") }}.
 
-    A square is an image that excites one channel, found by gradient ascent from grey. Bars: accuracy of a linear
-    probe; *chroma*, the share of energy in colour (noise: 0.67); *roughness*, the share that a 2 × 2 mean removes
-    (noise: 0.75). Dashed: untrained.
+    A square is an image that excites one channel, found by gradient ascent from grey; at 16 pixels the eye sees noise
+    or stripes, no shapes. Bars: accuracy of a linear probe; *chroma*, the share of energy in colour (noise: 0.67);
+    *roughness*, the share that a 2 × 2 mean removes (noise: 0.75). Dashed: untrained.
 
     ---
 

@@ -188,8 +188,8 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     r"""Figure 3: does the head rise, fall and stay asymmetric?
 
     *What to see:* {{ said("noncontrastive/images-digits-head-rises-and-falls", holds="the off-diagonal part rises and
-    falls", fails="the off-diagonal part does not fall", left="the off-diagonal part rises; its fall takes more steps
-    than this run has") }}.
+    falls", fails="the off-diagonal part does not fall", left="the off-diagonal part rises and does not fall, which is
+    half of what the paper sees") }}.
 
     The identity-initialised head in one training: norms of its off-diagonal part $E$ and of $E - E^\top$ (a), and the
     second over the first (b). Ratio 0: symmetric; 1.41: unrelated entries.
@@ -224,8 +224,7 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
     """Figure 4: the head in all replicates
 
     *What to see:* {{ said("noncontrastive/images-digits-head-rises-and-falls", holds="the head rises and falls",
-    fails="the head does not fall", left="the head rises; its fall takes thousands of steps") }}, by its last norm
-    over the largest.
+    fails="the head does not fall", left="the head rises and does not fall") }}, by its last norm over the largest.
 
     Left: the norms of Figure 3, mean over replicates. Right: mean absolute correlation of the projection's neurons
     within a batch, over the same steps. Bands are 95 % intervals.
