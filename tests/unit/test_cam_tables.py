@@ -34,8 +34,16 @@ def frames():
         "quantity": quantities,
     }
     both = ("method", ["supervised", "SimMIM, then labels"])
+    gain = planted(
+        {"quantity": ["multi_view", "worst_view"]}, ("start", ["supervised", "SimMIM"]), 0.05
+    )
+    longest = gain.assign(
+        augmentation="augmented", steps=10, epochs=40 * (gain["start"] == "SimMIM")
+    )
+    shorter = longest.assign(epochs=longest["epochs"] / 4, steps=30, value=0)
     return {
         "comparison": planted(comparison, ("start", ["random-cnn", "simmim"]), 0.02),
+        "gain": pd.concat([longest, shorter, longest.assign(augmentation="plain", value=0)]),
         "transfer": planted({"classes": ["mixed", "new"], "quantity": quantities}, both, 0.03),
         "detection": planted({"quantity": ["ap50", "ap75"]}, both, -0.01),
     }
@@ -50,6 +58,7 @@ def test_table_1_puts_what_was_measured_beside_each_number_of_the_paper(frames):
         {
             "multi-view pictures": 2,
             "single-view pictures": 2,
+            "the worse part alone, few labels": 5,
             "scenes of objects": -1,
             "new classes, multi-view": 3,
             "new classes, single-view": 3,

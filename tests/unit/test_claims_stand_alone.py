@@ -38,7 +38,7 @@ def section(own: Mapping[str, Any], paper: str, module: str) -> Mapping[str, Any
     if (paper, module) == ("contrastive", "images"):
         return own["images"]
     if (paper, module) == ("noncontrastive", "robust"):
-        return {name: one for name, one in own["images"].items() if "robust" in one}
+        return {name: one for name, one in own["images"].items() if one["robust"]}
     return own
 
 

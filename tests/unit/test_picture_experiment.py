@@ -272,12 +272,11 @@ def measured(frame: pd.DataFrame) -> pd.Series:
     return found.set_index("claim")["measured"]
 
 
-#: Claim, and the one accuracy that it is about: start, evaluation, labels, quantity.
+#: Claim, and the accuracies of SimMIM, fine-tuned, whose least gain it is: labels, quantities.
 ABOUT = {
-    "simmim-single-view-all-labels": ("simmim", "fine-tuned", 60, "single_view"),
-    "simmim-single-view-few-labels": ("simmim", "fine-tuned", 12, "single_view"),
-    "simmim-worse-part": ("simmim", "fine-tuned", 60, "worst_view"),
-    "multi-view-not-worse": ("simmim", "fine-tuned", 60, "multi_view"),
+    "simmim-all-labels": (60, ("single_view", "worst_view")),
+    "simmim-single-view-few-labels": (12, ("single_view",)),
+    "multi-view-not-worse": (60, ("multi_view",)),
 }
 
 
@@ -298,7 +297,9 @@ def test_a_claim_measures_what_it_says(name):
     }
 
     def value(start, evaluation, labels, quantity, replicate):
-        raised = (start, evaluation, labels, quantity) == ABOUT[name]
+        count, quantities = ABOUT[name]
+        own = (start, evaluation, labels) == ("simmim", "fine-tuned", count)
+        raised = own and quantity in quantities
         return 0.5 + 0.01 * replicate + 0.3 * raised
 
     found = measured(comparison_frame(value=value))
@@ -312,7 +313,7 @@ def test_gains_are_paired():
         value=lambda start, replicate, **_: 0.1 * replicate + 0.1 * (start == "simmim")
     )
     found = ledger(COMPARISON_CLAIMS, {"comparison": frame}, CLAIMED).set_index("claim")
-    gain = found.loc["mrp/images-simmim-single-view-all-labels"]
+    gain = found.loc["mrp/images-simmim-all-labels"]
     assert gain["measured"] == pytest.approx(0.1)
     assert gain["spread"] == pytest.approx(0, abs=1e-12)
     assert gain["verdict"] == HOLDS
@@ -343,7 +344,7 @@ def test_small_and_short_runs_do_not_refute_what_they_train():
     assert FAILS not in set(ledger(COMPARISON_CLAIMS, few, claimed(replicates=2))["verdict"])
     frames = {"comparison": comparison_frame()}
     found = ledger(COMPARISON_CLAIMS, frames, claimed(epochs=12)).set_index("claim")["verdict"]
-    assert found["mrp/images-simmim-worse-part"] == NOT_SHOWN
+    assert found["mrp/images-simmim-all-labels"] == NOT_SHOWN
     assert found["mrp/images-supervised-lottery"] == FAILS
     few_steps = claimed() | {"detection": {"training": {"steps": 40}}}
     found = ledger(TRANSFER_CLAIMS, transfer_frames(), few_steps).set_index("claim")["verdict"]

@@ -150,8 +150,10 @@ def sample(
     ``spec``: the distribution. ``features`` (R, k, L, d): feature directions, one set a replicate.
     ``count``: n. ``streams``: one generator a replicate. ``single_view``: true or False makes all
     samples single-view or multi-view; None draws with probability ``spec.single_view_share``.
-    ``noiseless``: the same samples without their Gaussian noise ``xi_p``. What the two draws differ
-    by is the noise. Raises ValueError if a sample holds more features than its patches have room
+    ``noiseless``: the same samples without their Gaussian noise ``xi_p``: what the two draws differ
+    by is the noise. In the basis ``features`` a noiseless patch has ``alpha_pv``, plus ``z_p`` for
+    its own feature. Directions along the axes are ``eye(d)[: k * L]`` in the shape of ``features``.
+    Raises ValueError if a sample holds more features than its patches have room
     for.
     """
     if len(streams) != features.shape[0]:

@@ -108,7 +108,7 @@ experiment(
     "mrp",
     "table_1",
     paper_values="mrp",
-    **outputs("mrp/images", "comparison transfer detection"),
+    **outputs("mrp/images", "comparison gain transfer detection"),
     targets=["eigencam"],
     contains="stand-in",
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import claim
-from featlearn.core.claims import CONTROL, DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
+from featlearn.core.claims import OBSERVATION, SHARE, needs
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
@@ -44,10 +44,7 @@ def opponents(cells: pd.DataFrame, config: Config) -> Figure:
 
     ---
 
-    New heads are trained to their optimum. Random kernels are as many as the trained ones, or 1,000. At the largest
-    noise {{ said("mrp/opponents-largest-noise", holds="mask reconstruction leads the best baseline by more than at
-    the headline's noise", fails="mask reconstruction leads the best baseline by no more than at the headline's
-    noise") }}.
+    New heads are trained to their optimum. Random kernels are as many as the trained ones, or 1,000.
     """
     looks = {
         model: Look(LABELS[model], MODEL_COLOURS[model], mark) for model, mark in MARKS.items()
@@ -79,11 +76,6 @@ class Opponents(Models):
         opponents__data__classes=10, opponents__replicates=4, opponents__pretraining__max_steps=6000
     )
 
-    def measured(self):
-        cells = self.cells
-        cells = cells[cells["patches"] == cells["patches"].max()]
-        return cells[cells["feature_noise"] == cells["feature_noise"].max()]
-
     @claim("Control (ours) to Theorem 2",
            "single-view accuracy of the best head on features that nobody learned (sum, extremes or second moments of the "
            "patches, random kernels), at the noise and number of patches where it is smallest", kind=OBSERVATION,
@@ -100,18 +92,3 @@ class Opponents(Models):
             for _, cell in cells.groupby(["patches", "feature_noise"])
         ]
         return min(best, key=np.mean)
-
-    @claim("Control (ours) to Theorem 2",
-           "single-view accuracy, head on pre-trained kernels minus the opponent with the largest mean, paired; most "
-           "patches, most noise", kind=CONTROL, low=0.07, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           changed="A theorem until 2026-11-26; since then with features that nobody learned as opponents, which were "
-           "known to be ahead.")  # fmt: skip
-    def opponents_largest_noise(self):
-        r"""At the largest noise, mask reconstruction leads every baseline by more than at the headline's noise.
-
-        A pilot with other streams (3 replicates) gave .76 against .58 at $\gamma = .07$, and a lead of .07 at the
-        headline's .05; it stopped earlier than is done now.
-        """
-        return self.lead_over_best(
-            "pretrained", (*UNLEARNED, "supervised", "supervised_head"), SINGLE
-        )

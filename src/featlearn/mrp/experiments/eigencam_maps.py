@@ -23,6 +23,7 @@ from featlearn.images.figures import (
     slots,
 )
 from featlearn.images.train.classifier import Classifier
+from featlearn.images.train.features import extract
 from featlearn.images.worlds.world import Pictures
 from featlearn.mrp.images.cams import look, own_masks, trained_classifier
 from featlearn.mrp.images.experiment import PictureExperiment
@@ -37,23 +38,22 @@ if TYPE_CHECKING:
 #: Outline of a part that is hit, and of one that is not.
 HIT: tuple[float, tuple[float, ...]] = (0, ())
 MISSED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.2))
-#: Of a pixel of a picture.
-WHITE = 255
-#: Stands above the parts of a picture on white.
-PARTS = "its parts"
+#: Stands above a picture that is drawn again without its noise.
+CLEAN = "no noise"
 
 
 @dataclass(frozen=True)
 class Sheet:
     """Pictures beside what some classifiers make of them.
 
-    ``pictures``: n multi-view ones. ``coverage`` (N, P, S, S): how much of each pixel each part of
-    the own class covers. ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``hit`` (N, P)
-    bool a classifier: which parts its map hits. ``predicted`` (N,) a classifier: the class that it
-    says.
+    ``pictures``: n multi-view ones. ``clean`` uint8 (N, 3, S, S): the same without noise.
+    ``coverage`` (N, P, S, S): how much of each pixel each part of the own class covers.
+    ``overlays``: uint8 (N, 3, L, L) a classifier, by its name. ``hit`` (N, P) bool a classifier:
+    which parts its map hits. ``predicted`` (N,) a classifier: the class that it says.
     """
 
     pictures: Pictures
+    clean: Tensor
     coverage: Tensor
     overlays: Mapping[str, Tensor]
     hit: Mapping[str, Tensor]
@@ -63,6 +63,7 @@ class Sheet:
         """The first ``count`` of the pictures."""
         return Sheet(
             self.pictures.subset(slice(count)),
+            self.clean[:count],
             self.coverage[:count],
             *(
                 {name: values[:count] for name, values in each.items()}
@@ -85,6 +86,7 @@ class View:
     def sheet(self, pictures: Pictures) -> Sheet:
         """Maps of the classifiers on ``pictures``."""
         parts = pictures.parts_of_class[pictures.labels]
+        clean = self.experiment.other_world(noise=0.0).render(pictures, pictures.strengths)
         masks = own_masks(pictures, parts)
         coverage = pictures.coverage()[torch.arange(len(parts))[:, None], parts]
         overlays, hit, predicted = {}, {}, {}
@@ -93,12 +95,26 @@ class View:
             overlays[name] = enlarged(pictures.images, seen.heat)
             hit[name] = part_use(seen.heat, masks).hit
             predicted[name] = seen.scores.argmax(1)
-        return Sheet(pictures, coverage, overlays, hit, predicted)
+        return Sheet(pictures, clean, coverage, overlays, hit, predicted)
 
-    def of_class(self, number: int) -> Sheet:
+    def of_class(self, number: int) -> Pictures:
         """All test pictures of a class (counted from 1), by their number: no choice."""
         pictures = self.experiment.test[0]
-        return self.sheet(pictures.subset((pictures.labels == number - 1).nonzero()[:, 0]))
+        return pictures.subset((pictures.labels == number - 1).nonzero()[:, 0])
+
+    def right(self, pictures: Pictures) -> dict[str, Tensor]:
+        """Which pictures each classifier is right about, (N,) bool by its name."""
+        plain, device = self.experiment.plain, self.experiment.device
+        return {
+            name: extract(one, pictures.images, plain, outputs=one.scores, device=device).argmax(1)
+            == pictures.labels
+            for name, one in self.classifiers.items()
+        }
+
+    def all_right(self, pictures: Pictures) -> Sheet:
+        """Of those that all classifiers are right about; of all where there are none."""
+        rows = torch.stack([*self.right(pictures).values()]).all(0)
+        return self.sheet(pictures.subset(rows) if bool(rows.any()) else pictures)
 
 
 # --------------------------------------------------------------------------- pieces of the sheets
@@ -116,8 +132,8 @@ def _comma(shown: Sheet) -> str:
 
 
 def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> None:
-    """A slot a picture: itself, its own parts alone, each classifier's map with the count."""
-    cells_of = slots(part, len(shown.pictures.labels), [PARTS, *shown.overlays], across)
+    """A slot a picture: itself, itself without noise, each classifier's map with the count."""
+    cells_of = slots(part, len(shown.pictures.labels), [CLEAN, *shown.overlays], across)
     for number, cells in enumerate(cells_of):
         _slot(cells, shown, number)
         if named:
@@ -128,9 +144,7 @@ def _slots(part: FigureBase, shown: Sheet, across: int, named: bool = False) -> 
 def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
     size = shown.pictures.images.shape[-1]
     image_cell(cells[0], shown.pictures.images[number], size)
-    # without the noise, in which small parts drown
-    covered = shown.coverage[number].amax(0) > 0
-    image_cell(cells[1], shown.pictures.images[number].masked_fill(~covered, WHITE), size)
+    image_cell(cells[1], shown.clean[number], size)
     for ax, (name, overlays) in zip(cells[2:], shown.overlays.items(), strict=True):
         image_cell(ax, overlays[number], size)
         hit = shown.hit[name][number].tolist()
@@ -148,7 +162,7 @@ def _slot(cells: Sequence[Axes], shown: Sheet, number: int) -> None:
 
 
 def _counts(ax: Axes, every: Sheet) -> None:
-    """How often the map hits which parts, over all pictures of the class."""
+    """How often the map hits which parts, over all pictures of a sheet."""
     hit = next(iter(every.hit.values()))
     parts = hit.shape[1]
     kinds = {"none": ~hit.any(1)}
@@ -168,7 +182,7 @@ def _counts(ax: Axes, every: Sheet) -> None:
     ax.invert_yaxis()
     ax.set(xlim=(0, 1.18), xticks=[0, 0.5, 1])
     ax.set_xlabel(f"share of pictures\n{_always_the_same(hit)}", fontsize=8, loc="right")
-    ax.set_title(f"parts hit, all {len(hit)} pictures", fontsize=8, weight="normal", loc="right")
+    ax.set_title(f"parts hit, {len(hit)} pictures", fontsize=8, weight="normal", loc="right")
     ax.grid(axis="y", visible=False)
 
 
@@ -182,14 +196,14 @@ def _always_the_same(hit: Tensor) -> str:
     return f"{told},\nof which the same: {100 * same:.0f} %"
 
 
-def _overall(every: Sheet) -> str:
-    """Over all test pictures of a class, in words: right answers and parts hit of each network."""
+def _overall(right: Mapping[str, Tensor], every: Sheet) -> str:
+    """Of a class, in words: right answers, and parts hit where all networks are right."""
     told = [
-        f"{name} {int((said == every.pictures.labels).sum())} right, "
-        f"{float(every.hit[name].sum(1).double().mean()):.2f} parts hit a picture"
-        for name, said in every.predicted.items()
+        f"{name} right on {int(rows.sum())} of {len(rows)} pictures, "
+        f"{float(every.hit[name].sum(1).double().mean()):.2f} parts hit"
+        for name, rows in right.items()
     ]
-    return f"all {len(every.pictures.labels)} pictures of the class: {'; '.join(told)}"
+    return "; ".join(told)
 
 
 def _class_name(pictures: Pictures, number: int) -> str:
@@ -230,23 +244,23 @@ def fig_1(view: View) -> Figure:
     *What to see:* after a lottery nearly all maps of a class would be on one part only, always the
     same (shares below the bars).
 
-    Eigen-CAM maps of a network trained with labels only, its parts outlined (solid: mean heat at
-    least half of the picture's largest). Bars: count over all test pictures; *none*: maps beside
-    the parts.
+    Eigen-CAM maps of a network trained with labels only, parts of the class outlined (solid: mean
+    heat at least half of the picture's largest). Bars: all test pictures of the class with a right
+    answer; *none*: maps beside the parts.
 
     ---
 
-    The first multi-view test pictures of one class by their number, so nobody chose them. They
-    stand in for the paper's photographs of cars; beside each are its own parts on white, without
-    the noise. Where cells of the layer's map are larger than a part's half, maps of shifted
-    pictures are interleaved, so that its cells are finer. The paper reads a lottery off its
-    pictures: the network looks at one part of a class. A high bar of *none* shows no lottery either
-    way. Where supervised training plays a lottery, an answer survives the loss of a part better
-    after pre-training: by the share of answers lost, supervised less SimMIM, {{
+    The first multi-view test pictures of one class that the network classifies rightly, by their
+    number, so nobody chose them. They stand in for the paper's photographs of cars; beside each is
+    the same picture without its noise. Where cells of the layer's map are larger than a part's
+    half, maps of shifted pictures are interleaved, so that its cells are finer. The paper reads a
+    lottery off its pictures: the network looks at one part of a class. A high bar of *none* shows
+    no lottery either way. Where supervised training plays a lottery, an answer survives the loss of
+    a part better after pre-training: by the share of answers lost, supervised less SimMIM, {{
     said("mrp/cam-stands-erasure", holds="fewer answers turn wrong after SimMIM", fails="no fewer
     answers turn wrong after SimMIM") }}.
     """
-    every = view.of_class(view.shown["classes"][0])
+    every = view.all_right(view.of_class(view.shown["classes"][0]))
     shown = every.first(view.shown["many"])
     drawn = page(0.77 * _height(shown, 3, len(shown.pictures.labels)) + 0.65)
     left, right = drawn.subfigures(1, 2, squeeze=False, width_ratios=[3.4, 1])[0]
@@ -263,19 +277,24 @@ def fig_3(view: View) -> Figure:
     *What to see:* a few pairs decide nothing; over all pictures {{ said("mrp/cam-more-parts",
     holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
 
-    First multi-view test picture of each class, its map under supervised training (left) and SimMIM
-    with fine-tuning (right). Below: parts hit; red: a wrong answer. The pictures stand in for
-    photographs.
+    First multi-view test picture of each class that both networks classify rightly, its map under
+    supervised training (left) and SimMIM with fine-tuning (right). Below: parts hit. The pictures
+    stand in for photographs.
 
     ---
 
-    Both networks have had the same labels. In the paper's pairs the right map hits more parts than
-    the left one. The number is a difference in parts.
+    Where no answer is right all pictures are shown, with what the network says in red. Both
+    networks have had the same labels. In the paper's pairs the right map hits more parts than the
+    left one. The number is a difference in parts.
     """
     pictures = view.experiment.test[0]
-    classes = torch.unique(pictures.labels)[: view.shown["few"]]
-    rows = [int((pictures.labels == label).nonzero()[0, 0]) for label in classes]
-    shown = view.sheet(pictures.subset(torch.tensor(rows)))
+    right = torch.stack([*view.right(pictures).values()]).all(0)
+    # a right one if there is one, and then the first
+    order = torch.argsort((~right).int(), stable=True)
+    labels = pictures.labels[order]
+    classes = torch.unique(labels)[: view.shown["few"]]
+    rows = torch.stack([order[labels == label][0] for label in classes])
+    shown = view.sheet(pictures.subset(rows))
     drawn = page(_height(shown, 2, len(rows)) + 0.45)
     _slots(drawn, shown, 2, named=True)
     _key(drawn)
@@ -285,30 +304,31 @@ def fig_3(view: View) -> Figure:
 def fig_4(view: View) -> Figure:
     """Figure 4, on part-composed pictures: further pairs, two classes
 
-    *What to see:* first whether answers are right: the map of a wrong one (red) shows only what
-    misled the network.
+    *What to see:* whether the map after SimMIM hits more parts than that of supervised training;
+    the line below a panel counts all pictures of the class.
 
     Pairs as in Figure 3, for the first multi-view test pictures of two classes, (a) and (b), which
-    stand in for the paper's airplane and yawl. Below: right answers and parts hit, over all test
-    pictures.
+    stand in for the paper's airplane and yawl. Below: right answers of each network, and parts hit
+    a picture where both are right.
 
     ---
 
-    Class and pictures are chosen by their numbers, before any network has answered. The paper's
-    pairs have more parts on the right; a few pairs can show either, which is why all pictures are
-    counted. Over all classes and replicates {{ said("mrp/cam-more-parts", holds="SimMIM hits more
-    parts", fails="SimMIM hits no more parts") }} a picture.
+    The classes are chosen by their numbers, the pictures by theirs among those that both networks
+    classify rightly. The paper's pairs have more parts on the right; a few pairs can show either,
+    which is why all are counted. Over all classes and replicates {{ said("mrp/cam-more-parts",
+    holds="SimMIM hits more parts", fails="SimMIM hits no more parts") }} a picture.
     """
-    panels = [view.of_class(number) for number in view.shown["classes"][1:]]
+    classes = [view.of_class(number) for number in view.shown["classes"][1:]]
+    panels = [view.all_right(pictures) for pictures in classes]
     shown = [every.first(view.shown["few"]) for every in panels]
     heights = [_height(one, 2, len(one.pictures.labels)) + 0.45 for one in shown]
     drawn = page(sum(heights) + 0.35)
     parts = drawn.subfigures(len(panels), 1, height_ratios=heights, squeeze=False)[:, 0]
-    for letter, part, one, every in zip("ab", parts, shown, panels, strict=True):
+    for letter, part, one, every, own in zip("ab", parts, shown, panels, classes, strict=True):
         _slots(part, one, 2)
         name = f"({letter}) {_class_name(every.pictures, 0)}"
         part.suptitle(name, x=0.01, ha="left", fontsize=9, weight="bold")
-        part.supxlabel(_overall(every), x=0.01, ha="left", fontsize=8)
+        part.supxlabel(_overall(view.right(own), every), x=0.01, ha="left", fontsize=8)
     _key(drawn)
     return drawn
 
@@ -320,9 +340,9 @@ def fig_5(view: View) -> Figure:
     holds="MAE hits more parts than labels only", fails="MAE hits no more parts than labels only")
     }}.
 
-    First multi-view test picture of each class, with maps of a transformer trained with labels
-    only, pre-trained by MAE, and by data2vec, both then fine-tuned. Below: parts hit. The pictures
-    stand in for photographs.
+    First multi-view test picture of each class that all three classify rightly, with maps of a
+    transformer trained with labels only, pre-trained by MAE, and by data2vec, both then fine-tuned.
+    Below: parts hit. The pictures stand in for photographs.
 
     ---
 
