@@ -55,7 +55,7 @@ TRAINED = {
     "rf": ("random features", PALETTE["random features"]),
 }
 #: Kinds of labels in words.
-KINDS = {"parity": "Parity", "interval": "Interval", "prototypes": "Hidden representation"}
+KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 MOMENTS = ("start", "after one step", "after two steps")
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
@@ -237,7 +237,7 @@ def weight_maps(
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
-        (f"{_title(config[cell])}, d = {d}: {kind}", pick(maps, cell=cell, preset=preset, dimension=d))
+        (", ".join((*_title(config[cell]).split("\n"), f"d = {d}: {kind}")), pick(maps, cell=cell, preset=preset, dimension=d))
         for cell, wanted in panels if measured(maps, [cell])
         for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
     ]  # fmt: skip
@@ -555,9 +555,8 @@ class OfParity(Claims):
     def one_step_is_chance(self):
         """The best head on the features after one step stays at chance.
 
-        The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained.
-        Heads that stop early, or take the features as small as they are, may stay at chance; none is run here. At the
-        theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
+        The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained. In
+        an early check, descent on the features as small as they are stayed at .5 with all rates. At the theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
         A standardised head can read it, so we expect the best threshold's 27/32, and the claim to fail.
         """
         return self.test("one_step")
