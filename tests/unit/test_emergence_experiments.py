@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.claims import declared
 from featlearn.core.config import load
 from featlearn.core.errors import DivergedError
 from featlearn.core.heads import choose
 from featlearn.core.seeds import Streams, generator
+from featlearn.emergence.analysis import curves as shown
+from featlearn.emergence.analysis import neurons
 from featlearn.emergence.data import Law
 from featlearn.emergence.experiments import curves, mixture
 from featlearn.emergence.experiments.general import General
@@ -138,3 +141,30 @@ def test_the_tangent_kernel_counts_where_validation_is_best():
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=columns)
     assert accuracies(frame, "parity", "ntk", "test").tolist() == [0.7, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, None),
+        ({"data": {"background": 0.3}}, "background"),
+        ({"data": {"relevant": 3}}, "relevant"),
+        ({"dimensions": [500]}, "100 and 2000"),
+    ],
+)
+def test_claims_are_of_the_data_that_their_bands_were_derived_for(change, said):
+    config = load({"scale": "desk", "emergence": {"curves": {"parity": change}}}, ROOT)["emergence"]
+    claims = {one.claim: one for one in declared(shown, config)}
+    reason = claims["emergence/one-step-cosine-falls"].out_of_reach(config)
+    assert reason is None if said is None else said in reason
+    assert claims["emergence/network-interval"].out_of_reach(config) is None
+
+
+def test_neurons_of_a_network_that_has_not_learned_have_not_gathered(section):
+    moments = (("directions", 0, 20.0), ("directions", 9, 2.0), ("train", 9, 1.0))
+    rows = [("mnist", 1.0, *moment[:2], 0, moment[2]) for moment in moments]
+    rows += [("mnist", 1.0, *moment[:2], 1, moment[2]) for moment in moments[:2]]
+    rows += [("mnist", 1.0, "train", 9, 1, 0.7)]
+    frame = pd.DataFrame(rows, columns=["cell", "start", "quantity", "step", "replicate", "value"])
+    (claim,) = declared(neurons, section)
+    assert list(claim.measure({"values": frame})) == [0.1, 1.0]

@@ -15,17 +15,17 @@ from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
-    OBSERVATION,
     POSITIVE,
     SHARE,
     THEOREM,
     OutOfReach,
+    first_of,
     needs,
 )
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Table, figure, table
+from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import history
 from featlearn.core.stats import SPREAD_KIND, estimate
 from featlearn.emergence.analysis import hollow
@@ -54,16 +54,8 @@ TRAINED = {
     "ntk": ("tangent kernel (NTK)", PALETTE["tangent kernel"]),
     "rf": ("random features", PALETTE["random features"]),
 }
-#: Cells in words.
-CELLS = {
-    "parity": "Parity labels",
-    "interval": "Interval labels",
-    "negatives-80": "80 % negative",
-    "negatives-90": "90 % negative",
-    "samples-25000": "25,000 samples",
-    "samples-10000": "10,000 samples, narrow",
-    "hidden": "Hidden representation",
-}
+#: Kinds of labels in words.
+KINDS = {"parity": "Parity labels", "interval": "Interval labels", "prototypes": "Hidden patterns"}
 MOMENTS = ("start", "after one step", "after two steps")
 #: Neurons with an absolute cosine of so much after the second step are coloured.
 NEAR = 0.9
@@ -87,35 +79,38 @@ PARTS = {
     "balanced": "mean over both labels",
     "cosine": "largest cosine",
 }
+#: What is fixed before any label is seen.
+FIXED = ("ntk", "rf", "rbf", "linear")
+#: Columns of the tables.
+ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
 #: What has no training samples.
 EXACT = ("threshold", "majority", "flat_majority")
 
 
 @figure("fig-2-1", cells=("parity",), words="parity labels (Figure 2.1)",
-        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+        seen="parity", table="table-a-1", more="", dimensions=())  # fmt: skip
 @figure("fig-a-1", cells=("parity",), words="parity labels again (Figure A.1)",
-        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+        seen="parity", table="table-a-1", more="", dimensions=())  # fmt: skip
 @figure("fig-a-3", cells=("interval",), words="interval labels (Figure A.3)",
-        seen="interval", table="table-a-2", drawn_as="means with 95 % intervals", more="")  # fmt: skip
-@figure("fig-a-5", cells=("parity",), words="every dimension of the input (Figure A.5)",
-        seen="parity", table="table-a-1", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+        seen="interval", table="table-a-2", more="", dimensions=())  # fmt: skip
+@figure("fig-a-5", cells=("parity", "parity"), words="d = 100 and 2000 (Figure A.5)", seen="parity",
+        table="table-a-1", more="", dimensions=(100, 2000))  # fmt: skip
 @figure("fig-a-7", cells=("negatives-80", "negatives-90"), words="unequal classes (Figure A.7)",
-        seen="negatives-90", table="table-a-4",
-        drawn_as="the median (thick) and each (thin)", more="""
+        seen="negatives-90", table="table-a-4", more="""
 Below, the mean of both labels' accuracies, of which a constant has a half, and there alone the arms without structure.
 What falls below the panels is cut off. Orange: the network after two full
 steps by the plain loss, in which the frequent label weighs more; its batches are the same. No arm weighs
 labels but the network, in its two full steps; rates are those of the best accuracy on all labels.
 At the end, with the most unequal labels, that mean has itself a mean of
 {{ value("table-a-4", cell="negatives-90", arm="network", quantity="balanced") | percent }} with weights and
-{{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without:
-{{ said("emergence/weights-of-classes-matter", holds="the two full steps need the weights",
-fails="the two full steps do without the weights") }}, by the difference of these two.""")  # fmt: skip
+{{ value("table-a-4", cell="negatives-90", arm="unweighted", quantity="balanced") | percent }} without.
+{{ said("emergence/network-negatives-90-as-printed", holds="The plain loss of the thesis learns all labels",
+fails="The plain loss of the thesis does not learn all labels") }}.""", dimensions=())  # fmt: skip
 @figure("fig-a-9", cells=("samples-25000", "samples-10000"), words="sample sizes (Figure A.9)",
-        seen="samples-10000", table="table-a-5", drawn_as="means with 95 % intervals", more="")  # fmt: skip
+        seen="samples-10000", table="table-a-5", more="", dimensions=())  # fmt: skip
 def accuracy_curves(
-    values: pd.DataFrame, cells: tuple[str, ...], words: str, seen: str, table: str, drawn_as: str,
-    more: str,
+    values: pd.DataFrame, config: Config, cells: tuple[str, ...], words: str, seen: str, table: str,
+    more: str, dimensions: tuple[int, ...],
 ) -> Figure:  # fmt: skip
     """Accuracy during training: {{ words }}
 
@@ -123,8 +118,9 @@ def accuracy_curves(
     does not learn all labels") }} (last panel).
 
     Test accuracy of network, NTK (Taylor model at the start) and random features; solid: structured inputs, dashed:
-    fair bits; of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }}
-    replicates {{ drawn_as }}. Dotted: best threshold on the count of relevant patterns; grey: majority.
+    fair bits; means of {{ value("{{ table }}", "replicates", cell="{{ seen }}", arm="network", quantity="test") }}
+    replicates with 95 % intervals, of unequal classes the median (thick) and each. Dotted: best threshold on the
+    count of relevant patterns; grey: majority.
 
     ---
 
@@ -132,7 +128,9 @@ def accuracy_curves(
     too. A linear classifier can be the dotted threshold. The first two steps are full gradient steps. After the
     first, at the theory's rate, outputs of 600 neurons are as small as the rounding of single precision, which
     decides their sign: the first point of the network says little. Training happens in the coordinates of the
-    patterns, so accuracies are the same at every input dimension: the thesis' panels for $d = 100$ and 2000 are one.
+    patterns, so accuracies are the same at every input dimension by construction, and so are panels that differ in
+    $d$ alone. The thesis has 50,000 samples but where a panel says another number, and 600 steps, of interval labels
+    200. Rates are those of one pilot for all replicates: their luck is outside of the intervals.
 
     Where a linear classifier is near the top, labels need no learned features. At its best step the NTK has {{
     value("{{ table }}", cell="{{ seen }}", arm="ntk", quantity="test") | percent }}; converged heads on random
@@ -143,22 +141,34 @@ def accuracy_curves(
     {{ more }}
     """
     shown = measured(values, cells)
+    labels = [
+        f"{_title(config[cell])}, d = {d}" for cell, d in zip(cells, dimensions, strict=False)
+    ]
+    labels = labels or [_title(config[cell]) for cell in shown]
     lines = {"test": "test accuracy"} | ({"balanced": "mean over both labels"} if more else {})
     drawn = canvas(min(PAGE, 1.2 + 3.9 * len(shown)), 0.9 + 2.5 * len(lines))
     axes = drawn.subplots(len(lines), len(shown), sharey="row", sharex="col", squeeze=False)
-    for column, cell in zip(axes.T, shown, strict=True):
+    for column, cell, title in zip(axes.T, shown, labels, strict=True):
         own = pick(values, cell=cell)
         for ax, (quantity, called) in zip(column, lines.items(), strict=True):
             # of unequal classes arms without structure tell something below alone: see the caption
             _curves(ax, own, quantity, both=quantity == [*lines][-1], each=bool(more))
             ax.set(xlabel=None, ylabel=called, ylim=(0.45 if more else 0.3, 1.03))
         _levels(column[0], own)
-        column[0].set_title(CELLS[cell])
+        column[0].set_title(title)
         column[-1].set_xlabel("step")
     known = {label: handle for ax in axes[:, 0]
              for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}  # fmt: skip
     drawn.legend([*known.values()], [*known], loc="outside lower center", ncols=3)
     return drawn
+
+
+def _title(cell: Mapping[str, Any]) -> str:
+    """Labels and sizes of a cell."""
+    data, share = cell["data"], cell["data"].get("negative_share", 0.5)
+    negative = "" if share == 0.5 else f", {100 * share:g} % negative"
+    sizes = f"n = {cell['samples']['train']:,}, m = {cell['pairs']}, T = {cell['steps']}"
+    return f"{KINDS[data['kind']]}{negative}\n{sizes}"
 
 
 def _curves(ax: Axes, own: pd.DataFrame, quantity: str, *, both: bool, each: bool) -> None:
@@ -204,8 +214,9 @@ def _levels(ax: Axes, own: pd.DataFrame) -> None:
 @figure("fig-a-11", panels=(("hidden", 500),), words="hidden representation (Figure A.11)",
         seen="hidden", table="hidden")  # fmt: skip
 def weight_maps(
-    maps: pd.DataFrame, panels: tuple[tuple[str, int], ...], words: str, seen: str, table: str
-) -> Figure:
+    maps: pd.DataFrame, config: Config, panels: tuple[tuple[str, int], ...], words: str, seen: str,
+    table: str,
+) -> Figure:  # fmt: skip
     r"""Where do the weights point? {{ words }}
 
     *What to see:* two places mean that all weights are multiples of one vector.
@@ -228,7 +239,7 @@ def weight_maps(
     """
     kinds = {"practical": "theory's step", "partial_forget": "half is kept"}
     lines = [
-        (f"{CELLS[cell]}, d = {d}: {kind}", pick(maps, cell=cell, preset=preset, dimension=d))
+        (", ".join((*_title(config[cell]).split("\n"), f"d = {d}: {kind}")), pick(maps, cell=cell, preset=preset, dimension=d))
         for cell, wanted in panels if measured(maps, [cell])
         for d in [dimension(maps, cell, wanted)] for preset, kind in kinds.items()
     ]  # fmt: skip
@@ -264,14 +275,12 @@ fails="fixed features keep up with the network") }}.
 
 ---
 
-{{ said("emergence/linear-falls-short", holds="So does a linear classifier", fails="A linear classifier does not") }}.
 A head on the features after two steps {{ said("emergence/two-steps-suffice", holds="has all labels",
 fails="does not have all labels") }}; after one, also solved to its optimum,
 {{ said("emergence/one-step-is-chance", holds="it is at chance as printed", fails="it is not at chance as printed") }}.
 {{ said("emergence/structure-is-needed", holds="Without structure the network is at chance",
-fails="Without structure the network is not at chance") }}.
-{{ said("emergence/shift-invariant-falls-short", holds="The features of the RBF kernel stay behind the network, too",
-fails="The features of the RBF kernel keep up with the network") }}.""")  # fmt: skip
+fails="Without structure the network is not at chance") }}; it has not
+learned its training samples, where the thesis' has.""")  # fmt: skip
 @table("table-a-2", cells=(("interval", 500),), words="interval labels", seen="""
 {{ said("emergence/network-interval", holds="the network learns the labels", fails="the network does not learn all labels") }}.
 
@@ -292,10 +301,9 @@ fails="the network does not learn all labels") }}.
 
 ---
 
-By the mean of both labels' test accuracies {{ said("emergence/weights-of-classes-matter",
-holds="it needs the weights of the classes in its two full steps",
-fails="it does without the weights of the classes in its two full steps") }}. Nothing else weighs the labels,
-heads and kernels neither.""")  # fmt: skip
+The network weighs classes in its two full steps. {{ said("emergence/network-negatives-90-as-printed",
+holds="It learns all labels without these weights, too", fails="Without these weights, as appendix A.7.2 has it, it does not") }}.
+Nothing else weighs the labels, heads and kernels neither.""")  # fmt: skip
 @table("table-a-5", cells=(("samples-25000", 500), ("samples-10000", 500)), words="sample sizes", seen="""
 from 10,000 samples {{ said("emergence/network-samples-10000", holds="the network learns the labels",
 fails="the network does not learn all labels") }}.
@@ -307,21 +315,18 @@ after two steps the largest cosine is
 
 ---""")  # fmt: skip
 def accuracies_of_all_arms(
-    values: pd.DataFrame,
-    paper_values: Mapping[str, Any],
-    cells: tuple[tuple[str, int], ...],
-    words: str,
-    seen: str,
-) -> Table:
+    values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
+    cells: tuple[tuple[str, int], ...], words: str, seen: str,
+) -> Table:  # fmt: skip
     """Six arms and what solves the labels without them: {{ words }}
 
     Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
-    number (`paper_value`), if it prints one.
+    number (`paper_value`), if it prints one of these data.
 
     *What to see:* {{ seen }}
 
     Network: last step; NTK: the Taylor model at the start, at its best step; other arms: heads solved to their
-    optimum on standardised features. Penalties and the NTK's step are chosen on validation samples; the thesis trains
+    optimum on standardised features, by the logistic loss where the thesis names the hinge loss. Penalties and the NTK's step are chosen on validation samples; the thesis trains
     those heads as long as the network, at rates that it does not give. RBF kernel: a head on 300 of its Fourier
     features, width chosen on validation samples; the thesis has a corollary on it. With hidden representation the sum
     weighs patterns by how they go with the label.
@@ -330,19 +335,22 @@ def accuracies_of_all_arms(
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
         ["cell", "dimension", "arm", "quantity"]
     )["paper_value"]
+    laws = [law for entry in paper_values.values() for law in entry.get("data", {}).items()]
+    for cell, data in laws:
+        if cell in config and not data.items() <= config[cell]["data"].items():
+            printed = printed[printed.index.get_level_values("cell") != cell]
     shown = [own for own in cells if measured(values, own[:1])]
-    result = pd.DataFrame([row for own in shown for row in _rows(values, printed, *own)])
+    rows = [row for own in shown for row in _rows(values, printed, *own)]
+    result = pd.DataFrame(rows, columns=ROW)
     wide = result.assign(text=bracketed(result)).pivot_table(
         index=["cell", "d", "arm"], columns="quantity", values="text", aggfunc="first", sort=False
     )
-    wide = (
-        wide.reindex(columns=[part for part in PARTS if part in wide])
-        .fillna("-")
-        .rename(columns=PARTS)
-        .reset_index()
-    )
+    wide = wide.reindex(columns=[part for part in PARTS if part in wide]).fillna("-")
+    wide = wide.rename(columns=PARTS).reset_index()
     wide["arm"] = wide["arm"].map(ARMS)
-    note = f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}"
+    sizes = [_title(config[cell]).partition("\n")[2] for cell, _ in shown]
+    note = f"{'; '.join(dict.fromkeys(sizes))}. {int(result['replicates'].max())} replicates; "
+    note += f"after the sign: {SPREAD_KIND}"
     if result["paper_value"].notna().any():
         note += "; in brackets: as printed, the mean of five runs"
     return Table(result, wide.rename_axis(columns=None), f"{note}.")
@@ -350,7 +358,8 @@ def accuracies_of_all_arms(
 
 def _rows(
     values: pd.DataFrame, printed: pd.Series[float], cell: str, wanted: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[Any, ...]]:
+    """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
     for arm in ARMS:
         if not is_measured(values, cell, arm):
@@ -366,16 +375,8 @@ def _rows(
                 continue
             else:
                 seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
-            yield {
-                "cell": cell,
-                "d": d,
-                "arm": arm,
-                "quantity": quantity,
-                "mean": seen.mean,
-                "half_width": seen.half_width,
-                "replicates": seen.replicates,
-                "paper_value": printed.get((cell, wanted, arm, quantity), float("nan")),
-            }
+            paper = printed.get((cell, wanted if wanted == d else 0, arm, quantity), float("nan"))
+            yield cell, d, arm, quantity, seen.mean, seen.half_width, seen.replicates, paper
 
 
 def file(cell: str) -> str:
@@ -383,11 +384,28 @@ def file(cell: str) -> str:
     return f"emergence/measurements/curves/{cell}.parquet"
 
 
-def reach(cell: str, pairs: int, samples: int = 20000) -> OutOfReach:
-    """Sizes of desk: fewer neurons or samples were not tried in the pilots."""
+def reach(cell: str, pairs: int, samples: int = 20000, **data: Any) -> OutOfReach:
+    """Sizes of desk: fewer neurons or samples were not tried in the pilots; ``data`` as given."""
     at = f"curves__{cell}__"
-    return needs(**{f"{at}replicates": 5, f"{at}pairs": pairs, f"{at}samples__train": samples,
-                    f"{at}data__patterns": 100})  # fmt: skip
+    data = {"patterns": 100, "relevant": 5, "background": 0.5} | data
+
+    def others(config: Mapping[str, Any]) -> str | None:
+        own = {key: config["curves"][cell]["data"].get(key) for key in data}
+        return None if own == data else f"data {own}; the band was derived for {data}."
+
+    sizes = {"replicates": 5, "pairs": pairs, "samples__train": samples}
+    return first_of(needs(**{at + key: size for key, size in sizes.items()}), others)
+
+
+def dimensions(config: Mapping[str, Any]) -> str | None:
+    """Table A.3 is of two dimensions."""
+    own = config["curves"]["parity"]["dimensions"]
+    return None if {100, 2000} <= {*own} else f"dimensions {own}; Table A.3 has 100 and 2000."
+
+
+#: Data of the cells with other labels, as the thesis has them.
+INTERVAL: dict[str, Any] = {"relevant": 30, "interval": [20, 30]}
+NEGATIVES: dict[str, Any] = {"negative_share": 0.9}
 
 
 #: What a trained network learns, by the cell: 100 % is printed of each.
@@ -398,12 +416,13 @@ LEARNED: list[dict[str, Any]] = [
      "artefact": file("parity"), "out_of_reach": reach("parity", 300)},
     {"cell": "interval", "labels": "interval labels", "source": "Table A.2",
      "paper_says": "“Network, NTK and Two Step succeed”",
-     "artefact": file("interval"), "out_of_reach": reach("interval", 100)},
-    {"cell": "negatives-90", "labels": "parity with nine negatives to a positive",
-     "source": "Table A.4",
+     "artefact": file("interval"), "out_of_reach": reach("interval", 100, **INTERVAL)},
+    {"cell": "negatives-90", "source": "Table A.4, appendix A.8",
+     "labels": "parity with nine negatives to a positive, if its two full steps weigh classes",
      "paper_says": "“our claim is robust under different class imbalance ratios”",
-     "changed": "600 steps and a further pair of rates, after desk had .970.",
-     "artefact": file("negatives-90"), "out_of_reach": reach("negatives-90", 300)},
+     "changed": "600 steps and a further pair of rates, after desk had .970. The statement names "
+     "the weights since a published run: appendix A.7.2 has none.",
+     "artefact": file("negatives-90"), "out_of_reach": reach("negatives-90", 300, **NEGATIVES)},
     {"cell": "samples-10000", "labels": "parity from 10,000 samples with m = 50",
      "source": "Table A.5", "paper_says": "“our claim is robust under different sample sizes”",
      "changed": "800 steps and a further pair of rates, after desk had .943 [.868, 1].",
@@ -429,6 +448,20 @@ class OfNetworks(Claims):
         """
         return accuracies(self.values, cell, "network", "test")
 
+    @claim("Table A.4, appendix A.7.2", "test accuracy after the last step", low=0.99, high=1.0,
+           failure="printed number", artefact=file("negatives-90"),
+           out_of_reach=reach("negatives-90", 300, **NEGATIVES),
+           paper_says="“We reuse the same setting as the simulation in the main text”",
+           changed="Stated after a published run had .867; eight pairs of rates had ended at .85 or "
+           "less of both labels' mean.")  # fmt: skip
+    def network_negatives_90_as_printed(self):
+        """A trained network learns parity with nine negatives to a positive by the plain loss in all steps.
+
+        100 % is printed; a hundredth is left for test samples. By the plain loss the second step moves biases by 0.4
+        times the output weight, some 1.6 where a neuron's whole range is 1, so we expect the claim to fail.
+        """
+        return accuracies(self.values, "negatives-90", "unweighted", "test")
+
 
 class OfParity(Claims):
     """Parity labels."""
@@ -442,62 +475,45 @@ class OfParity(Claims):
         own = self.config["curves"]["parity"]
         return own["pairs"], own["data"]["relevant"] ** 12
 
-    def test(self, arm):
-        """Test accuracy of an arm."""
-        return accuracies(self.values, "parity", arm, "test")
+    @premise(">=")
+    def steps_enough(self):
+        r"""$T \geq m^{4/3}$ (Theorem A.20, constants as 1)"""
+        own = self.config["curves"]["parity"]
+        return own["steps"], own["pairs"] ** (4 / 3)
 
-    def lead(self, *arms):
-        """Test accuracy of the network over the best of other arms, in pairs."""
-        return self.test("network") - pd.concat([self.test(arm) for arm in arms], axis=1).max(
-            axis=1
-        )
+    @premise(">=")
+    def fitted(self):
+        """training accuracy without structure at least 0.99 (Table A.1 prints 1)"""
+        return self.test("flat", "train").mean(), 0.99
 
-    def step(self, arm, quantity, *, structured=True):
-        """What does not depend on the dimension of the input."""
-        own = pick(self.values, cell="parity", structured=structured, arm=arm, dimension=0)
-        return by_replicate(own, quantity)
+    def test(self, arm, part="test"):
+        """Accuracy of an arm, of the test samples if not told otherwise."""
+        return accuracies(self.values, "parity", arm, part)
 
-    @claim("Theorem 2.2, Table A.1", "test accuracy of the network minus that of the better of NTK "
-           "and random features", low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES,
+    def leads(self):
+        """Test accuracy of the network minus that of each kind of fixed features, in pairs."""
+        return {f"lead over {ARMS[arm]}": self.test("network") - self.test(arm) for arm in FIXED}
+
+    @claim("Theorem 2.2, Corollary 2.3, Table A.1", "test accuracy of the network minus that of the best "
+           "of NTK, random features, 300 Fourier features of an RBF kernel and the raw input", low=0.1,
+           high=1.0, possible=DIFFERENCE_OF_SHARES, baselines="leads",
            paper_says="“NTK, random feature, One Step all failed, while Network and Two Step can "
            "achieve 100% test accuracy.”",
            changed="The statement names its labels since a published run: a linear classifier gets "
-           "interval labels right.")  # fmt: skip
+           "interval labels right. The best of all fixed features since a linear classifier had led "
+           "NTK and random features; band kept.")  # fmt: skip
     def fixed_features_fall_short(self):
-        """On parities of structured inputs, NTK and random features, at their best length and penalty, stay behind a trained network.
+        """On parities of structured inputs a trained network is ahead of all fixed features tried, each at its best length and penalty.
 
         The best threshold has 27/32, 0.16 below; a third of that is left to what the NTK gains over it in the thesis
         (86.4 %).
         """
-        return self.lead("ntk", "rf")
-
-    @claim("Corollary 2.3", "test accuracy of the network minus that of a converged head on 300 "
-           "Fourier features of an RBF kernel", low=0.1, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           paper_says="“some related parameter of f needs to be exponential in k for f to get "
-           "nontrivial loss”",
-           changed="Converged heads in place of ridge regression, and wider kernels, after both had "
-           "suited the kernel better on unequal classes; 300 features in place of 600, which does "
-           "not; band kept. The statement names the features since a published run, as so few of "
-           "them are not the kernel.")  # fmt: skip
-    def shift_invariant_falls_short(self):
-        """On parities of structured inputs, random features of a shift-invariant kernel, at their best, stay behind a trained network.
-
-        The best threshold has 27/32, 0.16 below, and a third of that is left to what the kernel gains over it. Fixed
-        before the kernel was measured on these labels.
-        """
-        return self.lead("rbf")
-
-    @claim("section 2.2", "test accuracy of the network minus that of a converged linear classifier",
-           kind=CONTROL, low=0.12, high=1.0, possible=DIFFERENCE_OF_SHARES)  # fmt: skip
-    def linear_falls_short(self):
-        """A linear classifier does not predict parity labels from the raw structured input.
-
-        A linear classifier has at most 27/32 on average; test samples scatter.
-        """
-        return self.lead("linear")
+        return pd.DataFrame(self.leads()).min(axis=1)
 
     @claim("Theorem 2.4, Table A.1", "test accuracy after the last step, inputs of fair bits",
-           low=0.47, high=0.53,
+           low=0.47, high=0.53, premises=("fitted",),
+           changed="Premise since a published run had .53 on the training samples: who fits nothing "
+           "is at chance as well.",
            paper_says="“when the input structure is removed, all three methods get test accuracy "
            "similar to random guessing”")  # fmt: skip
     def structure_is_needed(self):
@@ -506,16 +522,6 @@ class OfParity(Claims):
         Chance; 0.03 is four standard errors of 5,000 test samples.
         """
         return self.test("flat")
-
-    @claim("Lemma 2.6, Theorem 2.4", "median length of the weights after step 2, with structure over "
-           "without", low=8.0, possible=POSITIVE,
-           paper_says="“the gradient has a nontrivial component along the pattern”")  # fmt: skip
-    def structure_makes_the_gradient(self):
-        r"""Without structure, where the first gradients are sampling noise, weights after step 2 are far shorter.
-
-        $\sqrt{1 + 4 k \gamma^2 n / D} = 16$ if both neurons' reaches are alike; half of it.
-        """
-        return self.step("two_step", "norm") / self.step("two_step", "norm", structured=False)
 
     @claim("Lemma A.17, Table A.1", "test accuracy of the converged head", low=0.99, high=1.0,
            paper_says="“if the same is done after the second step, the test accuracy is about "
@@ -535,20 +541,20 @@ class OfParity(Claims):
     def one_step_is_chance(self):
         """The best head on the features after one step stays at chance.
 
-        The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained.
-        Heads that stop early, or take the features as small as they are, may stay at chance; none is run here. At the
-        theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
+        The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained. In
+        an early check, descent on the features as small as they are stayed at .5 with all rates. At the theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
         A standardised head can read it, so we expect the best threshold's 27/32, and the claim to fail.
         """
         return self.test("one_step")
 
     @claim("Table A.3", "largest cosine at the smallest d minus that at the largest", low=0.2,
-           high=0.6, possible=(-2.0, 2.0), failure="printed number")  # fmt: skip
+           high=0.6, possible=(-2.0, 2.0), failure="printed number", statistic="exact",
+           out_of_reach=first_of(reach("parity", 300), dimensions))  # fmt: skip
     def one_step_cosine_falls(self):
         """The largest cosine after one step falls with the input dimension $d$.
 
         0.967 − 0.560 is printed. The theory's step forgets the start completely, so nothing is left that could depend
-        on $d$: we expect the claim to fail.
+        on $d$: by algebra the difference is 0, and the claim fails.
         """
         own = pick(self.values, cell="parity", structured=True, arm="one_step",
                    quantity="largest_cosine")  # fmt: skip
@@ -565,14 +571,17 @@ class OfParity(Claims):
         Sampling noise is a hundredth at 20,000 samples; ten times that is left to how the part depends on the
         neuron's weights.
         """
-        return self.step("one_step", "lemma_error")
+        own = pick(self.values, cell="parity", structured=True, arm="one_step", dimension=0)
+        return by_replicate(own, "lemma_error")
 
-    @claim("Theorems 2.1 and A.20, Table A.1", "test accuracy after the last step at the theory's "
-           "rate", low=0.99, high=1.0, premises=("neurons_enough",),
+    @claim("Table A.1, by the schedule of Theorem A.20", "test accuracy after the last step at the "
+           "theory's rate", low=0.99, high=1.0, premises=("neurons_enough", "steps_enough"),
+           changed="The source is the table since a published run: the theorem asks for more neurons "
+           "and steps, and is not contradicted.",
            paper_says="“We then train a two-layer network with $m = 300$ following our learning "
            "process”")  # fmt: skip
     def theory_rates_learn(self):
-        """With the theory's rate after the two full steps, too, a network learns in its $T$ steps.
+        """With the theory's rate after the two full steps, too, the thesis' network learns in its $T$ steps.
 
         100 % is printed. Sizes are far below what the theorem needs, and the rate is the same for output weights as
         for others: we expect the best threshold's 27/32 and the claim to fail.
@@ -582,28 +591,13 @@ class OfParity(Claims):
 
 
 class OfOtherLaws(Claims):
-    """Unequal classes and interval labels."""
+    """Interval labels."""
 
     paper = "emergence"
 
-    @claim("ours, behind appendix A.8", "mean of both labels' test accuracies of the network minus "
-           "that after two steps by the plain loss, same batches, rates chosen for each by the plain "
-           "accuracy of a pilot", kind=OBSERVATION, low=0.05, high=1.0,
-           possible=DIFFERENCE_OF_SHARES, artefact=file("negatives-90"),
-           out_of_reach=reach("negatives-90", 300))  # fmt: skip
-    def weights_of_classes_matter(self):
-        """Where nine labels in ten are negative, the two full steps need the loss that weighs classes.
-
-        By the plain loss the second step moves biases by 0.4 times the output weight, some 1.6 where a neuron's whole
-        range is 1, so most are silent or saturated; the rest may still learn, and a twentieth is five times the
-        scatter of test samples. Fixed before a run measured it; an early check, on other streams, had ended at .91 of
-        all labels without weights and at 1 with them.
-        """
-        return (accuracies(self.values, "negatives-90", "network", "balanced")
-                - accuracies(self.values, "negatives-90", "unweighted", "balanced"))  # fmt: skip
-
     @claim("appendix A.7.1", "test accuracy of a converged linear classifier", kind=CONTROL, low=0.5,
-           high=0.95, possible=SHARE, artefact=file("interval"), out_of_reach=reach("interval", 100),
+           high=0.95, possible=SHARE, artefact=file("interval"),
+           out_of_reach=reach("interval", 100, **INTERVAL),
            paper_says="“for such simpler labeling functions, fixed feature methods can still achieve "
            "good performance”")  # fmt: skip
     def interval_needs_features(self):

@@ -70,7 +70,7 @@ class OfTheGeneralSetting(Claims):
     artefact = "emergence/measurements/general/0.1.parquet"
     out_of_reach = needs(
         general__replicates=5, general__pairs=100, general__samples__train=10000,
-        general__data__patterns=100, general__dimension=200, general__spread=0.3,
+        general__data__patterns=100, general__data__relevant=5, general__dimension=200, general__spread=0.3,
         general__steps=800,
     )  # fmt: skip
 

@@ -1,8 +1,7 @@
 """Students on mixtures of pictures and injected inputs, and losses over sizes.
 
-The band of the first claim is from single runs on the digits of scikit-learn, with other streams, a teacher of three
-units and 1,000 pictures; that of the second from the print (in a pilot of two replicates, with five Gaussian inputs a
-picture, students of FC(5) did best at the largest size tried, 5).
+Bands are from the print (of Figure A.22 in a pilot of two replicates, with five Gaussian inputs a picture, students of
+FC(5) did best at the largest size tried, 5).
 """
 
 from __future__ import annotations
@@ -47,6 +46,8 @@ PARTS = {
 }  # fmt: skip
 
 
+#: The measurements of most claims.
+STUDENTS = "emergence/measurements/injected/mnist-students.parquet"
 #: Arm and part of each curve, and how it is drawn.
 CURVES = {
     ("mixture", "original"): ("mixture: pictures", COLOURS["blue"], "-"),
@@ -77,17 +78,14 @@ FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 @figure("fig-a-21", sets=("mnist",), cells=("gaussian-wide",),
         words="a wider student (Figure A.21)", seen="gaussian-wide")  # fmt: skip
 def student_curves(
-    values: pd.DataFrame,
-    config: Config,
-    sets: tuple[str, ...],
-    cells: tuple[str, ...],
-    words: str,
+    values: pd.DataFrame, config: Config, sets: tuple[str, ...], cells: tuple[str, ...], words: str,
     seen: str,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Do students learn a teacher's labels of pictures better than of noise? {{ words }}
 
-    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="labels of noise are learned
-    worse by a wide margin", fails="labels of noise are not learned worse by the margin of the band") }}.
+    *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between
+    pictures and noise exceeds that of a linear classifier", fails="the student's gap between pictures and noise does
+    not exceed that of a linear classifier") }}.
 
     Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
     alone; dotted: of true labels, scored by these. Means of {{ value("student-accuracies", "replicates",
@@ -101,14 +99,6 @@ def student_curves(
     mixture has inputs, or only those that it holds. The thesis shows MNIST, CIFAR-10 and SVHN, the latter two with
     ResNets: digits of 8 × 8 pixels stand in for a set that is not measured, and unless a config names other pictures,
     Gaussian inputs with the covariance of the pictures stand in for Tiny ImageNet.
-
-    On MNIST or its stand-in (last panel) the student of the mixture agrees with its teacher on {{
-    value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") | percent }}
-    of new pictures and on {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture",
-    part="injected") | percent }} of new injected inputs, whose most frequent label has {{ value("student-accuracies",
-    pictures="mnist", mixture="{{ seen }}", arm="majority", part="injected") | percent }}; a student of as many
-    pictures has {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="alone", part="original")
-    | percent }} on new ones.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -188,15 +178,18 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
 def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
-    *What to see:* pictures come before noise by at least a fifth: {{ verdict("emergence/noise-is-learned-worse") }}.
+    *What to see:* a linear classifier shows the gap between pictures and noise as well; that the student's is larger
+    {{ verdict("emergence/noise-is-learned-worse") }}.
 
     Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
     mixture. Linear classifiers and heads on the student's start are converged, with validated penalties.
 
     ---
 
-    The gap of a linear classifier says how much is a matter of features at all. Baselines are fitted on the mixture,
-    penalties chosen on its validation part.
+    That the student of the mixture has about the accuracy of one of as many pictures {{
+    verdict("emergence/mixture-like-direct") }}; that a wider student's gap is larger {{
+    verdict("emergence/wider-student-separates") }}. Baselines are fitted on the mixture, penalties chosen on its
+    validation part.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")
@@ -221,18 +214,57 @@ class OfStudents(Claims):
     ), original("injected__mnist__pictures__original"))  # fmt: skip
     changed = REFUTES_NOTHING
 
-    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after "
-           "the last step", low=0.2, high=1.0, possible=DIFFERENCE_OF_SHARES,
-           artefact="emergence/measurements/injected/mnist-students.parquet",
-           paper_says="“learns slower with worse accuracy on the Gaussian part”")  # fmt: skip
-    def noise_is_learned_worse(self):
-        """A student learns the teacher's labels of Gaussian inputs worse than those of pictures.
+    def end(self, arm, part, cell="gaussian"):
+        """Accuracy at the end, of what is trained after the last step."""
+        own = pick(self.values, pictures="mnist", cell=cell, arm=arm, part=part)
+        return per_replicate(own, step=own["step"].max())
 
-        A single run gave 0.83 and 0.35; half of that is left to other teachers.
+    def gap(self, arm, cell="gaussian"):
+        """Accuracy on new pictures minus that on new injected inputs."""
+        return self.end(arm, "original", cell) - self.end(arm, "injected", cell)
+
+    def gaps(self):
+        """Of the student, and of what learns no features."""
+        return {f"gap of {ARMS[arm]}": self.gap(arm) for arm in ("mixture", "linear", "random")}
+
+    @claim("Figures 2.4 and A.18", "accuracy on new pictures minus that on new Gaussian inputs, after "
+           "the last step: the student minus a converged linear classifier of the same mixture",
+           low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES, artefact=STUDENTS, baselines="gaps",
+           paper_says="“learns slower with worse accuracy on the Gaussian part”",
+           changed="Minus a linear classifier, and from 0 on, since a published run had a gap of .603 "
+           "and a linear classifier one of .689; it was the student's alone, from .2 on.",
+           failure="not reproduced")  # fmt: skip
+    def noise_is_learned_worse(self):
+        """A student learns the teacher's labels of Gaussian inputs worse than those of pictures, by more than a linear classifier does.
+
+        Any learner has the gap, one that never saw noise included; what exceeds a linear classifier's is of features.
         """
-        own = pick(self.values, pictures="mnist", cell="gaussian", arm="mixture")
-        own = pick(own, step=own["step"].max())
-        return per_replicate(own, part="original") - per_replicate(own, part="injected")
+        return self.gap("mixture") - self.gap("linear")
+
+    @claim("Figure 2.4", "accuracy on new pictures after the last step: the student of the mixture minus "
+           "that of as many pictures", low=-0.05, high=0.05, possible=DIFFERENCE_OF_SHARES,
+           artefact=STUDENTS, paper_says="“with accuracy similar to directly training on the original data”",
+           changed="Stated after a published run had .815 and .945.",
+           failure="not reproduced")  # fmt: skip
+    def mixture_like_direct(self):
+        """On pictures, a student of the mixture is about as good as one of pictures alone.
+
+        Five in a hundred, which two drawn curves hardly tell apart. The mixture has half of the pictures.
+        """
+        return self.end("mixture", "original") - self.end("alone", "original")
+
+    @claim("Figure A.21", "accuracy on new pictures minus that on new Gaussian inputs, after the last "
+           "step: wider minus narrower student", low=0.0, high=1.0, possible=DIFFERENCE_OF_SHARES,
+           artefact=STUDENTS,
+           paper_says="“The separation between the two is actually more significant than that for m = 9.”",
+           changed="Stated after a published run had .668 and .603.",
+           failure="not reproduced")  # fmt: skip
+    def wider_student_separates(self):
+        """The gap between pictures and Gaussian inputs is larger for a student of 50 neurons than for one of nine.
+
+        The sign is all that is printed.
+        """
+        return self.gap("mixture", "gaussian-wide") - self.gap("mixture")
 
     @claim("Figure A.22", "log2 of the size at the minimum of the largest teacher's students over "
            "that of the chosen teacher's", low=0.5, high=10.0, possible=(-10.0, 10.0),
