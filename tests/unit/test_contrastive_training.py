@@ -16,7 +16,7 @@ from featlearn.contrastive import closed_forms
 from featlearn.contrastive.analysis.ablations import Ablations
 from featlearn.contrastive.data import SparseCoding, draw_dictionary, sample
 from featlearn.contrastive.experiment import Downstream, Experiment
-from featlearn.contrastive.experiments.stages import LEFT_OUT, arms, panel, printed_t1
+from featlearn.contrastive.experiments.stages import arms, printed_t1
 from featlearn.contrastive.measure import (
     Alignment,
     Lottery,
@@ -29,6 +29,8 @@ from featlearn.contrastive.measure import (
     weight_quantities,
 )
 from featlearn.contrastive.model import Batch, initial_weights
+from featlearn.contrastive.panel import LEFT_OUT
+from featlearn.contrastive.panel import measure as panel
 from featlearn.contrastive.train import (
     NOT_YET,
     Learner,

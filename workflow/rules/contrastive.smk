@@ -39,7 +39,7 @@ use rule calculate as contrastive_panel with:
         **request(mem_mb=3000, runtime=60),
     params:
         **by(
-            "contrastive.experiments.stages:panel",
+            "contrastive.panel:measure",
             only="replicates data network probe",
             device="cpu",
         ),

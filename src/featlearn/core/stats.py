@@ -116,11 +116,6 @@ def per_replicate(frame: pd.DataFrame, column: str = "value", **where: Any) -> n
     return frame.sort_values("replicate")[column].to_numpy(dtype=np.float64)
 
 
-def best_of_panel(frame: pd.DataFrame) -> np.ndarray:
-    """Test score, a replicate each, of the member of the panel that validation chose there."""
-    return per_replicate(frame, best=True)
-
-
 # --------------------------------------------------------------------------- exponents
 # Read off several sizes: between neighbouring ones, and judged at the largest. A line through all
 # sizes gives the small ones as much weight as those that a limit is about, and does not say whether

@@ -23,7 +23,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.statistical import Look, rows, share_interval, within
-from featlearn.core.stats import SPREAD_KIND, best_of_panel, per_replicate, side_by_side, summary
+from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -576,7 +576,7 @@ class Stages(OfModels):
 
         Four tenths less is a clear gap.
         """
-        linear, panel = self.of_model("linear-exact"), best_of_panel(self.panel)
+        linear, panel = self.of_model("linear-exact"), per_replicate(self.panel, best=True)
         return self.of_model("masked") / np.minimum(linear, panel)
 
     @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised in "

@@ -19,15 +19,13 @@ from featlearn.contrastive.measure import (
     C0,
     GAMMA,
     Alignment,
-    Task,
     firing_precision,
     history_frame,
     mean_over,
     moment_quantities,
     quantity_frame,
-    split,
 )
-from featlearn.contrastive.model import Batch, gradient_terms, pseudo_loss, symmetrised_relu
+from featlearn.contrastive.model import Batch, gradient_terms, pseudo_loss
 from featlearn.contrastive.train import (
     NOT_YET,
     Learner,
@@ -35,7 +33,6 @@ from featlearn.contrastive.train import (
     printed_growth,
     settings,
 )
-from featlearn.core import baselines
 from featlearn.core.files import read_tensors
 from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
@@ -61,18 +58,6 @@ DECOUPLING_DIRECTIONS, DECOUPLING_SAMPLES = 4, 4000
 KAPPAS = (2.0, 4.0, 8.0, 16.0)
 #: Draws for the floor of the loss.
 FLOOR_DRAWS = 4000
-#: Members of the panel that this data model goes without, and why.
-LEFT_OUT = {
-    **dict.fromkeys(
-        ("patch maximum", "patch minimum", "patch second moments"), "inputs have no patches"
-    ),
-    **dict.fromkeys(
-        ("quadratic kernel", "quartic kernel"),
-        "the response is odd in the input, whose law is even: even powers carry nothing",
-    ),
-    "tangent kernel": "thresholds start at zero, where the network is linear",
-    "shuffled labels": "no label enters the training",
-}
 
 State = tuple[Tensor, Tensor]
 
@@ -151,34 +136,6 @@ def evaluate(job: Job) -> Results:
     frames = {"moments": moments, "evaluation": [*evaluation, downstream.baselines()],
               "decoupling": [decoupling_frame(experiment)]}  # fmt: skip
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
-
-
-def panel(job: Job) -> Results:
-    """NMSE of the panel of baselines on the labels of the probes: a row a member and replicate.
-
-    Its own start has the weights of the arms' start and the thresholds of T1.
-    """
-    experiment = Experiment("stages", job.config, job.seed)
-    downstream = Downstream(experiment)
-    task = Task(downstream.train.x, downstream.y_train, downstream.test.x, downstream.y_test)
-    (x, y), rest = split(task)
-    start = experiment.initial_weights(job.config["network"]["norm"]).double()
-    threshold = bias_at_t1(experiment.spec.atoms) * start.norm(dim=-1)
-
-    def own_start(place: int) -> baselines.Kernel:
-        w, b = start[place], threshold[place]
-        return baselines.of_features(lambda x: symmetrised_relu(x @ w.mT, b))
-
-    found = list[dict[str, Any]]()
-    for place, stream in enumerate(experiment.streams("panel")):
-        parts = ((x, y), rest, (task.test, task.y_test))
-        sets = [baselines.Data(inputs[place], labels[place]) for inputs, labels in parts]
-        members = baselines.kernels(sets[0].x, stream) | {"own start": [own_start(place)]}
-        scores, best = baselines.panel(members, LEFT_OUT, sets, baselines.error_share, best=min)
-        found += [{"replicate": place, "method": name, "best": name == best, "train": score.train,
-                   "validation": score.validation, "value": score.test}
-                  for name, score in scores.items()]  # fmt: skip
-    return {"panel": pd.DataFrame(found)}
 
 
 # --------------------------------------------------------------------------- moments

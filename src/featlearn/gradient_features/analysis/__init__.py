@@ -31,6 +31,11 @@ def slopes(frame: pd.DataFrame, x: str, y: str) -> np.ndarray:
     ])  # fmt: skip
 
 
+def best_of_panel(frame: pd.DataFrame) -> np.ndarray:
+    """Test score, a replicate each, of the member of the panel that validation chose there."""
+    return frame[frame["best"]].sort_values("replicate")["value"].to_numpy()
+
+
 class ParityClaims(Claims):
     """Claims on structured parities, with the premises of Assumption 3.19, its constants as 1."""
 

@@ -18,8 +18,9 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, interval, lines
-from featlearn.core.stats import best_of_panel, per_replicate
+from featlearn.core.stats import per_replicate
 from featlearn.gradient_features import printed
+from featlearn.gradient_features.analysis import best_of_panel
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

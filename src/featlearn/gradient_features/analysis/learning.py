@@ -17,8 +17,8 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import history
-from featlearn.core.stats import best_of_panel, per_replicate
-from featlearn.gradient_features.analysis import LAWS, ParityClaims
+from featlearn.core.stats import per_replicate
+from featlearn.gradient_features.analysis import LAWS, ParityClaims, best_of_panel
 from featlearn.gradient_features.config import majority_plateau
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PAGE, PALETTE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
-from featlearn.core.stats import best_of_panel, per_replicate
+from featlearn.core.stats import per_replicate
+from featlearn.gradient_features.analysis import best_of_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,8 +16,8 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import history
-from featlearn.core.stats import SPREAD_KIND, best_of_panel, per_replicate, side_by_side, summary
-from featlearn.gradient_features.analysis import ParityClaims
+from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summary
+from featlearn.gradient_features.analysis import ParityClaims, best_of_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
