@@ -163,8 +163,8 @@ def environment(*folders: Path) -> jinja2.Environment:
     made.filters.update(yaml=_yaml, hash=script_hash, link=quote)
     rows = (
         summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
-        summary.failures, summary.measured, summary.places, summary.title, summary.verb, summary.verdict, minutes,
-        math.isnan,
+        summary.failures, summary.measured, summary.places, summary.title,
+        summary.verb, summary.verdict, minutes, math.isnan,
     )  # fmt: skip
     made.globals.update({one.__name__: one for one in rows})
     made.globals.update(verdicts=VERDICTS, kinds=KINDS, theorem=THEOREM)

@@ -174,9 +174,7 @@ def _answer(
     return sentences
 
 
-def _finding(
-    entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place
-) -> dict[str, Any]:
+def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place) -> dict[str, Any]:
     """A finding with its claim; its sentence has, of a small run, the number that is published."""
     text = sentence_of(entry, row)
     link = f"]({place.to(anchor(row))})"
@@ -228,6 +226,7 @@ def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[
     The one with the key ``first`` leads; those that the paper prints follow by its numbers, then
     those it does not print, as they are declared.
     """
+
     def rank(one: Exhibit) -> tuple[Any, ...]:
         match = _LABEL.match(one["item"]["label"]) if one["item"] else None
         if one["key"] == first:
@@ -275,8 +274,8 @@ def view(
 
     ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
     of each figure and table its kind, paper, name and caption (Markdown). Its files are
-    ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet`` (``.md``
-    beside it). ``stories``: of each paper its story: Markdown. ``results``: ``results/<run>``.
+    ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
+    (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``: ``results/<run>``.
     ``config``: the whole config of the run, with ``scale``, ``run`` and ``seed``. ``command``: what
     makes a file of this run when the file is added: ``snakemake --cores 2``. ``findings``: as
     :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are

@@ -115,15 +115,13 @@ def places(source: str) -> list[str]:
     """The numbered places that a source names: `Lemmas A.9 to A.11` are three of them."""
     found = []
     for kind, listed in _PLACES.findall(source.lower()):
-        numbers: list[str] = []
-        for joint, number in re.findall(rf"(^| to |\W+(?:and )?)({_PLACE})", listed):
-            stem, _, last = number.rpartition(".")
-            if joint == " to " and last.isdigit():
-                first = numbers[-1].rpartition(".")[2]
-                between = range(int(first) + 1, int(last)) if first.isdigit() else ()
-                numbers += [f"{stem}.{one}" if stem else str(one) for one in between]
-            numbers.append(number)
-        found += [f"{kind} {number}" for number in numbers]
+        for ends in re.split(r", and |, | and | / ", listed):
+            first, _, last = ends.partition(" to ")
+            found.append(f"{kind} {first}")
+            stem, dot, end = last.rpartition(".")
+            if end.isdigit() and (start := first.rpartition(".")[2]).isdigit():
+                between = range(int(start) + 1, int(end) + 1)
+                found += [f"{kind} {stem}{dot}{one}" for one in between]
     return found
 
 
