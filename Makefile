@@ -108,7 +108,7 @@ site: $(READY) ## write the site, site/index.html, with the report of SCALE wher
 	test -x .venv-site/bin/mkdocs || { $(UV) venv --quiet --python ">=3.11,<3.14" .venv-site && \
 		$(UV) pip install --quiet --python .venv-site/bin/python --require-hashes \
 			-r requirements-site.lock; }
-	NO_MKDOCS_2_WARNING=1 SITE_RUN=$(SCALE) .venv-site/bin/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 SITE_RUN=$(SCALE) .venv-site/bin/mkdocs build --strict
 
 ##@ Environment
 # uv makes the environment; where there is none, pip fetches it into .uv.

@@ -50,6 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     todo = [
         *(ROOT / "docs/assets").glob("*"),
         ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "docs").rglob("*.md"),
         *run.glob("report/*.html"),
     ]

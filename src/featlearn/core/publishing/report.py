@@ -321,7 +321,8 @@ def view(
         record = found.get(file)
         sources = (record or {}).get("inputs", {})
         page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
-        table, twin = None, ("figure", paper, name)
+        twin = ("figure", paper, name)
+        table: Markup | None = None
         if kind == "table":
             numbers = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
             table = numbers.body
