@@ -9,6 +9,7 @@ SEED ?= 1
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+UV = $$(command -v uv || echo .uv/bin/uv)
 READY := $(VENV)/.ready
 # the arithmetic of a plain old processor; the cache of compiled code ignores that, so it gets a folder
 PORTABLE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 \
@@ -24,7 +25,7 @@ JUDGED = results/desk/$(subst /,/claims/,$(ONE)).parquet
 
 .PHONY: run desk smoke one seeds neighbours help test test-long test-all test-portable smoke-portable \
 	test-emulated test-cluster check mutants bench replay verify verify-published compare check-results publish \
-	lock clean
+	site lock clean
 
 ##@ Results
 run: $(READY) ## make every result at SCALE, and the report (default)
@@ -103,26 +104,33 @@ publish: $(READY) ## copy the finished runs RUNS to results/published/ and write
 	$(BIN)/python scripts/publish.py $(or $(RUNS),$(SCALE))
 	$(BIN)/python -m featlearn.core.publishing.markdown_pages
 
+site: $(READY) ## write the site, site/index.html, with the report of SCALE where there is one
+	test -x .venv-site/bin/mkdocs || { $(UV) venv --quiet --python ">=3.11,<3.14" .venv-site && \
+		$(UV) pip install --quiet --python .venv-site/bin/python --require-hashes \
+			-r requirements-site.lock; }
+	NO_MKDOCS_2_WARNING=1 SITE_RUN=$(SCALE) .venv-site/bin/mkdocs build --strict
+
 ##@ Environment
 # uv makes the environment; where there is none, pip fetches it into .uv.
 # Bytecode is made once: where PYTHONDONTWRITEBYTECODE is set, each job would compile torch for itself
 $(READY): requirements.lock pyproject.toml
 	@command -v uv >/dev/null || test -x .uv/bin/uv || \
 		{ $(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet uv; }
-	@set -e; UV=$$(command -v uv || echo .uv/bin/uv); \
-		$$UV venv --quiet --allow-existing --python ">=3.11,<3.14" $(VENV); \
-		$$UV pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes \
+	@set -e; $(UV) venv --quiet --allow-existing --python ">=3.11,<3.14" $(VENV); \
+		$(UV) pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes \
 			-r requirements.lock; \
-		$$UV pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+		$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 lock: ## update requirements.lock and environment.yml (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--extra dev --extra cluster --extra language --extra tensorboard --extra timm --upgrade --quiet pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--group site --upgrade --quiet --output-file requirements-site.lock
 	$(BIN)/python scripts/environment.py
 
 clean: ## delete all results except the published ones, and the environment
-	rm -rf $(VENV) .uv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-site site .uv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +
 
 help: ## list these targets

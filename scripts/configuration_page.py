@@ -1,7 +1,7 @@
-"""Write the tables of keys in docs/configuration.md from the schemas: all sections that there are.
+"""Write the tables of docs/keys/<section>.md from the schemas; docs/configuration.md lists them.
 
 python scripts/configuration_page.py            writes
-python scripts/configuration_page.py --check    fails if the page is behind
+python scripts/configuration_page.py --check    fails if a page is behind
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from featlearn.core.config import merge, read_schema
 
-PAGE = ROOT / "docs" / "configuration.md"
-#: Between these lines stand the tables of a section.
-BEGIN, END = "<!-- keys of {section}: made from its schema -->\n", "<!-- end of keys -->\n"
-#: Chapters at the top of the page.
-CONTENTS = re.compile(r"(?:^- \[.*\]\(#.*\)\n)+", re.MULTILINE)
+PAGE, KEYS = ROOT / "docs" / "configuration.md", ROOT / "docs" / "keys"
+#: Between these lines are the tables of a section; what is around them is written by hand.
+BEGIN, END = "<!-- keys: made from the schema -->\n", "<!-- end of keys -->\n"
+#: The sections on the page, in the order in which groups are described.
+LISTED = re.compile(r"^- \[`(\w+)`\]\(keys/\w+\.md\)\n", re.MULTILINE)
 HEAD = ("| key | meaning | value | default |", "|:--|:--|:--|:--|")
 WORDS = {
     "integer": "whole number",
@@ -176,70 +176,55 @@ def tables(section: str, whole: Mapping[str, Any], described: Described) -> str:
     found = []
     if single:  # keys of the section itself
         lines = [row for name in single for row in rows(name, nodes[name], schema, described)]
-        found += [f"### `{section}`\n", *HEAD, *lines, ""]
+        found += [f"## `{section}`\n", *HEAD, *lines, ""]
     for name, node in nodes.items():
         if name not in single:
             told = resolved(node, schema).get("description")
-            found.append(f"### `{name}`\n")
+            found.append(f"## `{name}`\n")
             found += [f"{told[0].upper()}{told[1:]}.\n"] if told else []
             found += [*HEAD, *rows(name, node, schema, described), ""]
     return "\n".join(found) + "\n"
 
 
-def page(text: str, schema: Mapping[str, Any], *, add: bool) -> str:
-    """The page with its tables made anew.
-
-    A section without marks is refused, or with ``add`` has a chapter put after the others.
-    """
-    described: Described = {}
-    groups = [*schema["papers"].values(), schema.get("others", [])]
-    sections = [section for group in groups for section in group]
-    # a group is described where the page has it first
-    sections.sort(key=lambda section: text.find(BEGIN.format(section=section)) % (len(text) + 1))
-    made = {section: tables(section, schema, described) for section in sections}
-    begins = {BEGIN.format(section=section): section for section in sections}
-    lines: list[str] = []
-    within = None  # the mark that is open
-    missing = list(sections)
-    for line in text.splitlines(keepends=True):
-        if line.startswith(BEGIN.partition("{")[0]):
-            if within:
-                raise SystemExit(
-                    f"{PAGE}: {within.strip()!r} has no {END.strip()!r} before {line.strip()!r}"
-                )
-            if begins.get(line) not in missing:
-                raise SystemExit(
-                    f"{PAGE}: {line.strip()!r} is of no section, or stands there twice"
-                )
-            within = line
-            missing.remove(begins[line])
-            lines += [line, "\n", made[begins[line]]]
-        elif line == END:
-            if not within:
-                raise SystemExit(f"{PAGE}: a {END.strip()!r} has no beginning")
-            within = None
-            lines.append(line)
-        elif not within:
-            lines.append(line)
-    if within:
-        raise SystemExit(f"{PAGE}: {within.strip()!r} has no {END.strip()!r}")
-    if missing and not add:
-        marks = ", ".join(repr(BEGIN.format(section=section).strip()) for section in missing)
-        raise SystemExit(f"{PAGE}: has no line {marks}; run {Path(__file__).name}")
-    last = max((number for number, line in enumerate(lines, 1) if line == END), default=len(lines))
-    for section in reversed(missing):
-        begin = BEGIN.format(section=section)
-        lines[last:last] = [f"\n## Keys of {section}\n\n", begin, "\n", made[section], END]
-    text = "".join(lines)
-    chapters = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    listed = "".join(f"- [{each}](#{each.lower().replace(' ', '-')})\n" for each in chapters)
-    return CONTENTS.sub(lambda _: listed, text, count=1)
+def pages(schema: Mapping[str, Any], *, add: bool) -> dict[Path, str]:
+    """The pages as they should be; with ``add`` a section without a page gets one."""
+    index = PAGE.read_text(encoding="utf-8")
+    known = LISTED.findall(index)
+    sections = [
+        one for group in (*schema["papers"].values(), schema.get("others", [])) for one in group
+    ]
+    if gone := [one for one in known if one not in sections]:
+        raise SystemExit(f"{PAGE}: lists {gone[0]}, which is no section")
+    if missing := [one for one in sections if one not in known]:
+        if not add:
+            raise SystemExit(f"{PAGE}: lists no {', '.join(missing)}; run {Path(__file__).name}")
+        last = [*LISTED.finditer(index)][-1].end()
+        index = (
+            index[:last]
+            + "".join(f"- [`{one}`](keys/{one}.md)\n" for one in missing)
+            + index[last:]
+        )
+    made, described = {PAGE: index}, Described()
+    for section in (*known, *missing):
+        file = KEYS / f"{section}.md"
+        text = (
+            file.read_text(encoding="utf-8")
+            if file.is_file()
+            else f"# Keys of {section}\n\n{BEGIN}{END}"
+        )
+        head, begin, rest = text.partition(BEGIN)
+        _, end, tail = rest.partition(END)
+        if not begin or not end:
+            raise SystemExit(f"{file}: must have the lines {BEGIN.strip()!r} and {END.strip()!r}")
+        made[file] = f"{head}{BEGIN}\n{tables(section, schema, described)}{END}{tail}"
+    return made
 
 
 if __name__ == "__main__":
     check = "--check" in sys.argv[1:]
-    old = PAGE.read_text(encoding="utf-8")
-    new = page(old, read_schema(ROOT / "workflow" / "schemas"), add=not check)
-    if check:
-        sys.exit(f"{PAGE}: behind the schemas; run {Path(__file__).name}" if old != new else 0)
-    PAGE.write_text(new, encoding="utf-8")
+    for file, new in pages(read_schema(ROOT / "workflow" / "schemas"), add=not check).items():
+        old = file.read_text(encoding="utf-8") if file.is_file() else ""
+        if check and old != new:
+            sys.exit(f"{file}: behind the schemas; run {Path(__file__).name}")
+        if old != new:
+            file.write_text(new, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Put claims, figures, tables, catalogue and costs of a run on one offline HTML page."""
+"""Put claims, figures, tables, catalogue and costs of a run on an index and a page a paper."""
 
 from featlearn.core.job import Job
 
@@ -8,10 +8,10 @@ with Job(snakemake) as job:
     from featlearn.core.files import read_parquet
     from featlearn.core.publishing.findings import read_findings
     from featlearn.core.publishing.ledger import FRONT
-    from featlearn.core.publishing.report import render
+    from featlearn.core.publishing.report import INDEX, WHOLE, render, view
 
     folders = (file.parent for file in job.input if file.parent.parent.name == "published")
-    page = render(
+    shown = view(
         claims=read_parquet(job.input.claims),
         catalogue=read_parquet(job.input.catalogue),
         pages=job.params.pages,
@@ -22,4 +22,5 @@ with Job(snakemake) as job:
         findings=read_findings(Path(job.input.findings)),
         published=next((folder for folder in folders if folder.name == FRONT), None),
     )
-    job.output[0].write_text(page, encoding="utf-8")
+    for page, file in zip((WHOLE, INDEX, *job.params.stories), job.output, strict=True):
+        file.write_text(render(shown, page), encoding="utf-8")

@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     verdicts = ", by published verdict" if any(row["in_small"] for row in ledger) else ""
     print(f"{len(ledger)} claims{verdicts}: {tally(ledger)}. First findings:")
-    print(*lines, f"Report: {options.results / 'report.html'}", sep="\n")
+    print(*lines, f"Report: {options.results / 'report/index.html'}", sep="\n")
     return 0
 
 

@@ -45,6 +45,7 @@ from featlearn.core.publishing.summary import (
     band,
     measured,
     number_as_in,
+    places,
     with_numbers,
 )
 from featlearn.core.stats import number, percent, plus_minus
@@ -114,6 +115,21 @@ def test_a_sentence_has_its_number_where_its_word_is(text, shown):
 
 
 # --------------------------------------------------------------------------- maths and Markdown
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("Lemma 2.6, Lemmas A.9 to A.11", ["lemma 2.6", "lemma a.9", "lemma a.10", "lemma a.11"]),
+        ("Theorem 1(b), (c) with Lemma C.1 / B.1", ["theorem 1(b)", "lemma c.1", "lemma b.1"]),
+        ("Theorems 2.1 and A.20, Table A.1", ["theorem 2.1", "theorem a.20", "table a.1"]),
+        ("Section 3, bias schedule (kb = 1)", ["section 3"]),
+        ("ours (eq. 4.2)", ["eq 4.2"]),
+        ("ours", []),
+    ],
+)
+def test_a_source_names_places_by_their_numbers(source, found):
+    assert places(source) == found
 
 
 def test_formulas_in_html():

@@ -81,7 +81,7 @@ def test_counts_five_findings_and_the_report(tmp_path, summary):
     assert code == 0
     assert counts.startswith("7 claims: 3 hold, 2 fail, 2 are open")
     assert [line.split()[0] for line in lines] == ["open", "holds", "fails", "open", "holds"]
-    assert report == f"Report: {run / 'report.html'}"
+    assert report == f"Report: {run / 'report/index.html'}"
 
 
 def test_of_a_small_run_the_published_verdicts_come_first(tmp_path, summary):

@@ -155,7 +155,9 @@ def test_a_command_asks_for_a_file_of_the_item(catalogue):
 def test_every_artefact_has_a_record_of_its_bytes(finished, results):
     made, listed = finished.made(), finished.checksums()
     assert {name: made[name] for name in listed} == listed
-    assert set(made) - set(listed) == {"report.html", "checksums.txt"}
+    pages = {"index", *(name.partition("/")[0] for name in listed if "/" in name)}
+    report = {"report.html", *(f"report/{page}.html" for page in pages)}
+    assert set(made) - set(listed) == {"checksums.txt", *report}
     for name, value in made.items():
         record = record_of(results, name)
         assert record["artefact"] == name

@@ -24,7 +24,7 @@ from featlearn.core.claims import COLUMNS, FAILS, HOLDS, NOT_SHOWN, UNDECIDED, V
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import write_markdown_table, write_parquet
 from featlearn.core.provenance import records, write_record
-from featlearn.core.publishing.report import render
+from featlearn.core.publishing.report import INDEX, WHOLE, render, view
 from featlearn.own_images import analysis
 from featlearn.own_images import report as own_report
 
@@ -37,13 +37,14 @@ DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" vi
 
 
 SET = "flowers"
+SOURCES = {"mrp/two": "Theorem 10", "mrp/three": "Lemmas A.1 to A.3", "icl/four": "Fact 7"}
 CLASSES = ["daisy", HOSTILE, "日本の花", "w" * 200]
 
 # --------------------------------------------------------------------------- fabricated results
 
 
 def fabricate_run(folder: Path) -> dict:
-    """A small results folder with hostile words in it; gives the arguments of ``render``."""
+    """A small results folder with hostile words in it; gives the arguments of ``view``."""
     results = folder / "results" / "desk"
     for room in ("figures", "tables"):
         (results / "mrp" / room).mkdir(parents=True)
@@ -111,7 +112,8 @@ def made(results: Path, name: str, rule: str, *inputs: Path, **other) -> Path:
 
 def claim_row(claim, verdict, low, high, measured, spread, statement):
     return {
-        "claim": claim, "paper": claim.partition("/")[0], "kind": "theorem", "source": "Theorem 1",
+        "claim": claim, "paper": claim.partition("/")[0], "kind": "theorem",
+        "source": SOURCES.get(claim, "Theorem 1"),
         "statement": statement, "paper_says": "", "quantity": "share of the features",
         "low": low, "high": high, "reason": "Because. " + HOSTILE, "measured": measured,
         "interval_low": measured - spread, "interval_high": measured + spread, "spread": spread,
@@ -196,6 +198,10 @@ class Outline(HTMLParser):
     def handle_data(self, data):
         self.text += data
 
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] for _, attributes in self.tags if attributes.get("id")]
+
     def of(self, *names):
         return [attributes for tag, attributes in self.tags if tag in names]
 
@@ -211,12 +217,16 @@ def reports(tmp_path_factory):
     run = fabricate_run(tmp_path_factory.mktemp("report"))
     own = fabricate_own(tmp_path_factory.mktemp("own"))
     files = {"run": run["results"] / "report.html", "own": own["folder"] / "report.html"}
-    files["run"].write_text(render(**run), encoding="utf-8")
+    (run["results"] / "report").mkdir()
+    shown, names = view(**run), (INDEX, "mrp", "icl")
+    files |= {name: run["results"] / f"report/{name}.html" for name in names}
+    for name in (WHOLE, *names):
+        files[name or "run"].write_text(render(shown, name), encoding="utf-8")
     files["own"].write_text(own_report.render(**own), encoding="utf-8")
     return files | ({"real": Path(REAL).resolve()} if REAL else {})
 
 
-@pytest.fixture(params=["run", "own"])
+@pytest.fixture(params=["run", "own", INDEX, "mrp"])
 def outline(request, reports):
     return Outline(reports[request.param].read_text(encoding="utf-8"))
 
@@ -226,20 +236,20 @@ def of_run(reports):
     return Outline(reports["run"].read_text(encoding="utf-8"))
 
 
-def test_what_a_file_says_is_escaped_and_nothing_is_loaded(outline, of_run):
-    assert len(outline.of("script")) == (outline.text == of_run.text)  # that on images has none
+def test_what_a_file_says_is_escaped_and_nothing_is_loaded(outline):
+    assert len(outline.of("script")) == ("claim-q" in outline.ids)  # that on images has none
     assert outline.text.count("alert(1)") >= 10
     assert len(outline.of("img")) >= 3
     for image in outline.of("img"):
-        assert image["src"].startswith("data:image/")
-        assert image["alt"]
+        assert image["src"].startswith(("data:image/", "../mrp/figures/"))
+        assert image["alt"] or "findings" in outline.ids  # a small picture beside its words
     assert not outline.of("iframe", "object", "embed", "form", "base", "audio", "video")
     assert {link["href"] for link in outline.of("link")} <= {"data:,"}
     assert not any(name.startswith("on") for _, attributes in outline.tags for name in attributes)
 
 
 def test_links_lead_to_parts_of_the_page_and_to_files_of_the_run(outline):
-    names = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
+    names = outline.ids
     assert len(set(names)) == len(names)
     links = {link["href"] for link in outline.of("a")}
     # what follows a question mark is a choice of claims
@@ -247,7 +257,32 @@ def test_links_lead_to_parts_of_the_page_and_to_files_of_the_run(outline):
     assert inner <= set(names)
     outer = {Path(link).parts[0] for link in links if not link.startswith("#")}
     assert outer
-    assert outer <= {"mrp", "icl", "figures", "tables"}
+    pages = {"..", "index.html", "mrp.html", "icl.html"}
+    assert {name.partition("#")[0] for name in outer} <= {"mrp", "icl", "figures", "tables", *pages}
+
+
+def test_links_between_the_pages_lead_to_what_is_there(reports):
+    ids = {name: Outline(reports[name].read_text("utf-8")) for name in (INDEX, "mrp", "icl")}
+    crossed = set()
+    for name, outline in ids.items():
+        for link in (one["href"] for one in outline.of("a") if not one["href"].startswith("#")):
+            file, _, part = link.partition("#")
+            assert (reports[name].parent / file).is_file(), link
+            if part:
+                assert part in ids[file.removesuffix(".html")].ids, link
+                crossed.add((name, file))
+    assert {(INDEX, "mrp.html"), ("mrp", "index.html"), (INDEX, "icl.html")} <= crossed
+
+
+def test_a_page_has_its_paper_alone_and_the_index_every_claim(reports):
+    pages = {name: Outline(reports[name].read_text("utf-8")) for name in (INDEX, "mrp", "icl")}
+    papers = {name: [one["data-paper"] for one in page.of("li") if "data-paper" in one]
+              for name, page in pages.items()}  # fmt: skip
+    assert papers == {INDEX: ["mrp"] * 5 + ["icl"], "mrp": ["mrp"] * 5, "icl": ["icl"]}
+    figures = [one["id"] for one in pages["mrp"].of("article")]
+    # the figure of the first finding, then the numbers of the paper
+    assert figures == ["figure-mrp-headline", "figure-mrp-fig-2", "figure-mrp-fig-6"]
+    assert "table-mrp-headline" in pages["mrp"].ids
 
 
 def test_all_items_and_all_claims_are_there_without_a_script(of_run):
@@ -264,12 +299,14 @@ def test_all_items_and_all_claims_are_there_without_a_script(of_run):
 
 
 def test_the_same_inputs_give_the_same_page_but_for_the_costs(inputs):
-    first = render(**inputs)
-    assert render(**inputs) == first
+    first = render(view(**inputs))
+    paper = render(view(**inputs), "mrp")
+    assert render(view(**inputs)) == first
     for artefact, record in list(records(inputs["results"])):
         write_record(inputs["results"], artefact, record | {"seconds": 99.9, "peak_memory_mb": 1})
     made(inputs["results"], "checksums.txt", "a_rule_that_comes_after_the_report")
-    lines = zip(first.splitlines(), render(**inputs).splitlines(), strict=True)
+    assert render(view(**inputs), "mrp") == paper
+    lines = zip(first.splitlines(), render(view(**inputs)).splitlines(), strict=True)
     changed = [line for pair in lines if len({*pair}) == 2 for line in pair]
     assert changed
     assert all(line.startswith('<tr id="rule-') for line in changed)
@@ -279,11 +316,11 @@ def test_a_text_without_a_title_or_with_a_wrong_filter_is_an_error_that_names_it
     page = inputs["pages"][2]
     inputs["pages"][2] = (*page[:3], "no title")
     with pytest.raises(FeatlearnError, match=r"figure mrp/fig-6: expected `# Title`"):
-        render(**inputs)
+        view(**inputs)
     inputs["pages"][2] = page
     inputs["stories"]["mrp"] = '# T\n\n{{ value("headline", model="none") }}\n'
     with pytest.raises(FeatlearnError, match=r"story of mrp: value\('headline', .*0 rows match"):
-        render(**inputs)
+        view(**inputs)
 
 
 # --------------------------------------------------------------------------- in a browser
@@ -333,7 +370,7 @@ def opened(browser, file: Path) -> str:
     return file.as_uri()
 
 
-@pytest.fixture(params=["run", "own", *(["real"] if REAL else [])])
+@pytest.fixture(params=["run", "own", INDEX, "mrp", *(["real"] if REAL else [])])
 def page(request, browser, reports):
     return opened(browser, reports[request.param])
 
@@ -417,7 +454,9 @@ def test_no_script_error_no_hostile_script_and_nothing_is_asked_for_elsewhere(br
     entries = run(browser, "performance.getEntriesByType('resource').map((entry) => entry.name)")
     asked = asked_for(browser)
     assert page in asked
-    assert [url for url in asked + entries if url != page and not url.startswith("data:")] == []
+    figures = f"{Path(page).parents[1]}/mrp/figures/".replace("file:/", "file:///")
+    others = [url for url in asked + entries if url != page and not url.startswith("data:")]
+    assert [url for url in others if not url.startswith(figures) or "/report/" not in page] == []
 
 
 @browser_test
@@ -470,6 +509,41 @@ def test_filter_and_search_of_claims_stand_in_the_address(browser, of_claims):
     browser.execute_script("location.hash = '#claims?paper=mrp&kind=theorem'")
     own = "li[data-paper='mrp'][data-kind='theorem']"
     in_time(browser, lambda: shown(browser, "li[data-verdict]") == shown(browser, own) != [])
+
+
+@browser_test
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("Theorem 1", ["mrp/one", "mrp/five", "mrp/six"]),
+        ("thm. 10 captured", ["mrp/two"]),
+        ("lemma a.2", ["mrp/three"]),
+        ("Theorem 9", []),
+        ("features", ["mrp/one", "mrp/two", "mrp/three", "mrp/five", "mrp/six", "icl/four"]),
+    ],
+)
+def test_a_claim_is_found_by_its_theorem_number(browser, reports, typed, found):
+    opened(browser, reports[INDEX])
+    browser.find_element("css selector", "#claim-q").send_keys(typed)
+    ids = "[...document.querySelectorAll('li[data-verdict]')].filter((one) => !one.hidden)"
+    wanted = [f"claim-{one.replace('/', '-')}" for one in found]
+    assert run(browser, f"{ids}.map((one) => one.id)") == wanted
+    top = run(browser, "document.querySelector('#claims').getBoundingClientRect().top")
+    assert 0 <= top < 900
+
+
+@browser_test
+def test_a_paper_opens_the_claim_that_is_found_and_hands_on_what_it_has_not(browser, reports):
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, reports["mrp"])
+    field = browser.find_element("css selector", "#claim-q")
+    field.send_keys("Theorem 10", Keys.ENTER)
+    assert shown(browser, "li[data-verdict] details[open] summary") != []
+    field.clear()
+    field.send_keys("Fact 7", Keys.ENTER)
+    in_time(browser, lambda: "/index.html#claims?q=Fact+7" in run(browser, "location.href"))
+    assert len(shown(browser, "li[data-verdict]")) == 1
 
 
 @browser_test

@@ -78,7 +78,7 @@ def test_every_target_that_the_readme_names_is_in_the_makefile():
 
 
 def test_every_link_of_the_pages_leads_somewhere():
-    pages = [REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")]
+    pages = [*REPOSITORY.glob("[CR]*.md"), *(REPOSITORY / "docs").rglob("*.md")]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)

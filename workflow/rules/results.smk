@@ -1,8 +1,10 @@
 # What a run tells: the ledger of claims, the catalogue, the checksums, the report.
 
+# the report as one file, as an index and as a page a paper
+REPORT = ["report.html", *(f"report/{page}.html" for page in ("index", *config["papers"]))]
 RESULTS_FILES = [
     f"{RESULTS}/{name}"
-    for name in ("claims.parquet", "catalogue.parquet", "report.html", "checksums.txt")
+    for name in ("claims.parquet", "catalogue.parquet", *REPORT, "checksums.txt")
     if config["papers"]
 ]
 FIGURES = PUBLISHED.first_files("figure")
@@ -83,7 +85,7 @@ rule report:
             for file in sorted(ROOT.glob(pattern))
         ],
     output:
-        f"{RESULTS}/report.html",
+        [f"{RESULTS}/{name}" for name in REPORT],
     group:
         "results"
     resources:

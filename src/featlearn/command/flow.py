@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
     code = snakemake(options.targets, options, files, settings)
     if code == 0 and not options.dry_run and not options.targets and not files:
         name = settings.get("run") or settings.get("scale", "tour")
-        print(f"Open results/{name}/report.html")
+        print(f"Open results/{name}/report/index.html")
     return code
 
 

@@ -29,7 +29,7 @@ class WorldDials:
     """Settings of a world of part-composed images.
 
     Meanings, bounds and defaults are those of ``picture_world`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/configuration.md shows as ``images.world``.
+    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows as ``images.world``.
     """
 
     section: ClassVar[str] = "world"

@@ -89,7 +89,7 @@ class Detector(Objective):
 
     ``encoder``: any; a pyramid (Lin et al. 2017) needs a residual network. ``classes``: without the
     background. ``image_size``: side of the images in pixels. The others are explained with
-    ``detector`` in docs/configuration.md; ``anchor_sizes`` are all of them on a single map, and one
+    ``detector`` in docs/keys/images.md; ``anchor_sizes`` are all of them on a single map, and one
     for each map of a pyramid. With ``frozen_norms``, batch norms keep the statistics and the scale
     that the encoder came with, as is usual with few images a batch.
     """

@@ -112,6 +112,15 @@ def picture(svg: Path) -> tuple[str, tuple[int, int] | None]:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}", size
 
 
+def lighter(svg: Path) -> tuple[Path, tuple[int, int] | None]:
+    """Of a figure the smaller file, SVG or PNG, and its size in pixels where its PNG is there."""
+    png = svg.with_suffix(".png")
+    if not png.is_file():
+        return svg, None
+    with Image.open(png) as drawn:
+        return min(svg, png, key=lambda file: file.stat().st_size), drawn.size
+
+
 def lossless(png: Path, quality: int = 100) -> tuple[bytes, tuple[int, int]]:
     """A picture as WebP with the same pixels, and its size; ``quality`` is that of the search."""
     out = io.BytesIO()
@@ -154,8 +163,8 @@ def environment(*folders: Path) -> jinja2.Environment:
     made.filters.update(yaml=_yaml, hash=script_hash, link=quote)
     rows = (
         summary.anchor, summary.answer, summary.band, summary.cells, summary.count,
-        summary.failures, summary.measured, summary.title, summary.verb, summary.verdict, minutes,
-        math.isnan,
+        summary.failures, summary.measured, summary.places, summary.title,
+        summary.verb, summary.verdict, minutes, math.isnan,
     )  # fmt: skip
     made.globals.update({one.__name__: one for one in rows})
     made.globals.update(verdicts=VERDICTS, kinds=KINDS, theorem=THEOREM)

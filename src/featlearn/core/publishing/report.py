@@ -1,9 +1,10 @@
-"""The report of a run: one offline HTML file with claims, pictures, catalogue and costs.
+"""The report of a run: an index and a page a paper, and all of it as one offline HTML file.
 
-Nothing is measured here: the page shows what lies in ``results/<run>/`` and what the provenance
-records say about it. It loads nothing from elsewhere (pictures are ``data:`` URIs), and all that
-comes out of a file is escaped. The same inputs give the same page, except for the costs of the
-rules, which stand in one table. The report of a run that failed is the same page of what there is.
+Nothing is measured here: the pages show what lies in ``results/<run>/`` and what the provenance
+records say about it. They load nothing from elsewhere, and all that comes out of a file is escaped.
+One view and one set of templates make both forms: the file embeds its pictures, the pages show the
+files of the run. The same inputs give the same pages, except for the costs of the rules, which are
+in one table of the index. The report of a run that failed is the one file of what there is.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import csv
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import pandas as pd
 from markupsafe import Markup
@@ -32,6 +36,7 @@ from featlearn.core.publishing.html_assets import (
     alt_text,
     environment,
     inline,
+    lighter,
     parse_page,
     picture,
 )
@@ -51,6 +56,10 @@ STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
 LEFT, RIGHT = 18.0, 82.0
 #: The line ``---`` in a caption: the rest is shown on demand.
 FOLD = "<hr />\n"
+#: Names of the two forms: the one file and, in the folder beside it, the index.
+WHOLE, INDEX = "", "index"
+#: The number that a paper gives a figure or table, after the letter of an appendix.
+_LABEL = re.compile(r"(Figure|Table) (?:([A-Z])\.)?(\d+)(?:\.(\d+))?")
 
 Record = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -165,10 +174,10 @@ def _answer(
     return sentences
 
 
-def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit]) -> dict[str, Any]:
+def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit], place: Place) -> dict[str, Any]:
     """A finding with its claim; its sentence has, of a small run, the number that is published."""
     text = sentence_of(entry, row)
-    link = f"](#{anchor(row)})"
+    link = f"]({place.to(anchor(row))})"
     linked = with_numbers(text, row["published"] or row, lambda number: f"[{number}{link}")
     return {
         "entry": entry,
@@ -180,7 +189,75 @@ def _finding(entry: Row, row: Row, pictures: Mapping[str, Exhibit]) -> dict[str,
     }
 
 
-def render(
+@dataclass(frozen=True)
+class Place:
+    """A page of the report, and the way from it to the others and to files.
+
+    ``page``: :data:`WHOLE`, :data:`INDEX` or a paper. ``homes``: the paper on whose page an anchor
+    is; all others are on the index. ``results``: ``results/<run>``; pages are in ``report/`` there.
+    """
+
+    page: str
+    homes: Mapping[str, str]
+    results: Path
+
+    def to(self, name: str) -> str:
+        """The address of an anchor, seen from this page."""
+        home = self.homes.get(name, INDEX)
+        if self.page in (WHOLE, home):
+            return f"#{name}"
+        return f"{home}.html" + f"#{name}" * (name != f"paper-{home}")
+
+    def file(self, name: str) -> str:
+        """The address of a file below the results."""
+        return ("../" if self.page else "") + quote(name)
+
+    def image(self, svg: Path) -> tuple[str, tuple[int, int] | None]:
+        """Address and size of a picture: itself in the one file, a file of the run elsewhere."""
+        if not self.page:
+            return picture(svg)
+        shown, size = lighter(svg)
+        return self.file(str(shown.relative_to(self.results))), size
+
+
+def in_order(shown: Sequence[Exhibit], first: str) -> tuple[list[Exhibit], list[Exhibit]]:
+    """Figures and tables of a paper as its page shows them, and those of its appendix.
+
+    The one with the key ``first`` leads; those that the paper prints follow by its numbers, then
+    those it does not print, as they are declared.
+    """
+
+    def rank(one: Exhibit) -> tuple[Any, ...]:
+        match = _LABEL.match(one["item"]["label"]) if one["item"] else None
+        if one["key"] == first:
+            return (0,)
+        if match is None:
+            return (2,)
+        kind, letter, *numbers = match.groups()
+        return (3 if letter else 1, letter or "", kind, *(int(number or 0) for number in numbers))
+
+    ordered = sorted(shown, key=rank)
+    cut = sum(rank(one)[0] < 3 for one in ordered)
+    return ordered[:cut], ordered[cut:]
+
+
+@dataclass(frozen=True)
+class View:
+    """All that the pages of a report show, read once.
+
+    ``papers``: of each paper its story, claims, figures and tables. ``findings``: entries with the
+    rows of their claims. ``pictures``: figures by ``paper/name``. ``context``: what else templates
+    read.
+    """
+
+    results: Path
+    papers: Sequence[Mapping[str, Any]]
+    findings: Sequence[tuple[Row, Row]]
+    pictures: Mapping[str, Exhibit]
+    context: Mapping[str, Any]
+
+
+def view(
     *,
     claims: pd.DataFrame,
     catalogue: pd.DataFrame,
@@ -192,16 +269,15 @@ def render(
     findings: Sequence[Mapping[str, Any]] = (),
     published: Path | None = None,
     unfinished: Unfinished | None = None,
-) -> str:
-    """The HTML of the report.
+) -> View:
+    """What a report shows.
 
     ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
-    of each figure and table its kind, paper, name and caption (Markdown), in the order of the page.
-    Its files are ``<results>/<paper>/figures/<name>.svg`` and
-    ``<results>/<paper>/tables/<name>.parquet`` (``.md`` beside it). ``stories``: of each paper its
-    story: Markdown. ``results``: ``results/<run>``. ``config``: the whole config of the run, with
-    ``scale``, ``run`` and ``seed``. ``command``: what makes a file of this run when the file is
-    added: ``snakemake --cores 2``. ``findings``: as
+    of each figure and table its kind, paper, name and caption (Markdown). Its files are
+    ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
+    (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``: ``results/<run>``.
+    ``config``: the whole config of the run, with ``scale``, ``run`` and ``seed``. ``command``: what
+    makes a file of this run when the file is added: ``snakemake --cores 2``. ``findings``: as
     :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are
     not in the run are left out, and of those whose claim is not in it the page says so.
     ``published``: the folder of the published run whose verdicts are shown, see
@@ -224,6 +300,12 @@ def render(
         for claim, row in row_of.items()
     }
     item_of = {file: item for item in items for file in item["files"]}
+    made = (
+        results / "claims.parquet",
+        results / "catalogue.parquet",
+        *(file for file, _ in files.values()),
+    )
+    found = lineage(results, made)
 
     def page_of(text: str, source: str, paper: str, level: int) -> Page:
         """Caption or story with its numbers filled in."""
@@ -236,18 +318,17 @@ def render(
 
     def exhibit(kind: str, paper: str, name: str, text: str) -> Exhibit:
         file, beside = files[kind, paper, name]
-        below = [str(path.relative_to(results)) for path in (file, beside)]
-        found = lineage(results, [file])
-        sources = found.get(file, {}).get("inputs", {})
+        record = found.get(file)
+        sources = (record or {}).get("inputs", {})
         page = page_of(text, f"{kind} {paper}/{name}", paper, 4)
-        twin = image = size = table = None
-        if kind == "figure":
-            image, size = picture(file)
-        else:
+        twin = ("figure", paper, name)
+        table: Markup | None = None
+        if kind == "table":
             numbers = parse_page(beside.read_text(encoding="utf-8"), str(beside), 4)
             table = numbers.body
-            if ("figure", paper, name) in files:  # the caption they share is about the figure
-                twin, page = f"figure-{paper}-{name}", Page(numbers.title, Markup())
+            if twin in files:  # the caption they share is about the figure
+                page = Page(numbers.title, Markup())
+        below = [str(path.relative_to(results)) for path in (file, beside)]
         body, _, more = page.body.partition(FOLD)
         return {
             "key": f"{kind}-{paper}-{name}",
@@ -255,73 +336,108 @@ def render(
             "page": Page(page.title, Markup(body)),
             "more": Markup(more),
             "files": below,
-            "command": f"{command} {file}",
-            "record": found.get(file),
-            "records": found,
+            "record": record,
             "item": item_of.get(below[0]),
-            "twin": twin,  # the figure behind which the numbers of a table stand
-            "image": image,
-            "size": size,
+            "svg": file if kind == "figure" else None,
             "alt": alt_text(page),
             "claims": [row for row in ledger if str(results / row["artefact"]) in sources],
             "table": table,
+            "numbers": None,  # of a figure the table of its name
         }
 
-    gallery = [exhibit(*page) for page in pages]
-    pictures = {
-        f"{paper}/{name}": one
-        for (kind, paper, name, _), one in zip(pages, gallery, strict=True)
-        if kind == "figure"
-    }
+    gallery = {(kind, paper, name): exhibit(kind, paper, name, text)
+               for kind, paper, name, text in pages}  # fmt: skip
+    shown = []
+    for (kind, paper, name), one in gallery.items():
+        if kind == "table" and (figure := gallery.get(("figure", paper, name))):
+            figure["numbers"] = one
+        else:
+            shown.append(one)
+    pictures = {f"{key[1]}/{key[2]}": one for key, one in gallery.items() if key[0] == "figure"}
     entries, absent = of_run(findings, row_of)
-    names = dict.fromkeys([*stories, *(one["paper"] for one in (*ledger, *gallery))])
+    names = dict.fromkeys([*stories, *(one["paper"] for one in (*ledger, *shown))])
     papers = []
     for name in names:
         rows = [row for row in ledger if row["paper"] == name]
         story = Page(name, Markup())
         if name in stories:
             story = page_of(stories[name], f"story of {name}", name, 2)
+        own = [one for one in shown if one["paper"] == name]
+        leads = [
+            pictures[figure]["key"]
+            for entry in entries
+            if (figure := entry.get("figure", "")) in pictures and figure.startswith(f"{name}/")
+        ]
+        main, appendix = in_order(own, next(iter(leads), own[0]["key"] if own else ""))
+        by_maker: dict[str, list[Exhibit]] = {}
+        for one in own:
+            if one["record"]:
+                by_maker.setdefault(one["record"]["rule"], []).append(one)
         papers.append({
             "name": name,
             "story": story,
             "claims": rows,
             "headlines": headlines(rows, [entry["claim"] for entry in entries]),
-            "exhibits": [one for one in gallery if one["paper"] == name],
+            "exhibits": main,
+            "appendix": appendix,
+            "made": [
+                {
+                    "rule": rule,
+                    "shown": group,
+                    "command": f"{command} {results / group[0]['files'][0]}",
+                    "rules": by_rule(lineage(results, [results / group[0]["files"][0]])),
+                }
+                for rule, group in by_maker.items()
+            ],
         })  # fmt: skip
     exhibits_of: dict[str, list[Exhibit]] = {}
-    for one in gallery:
+    for one in shown:
         for row in one["claims"]:
             exhibits_of.setdefault(row["claim"], []).append(one)
-    made = (
-        results / "claims.parquet",
-        results / "catalogue.parquet",
-        *(file for file, _ in files.values()),
-    )
-    found = lineage(results, made)
-    templates = environment()
-    templates.globals.update(bar=bar, by_rule=by_rule)
-    return templates.get_template("report.html.j2").render(
-        papers=papers,
-        answer=_answer(ledger, stories, config["seed"], published),
-        findings=[_finding(entry, row_of[entry["claim"]], pictures) for entry in entries],
-        short={name: title(name, stories) for name in names},
-        absent=absent,
-        exhibits_of=exhibits_of,
-        ledger=ledger,
-        verdicts={name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
-        kinds=[kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],
-        items=items,
-        statuses={name: sum(item["status"] == name for item in items) for name in STATUSES},
-        key_of={file: shown["key"] for shown in gallery for file in shown["files"]},
-        rules=by_rule(found),
-        versions=distinct(found.values(), "versions"),
-        machine=distinct(found.values(), "machine"),
-        config=config,
+    context = {
+        "answer": _answer(ledger, stories, config["seed"], published),
+        "short": {name: title(name, stories) for name in names},
+        "absent": absent,
+        "exhibits_of": exhibits_of,
+        "ledger": ledger,
+        "verdicts": {name: sum(row["verdict"] == name for row in ledger) for name in VERDICTS},
+        "kinds": [kind for kind in KINDS if any(row["kind"] == kind for row in ledger)],
+        "items": items,
+        "statuses": {name: sum(item["status"] == name for item in items) for name in STATUSES},
+        "key_of": {file: one["key"] for one in gallery.values() for file in one["files"]},
+        "rules": by_rule(found),
+        "versions": distinct(found.values(), "versions"),
+        "machine": distinct(found.values(), "machine"),
+        "config": config,
         # ``results`` follows from the rest, and a config file may not state it
-        config_file={key: part for key, part in config.items() if key != "results"},
-        claims_file=made[0],
-        packages=installed(),
-        unfinished=unfinished,
+        "config_file": {key: part for key, part in config.items() if key != "results"},
+        "claims_file": made[0],
+        "packages": installed(),
+        "unfinished": unfinished,
+    }
+    found_entries = [(entry, row_of[entry["claim"]]) for entry in entries]
+    return View(results, papers, found_entries, pictures, context)
+
+
+def render(shown: View, page: str = WHOLE) -> str:
+    """The HTML of a page: of the one file, of the index, or of a paper by its name."""
+    homes = {f"paper-{paper['name']}": paper["name"] for paper in shown.papers}
+    for paper in shown.papers:
+        exhibits = [*paper["exhibits"], *paper["appendix"]]
+        tables = [one["numbers"] for one in exhibits if one["numbers"]]
+        anchors = [one["key"] for one in (*exhibits, *tables)]
+        anchors += [anchor(row) for row in paper["claims"]]
+        homes |= dict.fromkeys(anchors, paper["name"])
+    place = Place(page, homes, shown.results)
+    templates = environment()
+    templates.globals.update(bar=bar, to=place.to, address=place.file, image=place.image)
+    whole = page in (WHOLE, INDEX)
+    return templates.get_template("report.html.j2").render(
+        **shown.context,
+        page=page,
+        all_papers=shown.papers,
+        papers=[paper for paper in shown.papers if whole or paper["name"] == page],
+        findings=[_finding(*one, shown.pictures, place) for one in shown.findings if whole],
     )
 
 
@@ -344,13 +460,13 @@ def write_unfinished(
     ``wanted``: every artefact of the run. ``ledgers``: the parts of the ledger, one an experiment;
     those that are missing are left out. ``entries``: ``config/catalogue.yaml``. ``killed``: rules
     whose jobs ended without a word, and what is known of their end. ``results``, ``pages``,
-    ``command``, ``**texts``: as :func:`render` takes them; exhibits that are missing are left out.
+    ``command``, ``**texts``: as :func:`view` takes them; exhibits that are missing are left out.
     Returns str: a line that says where it lies and how much is missing.
     """
     folder = Path(results)
     missing = [str(Path(name).relative_to(folder)) for name in wanted if not Path(name).is_file()]
     made = [read_parquet(name) for name in ledgers if Path(name).is_file()]
-    page = render(
+    shown = view(
         claims=pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=list(COLUMNS)),
         catalogue=catalogue_frame(read_catalogue(Path(entries)), folder, command),
         pages=[page for page in pages if all(file.is_file() for file in _files(folder, *page))],
@@ -359,7 +475,7 @@ def write_unfinished(
         unfinished=Unfinished(missing, len(wanted), reasons(folder, killed)),
         **texts,
     )
-    write_atomically(folder / UNFINISHED, page.encode())
+    write_atomically(folder / UNFINISHED, render(shown).encode())
     return (
         f"{len(missing)} of {len(wanted)} files are missing; {folder / UNFINISHED} shows what "
         "there is, and why"

@@ -29,6 +29,13 @@ HEADLINES = 8
 #: How a text asks for the number of a claim: its factor, its unit and its most decimals.
 FORMS = {"value": (1, "", 6), "percent": (100, " %", 1), "points": (100, " percentage points", 1)}
 _NUMBER = re.compile(r"\{(-?)(value|percent|points)\}")
+#: Theorems, figures and the like with their numbers, one or several: `tables 7.2, F.6 and F.7`.
+_PLACE = r"(?:[a-z]\.)?\d+(?:\.\d+)*(?:\([a-z\d]\))?"
+_PLACES = re.compile(
+    r"\b(theorem|lemma|proposition|corollary|claim|fact|definition|remark|hypothesis|algorithm|figure"
+    r"|table|section|appendix|footnote|message|equation|eq)s?\.? "
+    rf"\(?({_PLACE}(?:(?:, and |, | and | to | / ){_PLACE})*)"
+)
 #: How the story of a chapter begins.
 _CHAPTER = re.compile(r"#[^\n]*\n\s*Chapter \d+ of ")
 #: How the reason of a band says that its claim was expected to fail.
@@ -102,6 +109,20 @@ def number_as_in(text: str, row: Row) -> str:
     """The number of a row in the form that a sentence asks for first."""
     word = _NUMBER.search(text)
     return measured(row, word[2], negated=bool(word[1])) if word else measured(row)
+
+
+def places(source: str) -> list[str]:
+    """The numbered places that a source names: `Lemmas A.9 to A.11` are three of them."""
+    found = []
+    for kind, listed in _PLACES.findall(source.lower()):
+        for ends in re.split(r", and |, | and | / ", listed):
+            first, _, last = ends.partition(" to ")
+            found.append(f"{kind} {first}")
+            stem, dot, end = last.rpartition(".")
+            if end.isdigit() and (start := first.rpartition(".")[2]).isdigit():
+                between = range(int(start) + 1, int(end) + 1)
+                found += [f"{kind} {stem}{dot}{one}" for one in between]
+    return found
 
 
 def expected(row: Row) -> bool:

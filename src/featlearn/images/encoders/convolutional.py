@@ -140,7 +140,7 @@ class ResidualNet(Encoder):
 class SmallResNet(ResidualNet):
     """A residual network of basic blocks for small images; the design is ours.
 
-    The options are explained with ``small_resnet`` in docs/configuration.md; blocks that start as
+    The options are explained with ``small_resnet`` in docs/keys/images.md; blocks that start as
     the identity are those of Goyal et al. 2017: the scale of the last norm is zero.
     """
 
@@ -170,7 +170,7 @@ class SmallResNet(ResidualNet):
 class ResNet(ResidualNet):
     """ResNet-18 or ResNet-50 (He et al. 2016) with the names and numbers of torchvision.
 
-    ``layers``: 18 or 50. The others are explained with ``resnet`` in docs/configuration.md.
+    ``layers``: 18 or 50. The others are explained with ``resnet`` in docs/keys/images.md.
     """
 
     def __init__(

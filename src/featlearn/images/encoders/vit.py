@@ -102,7 +102,7 @@ class VisionTransformer(Encoder):
     """Patches, positions, a class token, transformer blocks.
 
     ``image_size``: pixels of the images' sides, or (height, width); positions belong to it. The
-    options are explained with ``vit`` in docs/configuration.md; ``relative`` positions are none at
+    options are explained with ``vit`` in docs/keys/images.md; ``relative`` positions are none at
     the input, but a learned bias in every attention. ``final_norm`` is timm's ``norm`` or its
     ``fc_norm``.
     """

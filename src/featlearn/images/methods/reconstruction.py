@@ -25,7 +25,7 @@ class SimMIM(MaskedObjective):
 
     ``loss = sum over masked pixels |prediction - image| / (masked pixels * 3)``. Every image has
     the same number of masked pixels. The options are explained with ``simmim`` in
-    docs/configuration.md; ``decoder_stride`` is a multiple of the encoder's stride.
+    docs/keys/images.md; ``decoder_stride`` is a multiple of the encoder's stride.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class MAE(MaskedObjective):
     ``loss = mean over masked patches and their pixels (prediction - target)^2``, where the target
     is the patch, by default less its mean and over its standard deviation (section 4.1).
     ``encoder``: a vision transformer. The options are explained with ``mae`` in
-    docs/configuration.md.
+    docs/keys/images.md.
     """
 
     encoder: VisionTransformer

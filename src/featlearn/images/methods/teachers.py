@@ -29,7 +29,7 @@ class Data2Vec(MaskedObjective):
     norms of the teacher use the statistics of the batch that it sees. Where a position of the map
     holds several mask cells, it counts by its masked share.
 
-    ``encoder``: the student. The options are explained with ``data2vec`` in docs/configuration.md.
+    ``encoder``: the student. The options are explained with ``data2vec`` in docs/keys/images.md.
     """
 
     teacher: Encoder
@@ -123,7 +123,7 @@ class BEiT(MaskedObjective):
     position of the map holds several mask cells, it counts by its masked share. The codes must be
     found beforehand, see :meth:`prepare`. ``encoder``: the student. ``teacher``: a pretrained
     encoder, which is not changed. Its map is as fine as the student's, or finer by a whole factor,
-    and is then averaged. The options are explained with ``beit`` in docs/configuration.md.
+    and is then averaged. The options are explained with ``beit`` in docs/keys/images.md.
     """
 
     teacher: Encoder

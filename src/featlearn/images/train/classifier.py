@@ -21,7 +21,7 @@ class Classifier(Objective):
     Raises ConfigError if a setting is out of range, or mixes images that have several labels.
     ``classes``: number of classes. ``several``: labels are (N, classes) with 1 yes, 0 no, -1 not
     counted, and the loss is the sum over classes of the binary cross-entropy (VOC), instead of one
-    class an image. The options are explained with ``classifier`` in docs/configuration.md: label
+    class an image. The options are explained with ``classifier`` in docs/keys/images.md: label
     smoothing is of Szegedy et al. 2016, mixup of Zhang et al. 2018, CutMix of Yun et al. 2019; with
     both, one of them at random.
     """

@@ -31,7 +31,7 @@ class Training:
     """Settings of a training; the section ``training`` of a config.
 
     Meanings, bounds and defaults are those of ``training`` in
-    ``workflow/schemas/shared.schema.yaml``, which docs/configuration.md shows.
+    ``workflow/schemas/shared.schema.yaml``, which docs/keys/images.md shows.
     """
 
     batch_size: int

@@ -1,0 +1,87 @@
+"""What MkDocs reads for the site: files of the repository at their addresses, and formulas.
+
+Pages are the Markdown files of the repository. All that they link to and is a file goes along; a
+folder has no page, so a link to one is text.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import AnchorLink
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from featlearn.core.publishing.maths import mathml, plain
+
+#: Targets of links and pictures, in Markdown and in HTML.
+LINK = re.compile(r"""(?:\]\(|(?:href|src)=")([^)#"\s]+)""")
+#: A link to a folder, whose words stay.
+FOLDER = re.compile(r"\[([^\]]*)\]\(([^)#\s:]+)\)")
+FORMULA = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+
+
+def targets(page: Path) -> set[Path]:
+    """Files of the repository that a page links to."""
+    links = (unquote(link) for link in LINK.findall(page.read_text(encoding="utf-8")))
+    found = {(page.parent / link).resolve() for link in links if ":" not in link}
+    return {file for file in found if file.is_file() and file.is_relative_to(ROOT)}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The report by paper of the run ``extra.run``, where there is one, is in the navigation."""
+    if (ROOT / (report := f"results/{config.extra.get('run')}/report/index.html")).is_file():
+        config.nav.append({"Report": report})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """README and docs, all that they link to, and the report by paper of the run ``extra.run``."""
+    theme = [one for one in files if one.src_dir != config.docs_dir]
+    run = ROOT / "results" / str(config.extra.get("run"))
+    todo = [
+        *(ROOT / "docs/assets").glob("*"),
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *run.glob("report/*.html"),
+    ]
+    todo += [*run.glob("*/figures/*.svg"), *run.glob("*/figures/*.png")]
+    found: set[Path] = set()
+    while todo:
+        file = todo.pop()
+        if file not in found:
+            found.add(file)
+            todo += targets(file) if file.suffix == ".md" else ()
+    made = [
+        File.generated(config, str(file.relative_to(ROOT)), abs_src_path=str(file))
+        for file in sorted(found)
+    ]
+    return Files([*theme, *made])
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """GitHub reads Markdown inside ``<details>``; a link to a folder leads nowhere here."""
+    place = (ROOT / page.file.src_uri).parent
+    text = FOLDER.sub(lambda link: link[1] if (place / link[2]).is_dir() else link[0], markdown)
+    return text.replace("<details>", "<details markdown>")
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
+    """Formulas as MathML, which needs no script, and as signs in the table of contents."""
+
+    def say(entries: list[AnchorLink]) -> None:
+        for entry in entries:
+            entry.title = plain(re.sub(r"\\\((.*?)\\\)", r"$\1$", unescape(entry.title)))
+            say(entry.children)
+
+    say(page.toc.items)
+    return FORMULA.sub(lambda formula: mathml(unescape(formula[1])), html)
