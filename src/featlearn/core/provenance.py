@@ -239,6 +239,15 @@ def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
 # --------------------------------------------------------------------------- record
 
 
+#: What this job read of data sets, by name; stands in the records of its files.
+READ: dict[str, dict[str, Any]] = {}
+
+
+def note_read(what: str, **facts: Any) -> None:
+    """Put a data set, or a part of one, on the record: number of images, digest of their pixels."""
+    READ[what] = facts
+
+
 def record_path(results: Path, artefact: Path) -> Path:
     """Where the record of ``artefact`` (a path below ``results``) lies."""
     return results / RECORDS / f"{artefact.relative_to(results)}.json"

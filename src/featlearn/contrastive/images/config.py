@@ -9,7 +9,7 @@ from typing import Any
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
-from featlearn.images.data.on_disk import as_opened, listing_digest, sources
+from featlearn.images.data.on_disk import listing_digest, sources
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,6 @@ def state(settings: Mapping[str, Any]) -> str:
     """
     real = settings["real"]
     try:
-        return listing_digest(sources(as_opened(real)), real.get("path") or ".")
+        return listing_digest(sources(real), real)
     except FeatlearnError:
         return ""

@@ -71,7 +71,7 @@ def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
             continue
         try:
             data = settings["data"]
-            found[name] = listing_digest(sources(data), data.get("path") or ".")
+            found[name] = listing_digest(sources(data), data)
         except FeatlearnError as error:
             found[name] = MISSING
             lines.append(f"noncontrastive.images.{name}.data: {error}")
