@@ -135,6 +135,13 @@ def _more(address: str, part: Path, most: int) -> None:
 def unpack(file: Path, folder: Path) -> None:
     """Unpack an archive and those inside of it; a file that is none is copied as it is."""
     folder.mkdir(parents=True, exist_ok=True)
+    _unpack(file, folder)
+    for inner in sorted(folder.rglob("*.gz")):
+        _unpack(inner, folder)
+        inner.unlink()
+
+
+def _unpack(file: Path, folder: Path) -> None:
     if file.name.endswith((".tar", ".tar.gz")):
         # nothing outside of the folder, no devices
         shutil.unpack_archive(file, folder, filter="data")
@@ -145,6 +152,3 @@ def unpack(file: Path, folder: Path) -> None:
             shutil.copyfileobj(content, out)
     else:
         shutil.copyfile(file, folder / file.name)
-    for inner in sorted(folder.rglob("*.gz")):
-        unpack(inner, folder)
-        inner.unlink()
