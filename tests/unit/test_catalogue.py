@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from featlearn.core.catalogue import KEYS, read_catalogue
+from featlearn.core.catalogue import KEYS, catalogue_frame, read_catalogue
 from featlearn.core.errors import ConfigError
+from featlearn.core.provenance import write_record
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
 ENTRY = {
@@ -57,3 +58,30 @@ def test_a_wrong_entry_is_refused_by_the_name_of_its_item(tmp_path, change, told
 def test_an_entry_that_is_no_group_is_refused_by_its_number(tmp_path, entry):
     with pytest.raises(ConfigError, match=r"entry 2: \(top\) must be a group of keys"):
         read(tmp_path, ENTRY, entry)
+
+
+@pytest.mark.parametrize(
+    ("contains", "kind", "status", "made_of", "lacks"),
+    [
+        ("stand-in", "parquet", "real", ["CIFAR10 (train): 5,000 images", "network vit"], ["svhn"]),
+        ("measured", "torchvision", "regenerated", ["CIFAR10 (train): 5,000 images", "network vit"],
+         []),
+        ("stand-in", "digits", "stand-in", [], ["cifar10", "svhn"]),
+    ],
+)  # fmt: skip
+def test_real_data_in_the_records_make_an_item_real(
+    tmp_path, contains, kind, status, made_of, lacks
+):
+    trained, drawn = tmp_path / "toy/weights.bin", tmp_path / "toy/figures/fig-1.svg"
+    for file in (trained, drawn):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"")
+    read = {"/my/CIFAR10 (train)": {"kind": kind, "images": 5000, "sha256": "0"}}
+    config = {"encoder": {"kind": "vit"}, "world": {"kind": "parts"}}
+    write_record(tmp_path, trained, {"data": read, "config": config, "contains": "measured"})
+    inputs = {"inputs": {str(trained): "0"}, "config": {"encoder": {"kind": "no"}}}
+    write_record(tmp_path, drawn, {**inputs, "contains": contains})
+    items = [ENTRY | {"needs": ["cifar10", "svhn"]}, ENTRY | {"item": "toy/fig-2"}]
+    row, absent = catalogue_frame(items, tmp_path, "make").itertuples()
+    assert (row.status, row.made_of, row.lacks) == (status, made_of, lacks)
+    assert (absent.status, absent.made_of, absent.lacks) == ("not-yet", [], ["an experiment"])

@@ -514,7 +514,7 @@ def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
     assert reds == {"train": [2, 4, 10, 11, 12, 13], "test": [18, 19]}
     digest = hashlib.sha256(opened["train"].images.numpy().tobytes()).hexdigest()
     what = f"{path} (all), rows 2-4, 10-13"
-    assert provenance.READ[what] == {"images": 6, "sha256": digest}
+    assert provenance.READ[what] == {"kind": "parquet", "images": 6, "sha256": digest}
     for wrong, told in (
         ({"train": [[0, 21]], "test": [[21, 22]]}, "rows: 0-20; expected at most the 20"),
         ({"train": [[0, 6]], "test": [[5, 8]]}, "rows of train and test must share no image"),

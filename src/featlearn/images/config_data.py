@@ -81,6 +81,13 @@ def place(settings: Mapping[str, Any]) -> Path:
     return Path(settings.get("root") or settings.get("path") or usual).expanduser()
 
 
+def is_whole(settings: Mapping[str, Any], key: str, name: str) -> bool:
+    """Whether a group, whose data have this ``key``, takes all images of a named set."""
+    data = settings.get(key) or {}
+    named = data.get("kind") == "torchvision" and data["name"].lower() == name
+    return named and not data.get("rows") and settings.get("train_images") is None
+
+
 def _has_split(kind: str, root: Path, name: str) -> bool:
     if kind == "folder":
         return (root / name).is_dir()

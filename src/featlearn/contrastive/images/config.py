@@ -8,7 +8,7 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
+from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
 from featlearn.images.data.on_disk import listing_digest, sources
 
 
@@ -142,6 +142,16 @@ def _faults(settings: Mapping[str, Any], path: str) -> list[str]:
             wanted = f"of the kind {' or '.join(FIVE_LAYERS)}: the figure is about layers 2 to 5"
             check(f"figures.{figure}", right, wanted)
     return check.faults
+
+
+def contains(images: Mapping[str, Any]) -> str:
+    """What the figures hold: they are the paper's with its networks on all of CIFAR-10."""
+    own = any(
+        is_whole(settings, "real", "cifar10")
+        and all(one["kind"] in ("alexnet", "wide_resnet") for one in settings["encoders"].values())
+        for settings in images.values()
+    )
+    return "measured" if own else "stand-in"
 
 
 def state(settings: Mapping[str, Any]) -> str:

@@ -129,7 +129,7 @@ def open_images(
         source = _only(source, rows)
     folder = cached(source, {**settings, "split": split, "rows": rows}, cache_folder)
     opened = _from_cache(folder)
-    note_read(source.what, images=len(opened), sha256=read_meta(folder)["sha256"])
+    note_read(source.what, settings["kind"], len(opened), read_meta(folder)["sha256"])
     _tell_faults(opened, source.what, settings.get("broken", "report"))
     return opened
 
@@ -381,6 +381,8 @@ def open_classified(
             raise FeatlearnError(f"{key}: no image for {role} has a class; expected some")
     if most is not None and most < len(known):
         known = fraction_rows(train.labels, most / len(known), *name, "train-images")
+        sha256 = hashlib.sha256(train.images[known].numpy().data).hexdigest()
+        note_read(f"{key}, taken to train on", data["kind"], len(known), sha256)
     # all of them stay mapped from the cache
     parts = [one if len(rows) == len(one) else one.subset(rows, cache_folder)
              for one, rows in ((train, known), (test, tested))]  # fmt: skip
