@@ -688,6 +688,7 @@ def test_given_splits_of_folders_share_their_classes(tmp_path):
         ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
         ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
         ({"together": "("}, "together must be a pattern with a group"),
+        ({"together": "(?:x)"}, "together must be a pattern with a group"),
     ],
 )
 def test_faults_of_a_config_name_the_key(change, told):

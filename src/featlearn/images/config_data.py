@@ -115,8 +115,7 @@ def data_faults(settings: Mapping[str, Any], path: str) -> list[str]:
         right = bool(ranges) and ends == sorted(ends) and all(a < b for a, b in ranges)
         check(f"rows.{role}", right, "rising pairs: the first row, and that after the last", ranges)
     try:
-        re.compile(pattern := settings.get("together") or "()")
-        right = "(" in pattern
+        right = re.compile(settings.get("together") or "()").groups > 0
     except re.error:
         right = False
     check("together", right, "a pattern with a group", settings.get("together"))

@@ -52,7 +52,7 @@ def read_torchvision(settings: Mapping[str, Any], split: str) -> Source:
     if name == "CIFAR100" and not settings.get("classes") and words.is_file():
         classes = tuple(read_words(words).split())
     if name == "GTSRB":
-        return _gtsrb_test(*files, classes)
+        return _gtsrb_test(files[0], files[1], classes)
     load = _LOADERS.get(name, _idx)
     return _source(f"{name} ({split})", classes, files, lambda: load(root, split, files))
 
