@@ -21,7 +21,6 @@ from featlearn.core.files import PathLike
 from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
-from featlearn.images.data.cache import read_meta
 from featlearn.images.data.datasets import (
     ImageSet,
     digests,
@@ -117,8 +116,7 @@ def describe(
         rows = (settings.get("rows") or {}).get(role)
         with reported_already():
             whole = open_images(settings, cache, split, opened["train"].classes, rows)
-        assert whole.folder is not None
-        pixels[role] = read_meta(whole.folder)["sha256"]
+        pixels[role] = whole.sha256
         faults.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
     if data["kind"] == "folder":
         faults += [

@@ -67,7 +67,7 @@ class ImageSet:
     folder. ``faults``: one row an image that could not be used: ``file``, ``reason``. ``objects``:
     one row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
     ``images``, half-open. None for a set without boxes. ``folder``: the cache behind it; None if
-    the images were copied.
+    the images were copied. ``sha256``: of all pixels; of images from a cache alone.
     """
 
     images: Tensor
@@ -77,6 +77,7 @@ class ImageSet:
     faults: pd.DataFrame
     objects: pd.DataFrame | None = None
     folder: Path | None = None
+    sha256: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -98,6 +99,7 @@ class ImageSet:
             names=self.names.iloc[chosen].reset_index(drop=True),
             objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
             folder=None,
+            sha256="",
         )
 
 
@@ -127,9 +129,8 @@ def open_images(
     )
     if rows:
         source = _only(source, rows)
-    folder = cached(source, {**settings, "split": split, "rows": rows}, cache_folder)
-    opened = _from_cache(folder)
-    note_read(source.what, settings["kind"], len(opened), read_meta(folder)["sha256"])
+    opened = _from_cache(cached(source, {**settings, "split": split, "rows": rows}, cache_folder))
+    note_read(source.what, settings["kind"], len(opened), opened.sha256)
     _tell_faults(opened, source.what, settings.get("broken", "report"))
     return opened
 
@@ -325,6 +326,7 @@ def _from_cache(folder: Path) -> ImageSet:
         faults=read_table(folder, "faults"),
         objects=read_table(folder, "boxes") if meta["boxes"] else None,
         folder=folder,
+        sha256=meta["sha256"],
     )
 
 
