@@ -245,7 +245,8 @@ def sources(data: Mapping[str, Any]) -> dict[str, Source]:
         raise
     # a path may be too long, hold a NUL, name a home that is none, or lie where nobody may look
     except (OSError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"path: {str(place(data))!r}; cannot be opened: {error}") from error
+        given = data.get("root") or data.get("path")
+        raise ConfigError(f"path: {given!r}; cannot be opened: {error}") from error
 
 
 def is_file(name: str | os.PathLike[str]) -> bool:
