@@ -5,7 +5,6 @@ any kind. Nothing hangs (a hang would end by the limit of the test run), no othe
 comes out, and nothing is written but the cache.
 """
 
-import gzip
 import io
 import json
 import struct
@@ -20,13 +19,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from scipy.io import savemat
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import read_parquet, read_tensors, write_tensors
 from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.core.provenance import read_record, record_path
 from featlearn.images.data.datasets import open_images
+from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
 
 CASES = 30
@@ -59,12 +58,6 @@ def idx(*shape: int) -> bytes:
     )
 
 
-def svhn() -> bytes:
-    buffer = io.BytesIO()
-    savemat(buffer, {"X": np.zeros((32, 32, 3, 2), np.uint8), "y": np.array([[10], [1]])})
-    return buffer.getvalue()
-
-
 NOTE = b"""<annotation><size><width>6</width></size><object><name>cat</name><difficult>0</difficult>
 <bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>5</ymax></bndbox></object></annotation>"""
 ANSWERS = b"ImageId,PredictionString\none,n01 1 2 3 4\ntwo,n02 1 2 3 4\n"
@@ -76,19 +69,16 @@ SETS: dict[str, tuple[str, str, dict[str, bytes], str]] = {
                                      "b/2.png": picture()}, f"a/1.{kind.lower()}")
     for kind, mode in PICTURES.items()
 }  # fmt: skip
-IMAGES, LABELS = "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"
+IMAGES, LABELS = (f"MNIST/raw/t10k-{one}-ubyte" for one in ("images-idx3", "labels-idx1"))
+BATCH, SIGNS = "cifar-10-batches-bin/test_batch.bin", "gtsrb/GT-final_test.csv"
 VOC = {"ImageSets/Main/test.txt": b"one\n", "Annotations/one.xml": NOTE,
        "JPEGImages/one.jpg": picture("JPEG")}  # fmt: skip
 for kind, split, files, *victims in (
     ("parquet", "train", {"train.parquet": parquet()}, "train.parquet"),
-    ("cifar10", "test", {"test_batch.bin": bytes(3073 * 2), "data_batch_1.bin": bytes(3073)},
-     "test_batch.bin"),
-    ("stl10", "test", {"test_X.bin": bytes(2 * 3 * 96 * 96), "test_y.bin": bytes([1, 2])},
-     "test_y.bin"),
-    ("svhn", "test", {"test_32x32.mat": svhn()}, "test_32x32.mat"),
-    ("mnist", "test", {IMAGES: idx(2, 4, 4), LABELS: idx(2)}, IMAGES),
-    ("mnist", "test", {f"{IMAGES}.gz": gzip.compress(idx(2, 4, 4), mtime=0), LABELS: idx(2)},
-     f"{IMAGES}.gz"),
+    ("CIFAR10", "test", {BATCH: bytes(3073 * 2)}, BATCH),
+    ("MNIST", "test", {IMAGES: idx(2, 4, 4), LABELS: idx(2)}, IMAGES, LABELS),
+    ("GTSRB", "test", {SIGNS: b"Filename;ClassId\n0.ppm;4\n",
+                       "gtsrb/GTSRB/Final_Test/Images/0.ppm": picture("PPM")}, SIGNS),
     ("voc2007", "test", VOC, "Annotations/one.xml", "ImageSets/Main/test.txt"),
     ("imagenet", "val", {"val/one.JPEG": picture("JPEG"), "val/two.JPEG": picture("JPEG"),
                          "LOC_val_solution.csv": ANSWERS}, "LOC_val_solution.csv"),
@@ -213,7 +203,10 @@ def put(files: dict[str, bytes]) -> None:
 
 
 def opened(kind: str, split: str):
-    settings = {"kind": kind, "path": "data", "size": SIDE, "max_pixels": 10_000}
+    place = {"path": "data"}
+    if kind in PUBLISHED:
+        kind, place = "torchvision", {"name": kind, "root": "data"}
+    settings = {"kind": kind, **place, "size": SIDE, "max_pixels": 10_000}
     return open_images(settings, "cache", split)
 
 

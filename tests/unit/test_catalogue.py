@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from featlearn.core.catalogue import KEYS, contents, read_catalogue
+from featlearn.core.catalogue import KEYS, catalogue_frame, contents, read_catalogue
 from featlearn.core.errors import ConfigError
+from featlearn.core.provenance import write_record
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
 ENTRY = {
@@ -68,3 +69,30 @@ def test_an_item_is_measured_if_every_need_is_met():
     both = {"pacs", "resnet50-imagenet"}
     assert set(contents(path, shown, both).values()) == {"measured"}
     assert contents(path, shown, both, {"table-e-2": "stand-in"})["table-e-2"] == "stand-in"
+
+
+@pytest.mark.parametrize(
+    ("contains", "kind", "status", "made_of", "lacks"),
+    [
+        ("stand-in", "parquet", "real", ["CIFAR10 (train): 5,000 images", "network vit"], ["svhn"]),
+        ("measured", "torchvision", "regenerated", ["CIFAR10 (train): 5,000 images", "network vit"],
+         []),
+        ("stand-in", "digits", "stand-in", [], ["cifar10", "svhn"]),
+    ],
+)  # fmt: skip
+def test_real_data_in_the_records_make_an_item_real(
+    tmp_path, contains, kind, status, made_of, lacks
+):
+    trained, drawn = tmp_path / "toy/weights.bin", tmp_path / "toy/figures/fig-1.svg"
+    for file in (trained, drawn):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"")
+    read = {"/my/CIFAR10 (train)": {"kind": kind, "images": 5000, "sha256": "0"}}
+    config = {"encoder": {"kind": "vit"}, "world": {"kind": "parts"}}
+    write_record(tmp_path, trained, {"data": read, "config": config, "contains": "measured"})
+    inputs = {"inputs": {str(trained): "0"}, "config": {"encoder": {"kind": "no"}}}
+    write_record(tmp_path, drawn, {**inputs, "contains": contains})
+    items = [ENTRY | {"needs": ["cifar10", "svhn"]}, ENTRY | {"item": "toy/fig-2"}]
+    row, absent = catalogue_frame(items, tmp_path, "make").itertuples()
+    assert (row.status, row.made_of, row.lacks) == (status, made_of, lacks)
+    assert (absent.status, absent.made_of, absent.lacks) == ("not-yet", [], ["an experiment"])

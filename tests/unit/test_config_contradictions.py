@@ -59,7 +59,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("neurons.mnist.pictures.classes", ["0"], "the names of 2 classes"),
         ("neurons.mnist.pictures.classes", ["0", "0"], "a list with each name once"),
         ("neurons.svhn.shown", [3, 10], "a list of 0, the start, and later steps"),
-        ("neurons.svhn.pictures.data.kind", "mnist", "neurons.svhn.pictures.data.path must be "),
+        ("neurons.svhn.pictures.data.kind", "folder", "neurons.svhn.pictures.data.path must be "),
         ("filters.shown", [0, 3], "a list with 20, the start and the last epoch"),
         ("filters.shown", [0, 20, 30], "at most filters.epochs (20)"),
         ("filters.batch_size", 200, "filters.epochs must be so many that there are 30 steps,"),
@@ -235,7 +235,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ),
         ("domains.sweep.weights", [0.1], "a list with 0"),
         ("domains.training.checkpoint_every", 1000000, "at most domains.training.steps (200)"),
-        ("domains.domains.data.kind", "mnist", "domains.domains.data.path must be the folder (or"),
+        ("domains.domains.data.kind", "folder", "domains.domains.data.path must be the folder (or"),
     ],
     "universality": [
         ("theory.probe.labels", [400, 640], "a list with one below twice the 40 features, where"),

@@ -346,7 +346,7 @@ def test_other_pictures_are_as_many_and_of_the_same_shape():
 
 
 def test_pictures_that_are_not_there_are_told_and_no_fault(section, tmp_path):
-    data = {"data": {"kind": "mnist", "path": str(tmp_path), "size": 28}}
+    data = {"data": {"kind": "torchvision", "name": "MNIST", "root": str(tmp_path), "size": 28}}
     digest, missing = state(data)
     assert digest == "missing"
     assert "mnist" in missing.lower()

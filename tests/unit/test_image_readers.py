@@ -1,6 +1,6 @@
 """Readers of images: tiny real files of every kind, and what is wrong with them, by name."""
 
-import gzip
+import hashlib
 import io
 import json
 import struct
@@ -14,11 +14,18 @@ import pytest
 import torch
 from PIL import Image
 from scipy.io import savemat
+from torchvision import datasets
 
+from featlearn.core import provenance
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults, given_splits
 from featlearn.images.data.cache import BOX_COLUMNS
-from featlearn.images.data.datasets import open_classified, open_images, open_splits
+from featlearn.images.data.datasets import (
+    in_random_order,
+    open_classified,
+    open_images,
+    open_splits,
+)
 from featlearn.images.data.on_disk import listing_digest, sources
 from featlearn.images.data.readers.decode import BrokenImage, decode
 from featlearn.images.data.readers.folder import read_objects
@@ -338,6 +345,10 @@ def random_levels(*shape: int) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 256, shape, np.uint8)
 
 
+def named(tmp_path, name, size, **more):
+    return {"kind": "torchvision", "name": name, "root": str(tmp_path), "size": size, **more}
+
+
 def test_cifar10_binary(tmp_path):
     images = random_levels(20, 3, 32, 32)
     labels = np.arange(20, dtype=np.uint8) % 10
@@ -348,37 +359,36 @@ def test_cifar10_binary(tmp_path):
     for number in range(5):
         rows[4 * number : 4 * number + 4].tofile(folder / f"data_batch_{number + 1}.bin")
     rows[:3].tofile(folder / "test_batch.bin")
-    settings = {"kind": "cifar10", "path": str(tmp_path), "size": 32}
-    train = open_images(settings, tmp_path / "cache")
+    train = open_images(named(tmp_path, "CIFAR10", 32), tmp_path / "cache")
     assert (train.images.numpy() == images[:19]).all()
     assert train.labels.tolist() == labels[:19].tolist()
     assert train.classes[9] == "truck"
-    assert train.faults.iloc[0].tolist() == [
-        "data_batch_5.bin image 3",
-        "label 11; expected 0 to 9",
-    ]
+    told = ["CIFAR10 (train) image 19", "label 11; expected 0 to 9"]
+    assert train.faults.iloc[0].tolist() == told
+    test = open_images(named(tmp_path, "CIFAR10", 32), tmp_path / "cache", "test")
+    assert (test.images.numpy() == images[:3]).all()
 
 
 def test_a_pickled_cifar_is_not_opened(tmp_path):
     put(tmp_path / "cifar-10-batches-py" / "data_batch_1", b"cos\nsystem\n")
-    with pytest.raises(FeatlearnError, match="pickles, which are never read") as caught:
-        open_images({"kind": "cifar10", "path": str(tmp_path), "size": 32}, tmp_path / "cache")
-    assert "cifar-10-batches-bin/test_batch.bin" in str(caught.value)
+    with pytest.raises(FeatlearnError, match="pickles are never read") as caught:
+        open_images(named(tmp_path, "CIFAR10", 32), tmp_path / "cache")
+    assert "cifar-10-batches-bin/data_batch_1.bin" in str(caught.value)
 
 
 def test_cifar100_has_fine_labels(tmp_path):
     images = random_levels(4, 3072)
     labels = np.array([[1, 50], [2, 99], [3, 0], [4, 7]], np.uint8)
-    np.concatenate([labels, images], 1).tofile(tmp_path / "train.bin")
-    np.concatenate([labels, images], 1).tofile(tmp_path / "test.bin")
-    (tmp_path / "fine_label_names.txt").write_text("\n".join(f"c{i}" for i in range(100)))
-    settings = {"kind": "cifar100", "path": str(tmp_path), "size": 32}
-    train = open_images(settings, tmp_path / "cache")
+    folder = tmp_path / "cifar-100-binary"
+    folder.mkdir()
+    np.concatenate([labels, images], 1).tofile(folder / "train.bin")
+    (folder / "fine_label_names.txt").write_text("\n".join(f"c{i}" for i in range(100)))
+    train = open_images(named(tmp_path, "CIFAR100", 32), tmp_path / "cache")
     assert train.labels.tolist() == [50, 99, 0, 7]
     assert train.classes[99] == "c99"
 
 
-def test_stl10_is_stored_by_columns(tmp_path):
+def test_stl10_is_stored_by_columns(tmp_path, monkeypatch):
     images = random_levels(3, 3, 96, 96)
     folder = tmp_path / "stl10_binary"
     folder.mkdir()
@@ -386,7 +396,12 @@ def test_stl10_is_stored_by_columns(tmp_path):
         images.transpose(0, 1, 3, 2).tofile(folder / f"{part}_X.bin")
     np.array([1, 10, 3], np.uint8).tofile(folder / "train_y.bin")
     np.array([1, 10], np.uint8).tofile(folder / "test_y.bin")
-    settings = {"kind": "stl10", "path": str(tmp_path), "size": 96}
+    settings = named(tmp_path, "STL10", 96)
+    with pytest.raises(FeatlearnError, match=r"cannot be read as STL10 .train.*corrupted"):
+        open_images(settings, tmp_path / "cache")
+    for files in ("train_list", "test_list"):
+        own = [[name, None] for name, _ in getattr(datasets.STL10, files)]
+        monkeypatch.setattr(datasets.STL10, files, own)
     train = open_images(settings, tmp_path / "cache")
     assert (train.images.numpy() == images).all()
     assert train.labels.tolist() == [0, 9, 2]
@@ -395,38 +410,150 @@ def test_stl10_is_stored_by_columns(tmp_path):
         open_images(settings, tmp_path / "cache", "test")
 
 
-def test_svhn_calls_its_zero_ten(tmp_path):
+def test_svhn_calls_its_zero_ten(tmp_path, monkeypatch):
     images = random_levels(4, 32, 32, 3)
     savemat(
         tmp_path / "train_32x32.mat",
         {"X": images.transpose(1, 2, 3, 0), "y": np.array([[10], [1], [9], [3]], np.uint8)},
     )
-    settings = {"kind": "svhn", "path": str(tmp_path), "size": 32}
-    train = open_images(settings, tmp_path / "cache")
+    monkeypatch.setitem(datasets.SVHN.split_list, "train", ["", "train_32x32.mat", None])
+    train = open_images(named(tmp_path, "SVHN", 32), tmp_path / "cache")
     assert (train.images.numpy() == images.transpose(0, 3, 1, 2)).all()
     assert train.labels.tolist() == [0, 1, 9, 3]
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_mnist_idx(tmp_path, packed):
+def test_fer2013_from_its_table(tmp_path, monkeypatch):
+    images = random_levels(3, 48 * 48)
+    uses = ("Training", "PrivateTest", "PublicTest")
+    lines = [f"{3 * row},{' '.join(map(str, own))},{use}" for row, (own, use) in
+             enumerate(zip(images, uses, strict=True))]  # fmt: skip
+    put(tmp_path / "fer2013/fer2013.csv", "\n".join(["emotion,pixels,Usage", *lines]).encode())
+    known = datasets.FER2013._RESOURCES | {"fer": ("fer2013.csv", None)}
+    monkeypatch.setattr(datasets.FER2013, "_RESOURCES", known)
+    test = open_images(named(tmp_path, "FER2013", 48), tmp_path / "cache", "test")
+    assert (test.images[:, 0].flatten(1).numpy() == images[1:]).all()
+    assert test.labels.tolist() == [3, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("MNIST", "MNIST/raw/train"), ("EMNIST", "EMNIST/raw/emnist-balanced-train")],
+)
+def test_idx(tmp_path, name, start):
     images, labels = random_levels(3, 28, 28), np.array([7, 0, 9], np.uint8)
-    files = {
-        "train-images-idx3-ubyte": struct.pack(">IIII", 0x803, 3, 28, 28) + images.tobytes(),
-        "train-labels-idx1-ubyte": struct.pack(">II", 0x801, 3) + labels.tobytes(),
-    }
-    for name, content in files.items():
-        content = gzip.compress(content) if packed else content
-        put(tmp_path / "MNIST" / "raw" / (name + ".gz" * packed), content)
-    settings = {"kind": "mnist", "path": str(tmp_path), "size": 28}
-    train = open_images(settings, tmp_path / "cache")
+    put(
+        tmp_path / f"{start}-images-idx3-ubyte",
+        struct.pack(">IIII", 0x803, 3, 28, 28) + images.tobytes(),
+    )
+    put(tmp_path / f"{start}-labels-idx1-ubyte", struct.pack(">II", 0x801, 3) + labels.tobytes())
+    # which torchvision would prefer
+    put(tmp_path / "MNIST/processed/training.pt", b"cos\nsystem\n")
+    train = open_images(named(tmp_path, name, 28), tmp_path / "cache")
     assert (train.images.numpy() == images[:, None]).all()
     assert train.labels.tolist() == [7, 0, 9]
+
+
+def gtsrb(root: Path, tracks: int, frames: int) -> Path:
+    """Three of the classes; each track has its own grey."""
+    for label in (0, 1, 5):
+        for track in range(tracks):
+            grey = encoded(colour=(10 * track,) * 3, kind="PPM")
+            for frame in range(frames):
+                name = f"{label:05}/{track:05}_{frame:05}.ppm"
+                put(root / "gtsrb/GTSRB/Training" / name, grey)
+    for name in ("00000", "00001"):
+        put(root / f"gtsrb/GTSRB/Final_Test/Images/{name}.ppm", encoded(kind="PPM"))
+    answers = "Filename;Width;ClassId\n00000.ppm;12;5\n00001.ppm;12;43\n"
+    put(root / "gtsrb/GT-final_test.csv", answers.encode())
+    return root
+
+
+def test_frames_of_a_track_of_gtsrb_are_never_separated(tmp_path):
+    settings = named(gtsrb(tmp_path, tracks=12, frames=4), "GTSRB", 12, shares={"validation": 0.25})
+    opened = open_splits(settings, tmp_path / "cache", 0)
+    tracks = {role: {name[:11] for name in own.names} for role, own in opened.items()}
+    assert {role: len(own) for role, own in opened.items()} == \
+        {"train": 108, "validation": 36, "test": 1}  # fmt: skip
+    assert tracks["train"].isdisjoint(tracks["validation"])
+    assert opened["validation"].labels.unique().tolist() == [0, 1, 5]
+    assert (opened["test"].labels.tolist(), len(opened["test"].faults)) == ([5], 1)
+    train = open_classified(settings, tmp_path / "cache", 0).train
+    assert train.groups.unique(return_counts=True)[1].tolist() == [4] * 36
+    parts = in_random_order(144, train.groups, [50, 30, 40], torch.Generator().manual_seed(1))
+    assert [len(part) for part in parts] == [50, 30, 40]
+    kept = [set(train.groups[part].tolist()) for part in parts]
+    assert sum(map(len, kept)) == len(set.union(*kept))
+    with pytest.raises(FeatlearnError, match="144 images; expected 146 for parts"):
+        in_random_order(144, train.groups, [50, 30, 62], torch.Generator().manual_seed(1))
+
+
+def test_a_pattern_says_what_stays_together(tmp_path):
+    contents = [encoded(colour=(row, 0, 0)) for row in range(40)]
+    path = parquet(tmp_path / "x.parquet", contents, [row // 20 for row in range(40)])
+    settings = {"kind": "parquet", "path": str(path), "size": 8, "shares": {"test": 0.3},
+                "together": r"row (\d?)\d "}  # fmt: skip
+    opened = open_splits(settings, tmp_path / "cache", 0)
+    tens = [{int(image[0, 0, 0]) // 10 for image in own.images} for own in opened.values()]
+    assert tens[0].isdisjoint(tens[1])
+    assert len(tens[0] | tens[1]) == 4
+
+
+# ------------------------------------------------------------------------------------ subsets
+
+
+def test_rows_are_of_the_official_order_and_have_one_digest(tmp_path):
+    contents = [encoded(colour=(row, 0, 0)) for row in range(20)]
+    contents[3] = b"broken"  # counts as a row
+    path = parquet(tmp_path / "all-train.parquet", contents, [row % 2 for row in range(20)])
+    settings = {"kind": "parquet", "path": str(path), "size": 8}
+    ranges = {"train": [[2, 5], [10, 14]], "test": [[18, 20]]}
+    of_one = {**settings, "splits": {"train": "all", "test": "all"}, "shares": {}}
+    provenance.READ.clear()
+    opened = open_splits({**of_one, "rows": ranges}, tmp_path / "cache", 0)
+    reds = {role: own.images[:, 0, 0, 0].tolist() for role, own in opened.items()}
+    assert reds == {"train": [2, 4, 10, 11, 12, 13], "test": [18, 19]}
+    digest = hashlib.sha256(opened["train"].images.numpy().tobytes()).hexdigest()
+    what = f"{path} (all), rows 2-4, 10-13"
+    assert provenance.READ[what] == {"kind": "parquet", "images": 6, "sha256": digest}
+    for wrong, told in (
+        ({"train": [[0, 21]], "test": [[21, 22]]}, "rows: 0-20; expected at most the 20"),
+        ({"train": [[0, 6]], "test": [[5, 8]]}, "rows of train and test must share no image"),
+        ({"train": [[0, 6]]}, "rows of train and test must share no image"),
+    ):
+        with pytest.raises(FeatlearnError, match=told):
+            open_splits({**of_one, "rows": wrong}, tmp_path / "cache", 0)
+    with pytest.raises(FeatlearnError, match=r"rows.test must be of a role with a split"):
+        open_splits({**settings, "rows": ranges}, tmp_path / "cache", 0)
+
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data beside the project")
+def test_the_same_images_have_the_same_digest_whatever_they_are_read_from(tmp_path):
+    """MNIST's first 300 from Parquet, and laid out as torchvision has them."""
+    data = {
+        "kind": "parquet",
+        "path": str(SHARED / "mnist"),
+        "size": 28,
+        "rows": {"train": [[0, 300]]},
+    }
+    first = open_images(data, tmp_path / "cache", "train", rows=[[0, 300]])
+    for end, shape, content in (
+        ("images-idx3", (300, 28, 28), first.images[:, 0].numpy()),
+        ("labels-idx1", (300,), first.labels.numpy().astype(np.uint8)),
+    ):
+        header = struct.pack(f">{1 + len(shape)}I", 0x800 + len(shape), *shape)
+        put(tmp_path / f"MNIST/raw/train-{end}-ubyte", header + content.tobytes())
+    again = open_images(named(tmp_path, "MNIST", 28), tmp_path / "cache")
+    assert first.sha256 == again.sha256
+    assert first.labels[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
 
 
 def test_digits_have_one_state_wherever_a_run_and_the_package_lie(tmp_path, monkeypatch):
     def state():
         data = {"kind": "digits", "size": 8, "shares": {"test": 0.2}}
-        return listing_digest(sources(data), ".")
+        return listing_digest(sources(data), data)
 
     here = state()
     monkeypatch.chdir(tmp_path)
@@ -551,6 +678,16 @@ def test_given_splits_of_folders_share_their_classes(tmp_path):
         ({"label_column": "label"}, "given only with kind: parquet"),
         ({"extensions": ["jpg"]}, "a list of endings as '.jpg', got jpg"),
         ({"classes": ["a", "a"]}, "each name once"),
+        ({"name": "MNIST"}, "data.name must be given only with kind: torchvision"),
+        (
+            {"kind": "torchvision", "path": None, "name": "MIST"},
+            "name must be one of MNIST, Fashion",
+        ),
+        ({"kind": "torchvision", "name": "MNIST"}, "path must be absent beside kind: torchvision"),
+        ({"rows": {"train": [[5, 9], [8, 10]]}}, "data.rows.train must be rising pairs"),
+        ({"rows": {"train": [[5, 5]]}}, "data.rows.train must be rising pairs"),
+        ({"together": "("}, "together must be a pattern with a group"),
+        ({"together": "(?:x)"}, "together must be a pattern with a group"),
     ],
 )
 def test_faults_of_a_config_name_the_key(change, told):

@@ -155,7 +155,7 @@ def test_all_cells_of_figure_2_are_trained_at_desk(desk):
 
 
 def test_missing_images_can_be_planned(smoke):
-    absent = {"kind": "cifar10", "path": "no/such/folder", "size": 32}
+    absent = {"kind": "torchvision", "name": "CIFAR10", "root": "no/such/folder", "size": 32}
     states, lines = image_config.states({**smoke, "cifar10": {**smoke["parts"], "data": absent}})
     assert states["cifar10"] == image_config.MISSING != states["digits"]
     (line,) = lines

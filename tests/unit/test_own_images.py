@@ -186,15 +186,15 @@ def test_every_config_on_the_page_is_valid(text):
 def test_data_that_are_not_there_are_told_together(tmp_path):
     sets = {
         "one": tiny(tmp_path / "nowhere"),
-        "two": filled(data={"kind": "cifar10", "path": str(tmp_path)}),
+        "two": filled(data={"kind": "torchvision", "name": "CIFAR10", "root": str(tmp_path)}),
     }
     with pytest.raises(ConfigError) as told:
         state(sets)
     first, second = str(told.value).splitlines()
     assert first.startswith("real_images.one.data: ")
     assert first.endswith("nowhere: no such folder; expected one folder a class in it")
-    assert second.startswith("real_images.two.data: cifar10: expected ")
-    assert "cifar-10-batches-bin/test_batch.bin" in second
+    assert second.startswith("real_images.two.data: CIFAR10: expected ")
+    assert "cifar-10-batches-bin/data_batch_1.bin" in second
 
 
 def test_test_images_are_the_own_ones_else_validation_else_a_share(tmp_path):

@@ -19,7 +19,7 @@ from PIL import Image
 
 from featlearn.core.claims import FAILS, HOLDS, NOT_SHOWN, UNDECIDED
 from featlearn.core.errors import FeatlearnError
-from featlearn.core.provenance import write_record
+from featlearn.core.provenance import lineage, write_record
 from featlearn.core.publish import (
     PACKAGE,
     exhibits,
@@ -39,7 +39,6 @@ from featlearn.core.publishing.report import (
     by_rule,
     distinct,
     installed,
-    lineage,
 )
 from featlearn.core.publishing.summary import (
     band,

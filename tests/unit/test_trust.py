@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from featlearn.core.files import read_parquet, read_tensors
 from featlearn.core.guard import template_fault
 from featlearn.core.loops import Checkpoint, Checkpoints
 from featlearn.images.data.datasets import open_images
+from featlearn.images.data.published import PUBLISHED
 from featlearn.images.weights import read_weights
 from unit.test_image_readers import encoded as png
 
@@ -282,9 +284,15 @@ def test_a_numpy_file_of_objects_is_no_data():
     """The readers of arrays take plain bytes; nobody asks NumPy to unpickle."""
     Path("data").mkdir()
     np.save("data/train.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
-    for kind in ("folder", "parquet", "mnist", "cifar10", "stl10", "svhn"):
+    for kind in ("folder", "parquet", "CIFAR10", "MNIST", "STL10", "SVHN"):
+        own = {"kind": kind, "path": "data"}
+        if kind in PUBLISHED:
+            own = {"kind": "torchvision", "name": kind}
+            for file in PUBLISHED[kind].splits["train"]:
+                Path("data", file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy("data/train.npy", Path("data", file))
         with pytest.raises(FeatlearnError):
-            open_images({"kind": kind, "path": "data", "size": 8}, "cache", "train")
+            open_images({**own, "size": 8}, "cache", "train")
 
 
 # ------------------------------------------------------------------------------- the code itself

@@ -30,7 +30,7 @@ KINDS_OF = {
     "replicates": "int64",
     **dict.fromkeys(("needs", "files"), "list<element: string>"),
 }  # fmt: skip
-STATUSES = {"regenerated", "stand-in", "needs-data", "not-yet"}
+STATUSES = {"regenerated", "real", "stand-in", "needs-data", "not-yet"}
 VERDICTS = {"holds", "fails", "undecided", "outside premises", "not shown at this scale"}
 KINDS = {"theorem", "control", "identity", "observation"}
 #: 2026-11-21T00:24 and the like

@@ -211,8 +211,7 @@ experiment(
     rules.contrastive_images_evaluations,
     judged=PICTURE_SETS,
     targets=["contrastive_images"],
-    # of what data the figures are made: stand-ins, unless real images are among them
-    contains="measured" if PICTURE_STATES else "stand-in",
+    contains=contrastive_images.contains(PICTURE_SETS),
     also=[
         *PICTURES_DECODED.values(),
         *filled(rules.contrastive_images_train.output, PICTURE_TRAININGS),

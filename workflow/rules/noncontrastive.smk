@@ -73,7 +73,7 @@ experiment(
     also=filled(HEADS.weights, HEAD_JOBS),
     # an item is the paper's once all data sets that it needs are among ours
     contains={
-        name: "measured" if needed <= HEAD_SETS.keys() else "stand-in"
+        name: "measured" if needed <= head_config.own_sets(HEAD_SETS) else "stand-in"
         for name, needed in head_cells.PAPER_SETS.items()
     },
     **together("noncontrastive/images", "images", **HEAD_FRAMES),
@@ -132,7 +132,9 @@ if ROBUST_SETS:
             *filled(rules.noncontrastive_robust_train.output, ROBUST_TRAININGS),
             *filled(rules.noncontrastive_robust_look.output, ROBUST_JOBS),
         ],
-        contains="measured" if "cifar10" in ROBUST_SETS else "stand-in",
+        contains=(
+            "measured" if "cifar10" in head_config.own_sets(ROBUST_SETS, "robust") else "stand-in"
+        ),
         # replicate 0 is shown
         pictures=filled(
             rules.noncontrastive_robust_look.output.pictures,

@@ -28,6 +28,11 @@ COMMANDS = {
         "pre-train, probe, fine-tune and map a folder of pictures",
         "flowers --dry-run",
     ),
+    "data": (
+        "data:data",
+        "list data sets by name, with licence and address, or get one",
+        "get MNIST",
+    ),
     "cam": (
         "pictures:cam",
         "Eigen-CAM maps of pictures",
@@ -76,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
         )
         for name, (_, text, words) in COMMANDS.items()
     }
-    run, sweep, images, cam, predict, export, verify, compare, completion = commands.values()
+    run, sweep, images, data, cam, predict, export, verify, compare, completion = commands.values()
     run.add_argument("targets", nargs="*", help="papers, parts of them or files; all if none")
     images.add_argument("folder", help="pictures, one folder a class")
     images.add_argument("--name", help="of the run and its config; that of the folder if none")
@@ -85,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     images.add_argument(
         "--tensorboard", action="store_true", help="also curves that TensorBoard reads"
     )
+    data.add_argument("what", choices=["list", "get"])
+    data.add_argument("name", nargs="?", help="of the set to get, as list has it")
+    data.add_argument("--root", default="data", help="folder of the sets (data)")
     for one in (run, sweep, images):
         one.add_argument("--cores", default="2", help="jobs at once (2)")
         one.add_argument("-n", "--dry-run", action="store_true", help="only say what would be done")

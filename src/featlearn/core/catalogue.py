@@ -4,8 +4,9 @@ A status is derived, never typed. It follows from the files of an item and from 
 provenance records say that they contain:
 
 ==============  ==========================================================================
-``regenerated``  made by this run, from the paper's own kind of data
-``stand-in``     made by this run, from data that stand in for those of the paper
+``regenerated``  made by this run, from the paper's own data set or law
+``real``         made by this run, from real data of that kind, which its records name
+``stand-in``     made by this run, from made data in place of the paper's
 ``needs-data``   the rule exists, but data or weights that it needs were not found
 ``not-yet``      no rule makes it yet (or all that there is are the paper's quoted numbers)
 ==============  ==========================================================================
@@ -20,10 +21,10 @@ from typing import Any
 import pandas as pd
 
 from featlearn.core.config import faults, read_own_yaml, refuse
-from featlearn.core.provenance import read_record
+from featlearn.core.provenance import lineage
 
 KEYS = ("item", "paper", "label", "source", "caption", "kind", "needs", "same_as")
-COLUMNS = (*KEYS, "status", "files", "command")
+COLUMNS = (*KEYS, "status", "files", "command", "made_of", "lacks")
 
 #: What a record's ``contains`` may say, and the status that follows from it.
 STATUS_OF = {
@@ -33,6 +34,7 @@ STATUS_OF = {
     "needs-data": "needs-data",
     "quoted": "not-yet",
 }
+STATUSES = ("regenerated", "real", "stand-in", "needs-data", "not-yet")
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
@@ -99,13 +101,49 @@ def files_of(item: str) -> tuple[str, str]:
     return f"{paper}/figures/{name}.svg", f"{paper}/figures/{name}.png"
 
 
-def status_of(item: str, results: Path) -> str:
-    """What the run in ``results`` made of ``item``; see the module's text."""
+def status_of(item: str, results: Path) -> tuple[str, list[str]]:
+    """What the run in ``results`` made of ``item``, see the module's text, and the real data in it.
+
+    The second has a text a data set, with the number of its images, and one a network.
+    """
     main = results / files_of(item)[0]
-    record = read_record(results, main) if main.is_file() else None
-    if record is None:
-        return "not-yet"
-    return STATUS_OF[str(record["contains"])]
+    found = lineage(results, [main]) if main.is_file() else {}
+    if main not in found:
+        return "not-yet", []
+    status = STATUS_OF[str(found[main]["contains"])]
+    # the digits of scikit-learn are real, but no set that a paper has
+    readers = [
+        record
+        for record in found.values()
+        if any(own["kind"] != "digits" for own in record.get("data", {}).values())
+    ]
+    sets = {
+        f"{what.rpartition('/')[2]}: {own['images']:,} images": None
+        for record in readers
+        for what, own in record["data"].items()
+    }
+    networks = dict.fromkeys(one for record in readers for one in _networks(record["config"]))
+    told = [*sets, *(f"network {name}" for name in networks)]
+    return "real" if status == "stand-in" and sets else status, told
+
+
+def _networks(config: Any, wanted: bool = False) -> Iterator[str]:
+    """Kinds of the encoders of a config."""
+    if not isinstance(config, Mapping):
+        return
+    if wanted and isinstance(config.get("kind"), str):
+        yield config["kind"]
+    for key, below in config.items():
+        yield from _networks(below, key == "encoder" or wanted or key == "encoders")
+
+
+def _lacks(entry: Mapping[str, Any], status: str, made_of: Sequence[str]) -> list[str]:
+    """What an item misses to ``regenerated``: data sets and weights, or else what it has itself."""
+    if status == "regenerated":
+        return []
+    there = {one.partition(" (")[0].lower() for one in made_of}
+    rest = "an experiment" if status == "not-yet" else "the paper's own law, network or sizes"
+    return [need for need in entry["needs"] if need not in there] or [rest]
 
 
 def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str) -> pd.DataFrame:
@@ -113,13 +151,15 @@ def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str
 
     ``make`` is the command to which a file is added to make it again, ``snakemake --cores 2``.
     ``needs`` and ``files`` are lists of text; ``command`` makes the item again, and is empty where
-    nothing makes it yet.
+    nothing makes it yet. ``made_of`` are texts on the real data in it, ``lacks`` what is missing to
+    ``regenerated``.
     """
     rows = []
     for entry in items:
-        status = status_of(entry["item"], results)
+        status, made_of = status_of(entry["item"], results)
         files = [file for file in files_of(entry["item"]) if (results / file).is_file()]
         command = f"{make} {results / files[0]}" if files else ""
         rows.append({**entry, "same_as": entry["same_as"] or "", "status": status,
-                     "files": files, "command": command})  # fmt: skip
+                     "files": files, "command": command, "made_of": made_of,
+                     "lacks": _lacks(entry, status, made_of)})  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))

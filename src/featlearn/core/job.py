@@ -208,6 +208,7 @@ class Job:
         for variable in THREAD_VARIABLES:
             os.environ[variable] = str(self.threads)
         self._started = time.monotonic()
+        provenance.READ.clear()
         self._streams = (sys.stdout, sys.stderr)
         self._log_file: TextIO | None = None
         try:
@@ -372,6 +373,7 @@ class Job:
             "seed": self.params.get("seed"),
             "contains": contains,
             "inputs": self.digests,
+            **({"data": provenance.READ} if provenance.READ else {}),
             "threads": self.threads,
             "portable": self.portable,
             "commit": os.environ.get(VARIABLE, ""),

@@ -239,6 +239,15 @@ def _fingerprint(roots: tuple[str, ...], root: Path) -> str:
 # --------------------------------------------------------------------------- record
 
 
+#: What this job read of data sets, by name; stands in the records of its files.
+READ: dict[str, dict[str, Any]] = {}
+
+
+def note_read(what: str, kind: str, images: int, sha256: str) -> None:
+    """Put a data set, or a part of one, on the record, with the digest of its decoded pixels."""
+    READ[what] = {"kind": kind, "images": images, "sha256": sha256}
+
+
 def record_path(results: Path, artefact: Path) -> Path:
     """Where the record of ``artefact`` (a path below ``results``) lies."""
     return results / RECORDS / f"{artefact.relative_to(results)}.json"
@@ -291,6 +300,30 @@ def adopt(results: Path, artefact: Path) -> dict[str, Any] | None:
     }
     write_record(results, artefact, content)
     return content
+
+
+def lineage(results: Path, artefacts: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Records of ``artefacts`` and of all that they were made from, makers first.
+
+    Only this chain, and not every record of the folder: what an earlier run or a later rule left
+    there changes nothing.
+    """
+    found: dict[Path, dict[str, Any]] = {}
+    visited: set[Path] = set()
+
+    def visit(artefact: Path) -> None:
+        if artefact in visited or not artefact.is_relative_to(results):
+            return
+        visited.add(artefact)
+        record = read_record(results, artefact)
+        if record is not None:
+            for source in sorted(record.get("inputs", {})):
+                visit(Path(source))
+            found[artefact] = record
+
+    for artefact in artefacts:
+        visit(artefact)
+    return found
 
 
 def _files(folder: str | os.PathLike[str], *, links: bool = False) -> Iterator[str]:

@@ -146,7 +146,7 @@ def state(pictures: Mapping[str, Any]) -> tuple[str, str]:
     """
     data = pictures["data"]
     try:
-        return listing_digest(sources(data), data.get("path") or "."), ""
+        return listing_digest(sources(data), data), ""
     except FeatlearnError as error:
         return "missing", f"emergence: {error}"
 

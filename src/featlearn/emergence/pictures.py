@@ -17,7 +17,7 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.heads import choose
 from featlearn.core.seeds import generator
-from featlearn.images.data.datasets import Labelled, open_classified
+from featlearn.images.data.datasets import in_random_order, open_classified
 
 if TYPE_CHECKING:
     from featlearn.core.job import Job
@@ -98,34 +98,29 @@ def _replicate(
         raise FeatlearnError(f"{key}.classes: {lost[0]!r} is none of {', '.join(opened.classes)}")
     numbers = torch.tensor([opened.classes.index(one) for one in wanted])
     samples = settings["samples"]
-    learned = _take(opened.train, numbers, (*name, "learned"))
-    tested = _take(opened.test, numbers, (*name, "tested"))
-    both, first = samples["train"] + samples["validation"], samples["train"]
-    wants = (("train and validation", learned, both), ("test", tested, samples["test"]))
-    for part, has, least in wants:
-        if len(has.labels) < least:
-            raise FeatlearnError(
-                f"{key}.samples: {least} for {part}; expected at most the {len(has.labels)} "
-                f"pictures of {', '.join(wanted)}"
-            )
-    rows = {"train": slice(first), "validation": slice(first, both), "test": slice(samples["test"])}
     x, y = {}, {}
-    for part, own in rows.items():
-        source = tested if part == "test" else learned
-        pixels = source.images[own].float() / 255
-        turned = torch.rand(len(pixels), generator=generator(*name, f"{part}-inverted"))
-        turn = (turned < settings.get("inverted", 0))[:, None, None, None]
-        x[part], y[part] = torch.where(turn, 1 - pixels, pixels), source.labels[own]
+    for source, parts, stream in (
+        (opened.train, ["train", "validation"], "learned"),
+        (opened.test, ["test"], "tested"),
+    ):
+        rows = torch.isin(source.labels, numbers).nonzero().squeeze(1)
+        counts = [samples[part] for part in parts]
+        if len(rows) < sum(counts):
+            raise FeatlearnError(
+                f"{key}.samples: {sum(counts)} for {' and '.join(parts)}; expected at most the "
+                f"{len(rows)} pictures of {', '.join(wanted)}"
+            )
+        groups = None if source.groups is None else source.groups[rows]
+        dealt = in_random_order(len(rows), groups, counts, generator(*name, stream))
+        for part, own in zip(parts, dealt, strict=True):
+            pixels = source.images[rows[own]].float() / 255
+            turned = torch.rand(len(pixels), generator=generator(*name, f"{part}-inverted"))
+            turn = (turned < settings.get("inverted", 0))[:, None, None, None]
+            x[part] = torch.where(turn, 1 - pixels, pixels)
+            # 0, 1, ... in the order of the names
+            y[part] = (source.labels[rows[own]][:, None] == numbers).long().argmax(1)
     mean, scale = x["train"].mean(), x["train"].std()
     return {part: (own - mean) / scale for part, own in x.items()}, y, tuple(wanted)
-
-
-def _take(source: Labelled, numbers: Tensor, name: tuple[object, ...]) -> Labelled:
-    """Pictures of the classes ``numbers`` in random order, labelled 0, 1, ... in their order."""
-    rows = torch.isin(source.labels, numbers).nonzero().squeeze(1)
-    rows = rows[torch.randperm(len(rows), generator=generator(*name))]
-    labels = (source.labels[rows][:, None] == numbers).long().argmax(1)
-    return Labelled(source.images[rows], labels)
 
 
 def head_accuracies(

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from featlearn.core.checks import Checks
+from featlearn.core.checks import Checks, some
+from featlearn.core.errors import ConfigError
+from featlearn.images.data.published import PUBLISHED
 
-# kind -> the splits that the set has by itself, role -> name
+# kind -> the splits that the set has by itself, role -> name; others are looked for
 GIVEN: dict[str, dict[str, str]] = {
-    "cifar10": {"train": "train", "test": "test"},
-    "cifar100": {"train": "train", "test": "test"},
     "digits": {"train": "all"},
     "folder": {},
     "imagenet": {"train": "train", "test": "val"},
-    "mnist": {"train": "train", "test": "test"},
     "parquet": {},
-    "stl10": {"train": "train", "test": "test"},
-    "svhn": {"train": "train", "test": "test"},
+    "torchvision": {},
     "voc0712": {"train": "trainval", "test": "test"},
     "voc2007": {"train": "trainval", "test": "test"},
     "voc2012": {"train": "train", "test": "val"},
@@ -38,14 +38,34 @@ def given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
     """Role (train, validation, test) -> the split of the data set that has it.
 
     For folders and Parquet files these are looked for on disk; a set without a split for training
-    is taken whole: ``{"train": "all"}``.
+    is taken whole: ``{"train": "all"}``. Raises ConfigError if an image would have two roles.
     """
+    found = _given_splits(settings)
+    rows: Mapping[str, Any] = settings.get("rows") or {}
+    if unknown := [role for role in rows if role not in found]:
+        raise ConfigError(
+            f"rows.{unknown[0]} must be of a role with a split ({some(found)}), got no split"
+        )
+    for one, other in combinations(found, 2):
+        if found[one] == found[other] and any(
+            a[0] < b[1] and b[0] < a[1]
+            for a in rows.get(one) or [(0, math.inf)]
+            for b in rows.get(other) or [(0, math.inf)]
+        ):
+            raise ConfigError(f"rows of {one} and {other} must share no image, got some of both")
+    return found
+
+
+def _given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
     if settings.get("splits"):
         return dict(settings["splits"])
     kind = settings["kind"]
     if GIVEN[kind]:
         return dict(GIVEN[kind])
-    root = Path(settings["path"])
+    if kind == "torchvision":
+        own = PUBLISHED[settings["name"]].splits
+        return {role: role for role in ("train", "test") if role in own} or {"train": "all"}
+    root = place(settings)
     found = {
         role: name
         for role, names in USUAL_NAMES.items()
@@ -53,6 +73,19 @@ def given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
         if _has_split(kind, root, name)
     }
     return found if "train" in found else {"train": "all"}
+
+
+def place(settings: Mapping[str, Any]) -> Path:
+    """The folder or file that a set lies in; ``data`` for a named one whose config does not say."""
+    usual = "data" if settings.get("kind") == "torchvision" else "."
+    return Path(settings.get("root") or settings.get("path") or usual).expanduser()
+
+
+def is_whole(settings: Mapping[str, Any], key: str, name: str) -> bool:
+    """Whether a group, whose data have this ``key``, takes all images of a named set."""
+    data = settings.get(key) or {}
+    named = data.get("kind") == "torchvision" and data["name"].lower() == name
+    return named and not data.get("rows") and settings.get("train_images") is None
 
 
 def _has_split(kind: str, root: Path, name: str) -> bool:
@@ -68,8 +101,24 @@ def data_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     kind, splits = settings.get("kind"), settings.get("splits")
     if not check("kind", kind in GIVEN, f"one of {', '.join(GIVEN)}", kind):
         return check.faults
-    right = kind == "digits" or bool(settings.get("path"))
-    check("path", right, f"the folder (or file) that holds the {kind} images", settings.get("path"))
+    if kind == "torchvision":
+        named = settings.get("name")
+        known = [name for name in PUBLISHED if not name.startswith("VOC")]
+        check("name", named in known, f"one of {', '.join(known)}", named)
+        check("path", not settings.get("path"), "absent beside kind: torchvision, which has root")
+    else:
+        right = kind == "digits" or bool(settings.get("path"))
+        wanted = f"the folder (or file) that holds the {kind} images"
+        check("path", right, wanted, settings.get("path"))
+    for role, ranges in (settings.get("rows") or {}).items():
+        ends = [0, *(end for pair in ranges for end in pair)]
+        right = bool(ranges) and ends == sorted(ends) and all(a < b for a, b in ranges)
+        check(f"rows.{role}", right, "rising pairs: the first row, and that after the last", ranges)
+    try:
+        right = re.compile(settings.get("together") or "()").groups > 0
+    except re.error:
+        right = False
+    check("together", right, "a pattern with a group", settings.get("together"))
     check("splits", not splits or "train" in splits, "a group with train")
     shares = settings.get("shares") or {}
     roles = list(USUAL_NAMES)
@@ -83,6 +132,7 @@ def data_faults(settings: Mapping[str, Any], path: str) -> list[str]:
     for kinds, names in (
         (("parquet",), ("image_column", "label_column", "files")),
         (("folder", "imagenet"), ("extensions", "follow_links")),
+        (("torchvision",), ("name", "root")),
     ):
         for name in names:
             right = not settings.get(name) or kind in kinds

@@ -142,7 +142,7 @@ def _images(own: Mapping[str, Any]) -> str:
 
     try:
         if own["made"] != "folders":
-            return listing_digest(sources(own["data"]), own["data"].get("path") or ".")
+            return listing_digest(sources(own["data"]), own["data"])
         root = Path(own["data"]["path"]).expanduser()
         found: dict[str, Any] = {}
         for folder in sorted(path for path in root.iterdir() if path.is_dir()):
@@ -150,6 +150,6 @@ def _images(own: Mapping[str, Any]) -> str:
                     "splits": {"train": "all"},
                     "shares": {"test": 0.2}}  # fmt: skip
             found |= {f"{folder.name}/{k}": v for k, v in sources(data).items()}
-        return listing_digest(found, str(root))
+        return listing_digest(found, own["data"])
     except (FeatlearnError, OSError):
         return "missing"

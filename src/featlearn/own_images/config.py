@@ -153,7 +153,7 @@ def state(real_images: Mapping[str, Any]) -> dict[str, str]:
             if data["kind"] == "folder":
                 look(data)
             opened = sources(data)
-            found[name] = listing_digest(opened, data.get("path") or ".") + changes(opened)
+            found[name] = listing_digest(opened, data) + changes(opened)
             missing += too_small(settings, opened, f"real_images.{name}")
         except FeatlearnError as error:
             missing.append(f"real_images.{name}.data: {error}")

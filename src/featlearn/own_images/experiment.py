@@ -6,9 +6,7 @@ A folder of images, CIFAR-10, and all that :mod:`featlearn.images.data.datasets`
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +21,6 @@ from featlearn.core.files import PathLike
 from featlearn.core.frames import tidy
 from featlearn.core.progress import Progress
 from featlearn.core.seeds import seeded
-from featlearn.images.data.cache import read_meta
 from featlearn.images.data.datasets import (
     ImageSet,
     digests,
@@ -32,6 +29,7 @@ from featlearn.images.data.datasets import (
     open_splits,
     repeats,
     split_rows,
+    together,
 )
 from featlearn.images.data.on_disk import as_opened, look, sources
 from featlearn.images.encoders import Encoder
@@ -106,20 +104,19 @@ def describe(
 
     Returns ``summary``: columns role (``train``, ``test``), class, images; repeated: how
     many of them are, pixel for pixel, in the other role as well; contradicted: how many have
-    another class somewhere; and pixels: a digest of all pixels that the role's images were taken
-    from. Returns ``faults``: columns split, file, reason: one row an image that is left
+    another class somewhere; and pixels: the SHA-256 of all pixels that the role's images were
+    taken from. Returns ``faults``: columns split, file, reason: one row an image that is left
     out. Returns ``twice``: columns of ``TWICE``: one row an image whose pixels stand in
     another role or class as well.
     """
     settings = as_on_disk(data)
     opened = open_roles(data, cache, seed, name)
     pixels, faults = {}, []
-    for split in dict.fromkeys(settings["splits"].values()):
+    for role, split in settings["splits"].items():
+        rows = (settings.get("rows") or {}).get(role)
         with reported_already():
-            whole = open_images(settings, cache, split, opened["train"].classes)
-        assert whole.folder is not None
-        blocks = json.dumps(read_meta(whole.folder)["blocks"])
-        pixels[split] = hashlib.sha256(blocks.encode()).hexdigest()[:16]
+            whole = open_images(settings, cache, split, opened["train"].classes, rows)
+        pixels[role] = whole.sha256
         faults.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
     if data["kind"] == "folder":
         faults += [
@@ -133,9 +130,8 @@ def describe(
         repeated, contradicted = again[role]
         counts = {"images": _counts(images), "repeated": _counts(images, repeated),
                   "contradicted": _counts(images, contradicted)}  # fmt: skip
-        split = settings["splits"].get(role, settings["splits"]["train"])
         summaries.append(tidy({"role": [role], "class": images.classes}, **counts))
-        summaries[-1]["pixels"] = pixels[split]
+        summaries[-1]["pixels"] = pixels.get(role, pixels["train"])
         rows += _twice(role, images, repeated | contradicted)
     return (
         pd.concat(summaries, ignore_index=True),
@@ -347,7 +343,9 @@ class RealExperiment(Replicate):
         # of very few images at least one chooses
         share = max(self.settings["probe"]["validation_share"], 1 / len(own))
         stream = (*self.name, "probe", fraction)
-        split = split_rows(features.labels[own].cpu(), {"chosen": share}, *stream)
+        labelled = self.labelled(max(rows))
+        groups = together(labelled.names.iloc[own.numpy()], self.settings["data"])
+        split = split_rows(features.labels[own].cpu(), {"chosen": share}, *stream, groups=groups)
         found = {PROBE: features.probe(own[split["train"]], own[split["chosen"]])}
         if not self.several:
             found[NEIGHBOURS] = features.neighbours(own, self.settings["neighbours"])

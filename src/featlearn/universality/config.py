@@ -10,6 +10,7 @@ from typing import Any
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config_data import data_faults
+from featlearn.images.config_data import place as place_of
 from featlearn.universality.encoders import ADAPTED, ALL, COPIES, PROBED
 from featlearn.universality.words import WORLD
 
@@ -89,7 +90,7 @@ def _holds(data: Mapping[str, Any], need: str, classes: int, images: int) -> boo
     from featlearn.images.data.on_disk import sources
 
     if data.get("kind", "text") not in ("folder", "text"):
-        return data["kind"] == need
+        return str(data.get("name", "")).lower() == need
     if "kind" not in data:
         root = Path(data["path"]).expanduser()
         lines = [json.loads(line)["label"] for part in ("train", "validation")
@@ -139,11 +140,11 @@ def _check_encoder(check: Checks, model: Mapping[str, Any], key: str) -> None:
         pooling = model["encoder"].get("pooling", "own")
         right = pooling in ("own", "mean")
         check(f"{key}.encoder.pooling", right, "own (as timm pools) or mean", pooling)
-    place = Path(weights).expanduser()
+    file = Path(weights).expanduser()
     if kind == "text":
-        check(f"{key}.weights", place.is_dir(), "a folder of the library transformers", weights)
+        check(f"{key}.weights", file.is_dir(), "a folder of the library transformers", weights)
     elif ":" not in weights:
-        check(f"{key}.weights", place.is_file(), "a file, or library:name", weights)
+        check(f"{key}.weights", file.is_file(), "a file, or library:name", weights)
     for target, data in model["targets"].items():
         path = data.get("path") or ""
         if _is_text(model):
@@ -152,8 +153,8 @@ def _check_encoder(check: Checks, model: Mapping[str, Any], key: str) -> None:
             check(f"{key}.targets.{target}.path", there, wanted, path or "none")
         else:
             check.faults += data_faults(data, f"universality.{key}.targets.{target}")
-            there = Path(path or ".").expanduser().exists()
-            check(f"{key}.targets.{target}.path", there, "a folder or a file", path)
+            there = place_of(data).exists()
+            check(f"{key}.targets.{target}.path", there, "a folder or a file", place_of(data))
 
 
 def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
@@ -207,7 +208,7 @@ def state(groups: Mapping[str, Mapping[str, Any]]) -> str:
     found = []
     for place, data in groups.items():
         try:
-            found.append(listing_digest(sources(data), data.get("path") or "."))
+            found.append(listing_digest(sources(data), data))
         except FeatlearnError as error:
             raise type(error)(f"{place}: {error}") from error
     return json.dumps(found) if found else ""

@@ -17,7 +17,7 @@ from torch.nn import functional
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import derive_seed
 from featlearn.images import pixel_operations as ops
-from featlearn.images.data.datasets import open_classified
+from featlearn.images.data.datasets import in_random_order, open_classified
 from featlearn.images.worlds.shapes import glyphs
 from featlearn.universality.labelled import PARTS
 from featlearn.universality.training import Views
@@ -31,6 +31,7 @@ class Pictures(NamedTuple):
 
     images: Tensor  #: (N, s, s) in [0, 1]
     classes: Tensor  #: (N,)
+    groups: Tensor | None = None  #: (N,), of pictures that are not to be separated
 
 
 class Sight(NamedTuple):
@@ -62,7 +63,10 @@ def open_set(
         images = torch.cat([found.train.images, found.test.images]).float() / 255
         grey = ops.luma(images)[:, 0]
         labels = torch.cat([found.train.labels, found.test.labels])
-        return Pictures(grey.rot90(1, (1, 2)) if settings.get("turned") else grey, labels)
+        groups = None
+        if found.train.groups is not None and found.test.groups is not None:
+            groups = torch.cat([found.train.groups, found.test.groups + len(found.train.groups)])
+        return Pictures(grey.rot90(1, (1, 2)) if settings.get("turned") else grey, labels, groups)
     if settings["made"] == "glyphs":
         drawn = glyphs()
         labels = torch.randint(len(drawn), (count,), generator=random)
@@ -140,7 +144,10 @@ def dealt(pictures: Pictures, samples: Mapping[str, int], random: Sequence[torch
 
     A set with fewer pictures gives each part its share.
     """
-    order = torch.stack([torch.randperm(len(pictures.classes), generator=own) for own in random])
-    share = min(1.0, order.shape[1] / sum(samples.values()))
+    count, groups = len(pictures.classes), pictures.groups
+    # a part may end within a group
+    lost = 0 if groups is None else 2 * int(groups.bincount().max())
+    share = min(1.0, (count - lost) / sum(samples.values()))
     counts = [int(share * samples[part]) for part in PARTS]
-    return dict(zip(PARTS, order[:, : sum(counts)].split_with_sizes(counts, 1), strict=True))
+    rows = zip(*(in_random_order(count, groups, counts, own) for own in random), strict=True)
+    return {part: torch.stack(own) for part, own in zip(PARTS, rows, strict=True)}

@@ -8,8 +8,8 @@ from typing import Any
 
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
-from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
-from featlearn.images.data.on_disk import as_opened, listing_digest, sources
+from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
+from featlearn.images.data.on_disk import listing_digest, sources
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,16 @@ def _faults(settings: Mapping[str, Any], path: str) -> list[str]:
     return check.faults
 
 
+def contains(images: Mapping[str, Any]) -> str:
+    """What the figures hold: they are the paper's with its networks on all of CIFAR-10."""
+    own = any(
+        is_whole(settings, "real", "cifar10")
+        and all(one["kind"] in ("alexnet", "wide_resnet") for one in settings["encoders"].values())
+        for settings in images.values()
+    )
+    return "measured" if own else "stand-in"
+
+
 def state(settings: Mapping[str, Any]) -> str:
     """A digest of the files of a set of real images; empty if they are not there.
 
@@ -151,6 +161,6 @@ def state(settings: Mapping[str, Any]) -> str:
     """
     real = settings["real"]
     try:
-        return listing_digest(sources(as_opened(real)), real.get("path") or ".")
+        return listing_digest(sources(real), real)
     except FeatlearnError:
         return ""

@@ -209,7 +209,7 @@ class Measured:
         """Linear probe and nearest neighbours for the class, ridge regression for the colour."""
         train, test = self.experiment.images.train, self.experiment.images.test
         shares = {"chosen": self.settings["probe"]["validation_share"]}
-        rows = split_rows(train.labels, shares, *self.experiment.name, "probe")
+        rows = split_rows(train.labels, shares, *self.experiment.name, "probe", groups=train.groups)
         features, fresh = self.features(train.images), self.features(test.images)
         fitted, chosen = ((features[rows[part]], train.labels[rows[part]])
                           for part in ("train", "chosen"))  # fmt: skip

@@ -23,12 +23,12 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
-from featlearn.core.catalogue import STATUS_OF, catalogue_frame, read_catalogue
+from featlearn.core.catalogue import STATUSES, catalogue_frame, read_catalogue
 from featlearn.core.claims import COLUMNS, KINDS, VERDICTS
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import ENDS
 from featlearn.core.files import read_parquet, write_atomically
-from featlearn.core.provenance import read_record
+from featlearn.core.provenance import lineage
 from featlearn.core.publishing.captions import fill_in, reader
 from featlearn.core.publishing.findings import kind_of, of_run, sentence_of
 from featlearn.core.publishing.html_assets import (
@@ -51,7 +51,6 @@ from featlearn.core.publishing.summary import (
 )
 from featlearn.core.run import FAILED, UNFINISHED
 
-STATUSES = tuple(dict.fromkeys(STATUS_OF.values()))
 #: Shares of a claim's drawing that stay free at either side, for the labels of the band.
 LEFT, RIGHT = 18.0, 82.0
 #: The line ``---`` in a caption: the rest is shown on demand.
@@ -68,30 +67,6 @@ Exhibit = dict[str, Any]
 
 
 # --------------------------------------------------------------------------- provenance
-
-
-def lineage(results: Path, artefacts: Iterable[Path]) -> dict[Path, Record]:
-    """Records of ``artefacts`` and of all that they were made from, makers first.
-
-    Only this chain is shown, and not every record of the folder: what an earlier run or a later
-    rule left there does not change the page.
-    """
-    found: dict[Path, Record] = {}
-    visited: set[Path] = set()
-
-    def visit(artefact: Path) -> None:
-        if artefact in visited or not artefact.is_relative_to(results):
-            return
-        visited.add(artefact)
-        record = read_record(results, artefact)
-        if record is not None:
-            for source in sorted(record.get("inputs", {})):
-                visit(Path(source))
-            found[artefact] = record
-
-    for artefact in artefacts:
-        visit(artefact)
-    return found
 
 
 def by_rule(found: Mapping[Path, Record]) -> dict[str, list[Record]]:

@@ -11,7 +11,7 @@ file               holds
 ``rows.parquet``   one row an image: name and label
 ``boxes.parquet``  one row an object: image, label, difficult, xyxy in pixels of the cache
 ``faults.parquet`` one row an image that could not be used: file and reason
-``meta.json``      sizes, names of the classes, checksums
+``meta.json``      sizes, names of the classes, checksums, SHA-256 of all pixels
 =================  ==========================================================================
 """
 
@@ -39,9 +39,10 @@ from numpy.typing import NDArray
 
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import PathLike, read_parquet, write_parquet
+from featlearn.images.config_data import place
 from featlearn.images.data.readers.common import Record, Source, shown
 
-FORMAT = 1
+FORMAT = 2
 BLOCK = 1 << 26
 # sets up to this size are checked whole when they are opened, larger ones at some blocks
 CHECKED_WHOLE = 1 << 30
@@ -77,7 +78,8 @@ def cached_rows(whole: Path, rows: NDArray[np.int64], folder: PathLike) -> Path:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What is in a cache: ``count``, ``size``, ``classes``, ``boxes``, and checksums.
+    """What is in a cache: ``count``, ``size``, ``classes``, ``boxes``, checksums; ``sha256`` of all
+    pixels.
 
     Raises DamagedFileError if a file is missing or its bytes are not those that were written.
     """
@@ -108,7 +110,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
 
 def _ready(target: Path, fill: Fill) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(target.parent / f".{target.name}.lock"):
+    with locked(target.parent / f".{target.name}.lock"):
         try:
             read_meta(target)
             return target
@@ -130,7 +132,7 @@ def _ready(target: Path, fill: Fill) -> Path:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Others wait here; the system releases the lock of a process that is killed."""
     with open(path, "w") as file:
         # some network file systems know no locks: then two processes may do the same work twice
@@ -140,7 +142,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _key(source: Source, settings: Mapping[str, Any]) -> str:
-    root = settings.get("path") or "."
+    root = place(settings)
     listing = []
     for path in source.files:
         with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells
@@ -163,7 +165,8 @@ def _pixel_part(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [
         (name, value)
         for name, value in settings.items()
-        if name not in ("path", "workers", "broken", "shares", "splits") and value is not None
+        if name not in ("path", "root", "workers", "broken", "shares", "splits", "together")
+        and value is not None
     ]
 
 
@@ -186,14 +189,16 @@ def _blocks_agree(path: Path, blocks: list[int], size: int) -> bool:
 
 
 class _Pixels:
-    """Appends to a file and keeps a checksum of each block of it."""
+    """Appends to a file and keeps a checksum of each block of it, and a digest of all."""
 
     def __init__(self, file: BinaryIO):
         self.file, self.blocks, self.filled = file, [0], 0
+        self.all = hashlib.sha256()
 
     def write(self, image: NDArray[np.uint8]) -> None:
         content = image.tobytes()
         self.file.write(content)
+        self.all.update(content)
         while len(content):
             room = BLOCK - self.filled
             if room == 0:
@@ -233,6 +238,7 @@ def _decode_into(staged: Path, source: Source, settings: Mapping[str, Any]) -> d
         "boxes": source.boxes,
         "what": source.what,
         "blocks": pixels.blocks,
+        "sha256": pixels.all.hexdigest(),
     }
 
 
@@ -311,7 +317,8 @@ def _copy_into(staged: Path, whole: Path, rows: NDArray[np.int64]) -> dict[str, 
     )
     write_parquet(chosen_boxes(read_table(whole, "boxes"), rows), staged / "boxes.parquet")
     write_parquet(read_table(whole, "faults"), staged / "faults.parquet")
-    return meta | {"count": len(rows), "blocks": pixels.blocks}
+    made = {"count": len(rows), "blocks": pixels.blocks, "sha256": pixels.all.hexdigest()}
+    return meta | made
 
 
 def chosen_boxes(boxes: pd.DataFrame, rows: NDArray[np.int64]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from torch import Tensor
 
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
+from featlearn.core.provenance import note_read
 from featlearn.core.seeds import generator
 from featlearn.images.config_data import given_splits
 from featlearn.images.data.cache import (
@@ -27,22 +28,27 @@ from featlearn.images.data.cache import (
     read_table,
 )
 from featlearn.images.data.on_disk import as_opened
+from featlearn.images.data.published import PUBLISHED
 from featlearn.images.data.readers import READERS
+from featlearn.images.data.readers.common import Record, Source
 
 ROLES = ("train", "validation", "test")
 SHARES = {"validation": 0.1, "test": 0.2}
 # a made split larger than this is not copied into memory but written to a cache of its own
 COPIED = 1 << 30
 FAULTS_SHOWN = 10
+# what must not be separated in named sets
+TOGETHER = {name: one.together for name, one in PUBLISHED.items()}
 # sets up to this size are kept on the device: nothing then waits for copies
 RESIDENT = 8 << 30
 
 
 class Labelled(NamedTuple):
-    """Images uint8 (N, 3, S, S) and their classes int64 (N,)."""
+    """Images uint8 (N, 3, S, S) and their classes int64 (N,); ``groups`` as :func:`together`."""
 
     images: Tensor
     labels: Tensor
+    groups: Tensor | None = None
 
 
 def placed(tensor: Tensor, device: torch.device) -> Tensor:
@@ -61,7 +67,7 @@ class ImageSet:
     folder. ``faults``: one row an image that could not be used: ``file``, ``reason``. ``objects``:
     one row an object: ``image`` (row), ``label``, ``difficult``, ``x0 y0 x1 y1`` in pixels of
     ``images``, half-open. None for a set without boxes. ``folder``: the cache behind it; None if
-    the images were copied.
+    the images were copied. ``sha256``: of all pixels; of images from a cache alone.
     """
 
     images: Tensor
@@ -71,6 +77,7 @@ class ImageSet:
     faults: pd.DataFrame
     objects: pd.DataFrame | None = None
     folder: Path | None = None
+    sha256: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -92,6 +99,7 @@ class ImageSet:
             names=self.names.iloc[chosen].reset_index(drop=True),
             objects=None if self.objects is None else chosen_boxes(self.objects, chosen),
             folder=None,
+            sha256="",
         )
 
 
@@ -100,6 +108,7 @@ def open_images(
     cache_folder: PathLike,
     split: str | None = None,
     classes: Sequence[str] | None = None,
+    rows: Sequence[Sequence[int]] | None = None,
 ) -> ImageSet:
     """One split of a data set on disk, decoded into a cache.
 
@@ -108,17 +117,40 @@ def open_images(
     stops), and what the kind asks for: see ``config_data`` and the documentation of the readers.
     ``cache_folder``: where caches lie. ``split``: a split that the set itself has; its training
     images if None. ``classes``: names of the classes in the order of the labels, from another split
-    of the same set. Raises FeatlearnError if files are missing (it says which, and where they go),
-    or if nothing can be used, or if images are broken and ``broken`` is ``refuse``.
+    of the same set. ``rows``: ranges of the official order that are taken, from the first row up to
+    the second, which is not; all if None. Raises FeatlearnError if files are missing (it says
+    which, and where they go), if nothing can be used, if ``rows`` has more than the set, or if
+    images are broken and ``broken`` is ``refuse``.
     """
     if split is None:
         split = given_splits(settings)["train"]
     source = READERS[settings["kind"]](
         settings if classes is None else {**settings, "classes": list(classes)}, split
     )
-    opened = _from_cache(cached(source, {**settings, "split": split}, cache_folder))
+    if rows:
+        source = _only(source, rows)
+    opened = _from_cache(cached(source, {**settings, "split": split, "rows": rows}, cache_folder))
+    note_read(source.what, settings["kind"], len(opened), opened.sha256)
     _tell_faults(opened, source.what, settings.get("broken", "report"))
     return opened
+
+
+def _only(source: Source, rows: Sequence[Sequence[int]]) -> Source:
+    """The images of a source in some ranges of its order."""
+    told = ", ".join(f"{first}-{end - 1}" for first, end in rows)
+
+    def records() -> Iterator[Record]:
+        seen = 0
+        for row, record in enumerate(source.records()):
+            if row == rows[-1][1]:
+                return
+            if any(first <= row < end for first, end in rows):
+                yield record
+            seen = row + 1
+        if seen < rows[-1][1]:
+            raise FeatlearnError(f"rows: {told}; expected at most the {seen} of {source.what}")
+
+    return replace(source, what=f"{source.what}, rows {told}", records=records)
 
 
 def open_splits(
@@ -131,13 +163,15 @@ def open_splits(
     stratified by class, by the random stream ``name``.
 
     ``settings``, ``cache_folder``: as for :func:`open_images`; ``splits`` says which split has
-    which role, ``{train: train, test: val}``, where the names of the set's own splits do not.
+    which role, ``{train: train, test: val}``, where the names of the set's own splits do not;
+    ``rows`` which images of it, ``{train: [[0, 20000]]}``; ``together`` what must not be separated.
     ``*name``: name of the random stream, e.g. ``seed, "mrp", "images", replicate``.
     """
     given = given_splits(settings)
-    train = open_images(settings, cache_folder, given["train"])
+    ranges: Mapping[str, Any] = settings.get("rows") or {}
+    train = open_images(settings, cache_folder, given["train"], rows=ranges.get("train"))
     opened = {
-        role: open_images(settings, cache_folder, split, train.classes)
+        role: open_images(settings, cache_folder, split, train.classes, ranges.get(role))
         for role, split in given.items()
         if role != "train"
     }
@@ -148,21 +182,68 @@ def open_splits(
         if role not in opened and share > 0
     }
     if shares:
-        rows = split_rows(train.labels, shares, *name, "split")
+        groups = together(train.names, settings)
+        rows = split_rows(train.labels, shares, *name, "split", groups=groups)
         opened |= {role: train.subset(rows[role], cache_folder) for role in shares}
         train = train.subset(rows["train"], cache_folder)
     return {role: part for role in ROLES if (part := {"train": train, **opened}.get(role))}
 
 
-def split_rows(labels: Tensor, shares: Mapping[str, float], *name: object) -> dict[str, Tensor]:
+def together(names: pd.Series[str], settings: Mapping[str, Any]) -> Tensor | None:
+    """Number of the group of each image, (N,) int64, of a set whose images are not independent.
+
+    Such are frames of one track: their names agree in what the pattern ``together`` captures.
+    """
+    pattern = settings.get("together") or TOGETHER.get(settings.get("name", ""))
+    if not pattern:
+        return None
+    # a name that does not match is a group of its own
+    keys = names.str.extract(f"(?:{pattern})", expand=True)[0].fillna(names)
+    return torch.from_numpy(pd.factorize(keys)[0].astype(np.int64))
+
+
+def in_random_order(
+    count: int, groups: Tensor | None, parts: Sequence[int], random: torch.Generator
+) -> list[Tensor]:
+    """Rows of parts of a set, of these lengths; images of one group stand in one part only.
+
+    ``count``: of images. ``groups`` (count,): as :func:`together` gives them. Raises FeatlearnError
+    if there are too few images, where the rest of a group that a part ends in is left out.
+    """
+    own = torch.arange(count) if groups is None else groups
+    order = torch.randperm(int(own.max()) + 1, generator=random)
+    if groups is not None:
+        order = order[groups].argsort(stable=True)
+    found, start = [], 0
+    for length in parts:
+        while 0 < start < count and own[order[start]] == own[order[start - 1]]:
+            start += 1
+        found.append(order[start : start + length])
+        start += length
+    if start > count:
+        raise FeatlearnError(f"{count} images; expected {start} for parts that share no group")
+    return found
+
+
+def split_rows(
+    labels: Tensor, shares: Mapping[str, float], *name: object, groups: Tensor | None = None
+) -> dict[str, Tensor]:
     """Rows of the images, dealt out at random, class by class.
 
     ``labels`` (N,) or (N, classes): only labels of shape (N,) stratify. ``shares``: share of each
     part, e.g. ``{"validation": 0.1, "test": 0.2}``; ``train`` is what is left. ``*name``: name of
-    the random stream. Raises FeatlearnError if a part would be empty. Returns a dict: sorted rows
-    of each part. A part has ``floor(N * share)`` images, and of each class a number within one or
-    two of its share.
+    the random stream. ``groups`` (N,): numbers from 0; images of one group stay together, in the
+    class of its first. Raises FeatlearnError if a part would be empty. Returns a dict: sorted rows
+    of each part. A part has ``floor(N * share)`` images (with groups: of them), and of each class a
+    number within one or two of its share.
     """
+    if groups is not None:
+        known, first = np.unique(groups.numpy(), return_index=True)
+        dealt = split_rows(labels[torch.from_numpy(first)], shares, *name)
+        return {
+            part: torch.isin(groups, torch.from_numpy(known)[own]).nonzero()[:, 0]
+            for part, own in dealt.items()
+        }
     order = _by_class(labels, *name)
     parts: dict[str, Tensor] = {}
     left = 1.0
@@ -245,6 +326,7 @@ def _from_cache(folder: Path) -> ImageSet:
         faults=read_table(folder, "faults"),
         objects=read_table(folder, "boxes") if meta["boxes"] else None,
         folder=folder,
+        sha256=meta["sha256"],
     )
 
 
@@ -301,15 +383,13 @@ def open_classified(
             raise FeatlearnError(f"{key}: no image for {role} has a class; expected some")
     if most is not None and most < len(known):
         known = fraction_rows(train.labels, most / len(known), *name, "train-images")
-    return Classified(
-        _rows(train, known, cache_folder), _rows(test, tested, cache_folder), tuple(train.classes)
-    )
-
-
-def _rows(images: ImageSet, rows: Tensor, cache_folder: PathLike) -> Labelled:
+        sha256 = hashlib.sha256(train.images[known].numpy().data).hexdigest()
+        note_read(f"{key}, taken to train on", data["kind"], len(known), sha256)
     # all of them stay mapped from the cache
-    chosen = images if len(rows) == len(images) else images.subset(rows, cache_folder)
-    return Labelled(chosen.images, chosen.labels)
+    parts = [one if len(rows) == len(one) else one.subset(rows, cache_folder)
+             for one, rows in ((train, known), (test, tested))]  # fmt: skip
+    labelled = [Labelled(one.images, one.labels, together(one.names, data)) for one in parts]
+    return Classified(*labelled, tuple(train.classes))
 
 
 def digests(images: Tensor) -> list[bytes]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from featlearn.core.checks import some
 from featlearn.core.errors import ConfigError, FeatlearnError
-from featlearn.images.config_data import USUAL_NAMES, given_splits
+from featlearn.images.config_data import USUAL_NAMES, given_splits, place
 from featlearn.images.data.readers.common import shown
 from featlearn.images.data.readers.folder import EXTENSIONS
 
@@ -60,7 +60,7 @@ def look(data: Mapping[str, Any], *, writes: bool = True) -> list[Seen]:
     opened = as_opened(data)
     wanted = tuple(one.lower() for one in data.get("extensions") or EXTENSIONS)
     follow = bool(data.get("follow_links"))
-    root = Path(opened["path"])
+    root = place(data)
     found = []
     for part in dict.fromkeys(opened["splits"].values()):
         folder = root if part == "all" else root / part
@@ -216,11 +216,9 @@ def as_opened(data: Mapping[str, Any]) -> dict[str, Any]:
     Two roles are enough, as nothing is chosen on other images than labelled training ones. The test
     images are those of the set's own test split, else of its validation split, else a share.
 
-    Raises ConfigError if there would be no test images.
+    Raises ConfigError if there would be no test images, or if some were trained on.
     """
     opened = dict(data)
-    if data.get("path"):
-        opened["path"] = str(Path(data["path"]).expanduser())
     given = given_splits(opened)
     roles = {"train": given["train"]}
     test = given.get("test", given.get("validation"))
@@ -247,7 +245,8 @@ def sources(data: Mapping[str, Any]) -> dict[str, Source]:
         raise
     # a path may be too long, hold a NUL, name a home that is none, or lie where nobody may look
     except (OSError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"path: {data.get('path')!r}; cannot be opened: {error}") from error
+        given = data.get("root") or data.get("path")
+        raise ConfigError(f"path: {given!r}; cannot be opened: {error}") from error
 
 
 def is_file(name: str | os.PathLike[str]) -> bool:
@@ -258,9 +257,9 @@ def is_file(name: str | os.PathLike[str]) -> bool:
         return False
 
 
-def listing_digest(opened: Mapping[str, Source], root: str) -> str:
-    """A digest of names, sizes and times of change of the files of every split."""
-    listing = []
+def listing_digest(opened: Mapping[str, Source], data: Mapping[str, Any]) -> str:
+    """A digest of names, sizes and times of change of the files of every split of ``data``."""
+    listing, root = [], place(data)
     for split, source in opened.items():
         for path in source.files:
             with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells

@@ -14,7 +14,13 @@ from featlearn.core.errors import FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.core.seeds import generator
 from featlearn.images import pixel_operations as ops
-from featlearn.images.data.datasets import Labelled, open_classified, open_images, split_rows
+from featlearn.images.data.datasets import (
+    Labelled,
+    open_classified,
+    open_images,
+    split_rows,
+    together,
+)
 
 #: Domains that are made of one set: of small digits, and of photographs.
 MADE = {
@@ -87,7 +93,8 @@ def open_domains(
     for domain, own in found.images.items() if most else ():
         order = torch.randperm(len(own.labels), generator=generator(*name, "most", domain))
         rows = order[:most].sort()[0]
-        found.images[domain] = Labelled(own.images[rows], own.labels[rows])
+        groups = None if own.groups is None else own.groups[rows]
+        found.images[domain] = Labelled(own.images[rows], own.labels[rows], groups)
     return found
 
 
@@ -106,7 +113,8 @@ def _folders(data: Mapping[str, Any], cache: PathLike, key: str) -> Domains:
         settings = {**data, "kind": "folder", "path": str(root / domain)}
         opened = open_images(settings, cache, "all", classes)
         classes = classes or opened.classes
-        images[domain] = Labelled(opened.images, opened.labels)
+        groups = together(opened.names, settings)
+        images[domain] = Labelled(opened.images, opened.labels, groups)
     if not classes:
         raise FeatlearnError(f"{key}.data.path: {root / names[0]} has no folders of classes")
     return Domains(images, classes)
@@ -173,7 +181,7 @@ def _photographs(domain: str, x: Tensor) -> Tensor:
 
 def training_parts(own: Labelled, share: float, name: tuple[object, ...]) -> tuple[Part, Part]:
     """A domain's images to learn from and those held out to choose by, class by class."""
-    rows = split_rows(own.labels, {"validation": share}, *name)
+    rows = split_rows(own.labels, {"validation": share}, *name, groups=own.groups)
     kept, out = (Part(Rows([(own.images, rows[role])]), own.labels[rows[role]])
                  for role in ("train", "validation"))  # fmt: skip
     return kept, out

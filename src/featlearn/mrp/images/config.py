@@ -84,4 +84,4 @@ def state(photographs: Mapping[str, Any]) -> str | None:
         source = read_folder({"path": photographs["folder"]}, "all")
     except (FeatlearnError, OSError, ValueError) as error:  # a path may be none
         raise ConfigError(f"eigencam.photographs.folder: {error}") from error
-    return listing_digest({"all": source}, photographs["folder"])
+    return listing_digest({"all": source}, {"path": photographs["folder"]})

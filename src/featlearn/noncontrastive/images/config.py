@@ -8,7 +8,7 @@ from typing import Any
 from featlearn.core.checks import Checks
 from featlearn.core.errors import FeatlearnError
 from featlearn.images.config import world_faults
-from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults
+from featlearn.images.config_data import LAYERED, augmentation_faults, data_faults, is_whole
 from featlearn.images.data.on_disk import listing_digest, sources
 from featlearn.noncontrastive.images.cells import LONG_CELL, MAIN, cells
 
@@ -59,6 +59,17 @@ def _faults(settings: Mapping[str, Any], name: str) -> list[str]:
     return check.faults
 
 
+def own_sets(images: Mapping[str, Any], key: str = "") -> set[str]:
+    """Sets that are the paper's: whole, with ResNet-18 (with Wide-ResNet in a group ``key``)."""
+    kind = "wide_resnet" if key else "resnet18"
+    return {
+        name
+        for name, settings in images.items()
+        if is_whole(settings, "data", name)
+        and (settings[key] if key else settings)["encoder"]["kind"] == kind
+    }
+
+
 def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     """For each set of real images a digest of its files; and which sets are not there.
 
@@ -71,7 +82,7 @@ def states(images: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
             continue
         try:
             data = settings["data"]
-            found[name] = listing_digest(sources(data), data.get("path") or ".")
+            found[name] = listing_digest(sources(data), data)
         except FeatlearnError as error:
             found[name] = MISSING
             lines.append(f"noncontrastive.images.{name}.data: {error}")

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from featlearn.core.checks import some
 from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import place
 from featlearn.images.data.readers.common import (
     NO_LABEL,
     Object,
@@ -35,21 +36,23 @@ def read_folder(settings: Mapping[str, Any], split: str) -> Source:
     without class folders is a set without labels. Hidden files and files with another extension
     are no images. Links that leave the folder are refused unless ``follow_links`` is set.
     """
-    root = Path(settings["path"])
+    root = place(settings)
     folder = root if split == "all" else root / split
     if not folder.is_dir():
         raise FeatlearnError(f"{shown(folder)}: no such folder; expected one folder a class in it")
-    return _source(folder, settings)
+    return read_class_folders(folder, settings)
 
 
-def _source(folder: Path, settings: Mapping[str, Any]) -> Source:
+def read_class_folders(
+    folder: Path, settings: Mapping[str, Any], without: Sequence[str] = ()
+) -> Source:
+    """The class folders of one split; those called ``without`` are none."""
     wanted = _extensions(settings)
     inside = None if settings.get("follow_links") else _resolved(folder)
-    folders = [name for name in _entries(folder) if (folder / name).is_dir()]
+    names = [name for name in _entries(folder) if name not in without]
+    folders = [name for name in names if (folder / name).is_dir()]
     loose = [
-        folder / name
-        for name in _entries(folder)
-        if name not in folders and name.lower().endswith(wanted)
+        folder / name for name in names if name not in folders and name.lower().endswith(wanted)
     ]
     for path in [folder / name for name in folders] + loose:
         _check_inside(path, inside)
@@ -89,7 +92,7 @@ def read_imagenet(settings: Mapping[str, Any], split: str) -> Source:
 
     A flat ``val``, as the archive has it, is read with ``LOC_val_solution.csv`` beside it.
     """
-    root = Path(settings["path"])
+    root = place(settings)
     advice = (
         "ImageNet (ILSVRC2012) is to be had from image-net.org with an account: unpack it so that "
         "train/ and val/ hold one folder a WordNet id (n01440764, ...)"
@@ -97,7 +100,7 @@ def read_imagenet(settings: Mapping[str, Any], split: str) -> Source:
     nested = root / "ILSVRC" / "Data" / "CLS-LOC"
     folder = existing([root / split, nested / split], "ImageNet", advice)
     if any((folder / name).is_dir() for name in _entries(folder)):
-        return _source(folder, settings)
+        return read_class_folders(folder, settings)
     answers = existing(
         [root / "LOC_val_solution.csv", folder.parent / "LOC_val_solution.csv"],
         f"ImageNet: {shown(folder)} has no class folders",
@@ -218,7 +221,7 @@ def _read_voc(settings: Mapping[str, Any], split: str, year: int) -> Source:
     label has a number for each class: 1 (there), 0 (not there), -1 (only difficult objects of it,
     which are not judged). Boxes come from the annotations, whose pixels count from 1.
     """
-    root, year_name = Path(settings["path"]), f"VOC{year}"
+    root, year_name = place(settings), f"VOC{year}"
     advice = f"the trainval and test archives of PASCAL VOC {year}, unpacked there"
     places = [root / "VOCdevkit" / year_name, root / year_name, root]
     lists = existing(

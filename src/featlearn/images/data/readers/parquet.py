@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.images.config_data import place
 from featlearn.images.data.readers.common import NO_LABEL, Record, Source, shown
 
 LABEL_NAMES = ("label", "labels", "fine_label", "class", "target")
@@ -33,7 +34,7 @@ def read_parquet_images(settings: Mapping[str, Any], split: str) -> Source:
     """
     files = parquet_files(settings, split)
     schema = _schema(files)
-    what = f"{shown(Path(settings['path']))} ({split})"
+    what = f"{shown(place(settings))} ({split})"
     image = _image_column(schema, settings.get("image_column"), what)
     label = _label_column(schema, settings.get("label_column"), image, what)
     classes = _classes(settings, schema, label, files)
@@ -42,7 +43,7 @@ def read_parquet_images(settings: Mapping[str, Any], split: str) -> Source:
 
 def parquet_files(settings: Mapping[str, Any], split: str) -> tuple[Path, ...]:
     """The files of a split, sorted by name."""
-    root = Path(settings["path"])
+    root = place(settings)
     if root.is_file():
         return (root,)
     globs = settings.get("files") or "**/*.parquet"
