@@ -204,7 +204,7 @@ class Constructions(Claims):
     @claim("Theorem 5.5.1", "least norm found with full matrices over the least found with diagonal "
            "heads, as many heads, four features", low=1, possible=POSITIVE,
            out_of_reach=needs(parity__norms__steps=2000, parity__norms__restarts=16),
-           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”",
+           paper_says=r"“let $\mathbf{V}^{*,(i)}$ be diagonal matrix”", searched=True,
            failure="one word too strong")  # fmt: skip
     def diagonal_least_norm_as_printed(self):
         """The heads of least norm are diagonal.
