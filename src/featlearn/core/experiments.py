@@ -74,6 +74,7 @@ class Published:
     targets: dict[str, list[str]] = field(default_factory=dict)
     ledgers: list[str] = field(default_factory=list)
     closed: bool = False
+    _titles: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def paper(self, name: str) -> None:
         """Give a paper its place in the report, with the story that its package tells."""
@@ -177,6 +178,12 @@ class Published:
             raise FeatlearnError(
                 f"{one.kind} {one.paper}/{one.name}: declared by {one.code} and by "
                 f"{self.exhibits[key].code}; expected one"
+            )
+        twin = self._titles.setdefault((one.paper, one.kind, one.title), one.name)
+        if twin != one.name:
+            raise FeatlearnError(
+                f"{one.code}: {twin} and {one.name} have one title; tell them apart with a word of "
+                "the mark in it, or with {{ name }}"
             )
         self.exhibits[key] = one
         return self.files(*key)
