@@ -459,8 +459,8 @@ def test_a_generator_is_watched_though_its_library_comes_late(draw):
         class Files(dict):
             def __iter__(self): return iter(self.values())
         out = Files(x="results/x.parquet")
-        rule = Some(rule="r", params={{"function": "a:b"}}, wildcards=None, input=Files(), output=out,
-                    config={{"results": "results"}}, log=None)
+        rule = Some(rule="r", params={{"function": "a:b"}}, wildcards=None, log=None,
+                    input=Files(), output=out, config={{"results": "results"}})
         assert "numpy" not in sys.modules
         with Job(rule) as job:
             import numpy as np, torch

@@ -338,7 +338,7 @@ class Job:
         if self.params.get("exhibits"):
             now.pop("numpy", None)
         for name, (seed_now, state_now) in now.items():
-            seed, state = self._draws.get(name) or _fresh_draws()
+            seed, state = self._draws.get(name) or _undrawn(seed_now)
             if seed == seed_now and state != state_now:
                 raise FeatlearnError(f"{NO_STREAM} some of the global generator of {name}")
 
@@ -411,11 +411,11 @@ def _global_draws() -> dict[str, tuple[int, bytes]]:
     return states
 
 
-def _fresh_draws() -> tuple[int, bytes]:
-    """Of torch's generator when torch is loaded, which is after a job has begun."""
+def _undrawn(seed: int) -> tuple[int, bytes]:
+    """Of torch's generator before a draw, where torch is loaded after a job has begun."""
     import torch
 
-    return _state(torch.Generator())
+    return _state(torch.Generator().manual_seed(seed))
 
 
 def _state(generator: torch.Generator) -> tuple[int, bytes]:
