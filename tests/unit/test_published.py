@@ -115,6 +115,7 @@ def test_a_figure_without_a_caption_is_told(toy, text):
 
 def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
     edit(toy / "analysis.py", MARK, f'@figure("other")\n{MARK}')
+    edit(toy / "analysis.py", "The feature appears", "{{ name }} appears")
     made = Published("results/x")
     made.paper("toy")
     made.experiment("toy", "averaging", judged={}, apart=["other"], alignment="a.parquet")
