@@ -1,4 +1,4 @@
-"""The wheel of the source archive in a fresh environment: the command on own pictures, in no clone."""
+"""The wheel of the source archive in a fresh environment: the command on pictures, in no clone."""
 
 import ensurepip
 import shutil
