@@ -152,6 +152,12 @@ class Published:
         files = [*also, *(file for file in read if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
+            twin = self._titles.setdefault((paper, one.kind, one.title), one.name)
+            if twin != one.name:
+                raise FeatlearnError(
+                    f"{one.code}: {twin} and {one.name} have one title; tell them apart with a "
+                    "word of the mark in it, or with {{ name }}"
+                )
         if claims:
             files.append(self.ledger(paper, name))
             self.ledgers.append(files[-1])
@@ -178,12 +184,6 @@ class Published:
             raise FeatlearnError(
                 f"{one.kind} {one.paper}/{one.name}: declared by {one.code} and by "
                 f"{self.exhibits[key].code}; expected one"
-            )
-        twin = self._titles.setdefault((one.paper, one.kind, one.title), one.name)
-        if twin != one.name:
-            raise FeatlearnError(
-                f"{one.code}: {twin} and {one.name} have one title; tell them apart with a word of "
-                "the mark in it, or with {{ name }}"
             )
         self.exhibits[key] = one
         return self.files(*key)
