@@ -452,7 +452,11 @@ def shared_streams(name: str, frame: pd.DataFrame) -> str:
     if "replicate" not in getattr(frame, "columns", ()):
         return ""
     held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
-    if lost := {*range(int(replicate.max()))} - {*replicate} if len({*replicate}) > 1 else ():
+    if (
+        lost := {*range(int(replicate.max()))} - {*replicate}
+        if len({*replicate}) > 1
+        else set[int]()
+    ):
         raise ValueError(f"frame {name} lacks replicate {min(lost)}")
     of_each = held.isna().sum(axis=1).groupby(replicate).agg(["size", "sum"])
     for _, lacks in of_each.groupby("size")["sum"]:
