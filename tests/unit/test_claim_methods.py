@@ -78,6 +78,12 @@ def test_a_method_says_what_a_claim_says():
     assert one.measure({"growth": GROWTH}).tolist() == [1.0, 1.1, 0.9]
 
 
+def test_a_claim_without_a_statement_is_refused():
+    bare = type("Bare", (Growth,), {"more": claim("", "")(lambda self: [])})
+    with pytest.raises(ValueError, match="must have a docstring"):
+        made(bare)
+
+
 def test_a_family_fills_its_words_and_may_say_other_fields():
     wide, narrow = made()["toy/fig-1-wide"], made()["toy/fig-2-narrow"]
     assert (wide.source, wide.quantity, wide.high) == ("Figure 1", "rate of wide", 2.0)
@@ -111,9 +117,14 @@ def test_the_raw_numbers_of_a_claim_lie_in_the_file_that_it_reads_first():
 def test_a_quotation_is_short_and_a_frame_that_is_none_is_named():
     with pytest.raises(ValueError, match="quotes more than 20 words"):
         made(type("Long", (Growth,), {"paper_says": "word " * 21}))
-    own = type("Lost", (Claims,), {"paper": "toy", "kind": THEOREM,
-               "a": claim("s", "q", low=0)(lambda self: self.grwoth)})  # fmt: skip
-    with pytest.raises(ValueError, match="claim toy/<lambda>: cannot be measured: 'grwoth'"):
+
+    def lost(self):
+        """It is there."""
+        return self.grwoth
+
+    marked = claim("s", "q", low=0)(lost)
+    own = type("Lost", (Claims,), {"paper": "toy", "kind": THEOREM, "a": marked})
+    with pytest.raises(ValueError, match="claim toy/lost: cannot be measured: no 'grwoth'"):
         ledger(list(made(own).values()), {"growth": GROWTH}, {})
 
 

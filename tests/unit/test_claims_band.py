@@ -153,12 +153,16 @@ def test_one_number_a_replicate_is_read_or_refused():
         per_replicate(frame)
 
 
-def count_of(values, frame, low=0.0, high=0.9, **more):
-    """The row of a claim that gives ``values`` after it has read a frame."""
-    one = replace(
-        claim(low, high, **more), measure=lambda frames: frames["curves"] is None or values
-    )
-    return ledger([one], Frames(lambda name: frame, ["curves"], {}), {}).iloc[0]
+def count_of(values, frame, config=None, low=0.0, high=0.9, **more):
+    """The row of a claim that gives ``values`` after it has read a frame, if there is one."""
+
+    def measure(frames):
+        return np.asarray(values) if frame is None else frames["curves"] is None or values
+
+    frames = Frames(lambda name: frame, ["curves"], {}, {"curves": "toy/curves.parquet"})
+    return ledger([replace(claim(low, high, **more), measure=measure)], frames, config or {}).iloc[
+        0
+    ]
 
 
 STEPS = pd.DataFrame(
@@ -168,20 +172,63 @@ STEPS = pd.DataFrame(
 
 def test_a_claim_gives_one_number_a_replicate():
     values = np.linspace(0.4, 0.6, 120)
-    for some in (values, values[:7]):
+    for some in (values, values[:7], values[:1]):
         with pytest.raises(ValueError, match="one number a replicate"):
             count_of(some, STEPS)
     assert count_of(values[:10], STEPS)["replicates"] == 10
     few = STEPS[(STEPS["arm"] == "a") | (STEPS["replicate"] < 4)]
     for count in (10, 4):
         assert count_of(np.linspace(0, 1, count), few)["replicates"] == count
-    row = count_of([0.4991] * 10, STEPS)
-    assert row["verdict"] == UNDECIDED
-    assert math.isnan(row["interval_low"])
-    # a limit that all reach, or three of four things, may be
-    for value in (0.0, 0.75):
+    for value in (0.0, 0.75):  # a limit that all reach, or three of four things, may be
         assert count_of([value] * 10, STEPS)["verdict"] == HOLDS
     row = judged(0.0, 1.0, (0.5,), statistic="exact")
     assert (row["verdict"], row["effect"]) == (HOLDS, 0.0)
-    with pytest.raises(ValueError, match="exact must be one number"):
-        count_of(np.linspace(0, 1, 10), STEPS, statistic="exact")
+
+
+@pytest.mark.parametrize(
+    ("values", "statistic"),
+    [
+        (np.linspace(0, 1, 10), "exact"),
+        ([0.5], "exact"),  # the mean of what was sampled
+        (np.ones((7, 3)), "exponent"),
+    ],
+)
+def test_numbers_that_were_sampled_are_not_exact_and_an_exponent_has_all(values, statistic):
+    with pytest.raises(ValueError, match="must be one number"):
+        count_of(values, STEPS, statistic=statistic)
+
+
+@pytest.mark.parametrize(
+    ("values", "statistic"),
+    [([0.4991] * 10, "mean"), ([0.4991] * 10, "median"), ([[0.4123, 0.5123]] * 10, "exponent")],
+)
+def test_replicates_that_are_all_alike_have_no_interval(values, statistic):
+    row = count_of(values, STEPS, statistic=statistic)
+    assert row["verdict"] == UNDECIDED
+    assert math.isnan(row["interval_low"])
+
+
+def test_two_replicates_of_one_stream_have_no_interval():
+    frame = STEPS.assign(value=np.random.default_rng(0).normal(size=len(STEPS)))
+    rows = frame["replicate"]
+    frame.loc[rows == 7, "value"] = frame.loc[rows == 3, "value"].to_numpy()
+    row = count_of(np.linspace(0.4, 0.6, 10), frame)
+    assert row["verdict"] == UNDECIDED
+    assert "Replicates 3 and 7 of curves hold the same numbers" in row["reason"]
+    # 0.4 of one replicate may be 0.4 of another
+    shares = frame.assign(value=frame["value"].round(1).astype("float32"))
+    assert count_of(np.linspace(0.4, 0.6, 10), shares)["verdict"] == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("frame", "config", "told"),
+    [
+        (STEPS[STEPS["replicate"] != 3], {}, "curves lacks replicate 3"),
+        (STEPS.assign(value=np.r_[np.nan, np.ones(239)]), {}, "replicate 0 of curves lacks a numb"),
+        (STEPS, {"a": [{"replicates": 12}], "steps": 10}, "12 of them in the config"),
+        (None, {}, "must read a frame"),
+    ],
+)
+def test_a_replicate_that_is_lost_is_missed(frame, config, told):
+    with pytest.raises(ValueError, match=told):
+        count_of(np.linspace(0, 1, 10), frame, config)

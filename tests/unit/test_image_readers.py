@@ -245,6 +245,8 @@ def test_links_that_leave_the_folder_are_refused(tmp_path):
         if link.name != "b":
             assert len(opened(tmp_path, root, follow_links=True)) == 3
         link.unlink()
+    (root / "a" / "gone.png").symlink_to(tmp_path / "nowhere.png")
+    assert opened(tmp_path, root).faults["file"].tolist() == ["a/gone.png"]
 
 
 def test_imagenet_with_class_folders_or_with_the_list_of_answers(tmp_path):

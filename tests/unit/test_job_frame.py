@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import random
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+import seaborn
 import torch
 from snakemake.iocontainers import Namedlist
 
@@ -409,14 +412,62 @@ def test_every_script_imports_what_there_is():
     assert not missing
 
 
+def plain(frame):
+    seaborn.lineplot(frame, x="step", y="value")  # with an interval from a bootstrap
+
+
+@pytest.mark.parametrize("kind", ["function", "exhibits"])
 @pytest.mark.parametrize(
     "draw",
-    [lambda: torch.rand(1), lambda: np.random.rand()],  # noqa: NPY002
+    [
+        lambda: torch.rand(1),
+        random.random,
+        np.random.default_rng,
+        lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
+    ],
 )
-def test_numbers_of_a_global_generator_are_refused(draw):
-    with pytest.raises(SystemExit), Job(rule(function="a:b")) as job:  # noqa: PT012
+def test_numbers_without_a_seed_are_refused(draw, kind):
+    with pytest.raises(SystemExit), Job(rule(**{kind: "a:b"})) as job:  # noqa: PT012
         draw()
         for path in job.output:
             path.write_bytes(b"x")
-    assert "global generator of" in log_text()
+    assert "random numbers must come from a stream of job.seed" in log_text()
     assert not list(RESULTS.rglob("*.parquet"))
+    np.random.default_rng()  # as elsewhere
+
+
+def test_numpys_generator_is_refused_where_it_measures_and_has_a_seed_where_it_draws():
+    with pytest.raises(SystemExit), Job(rule(function="a:b")) as job:  # noqa: PT012
+        np.random.rand()  # noqa: NPY002
+        for path in job.output:
+            path.write_bytes(b"x")
+    seen = []
+    for _ in range(2):
+        with Job(rule(exhibits=[1])) as job:
+            seen.append(np.random.rand())  # noqa: NPY002
+            for path in job.output:
+                path.write_bytes(b"x")
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("draw", ["torch.rand(1)", "np.random.rand()"])
+def test_a_generator_is_watched_though_its_library_comes_late(draw):
+    code = f"""
+        import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+        from types import SimpleNamespace as Some
+        from featlearn.core.job import Job
+        class Files(dict):
+            def __iter__(self): return iter(self.values())
+        out = Files(x="results/x.parquet")
+        rule = Some(rule="r", params={{"function": "a:b"}}, wildcards=None, log=None,
+                    input=Files(), output=out, config={{"results": "results"}})
+        assert "numpy" not in sys.modules
+        with Job(rule) as job:
+            import numpy as np, torch
+            {draw}
+            job.output[0].write_bytes(b"x")
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert "some of the global generator of" in told.stderr

@@ -1,9 +1,12 @@
 """The regimes of the lottery: packing, training until fitted, sweeps, causes, claims."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 import torch
 
+from featlearn.core.errors import DivergedError
 from featlearn.core.seeds import Streams
 from featlearn.mrp.analysis.regimes import sigma_sweep, with_impure_share
 from featlearn.mrp.data import MultiView, Problem, Samples, orthonormal_features, packed, sample
@@ -13,6 +16,7 @@ from featlearn.mrp.experiments.regimes import (
     initial_ratio,
     section_of,
     supervised_rows,
+    sweeps,
 )
 from featlearn.mrp.gradients import classification_descent
 from featlearn.mrp.kernels import Capture
@@ -21,6 +25,7 @@ from featlearn.mrp.model import Activation, encode, fixed_block_head, initial_ke
 from featlearn.mrp.train import fit, pretrain, train_classifier
 
 ACTIVATION = Activation(4, 0.3)
+CPU = torch.device("cpu")
 SPEC = MultiView(classes=4, dimension=12, patches=16, sparsity=1.5, q=4, patches_per_feature=2)
 SECTION = {
     "replicates": 2,
@@ -243,6 +248,20 @@ def test_sizes_follow_the_number_of_classes_and_sigma_the_theory():
     assert section["data"]["dimension"] == 160
     assert section["data"]["train_samples"] == 640
     assert section_of(scaling, network, 10, 3)["network"] == network
+
+
+def test_a_point_that_diverges_is_named_and_the_others_stay():
+    told = []
+    job = SimpleNamespace(
+        config={**SECTION, "points": {"feature_noise": [0.0, 1e4]}}, seed=0, device=CPU,
+        rule="mrp_sweeps", wildcards=SimpleNamespace(model="pretrained"), tell=told.append,
+    )  # fmt: skip
+    (frame,) = sweeps(job).values()
+    assert set(frame["at"]) == {0.0}
+    assert told[0].startswith("left out: feature_noise = 10000.0, step ")
+    job.config["points"]["feature_noise"] = [1e4]
+    with pytest.raises(DivergedError, match=r"feature_noise = 10000\.0"):
+        sweeps(job)
 
 
 def test_the_sweep_over_sigma_is_the_grid_without_single_view_data():

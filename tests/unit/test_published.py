@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 import torch
 
+import featlearn
 from featlearn.core import claim_methods, claims, outputs, provenance, publish
 from featlearn.core.errors import FeatlearnError
 from featlearn.core.experiments import Published
@@ -113,6 +115,7 @@ def test_a_figure_without_a_caption_is_told(toy, text):
 
 def test_an_exhibit_apart_gets_a_job_of_its_own(toy):
     edit(toy / "analysis.py", MARK, f'@figure("other")\n{MARK}')
+    edit(toy / "analysis.py", "The feature appears", "{{ name }} appears")
     made = Published("results/x")
     made.paper("toy")
     made.experiment("toy", "averaging", judged={}, apart=["other"], alignment="a.parquet")
@@ -244,3 +247,13 @@ def test_a_frame_of_claims_is_read_when_it_is_asked_for():
     assert asked == ["a"]
     with pytest.raises(KeyError, match="no frame 'd'; expected one of a, b, c"):
         frames["d"]
+
+
+def test_the_training_of_the_template_follows_its_closed_form(monkeypatch):
+    monkeypatch.setattr(featlearn, "__path__", [*featlearn.__path__, str(TEMPLATE)])
+    config = {"replicates": 3, "dimension": 400, "noise": 0.2, "views": [32, 1]}
+    job = SimpleNamespace(config=config, seed=0, device=torch.device("cpu"))
+    frame = importlib.import_module("featlearn.toy.training").averaging(job)["alignment"]
+    assert frame["views"].tolist() == [1, 32] * 3
+    assert frame["value"].nunique() == 6
+    assert frame["value"].to_numpy() == pytest.approx(frame["predicted"].to_numpy(), rel=0.2)

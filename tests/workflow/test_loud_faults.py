@@ -40,6 +40,13 @@ def test_a_caption_that_is_gone_is_told_though_an_old_report_is_there(template_f
     assert (toy / "results/smoke/report.html").is_file()
 
 
+def test_two_figures_of_a_family_with_one_title_are_told(toy):
+    toy.replace(ANALYSIS, '@figure("alignment")', '@figure("alignment")\n@figure("again")')
+    assert "again and alignment have one title" in refused(toy)
+    toy.replace(ANALYSIS, "out of the noise", "out of the noise: {{ name }}")
+    toy.snakemake("--dry-run").well()
+
+
 def test_an_experiment_after_the_results_is_told(toy):
     text = (toy / RULES).read_text()
     begin = text.index(PUBLISHING)
@@ -101,10 +108,20 @@ def test_rules_without_their_code_are_told_by_their_names(toy):
 # ------------------------------------------------------------------------------- claims
 
 
-def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy):
-    wrong = '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach ='
-    toy.replace(ANALYSIS, "    out_of_reach =", wrong)
-    told = "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of"
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        (
+            "    out_of_reach =",
+            '    artefact = "toy/measurements/avreaging.parquet"\n    out_of_reach =',
+            "claim toy/closed-form: its artefact toy/measurements/avreaging.parquet is none of",
+        ),
+        ('replicates("averaging")', 'replicates("avreaging")', "analysis: no 'avreaging'"),
+        ("low=0.9, high=1.1", "low=1.9, high=1.1", "band [1.9, 1.1] is empty"),
+    ],
+)
+def test_a_claim_that_cannot_be_judged_is_told_before_anything_is_computed(toy, right, wrong, told):
+    toy.replace(ANALYSIS, right, wrong)
     toy.snakemake().refused(told)
     assert not (toy / f"results/smoke/{MEASURED}").exists()
 

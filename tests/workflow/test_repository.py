@@ -1,6 +1,7 @@
 """What holds the files of the repository together: versions, targets, catalogue, rooms."""
 
 import ast
+import json
 import re
 import runpy
 import tomllib
@@ -95,6 +96,10 @@ def test_every_link_of_the_pages_leads_somewhere():
 def test_the_citation_names_this_version_and_every_chapter():
     cited = yaml.safe_load(read("CITATION.cff"))
     assert cited["version"] == __version__
+    archived = json.loads(read(".zenodo.json"))
+    assert archived["version"] == __version__
+    known = [one["value"] for paper in cited["references"] for one in paper.get("identifiers", ())]
+    assert [one["identifier"] for one in archived["related_identifiers"]] == known
     papers = [one for one in cited["references"] if one["type"] != "thesis"]
     chapters = [one["notes"] for one in papers if "notes" in one]
     assert chapters == [f"Chapter {number} of the thesis" for number in range(2, 10)]

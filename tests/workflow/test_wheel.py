@@ -1,6 +1,7 @@
-"""The wheel in a fresh environment: the command in a folder that is no clone, on own pictures."""
+"""The wheel of the source archive in a fresh environment: the command on pictures, in no clone."""
 
 import ensurepip
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+
+from featlearn import __version__
 
 from .checkout import Ended, environment, take_notes
 
@@ -71,16 +74,24 @@ class Installed:
         return Ended(told.returncode, told.stdout)
 
 
+def built(kind, folder, out):
+    """What setuptools makes of the sources in a folder."""
+    build = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
+    told = subprocess.run(
+        [sys.executable, "-c", build, str(out)], cwd=folder, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    (made,) = out.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return made
+
+
 @pytest.fixture(scope="module")
 def featlearn(sources, tmp_path_factory):
     copy = sources.copy(tmp_path_factory.mktemp("wheel-sources"))
     out = tmp_path_factory.mktemp("wheel")
-    build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
-    told = subprocess.run(
-        [sys.executable, "-c", build, str(out)], cwd=copy.root, capture_output=True, text=True
-    )
-    assert told.returncode == 0, told.stdout + told.stderr
-    (wheel,) = out.glob("*.whl")
+    source = built("sdist", copy.root, out)
+    shutil.unpack_archive(source, out, filter="data")
+    wheel = built("wheel", out / source.name.removesuffix(".tar.gz"), out)
     return Installed(tmp_path_factory.mktemp("environment") / "venv", wheel)
 
 
@@ -124,6 +135,7 @@ def test_its_networks_predict_map_and_are_exported(featlearn, mine):
 
 def test_a_paper_is_planned_and_results_are_verified(featlearn, mine):
     folder, _ = mine
+    assert featlearn(folder, "--version").well().text == f"{__version__}\n"
     told = featlearn(folder, "run", "looped", "--scale", "smoke", "-n").well()
     assert told.planned["looped"] == 1
     told = featlearn(folder, "verify", "--scale", "my-flowers", "--here").well()

@@ -117,6 +117,8 @@ class Claims:
             said["baselines"] = partial(self._read, getattr(type(self), others))
         said["changed"] = f"{getattr(self, 'changed', '')} {given.get('changed', '')}"
         statement, _, reason = (inspect.getdoc(method) or "").partition("\n\n")
+        if not statement:
+            raise ValueError(f"{type(self).__name__}.{method.__name__}: must have a docstring")
         said |= {"statement": statement, "reason": reason}
         texts = {key: filled(text, words) for key, text in said.items() if isinstance(text, str)}
         name = filled(f"{self.paper}/{self.prefix}{name}", words)

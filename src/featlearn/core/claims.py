@@ -99,6 +99,10 @@ Measure = Callable[[Mapping[str, pd.DataFrame]], np.ndarray]
 OutOfReach = Callable[[Mapping[str, Any]], str | None]
 #: Things whose shares several replicates may have in common; settings of a column of a frame.
 FEW = 100
+#: Numbers, no shares of a few things, that two replicates have in common if they share a stream.
+TELLING = 3
+#: Keys of a config that say how many replicates there are.
+COUNTS = ("replicates", "prompts", "starts", "trials")
 #: Most words that a claim quotes of its paper.
 MOST_WORDS = 20
 #: Of claims that :func:`original` was added to, for their ``changed``.
@@ -161,6 +165,7 @@ class Claim:
     as far as a run can compute it. ``failure``: of a theorem, what failed where it does not hold:
     one of :data:`FAILURES`, but not ``outside premises``, which follows from ``premises``.
     ``baselines``: what the quantity is compared with, by name: from the frames numbers in its unit.
+    ``searched``: the one number is the best of several replicates, as of restarts of a search.
     """
 
     claim: str
@@ -182,6 +187,7 @@ class Claim:
     premises: tuple[Premise, ...] = ()
     failure: str = ""
     baselines: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, Any]] | None = None
+    searched: bool = False
 
     def __post_init__(self) -> None:
         band = f"band [{self.low}, {self.high}]"
@@ -328,13 +334,21 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
 
     ``experiments``: of each the ``module`` with its claims, their ``paper``, the ``config`` that
     they get, and the ``files`` that it gives, below ``results/<scale>/``. Raises FeatlearnError
-    naming a claim of another paper, one that is declared twice, and one whose raw numbers would lie
-    in a file that no rule makes for its experiment.
+    naming a module whose claims cannot be made or ask for keys that the config lacks, a claim of
+    another paper, one that is declared twice, and one whose raw numbers would lie in a file that no
+    rule makes for its experiment.
     """
     homes: dict[str, str] = {}
     for one in experiments:
         module, known = one["module"], sorted(one["files"])
-        for claim in declared(import_module(module), one["config"]):
+        try:
+            claims = declared(import_module(module), one["config"])
+            for claim in claims:
+                if claim.out_of_reach:
+                    claim.out_of_reach(one["config"])
+        except (KeyError, ValueError) as error:
+            raise FeatlearnError(f"{module}: {_fault(error)}") from error
+        for claim in claims:
             if claim.claim in homes:
                 raise FeatlearnError(f"claim {claim.claim}: in {homes[claim.claim]} and {module}")
             homes[claim.claim] = module
@@ -347,6 +361,11 @@ def check(experiments: Iterable[Mapping[str, Any]]) -> None:
                     f"claim {claim.claim}: its artefact {claim.artefact} is none of what its "
                     f"experiment gives: {', '.join(known)}"
                 )
+
+
+def _fault(error: Exception) -> str:
+    """An error in words; that of a dictionary or a frame is only the key."""
+    return f"no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def judged(
@@ -403,9 +422,7 @@ def measured(claim: Claim, values: np.ndarray) -> Estimate:
     slack = 1e-12 * max(1.0, abs(seen.mean))
     if not least - slack <= seen.mean <= most + slack:
         raise ValueError(f"{seen.mean} is none of the possible values {least} to {most}")
-    if math.isnan(seen.low):
-        return seen
-    if alike(claim, values):
+    if math.isnan(seen.low) or alike(claim, values):
         return Estimate(seen.mean, math.nan, math.nan, seen.replicates)
     return Estimate(seen.mean, max(seen.low, least), min(seen.high, most), seen.replicates)
 
@@ -415,30 +432,84 @@ def alike(claim: Claim, values: np.ndarray) -> bool:
 
     A stream that all replicates share is no sample; three of four may well be found in each.
     """
-    if claim.statistic != "mean":
+    if claim.statistic in ("exact", "share") or len(values) < 2 or np.any(values != values[0]):
         return False
-    value = float(values[0])
-    limit = math.isinf(value) or abs(value - Fraction(value).limit_denominator(FEW)) < 1e-12
-    return len(values) > 1 and len(set(values)) == 1 and not limit
+    return any(map(_telling, np.ravel(values[0])))
 
 
-def check_count(values: np.ndarray, frames: Iterable[pd.DataFrame]) -> None:
+def _telling(value: float) -> bool:
+    """Whether a number is no limit and, in single precision, no share of a few things."""
+    if not math.isfinite(value):
+        return False
+    return abs(value - Fraction(value).limit_denominator(FEW)) > 1e-7 * abs(value)
+
+
+def shared_streams(name: str, frame: pd.DataFrame) -> str:
+    """Two replicates of a frame that hold the same numbers, in words; empty if all differ.
+
+    Raises ValueError naming a replicate that is missing, or lacks a number that another has.
+    """
+    if "replicate" not in getattr(frame, "columns", ()):
+        return ""
+    held, replicate = frame.drop(columns="replicate"), frame["replicate"].to_numpy()
+    if (
+        lost := {*range(int(replicate.max()))} - {*replicate}
+        if len({*replicate}) > 1
+        else set[int]()
+    ):
+        raise ValueError(f"frame {name} lacks replicate {min(lost)}")
+    of_each = held.isna().sum(axis=1).groupby(replicate).agg(["size", "sum"])
+    for _, lacks in of_each.groupby("size")["sum"]:
+        if lacks.min() < lacks.max():
+            raise ValueError(f"replicate {lacks.idxmax()} of {name} lacks a number of the others")
+    rows = pd.util.hash_pandas_object(held, index=False)
+    first: dict[bytes, Any] = {}
+    for one, own in rows.groupby(replicate):
+        other = first.setdefault(own.to_numpy().tobytes(), one)
+        if other != one:
+            numbers = held[replicate == one].select_dtypes("floating").to_numpy().ravel()
+            if sum(map(_telling, set(numbers.tolist()))) >= TELLING:
+                return (
+                    f" Replicates {other} and {one} of {name} hold the same numbers: no interval."
+                )
+    return ""
+
+
+def check_count(
+    values: np.ndarray, frames: Iterable[pd.DataFrame], config: Mapping[str, Any]
+) -> None:
     """Refuse numbers that are not one a replicate.
 
-    A frame holds as many replicates as it has, or as it has at one setting in a column of a few.
+    A frame holds as many replicates as it has, or as it has at one setting in a column of a few,
+    and the config names this number.
 
-    Raises ValueError with the counts that the frames allow.
+    Raises ValueError with the counts that the frames or the config allow.
     """
     counts: set[int] = set()
     for frame in frames:
         if "replicate" in getattr(frame, "columns", ()):
-            counts.add(frame["replicate"].nunique())
+            counts.add(most := frame["replicate"].nunique())
             for name in frame.columns.drop("replicate"):
                 if frame[name].nunique() <= FEW:
-                    counts |= {*frame.groupby(name, observed=True)["replicate"].nunique()}
-    if counts and len(values) not in counts:
-        allowed = ", ".join(map(str, sorted(counts)))
-        raise ValueError(f"must be one number a replicate ({allowed} of them), got {len(values)}")
+                    some = frame.groupby(name, observed=True)["replicate"].nunique()
+                    # a number that was measured is no setting
+                    counts |= {*some[some > 1]} if most > 1 else set()
+    named = {*_counts(config)}
+    for known, place in ((counts, ""), (named if counts else (), " in the config")):
+        if known and len(values) not in known:
+            allowed = ", ".join(map(str, sorted(known)))
+            raise ValueError(
+                f"must be one number a replicate ({allowed} of them{place}), got {len(values)}"
+            )
+
+
+def _counts(config: Any) -> Iterator[int]:
+    """What a config says of how many replicates there are."""
+    for key, value in config.items() if isinstance(config, Mapping) else enumerate(config):
+        if isinstance(value, (Mapping, list)):
+            yield from _counts(value)
+        elif key in COUNTS and isinstance(value, int):
+            yield value
 
 
 def judge(
@@ -510,32 +581,39 @@ def ledger(
     if len(set(names)) != len(names):
         raise ValueError(f"claims: names appear twice in {names}")
     rows = []
+    streams: dict[str, str] = {}
     for claim in claims:
         asked: list[str] = getattr(frames, "asked", [])
         files: Mapping[str, str] = getattr(frames, "files", {})
         asked.clear()
         try:
             values = np.asarray(claim.measure(frames), dtype=np.float64)
-            if claim.statistic not in ("exact", "exponent"):
-                check_count(values.ravel(), [frames[name] for name in dict.fromkeys(asked)])
             values = values if claim.statistic == "exponent" else values.ravel()
+            read = {name: frames[name] for name in dict.fromkeys(asked)}
+            if not read and files:
+                raise ValueError("must read a frame")
+            for name in read.keys() - streams.keys():
+                streams[name] = shared_streams(name, read[name])
+            if not claim.searched:
+                check_count(values, read.values(), config)
             seen = measured(claim, values)
+            if same := "".join({streams[name]: None for name in read}):
+                seen = Estimate(seen.mean, math.nan, math.nan, seen.replicates)
             source = claim.artefact or next((files[name] for name in asked if name in files), "")
             premises = [premise.read(frames) for premise in claim.premises]
             others = claim.baselines(frames) if claim.baselines else {}
+            beyond = claim.out_of_reach(config) if claim.out_of_reach else None
         except (KeyError, ValueError) as error:
-            raise ValueError(f"claim {claim.claim}: cannot be measured: {error}") from error
-        beyond = claim.out_of_reach(config) if claim.out_of_reach else None
-        same = " All replicates give the same number: its interval is not known."
+            raise ValueError(f"claim {claim.claim}: cannot be measured: {_fault(error)}") from error
+        if alike(claim, values):
+            same = " All replicates give the same number: its interval is not known."
         met = all(met for _, met in premises)
         verdict = judge(claim, seen, config, met)
         violated = OUTSIDE if verdict == OUTSIDE and claim.kind == THEOREM else ""
         rows.append(
             {
                 **_said(claim),
-                "reason": claim.reason
-                + (f" Out of reach here: {beyond}" if beyond else "")
-                + (same if alike(claim, values) else ""),
+                "reason": claim.reason + (f" Out of reach here: {beyond}" if beyond else "") + same,
                 "measured": seen.mean,
                 "interval_low": seen.low,
                 "interval_high": seen.high,

@@ -74,6 +74,7 @@ class Published:
     targets: dict[str, list[str]] = field(default_factory=dict)
     ledgers: list[str] = field(default_factory=list)
     closed: bool = False
+    _titles: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def paper(self, name: str) -> None:
         """Give a paper its place in the report, with the story that its package tells."""
@@ -151,6 +152,12 @@ class Published:
         files = [*also, *(file for file in read if file.startswith(f"{self.results}/"))]
         for one in shown:
             files += self.show(one)
+            twin = self._titles.setdefault((paper, one.kind, one.title), one.name)
+            if twin != one.name:
+                raise FeatlearnError(
+                    f"{one.code}: {twin} and {one.name} have one title; tell them apart with a "
+                    "word of the mark in it, or with {{ name }}"
+                )
         if claims:
             files.append(self.ledger(paper, name))
             self.ledgers.append(files[-1])

@@ -18,8 +18,8 @@ import yaml
 SWITCH = "__use_yte__"
 #: Most values of a config, those counted often that an alias repeats.
 VALUES = 100_000
-#: Most bytes of a config file: to parse as many again takes seconds.
-BYTES = 2_000_000
+#: Most bytes of a config in YAML, and in JSON: to parse as many takes two seconds.
+YAML_BYTES, BYTES = 200_000, 2_000_000
 
 
 class Repeated(ValueError):
@@ -91,6 +91,8 @@ def _fault(path: Path) -> str | None:
             # which Snakemake runs no Python of
             content = json.loads(text, object_pairs_hook=_pairs)
         except json.JSONDecodeError:
+            if size > YAML_BYTES:
+                return f"must have at most {YAML_BYTES:,} bytes of YAML, got {size:,}"
             content = yaml.load(text, _Loader)
             if isinstance(content, dict) and SWITCH in content:
                 return (

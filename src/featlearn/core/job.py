@@ -19,7 +19,9 @@ import importlib.metadata
 import json
 import os
 import platform
+import random
 import resource
+import secrets
 import shutil
 import signal
 import sys
@@ -45,6 +47,7 @@ CHECKPOINTS = ".checkpoints"
 #: Folder of the points of a run, see :mod:`featlearn.core.points`. There a training that diverges
 #: is a result: its files say so, as does what follows from them, and claims are not measured.
 POINTS = "points"
+NO_STREAM = "random numbers must come from a stream of job.seed (featlearn.core.seeds), got"
 REPORTED_PACKAGES = ("numpy", "pandas", "pyarrow", "snakemake", "torch", "matplotlib", "seaborn")
 
 
@@ -223,7 +226,7 @@ class Job:
                 # here and not where a device is prepared: closed forms need none, and compute
                 portable.install()
             self._check_inputs()
-            self._draws = _global_draws()
+            self._guard_draws()
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
@@ -236,6 +239,8 @@ class Job:
         trace: TracebackType | None,
     ) -> bool:
         loops.withdraw()
+        if numpy := sys.modules.get("numpy"):
+            numpy.random.bit_generator.randbits = secrets.randbits
         if diverged := self._at_point and isinstance(error, DivergedError):
             self.tell(f"at this point {error}")
             self._says, error = {"diverged": str(error)}, None
@@ -316,18 +321,27 @@ class Job:
             print(line, file=sys.stderr)
         return isinstance(error, FeatlearnError)
 
+    def _guard_draws(self) -> None:
+        """Note what the generators of the process are at, and have none made without a seed."""
+        self._draws: dict[str, tuple[int, bytes]] = {}
+        draws = self.params.get("exhibits")
+        if draws or self.params.get("function"):
+            import numpy
+
+            if draws:  # seaborn moves it by drawings without jitter
+                numpy.random.seed(0)  # noqa: NPY002
+            self._draws = _global_draws()
+            numpy.random.bit_generator.randbits = _refuse_entropy  # type: ignore[attr-defined]
+
     def _check_draws(self) -> None:
         """Refuse numbers that a generator of the whole process gave: no seed of ours is behind."""
-        now = _global_draws()
-        # seaborn moves that of NumPy by drawings without jitter
-        checked = self._draws if self.params.get("function") else ["torch"]
-        for name in self._draws.keys() & {*checked}:
-            (seed, state), (seed_now, state_now) = self._draws[name], now[name]
+        now = _global_draws() if self._draws else {}
+        if self.params.get("exhibits"):
+            now.pop("numpy", None)
+        for name, (seed_now, state_now) in now.items():
+            seed, state = self._draws.get(name) or _undrawn(seed_now)
             if seed == seed_now and state != state_now:
-                raise FeatlearnError(
-                    f"rule {self.rule}: random numbers must come from a stream of job.seed "
-                    f"(featlearn.core.seeds), got some of the global generator of {name}"
-                )
+                raise FeatlearnError(f"{NO_STREAM} some of the global generator of {name}")
 
     def _commit(self) -> None:
         self._check_draws()
@@ -390,13 +404,32 @@ class Job:
 
 def _global_draws() -> dict[str, tuple[int, bytes]]:
     """Seed and state of the generators that a process shares, of libraries that are loaded."""
-    states = {}
+    states = {"random": (0, repr(random.getstate()).encode())}
     if numpy := sys.modules.get("numpy"):
         _, keys, place, *_ = numpy.random.get_state()
         states["numpy"] = (0, keys.tobytes() + bytes([place % 256]))
     if torch := sys.modules.get("torch"):
-        states["torch"] = (torch.initial_seed(), torch.get_rng_state().numpy().tobytes())
+        states["torch"] = _state(torch.default_generator)
     return states
+
+
+def _undrawn(seed: int) -> tuple[int, bytes]:
+    """Of torch's generator before a draw, where torch is loaded after a job has begun."""
+    import torch
+
+    return _state(torch.Generator().manual_seed(seed))
+
+
+def _state(generator: torch.Generator) -> tuple[int, bytes]:
+    return generator.initial_seed(), generator.get_state().numpy().tobytes()
+
+
+def _refuse_entropy(bits: int) -> int:
+    """In place of what seeds the generators of NumPy that get no seed."""
+    asks = str(sys._getframe(1).f_globals.get("__name__"))
+    if asks.startswith("scipy."):  # for the examples of its documentation, when it is loaded
+        return secrets.randbits(bits)
+    raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {asks}")
 
 
 def read_frame(files: Sequence[Path]) -> Any:

@@ -95,9 +95,9 @@ class Exhibit:
 
     @property
     def rendered_caption(self) -> str:
-        """The caption with the literals of the mark for ``{{ name }}``."""
+        """The caption with the literals of the mark for ``{{ word }}``, and with ``{{ name }}``."""
         text = self.caption
-        for name, value in self.fixed.items():
+        for name, value in (*self.fixed.items(), ("name", self.name)):
             text = text.replace(f"{{{{ {name} }}}}", str(value))
         return text
 

@@ -43,7 +43,7 @@ from featlearn.images.pretrained import (
 )
 from featlearn.images.probes import choose_probe
 from featlearn.images.rng import Draws
-from featlearn.images.saved import MOST_PIXELS, Network, described
+from featlearn.images.saved import Network, described
 from featlearn.images.train.features import evaluating, extract
 from featlearn.images.train.loop import fit as train
 
@@ -275,7 +275,7 @@ def heat_maps(
 
 def _folder(path: Path, size: int, test: float, seed: int) -> Pictures:
     data = {"kind": "folder", "path": str(path), "size": size, "resize": "crop",
-            "max_pixels": MOST_PIXELS, "shares": {"test": test}}  # fmt: skip
+            "shares": {"test": test}}  # fmt: skip
     look(data, writes=False)
     with tempfile.TemporaryDirectory() as cache:
         opened = open_splits(as_opened(data), cache, seed, "images", "door")
@@ -293,7 +293,7 @@ def _dataset(data: Any, size: int, test: float, seed: int) -> Pictures:
     pixels, labels = [], []
     for number in range(len(data)):
         picture, label = data[number]
-        pixels.append(decode(_array(picture, number), size, "crop", MOST_PIXELS)[0])
+        pixels.append(decode(_array(picture, number), size, "crop")[0])
         labels.append(int(label))
     if not pixels:
         raise FeatlearnError("data: no pictures; expected a dataset of (picture, label)")
@@ -362,7 +362,7 @@ def _files(files: Iterable[str | Path_[str]], size: int) -> Tensor:
     found = []
     for file in files:
         try:
-            found.append(decode(Path(file), size, "crop", MOST_PIXELS)[0])
+            found.append(decode(Path(file), size, "crop")[0])
         except BrokenImage as error:
             raise FeatlearnError(f"{shown(file)}: {error}") from error
     if not found:

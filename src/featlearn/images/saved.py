@@ -29,9 +29,6 @@ from featlearn.images.rng import Draws
 from featlearn.images.train.classifier import Classifier
 from featlearn.images.train.features import evaluating
 
-#: Largest picture that a file may hold, in pixels.
-MOST_PIXELS = 50_000_000
-
 
 def described(
     network: nn.Module,
@@ -71,7 +68,7 @@ class Viewer(nn.Module):
 
     def pixels(self, files: Iterable[PathLike], resize: str = "crop") -> Tensor:
         """Files at the network's size: uint8 (N, 3, S, S)."""
-        found = [decode(Path(file), self.size, resize, MOST_PIXELS)[0] for file in files]  # type: ignore[arg-type]
+        found = [decode(Path(file), self.size, resize)[0] for file in files]  # type: ignore[arg-type]
         return torch.from_numpy(np.stack(found))
 
 

@@ -14,7 +14,6 @@ from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.core.files import PathLike
 from featlearn.images.augment import Augment
 from featlearn.images.cam.eigencam import eigen_cam, heat, overlay
-from featlearn.images.data.cache import MAX_PIXELS
 from featlearn.images.data.readers import READERS
 from featlearn.images.data.readers.decode import BrokenImage, decode
 from featlearn.images.encoders import Encoder, build_encoder
@@ -35,7 +34,7 @@ def photographs(folder: PathLike, size: int = 224, count: int | None = None) -> 
         if len(pictures) == count:  # a folder may hold many more than are shown
             break
         try:
-            pictures.append(torch.from_numpy(decode(record.data, size, "crop", MAX_PIXELS)[0]))
+            pictures.append(torch.from_numpy(decode(record.data, size, "crop")[0]))
         except BrokenImage as error:
             print(f"{source.what}: {record.name} is left out: {error}", file=sys.stderr)
     if not pictures:

@@ -50,7 +50,6 @@ CHECKED_BLOCKS = 16
 RECORDS_A_TASK = 64
 TABLES = ("rows", "boxes", "faults")
 BOX_COLUMNS = ("x0", "y0", "x1", "y1")
-MAX_PIXELS = 89_000_000
 
 Fill = Callable[[Path], Mapping[str, Any]]
 Made = tuple[Record, NDArray[np.uint8] | None, list[dict[str, Any]], str]
@@ -283,7 +282,7 @@ def _groups(records: Iterable[Record], length: int) -> Iterator[list[Record]]:
 
 def _made(record: Record, settings: Mapping[str, Any]) -> Made:
     # Pillow, for those who decode alone
-    from featlearn.images.data.readers.decode import BrokenImage, decode
+    from featlearn.images.data.readers.decode import MAX_PIXELS, BrokenImage, decode
 
     if record.fault:
         return record, None, [], record.fault

@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from featlearn.core.errors import DivergedError
 from featlearn.core.progress import Progress
 from featlearn.mrp.data import Problem, Samples, packed
 from featlearn.mrp.kernels import Capture, capture
@@ -45,9 +46,10 @@ def phase_diagram(job: Job) -> Results:
 def sweeps(job: Job) -> Results:
     """One parameter at a time, the others as they are, for one kind of network.
 
-    The sweep over sigma_0 is a column of the phase diagram.
+    The sweep over sigma_0 is a column of the phase diagram. A value at which training diverges is
+    left out, and told; DivergedError if all do.
     """
-    frames = []
+    frames, lost = [], []
     for parameter, points in job.config["points"].items():
         if parameter == "theta" and job.wildcards.model == "supervised":
             continue  # nothing is masked there
@@ -55,10 +57,17 @@ def sweeps(job: Job) -> Results:
             section = deepcopy(dict(job.config))
             section[GROUPS.get(parameter, "network")][parameter] = value
             problem = Problem("sweeps", section, job.seed, job.device)
-            frame = models(problem, job, f"{parameter} = {value}", at_capture=True)
+            try:
+                frame = models(problem, job, f"{parameter} = {value}", at_capture=True)
+            except DivergedError as error:
+                lost.append(error)
+                job.tell(f"left out: {error}")
+                continue
             frame.insert(0, "parameter", parameter)
             frame.insert(1, "at", float(value))
             frames.append(frame)
+    if not frames:
+        raise lost[0]
     return {"points": joined(*frames)}
 
 
@@ -67,10 +76,13 @@ def models(problem: Problem, job: Job, words: str, *, at_capture: bool = False) 
     supervised = job.wildcards.model == "supervised"
     recipe = problem.config["supervised" if supervised else "pretraining"]
     report = Progress(f"{job.rule}, {words}", recipe["max_steps"]).report
-    if supervised:
-        return supervised_rows(problem, report)
-    frame = pretrained_rows(problem, report)
-    return joined(frame, capture_rows(problem, report)) if at_capture else frame
+    try:
+        if supervised:
+            return supervised_rows(problem, report)
+        frame = pretrained_rows(problem, report)
+        return joined(frame, capture_rows(problem, report)) if at_capture else frame
+    except DivergedError as error:
+        raise DivergedError(f"{words}, {error}") from error
 
 
 def supervised_rows(problem: Problem, report: Report) -> pd.DataFrame:

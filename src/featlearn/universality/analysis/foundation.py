@@ -101,7 +101,7 @@ def all_labels(
 @table("table-f-10", which="table-f-10")
 @table("table-f-11", which="table-f-11")
 def by_labels(probed: pd.DataFrame, paper_values: Mapping[str, Any], which: str) -> Table:
-    """A probe on frozen encoders from files, by number of labels
+    """A probe on frozen encoders from files, by number of labels ({{ name }})
 
     Encoders and data sets that a config names as the thesis does. Raw input, random features and random weights learn
     nothing; chance is the most frequent class.

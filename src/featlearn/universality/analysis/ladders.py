@@ -126,7 +126,7 @@ def _legend(drawn: Figure, ax: Axes, columns: int) -> None:
 def trade_off(
     accuracies: pd.DataFrame, config: Config, percent: int, arms: Sequence[str], every: bool
 ) -> Figure:
-    """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels)
+    """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
 
     *What to see:* {% if {{ percent }} == 5 %}MoCo, even world: {{ said("universality/average-rises-few-labels",
     holds="the average rises", fails="the average does not rise by .05") }}; {{
@@ -207,7 +207,7 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
 @figure("fig-f-3", contains="stand-in", every=True)
 @figure("fig-7-5", contains="stand-in", every=False)
 def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figure:
-    """How far do the target's features change with the pre-training?
+    """How far do the target's features change with the pre-training? ({{ name }})
 
     *What to see:* the row of the target alone. Linear CKA (biased, as in the thesis), mean over replicates, MoCo of
     width 8 on vectors that stand in for pictures; numbers are tasks, *only 2* is the second task alone. Networks from
@@ -299,7 +299,7 @@ def changes(accuracies: pd.DataFrame, config: Config) -> Table:
 def two_encoders(
     accuracies: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, every: bool
 ) -> Table:
-    """Two encoders, one pre-trained on more: few and all labels
+    """Two encoders, one pre-trained on more: few and all labels ({{ name }})
 
     *here*: MoCo on vectors, pre-trained on the target alone or on all tasks; *few* is 5 % of the labels. The target
     stands in for ImageNet, the average of a task a rung for ImageNet22k.

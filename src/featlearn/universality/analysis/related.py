@@ -33,7 +33,7 @@ WORDS = {"own": "with the labelled samples", "kinds": "as many other samples"}
 @figure("fig-f-6", contains="stand-in", pools=("related",))
 @figure("fig-f-5", contains="stand-in", pools=("kinds",))
 def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figure:
-    """Which samples should a pre-training add for the target?
+    """Which samples should a pre-training add for the target? ({{ name }})
 
     *What to see:* {{ said("universality/classes-at-fixed-samples", holds="with equally many samples of more tasks the
     target falls (F.5, all labels)", fails="with equally many samples of more tasks the target does not fall (F.5, all
@@ -75,7 +75,7 @@ def pools(pooled: pd.DataFrame, config: Config, pools: tuple[str, ...]) -> Figur
 def specific_and_universal(
     pooled: pd.DataFrame, paper_values: Mapping[str, Any], config: Config, which: str
 ) -> Table:
-    """A probe by number of labels, on three pre-trainings
+    """A probe by number of labels, on three pre-trainings ({{ name }})
 
     On vectors: pools of the target's task (*specific*), of all tasks (*universal*), and a tenth of these samples;
     *all tasks*: one of each rung, all labels. Both tables have the same stand-in.

@@ -109,7 +109,7 @@ def _column(mixture: int) -> str:
 def all_labels(
     tuned: pd.DataFrame, paper_values: Mapping[str, Any], methods: Sequence[str], which: str
 ) -> Table:
-    """Target accuracy with all labels, by tasks of the pre-training"""
+    """Target accuracy with all labels, by tasks of the pre-training ({{ name }})"""
     own = tuned[(tuned["labels"] == tuned["labels"].max()) & tuned["method"].isin(methods)
                 & (tuned["mixture"] > 0)]  # fmt: skip
     measured = own.assign(row=own["method"], column=own["mixture"].map(_column))
@@ -133,7 +133,7 @@ def by_share(tuned: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
 @table("table-f-10", contains="stand-in", target="ImageNet-Bird")
 @table("table-f-11", contains="stand-in", target="ImageNet-Vehicle")
 def closed_gap(tuned: pd.DataFrame, paper_values: Mapping[str, Any], target: str) -> Table:
-    """Few labels: specific, universal, and universal with the contrastive loss on the target
+    """Few labels: specific, universal, and universal with the contrastive loss on {{ target }}
 
     Here: probes of MoCo on vectors with a tenth of the labels.
     """

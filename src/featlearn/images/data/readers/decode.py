@@ -17,6 +17,8 @@ from featlearn.images.data.readers.common import shown
 
 # A list, because some formats that Pillow knows start other programs (EPS runs Ghostscript).
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
+#: Most pixels of a picture, where a config does not say otherwise.
+MAX_PIXELS = 89_000_000
 ORIENTATION = 0x0112
 BACKGROUND = (255, 255, 255)
 Resize = Literal["crop", "pad", "squash"]
@@ -43,7 +45,7 @@ class Geometry:
 
 
 def decode(
-    data: bytes | Path | NDArray[np.uint8], size: int, resize: Resize, max_pixels: int
+    data: bytes | Path | NDArray[np.uint8], size: int, resize: Resize, max_pixels: int = MAX_PIXELS
 ) -> tuple[NDArray[np.uint8], Geometry]:
     """Decode and bring to ``size`` x ``size``.
 

@@ -174,7 +174,9 @@ def _resolved(path: Path) -> Path:
 
 
 def _check_inside(path: Path, inside: Path | None) -> None:
-    if inside is not None and path.is_symlink() and not _resolved(path).is_relative_to(inside):
+    if inside is None or not path.is_symlink() or not path.exists():
+        return  # a link to nothing is a picture that is gone
+    if not _resolved(path).is_relative_to(inside):
         raise FeatlearnError(
             f"{shown(path)}: a link that leaves the folder, to {shown(_resolved(path))}; "
             "set follow_links: true if that is wanted"
