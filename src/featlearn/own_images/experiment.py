@@ -113,9 +113,9 @@ def describe(
     opened = open_roles(data, cache, seed, name)
     pixels, faults = {}, []
     for role, split in settings["splits"].items():
-        rows = (settings.get("rows") or {}).get(role)
+        taken = (settings.get("rows") or {}).get(role)
         with reported_already():
-            whole = open_images(settings, cache, split, opened["train"].classes, rows)
+            whole = open_images(settings, cache, split, opened["train"].classes, taken)
         pixels[role] = whole.sha256
         faults.append(whole.faults.assign(split=split)[["split", "file", "reason"]])
     if data["kind"] == "folder":

@@ -250,7 +250,8 @@ def view(
     ``claims``, ``catalogue``: ``claims.parquet`` and ``catalogue.parquet`` of the run. ``pages``:
     of each figure and table its kind, paper, name and caption (Markdown). Its files are
     ``<results>/<paper>/figures/<name>.svg`` and ``<results>/<paper>/tables/<name>.parquet``
-    (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``: ``results/<run>``.
+    (``.md`` beside it). ``stories``: of each paper its story: Markdown. ``results``:
+    ``results/<run>``.
     ``config``: the whole config of the run, with ``scale``, ``run`` and ``seed``. ``command``: what
     makes a file of this run when the file is added: ``snakemake --cores 2``. ``findings``: as
     :func:`featlearn.core.publishing.findings.read_findings` gives them; those of papers that are

@@ -141,8 +141,8 @@ def circuits(curves: pd.DataFrame, neurons: pd.DataFrame, config: Config) -> Tab
     steps = curves.groupby("cell")["step"].transform("max")
     inputs = neurons["cell"].map(CELLS)
     of_all = neurons[neurons["vector"] <= inputs].rename(columns={"single": "single of all"})
-    of_all = of_all.rename(columns={"peak": "peak of all"}).groupby(["moment", *KEYS])
-    of_all = of_all[["active", "single of all", "peak of all"]].mean().reset_index()
+    parts = of_all.rename(columns={"peak": "peak of all"}).groupby(["moment", *KEYS])
+    of_all = parts[["active", "single of all", "peak of all"]].mean().reset_index()
     of_all = of_all.melt(["moment", *KEYS], var_name="quantity")
     both = pd.concat(
         [of_all, curves.assign(moment=np.where(curves["step"] < steps, "between", "end"))]
@@ -234,8 +234,8 @@ class Circuits(Claims):
             count, most = (self.config["circuits"][cell][key] for key in ("replicates", "modulus"))
             one = own[own["cell"] == cell]
             counted = pd.crosstab(one["replicate"], one["frequency"])
-            every = {"index": range(count), "columns": range(1, frequencies(most) + 1)}
-            fewest[cell] = counted.reindex(**every, fill_value=0).min(axis=1)
+            every = counted.reindex(index=range(count), columns=range(1, frequencies(most) + 1))
+            fewest[cell] = every.fillna(0).min(axis=1)
         return pd.DataFrame(fewest).min(axis=1)
 
     @claim("Lemma 4.10", "median distance of sum and output phase (radians), active neurons, 3 "

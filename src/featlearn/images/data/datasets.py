@@ -388,8 +388,8 @@ def open_classified(
     # all of them stay mapped from the cache
     parts = [one if len(rows) == len(one) else one.subset(rows, cache_folder)
              for one, rows in ((train, known), (test, tested))]  # fmt: skip
-    labelled = [Labelled(one.images, one.labels, together(one.names, data)) for one in parts]
-    return Classified(*labelled, tuple(train.classes))
+    taken, held = (Labelled(one.images, one.labels, together(one.names, data)) for one in parts)
+    return Classified(taken, held, tuple(train.classes))
 
 
 def digests(images: Tensor) -> list[bytes]:

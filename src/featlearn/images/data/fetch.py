@@ -104,7 +104,8 @@ def _size(part: Path) -> int:
 
 def _more(address: str, part: Path, most: int) -> None:
     """Append what a server still has of a file. Raises OSError if it sends less than it says."""
-    from torch.utils.model_zoo import tqdm  # as torchvision does: a bar without tqdm, too
+    # as torchvision does: a bar without tqdm, too
+    from torch.utils.model_zoo import tqdm  # type: ignore[attr-defined]
 
     have = _size(part)
     headers = {"User-Agent": "featlearn"} | ({"Range": f"bytes={have}-"} if have else {})

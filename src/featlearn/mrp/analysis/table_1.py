@@ -69,12 +69,12 @@ def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> p
         for words, name, where in STAND_INS[row["task"]]:
             own = _values(chosen[name], name, row["model"], where)
             seen = estimate(100 * own.to_numpy())
-            gain = (np.nan, np.nan)
+            over = (np.nan, np.nan)
             if row["model"] != "supervised":
                 paired = estimate(
                     100 * (own - _values(chosen[name], name, "supervised", where)).to_numpy()
                 )
-                gain = (paired.mean, paired.half_width)
+                over = (paired.mean, paired.half_width)
             rows.append(
                 {
                     **row,
@@ -84,8 +84,8 @@ def table_1(paper_values: pd.DataFrame, frames: Mapping[str, pd.DataFrame]) -> p
                     "high": seen.high,
                     "half_width": seen.half_width,
                     "replicates": seen.replicates,
-                    "gain": gain[0],
-                    "gain_half_width": gain[1],
+                    "gain": over[0],
+                    "gain_half_width": over[1],
                 }
             )
     return pd.DataFrame(rows)
