@@ -40,6 +40,7 @@ use rule calculate as contrastive_panel with:
     params:
         **by(
             "contrastive.panel:measure",
+            CONTRASTIVE["stages"],
             only="replicates data network probe",
             device="cpu",
         ),
