@@ -182,7 +182,7 @@ class OfFilters(Claims):
         null = np.maximum(mean("picked", 0), mean("gaussian", last))
         return (mean("picked", last) - null).groupby("replicate").mean()
 
-    @claim("Table A.7", "the smallest of the six cosines between mean gradients of three stretches of "
+    @claim("ours, on Table A.7", "the smallest of the six cosines between mean gradients of three stretches of "
            "ten steps, last stage of the wider network", low=0.5, high=1.0, kind=OBSERVATION,
            paper_says="“the gradients of a filter in the early gradient steps point to similar "
            "directions”",

@@ -104,7 +104,7 @@ def last_rows(rows: pd.DataFrame) -> Figure:
     arms="full,snapkv,gemfilter,sinks",
     what="Figure 9.4: needles by all keys and values, SnapKV and GemFilter, and by a window",
     seen='on the longest prompts {{ said("gemfilter/wired-finds", holds="the hand-wired network answers most", '
-    'fails="the hand-wired network answers too few") }}; on the shortest {{ said("gemfilter/trained-literal-as-printed", '
+    'fails="the hand-wired network answers too few") }}; on the shortest {{ said("gemfilter/trained-literal-rule", '
     'holds="the trained fall behind all keys and values, difference", '
     'fails="the trained do not fall behind all keys and values, difference") }}.',
 )
@@ -469,7 +469,7 @@ class Trained(StandIn):
            low=-1, high=-0.1,
            changed="Kind and direction, after a published run: a theorem that failed before, but the thesis says so "
            "of models whose selection keeps the question.")  # fmt: skip
-    def trained_literal_as_printed(self):
+    def trained_literal_rule(self):
         """By the printed rule of Algorithm 2 alone a trained network drops its question, and answers less.
 
         A tenth less would be comparable. A pilot of four layers had .05 against .85.

@@ -371,7 +371,7 @@ class Domains(Claims):
     @claim("ours, on section 6.3.2", GAIN, kind=OBSERVATION, low=-1, high=0,
            changed="Kind and direction, after a published run whose network had learned 57 % of its training images: "
            "Table 6.1 has the other scaling.")  # fmt: skip
-    def gain_printed(self):
+    def gain_of_the_sum(self):
         """At weight .01 of the listing's sum, from a random start, the nuclear norm lowers the accuracy of ERM in
         unseen domains.
 
