@@ -69,7 +69,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("injected.mnist.descent.sizes", [1, 2], "at least three sizes, or no curve has a minimum"),
         ("injected.mnist.descent.teachers", [], "a list of some; a figure shows students"),
         ("injected.mnist.students.cells.gaussian.alpha", 0.0, "a share that leaves pictures and"),
-        ("injected.mnist.pictures.data.kind", "nothing", "one of cifar10, cifar100, digits,"),
+        ("injected.mnist.pictures.data.kind", "nothing", "one of digits, folder, imagenet,"),
         (
             "injected.mnist.students.cells.covariance.injected",
             "pictures",
@@ -264,7 +264,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         (
             "pictures.sets",
             [{"name": "one", "data": {"path": "x"}}],
-            "pictures.sets.0.data.kind must be one of cifar10",
+            "pictures.sets.0.data.kind must be one of digits",
         ),
         ("foundation.models", encoder(kind="resnet18"), "foundation.models.m.weights must be a"),
         ("foundation.models", encoder(kind="text"), "foundation.models.m.weights must be a"),

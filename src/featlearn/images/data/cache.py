@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from featlearn.core.errors import DamagedFileError, FeatlearnError
 from featlearn.core.files import PathLike, read_parquet, write_parquet
 from featlearn.images.config_data import place
-from featlearn.images.data.readers.common import Record, Source, shown
+from featlearn.images.data.readers.common import Record, Source, listed, shown
 
 FORMAT = 2
 BLOCK = 1 << 26
@@ -144,10 +144,7 @@ def _key(source: Source, settings: Mapping[str, Any]) -> str:
     root = place(settings)
     listing = []
     for path in source.files:
-        with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells
-            state = path.stat()
-            name = os.fsencode(os.path.relpath(path, root)).hex()
-            listing.append([name, state.st_size, state.st_mtime_ns])
+        listing.append(listed(path, root))
     made_from = [
         FORMAT,
         version("pillow"),

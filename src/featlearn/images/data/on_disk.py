@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from featlearn.core.checks import some
 from featlearn.core.errors import ConfigError, FeatlearnError
 from featlearn.images.config_data import USUAL_NAMES, given_splits, place
-from featlearn.images.data.readers.common import shown
+from featlearn.images.data.readers.common import listed, shown
 from featlearn.images.data.readers.folder import EXTENSIONS
 
 if TYPE_CHECKING:
@@ -262,8 +261,5 @@ def listing_digest(opened: Mapping[str, Source], data: Mapping[str, Any]) -> str
     listing, root = [], place(data)
     for split, source in opened.items():
         for path in source.files:
-            with contextlib.suppress(OSError):  # a dead link is a fault that the reader tells
-                seen = path.stat()
-                name = os.fsencode(os.path.relpath(path, root)).hex()
-                listing.append([split, name, seen.st_size, seen.st_mtime_ns])
+            listing.append([split, *listed(path, root)])
     return hashlib.sha256(json.dumps(listing).encode()).hexdigest()[:16]

@@ -52,6 +52,7 @@ def measure(job: Job) -> Results:
         for what, value in own._asdict().items()
         # folders are the same in all trials, and may be larger than what is soon read twice
         if what == "labels" or not trial or config["domains"]["made"] != "folders"
+        if value is not None
     }
     accuracies: Rows = []
     swept: Rows = []

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featlearn.core.errors import FeatlearnError
+from featlearn.core.files import PathLike
 
 NO_LABEL = -1
 
@@ -74,6 +75,16 @@ def shown(name: str | os.PathLike[str]) -> str:
         letter if letter.isprintable() else letter.encode("unicode_escape").decode()
         for letter in text
     )
+
+
+def listed(path: Path, root: PathLike) -> list[Any]:
+    """Name below ``root``, size and time of change of a file; of a dead link the name alone."""
+    name = os.fsencode(os.path.relpath(path, root)).hex()
+    try:
+        state = path.stat()
+    except OSError:  # a fault that the reader tells
+        return [name]
+    return [name, state.st_size, state.st_mtime_ns]
 
 
 def read_words(path: Path) -> str:
