@@ -19,7 +19,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import random
 import resource
 import secrets
 import shutil
@@ -403,8 +402,11 @@ class Job:
 
 
 def _global_draws() -> dict[str, tuple[int, bytes]]:
-    """Seed and state of the generators that a process shares, of libraries that are loaded."""
-    states = {"random": (0, repr(random.getstate()).encode())}
+    """Seed and state of the generators that a process shares, of libraries that are loaded.
+
+    Python's ``random`` is none of them: libraries draw from it, too.
+    """
+    states: dict[str, tuple[int, bytes]] = {}
     if numpy := sys.modules.get("numpy"):
         _, keys, place, *_ = numpy.random.get_state()
         states["numpy"] = (0, keys.tobytes() + bytes([place % 256]))
