@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
-import random
 import signal
 import subprocess
 import sys
@@ -421,7 +420,6 @@ def plain(frame):
     "draw",
     [
         lambda: torch.rand(1),
-        random.random,
         np.random.default_rng,
         lambda: plain(pd.DataFrame({"step": [1, 1], "value": [0.0, 1.0]})),
     ],
