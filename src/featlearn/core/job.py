@@ -39,6 +39,8 @@ from featlearn.core.files import digest, read_parquet, read_tensors
 from featlearn.core.warm import THREAD_VARIABLES, delegate, follow
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import torch
 
 STAGING = ".staging"
@@ -427,10 +429,16 @@ def _state(generator: torch.Generator) -> tuple[int, bytes]:
 
 
 def _refuse_entropy(bits: int) -> int:
-    """In place of what seeds the generators of NumPy that get no seed."""
+    """In place of what seeds the generators of NumPy that get no seed.
+
+    A library that is being loaded may make one, which no number of a job comes from.
+    """
+    frame: FrameType | None = sys._getframe(1)
     asks = str(sys._getframe(1).f_globals.get("__name__"))
-    if asks.startswith("scipy."):  # for the examples of its documentation, when it is loaded
-        return secrets.randbits(bits)
+    while frame:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return secrets.randbits(bits)
+        frame = frame.f_back
     raise FeatlearnError(f"{NO_STREAM} a generator without a seed in {asks}")
 
 
