@@ -431,10 +431,13 @@ def _state(generator: torch.Generator) -> tuple[int, bytes]:
 def _refuse_entropy(bits: int) -> int:
     """In place of what seeds the generators of NumPy that get no seed.
 
-    A library that is being loaded may make one, which no number of a job comes from.
+    A library that is being loaded may make one, which no number of a job comes from; scikit-learn's
+    ``RandomState(seed)`` makes one that it then seeds.
     """
     frame: FrameType | None = sys._getframe(1)
     asks = str(sys._getframe(1).f_globals.get("__name__"))
+    if asks.startswith(("scipy.", "sklearn.")):
+        return secrets.randbits(bits)
     while frame:
         if frame.f_globals.get("__name__") == "importlib._bootstrap":
             return secrets.randbits(bits)
