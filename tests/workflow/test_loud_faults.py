@@ -54,7 +54,10 @@ def test_an_experiment_after_the_results_is_told(toy):
     (toy / f"{PACKAGE}/analysis").mkdir()
     source = (toy / ANALYSIS).read_text()
     (toy / ANALYSIS).rename(toy / f"{PACKAGE}/analysis/averaging.py")
-    (toy / f"{PACKAGE}/analysis/late.py").write_text(source.replace('("alignment")', '("late")'))
+    copied = source.replace('("alignment")', '("late")').replace(
+        '"""The feature', '"""Late, the feature'
+    )
+    (toy / f"{PACKAGE}/analysis/late.py").write_text(copied.replace('"""Cosine', '"""Late cosine'))
     (toy / "workflow/rules/late.smk").write_text(late)
     results = 'include: "workflow/rules/results.smk"\n'
     toy.replace("Snakefile", results, f'{results}include: "workflow/rules/late.smk"\n')
