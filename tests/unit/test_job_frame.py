@@ -446,26 +446,3 @@ def test_numpys_generator_is_refused_where_it_measures_and_has_a_seed_where_it_d
             for path in job.output:
                 path.write_bytes(b"x")
     assert seen[0] == seen[1]
-
-
-@pytest.mark.parametrize("draw", ["torch.rand(1)", "np.random.rand()"])
-def test_a_generator_is_watched_though_its_library_comes_late(draw):
-    code = f"""
-        import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-        from types import SimpleNamespace as Some
-        from featlearn.core.job import Job
-        class Files(dict):
-            def __iter__(self): return iter(self.values())
-        out = Files(x="results/x.parquet")
-        rule = Some(rule="r", params={{"function": "a:b"}}, wildcards=None, log=None,
-                    input=Files(), output=out, config={{"results": "results"}})
-        assert "numpy" not in sys.modules
-        with Job(rule) as job:
-            import numpy as np, torch
-            {draw}
-            job.output[0].write_bytes(b"x")
-    """
-    told = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
-    )
-    assert "some of the global generator of" in told.stderr

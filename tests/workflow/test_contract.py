@@ -23,12 +23,12 @@ CLAIMS = [
     "premises_met", "turns_with", "what_failed", "baselines",
 ]  # fmt: skip
 CATALOGUE = ["item", "paper", "label", "source", "caption", "kind", "needs", "same_as", "status",
-             "files", "command"]  # fmt: skip
+             "files", "command", "made_of", "lacks"]  # fmt: skip
 KINDS_OF = {
     **dict.fromkeys(("low", "high", "measured", "interval_low", "interval_high", "spread",
                      "effect", "would_decide"), "double"),
     "replicates": "int64",
-    **dict.fromkeys(("needs", "files"), "list<element: string>"),
+    **dict.fromkeys(("needs", "files", "made_of", "lacks"), "list<element: string>"),
 }  # fmt: skip
 STATUSES = {"regenerated", "real", "stand-in", "needs-data", "not-yet"}
 VERDICTS = {"holds", "fails", "undecided", "outside premises", "not shown at this scale"}

@@ -83,6 +83,6 @@ def test_what_stands_in_the_repository_about_papers_finds_it(repository):
         assert done.returncode == 0, done.stdout + done.stderr
 
     well("scripts/configuration_page.py")
-    assert "`toy.averaging.dimension`" in (repository / "docs/configuration.md").read_text()
+    assert "`toy.averaging.dimension`" in (repository / "docs/keys/toy.md").read_text()
     tests = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     well(*tests, "tests/workflow/test_repository.py", "tests/unit/test_configuration_page.py")

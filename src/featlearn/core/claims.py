@@ -495,7 +495,8 @@ def check_count(
                     # a number that was measured is no setting
                     counts |= {*some[some > 1]} if most > 1 else set()
     named = {*_counts(config)}
-    for known, place in ((counts, ""), (named if counts else (), " in the config")):
+    many = counts and len(values) > 1
+    for known, place in ((counts, ""), (named if many else (), " in the config")):
         if known and len(values) not in known:
             allowed = ", ".join(map(str, sorted(known)))
             raise ValueError(

@@ -340,7 +340,7 @@ class Job:
         if self.params.get("exhibits"):
             now.pop("numpy", None)
         for name, (seed_now, state_now) in now.items():
-            seed, state = self._draws.get(name) or _undrawn(seed_now)
+            seed, state = self._draws.get(name, (seed_now, state_now))
             if seed == seed_now and state != state_now:
                 raise FeatlearnError(f"{NO_STREAM} some of the global generator of {name}")
 
@@ -415,13 +415,6 @@ def _global_draws() -> dict[str, tuple[int, bytes]]:
     if torch := sys.modules.get("torch"):
         states["torch"] = _state(torch.default_generator)
     return states
-
-
-def _undrawn(seed: int) -> tuple[int, bytes]:
-    """Of torch's generator before a draw, where torch is loaded after a job has begun."""
-    import torch
-
-    return _state(torch.Generator().manual_seed(seed))
 
 
 def _state(generator: torch.Generator) -> tuple[int, bytes]:

@@ -78,7 +78,11 @@ def _given_splits(settings: Mapping[str, Any]) -> dict[str, str]:
 def place(settings: Mapping[str, Any]) -> Path:
     """The folder or file that a set lies in; ``data`` for a named one whose config does not say."""
     usual = "data" if settings.get("kind") == "torchvision" else "."
-    return Path(settings.get("root") or settings.get("path") or usual).expanduser()
+    folder = settings.get("root") or settings.get("path") or usual
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError:  # nobody of that name; the folder is missing, as its reader says
+        return Path(folder)
 
 
 def is_whole(settings: Mapping[str, Any], key: str, name: str) -> bool:
