@@ -154,7 +154,7 @@ def _check_encoder(check: Checks, model: Mapping[str, Any], key: str) -> None:
         else:
             check.faults += data_faults(data, f"universality.{key}.targets.{target}")
             there = place_of(data).exists()
-            check(f"{key}.targets.{target}.path", there, "a folder or a file", place_of(data))
+            check(f"{key}.targets.{target}.path", there, "a folder or a file", str(place_of(data)))
 
 
 def asked(models: Mapping[str, Any], model: str, target: str) -> list[int]:
