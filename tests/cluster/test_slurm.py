@@ -107,9 +107,10 @@ def test_the_smoke_run_on_slurm_ends_in_the_bytes_of_a_local_one(whole, fresh):
     assert whole.checkout.checksums() == here.checksums()
     made = whole.checkout.made()
     assert made.keys() == expected.keys()
-    # the report says where and when a run was made; the checksums hold all that is to be the same
+    # the report says where, when and by which code a run was made (here a module fails once); the
+    # checksums hold all that is to be the same
     different = {name for name in made if made[name] != expected[name]}
-    assert different <= {"report.html", "report/index.html"}
+    assert all(name.startswith("report") for name in different), different
 
 
 def test_every_node_worked(whole):
