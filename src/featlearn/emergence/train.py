@@ -138,7 +138,7 @@ class Adam(Descent):
 
     def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float]):
         super().__init__(tensors, rates, 0.9)
-        groups = [
+        groups: list[dict[str, Any]] = [
             {"params": [own], "lr_scale": rate} for own, rate in zip(tensors, rates, strict=True)
         ]
         self.optimiser = build("adam", groups)

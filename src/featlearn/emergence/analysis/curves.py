@@ -604,6 +604,7 @@ class OfParity(Claims):
         $p_o = 1/2$ sampling is nearly all of it.
         """
         own = pick(self.values, cell="sparse", structured=True, quantity="median_cosine")
+        own = own[own["dimension"] == own["dimension"].min()]
         tangent = own.assign(value=np.sqrt(own["value"] ** -2 - 1), quantity="tangent")
         one, two = (
             by_replicate(pick(tangent, arm=arm), "tangent") for arm in ("one_step", "two_step")
@@ -619,8 +620,9 @@ class OfParity(Claims):
         """The best head on the features after one step stays at chance.
 
         The thesis prints 52.2 % for the best classifiers on these features and does not say how they are trained. In
-        an early check, descent on the features as small as they are stayed at .5 with all rates. At the theory's rate the features are a constant plus an affine function of the right direction, a billionth in size.
-        A standardised head can read it, so we expect the best threshold's 27/32, and the claim to fail.
+        an early check, descent on the features as small as they are stayed at .5 with all rates. At the theory's rate
+        the features are a constant plus an affine function of the right direction, a billionth in size. A standardised
+        head can read it, so we expect the best threshold's 27/32, and the claim to fail.
         """
         return self.test("one_step")
 
