@@ -365,7 +365,7 @@ def accuracies_of_all_arms(
     laws = [law for entry in paper_values.values() for law in entry.get("data", {}).items()]
     for cell, data in laws:
         if cell in config and not data.items() <= config[cell]["data"].items():
-            printed = printed.drop(cell)
+            printed = printed[printed.index.get_level_values("cell") != cell]
     others = [(cell, config[cell]["dimensions"][0]) for cell in config if cell not in PRINTED]
     shown = [own for own in cells or others if measured(values, own[:1])]
     result = pd.DataFrame([row for own in shown for row in _rows(values, printed, *own)])
