@@ -82,18 +82,10 @@ PARTS = {
     "balanced": "mean over both labels",
     "cosine": "largest cosine",
 }
-#: Cells with a table of the thesis or of their name.
-PRINTED = (
-    "parity",
-    "interval",
-    "negatives-80",
-    "negatives-90",
-    "samples-25000",
-    "samples-10000",
-    "hidden",
-)
 #: What is fixed before any label is seen.
 FIXED = ("ntk", "rf", "rbf", "linear")
+#: Columns of the tables.
+ROW = ["cell", "d", "arm", "quantity", "mean", "half_width", "replicates", "paper_value"]
 #: What has no training samples.
 EXACT = ("threshold", "majority", "flat_majority")
 
@@ -338,13 +330,9 @@ after two steps the largest cosine is
 
 ---""")  # fmt: skip
 def accuracies_of_all_arms(
-    values: pd.DataFrame,
-    config: Config,
-    paper_values: Mapping[str, Any],
-    cells: tuple[tuple[str, int], ...],
-    words: str,
-    seen: str,
-) -> Table:
+    values: pd.DataFrame, config: Config, paper_values: Mapping[str, Any],
+    cells: tuple[tuple[str, int], ...], words: str, seen: str,
+) -> Table:  # fmt: skip
     """Six arms and what solves the labels without them: {{ words }}
 
     Test accuracies, and the largest cosine of a neuron with the sum of the relevant patterns; in brackets the thesis'
@@ -362,22 +350,20 @@ def accuracies_of_all_arms(
     printed = pd.concat([each for each in tables if "cell" in each], ignore_index=True).set_index(
         ["cell", "dimension", "arm", "quantity"]
     )["paper_value"]
+    named = {"hidden", *printed.index.get_level_values("cell")}
     laws = [law for entry in paper_values.values() for law in entry.get("data", {}).items()]
     for cell, data in laws:
         if cell in config and not data.items() <= config[cell]["data"].items():
             printed = printed[printed.index.get_level_values("cell") != cell]
-    others = [(cell, config[cell]["dimensions"][0]) for cell in config if cell not in PRINTED]
+    others = [(cell, config[cell]["dimensions"][0]) for cell in config if cell not in named]
     shown = [own for own in cells or others if measured(values, own[:1])]
-    result = pd.DataFrame([row for own in shown for row in _rows(values, printed, *own)])
+    rows = [row for own in shown for row in _rows(values, printed, *own)]
+    result = pd.DataFrame(rows, columns=ROW)
     wide = result.assign(text=bracketed(result)).pivot_table(
         index=["cell", "d", "arm"], columns="quantity", values="text", aggfunc="first", sort=False
     )
-    wide = (
-        wide.reindex(columns=[part for part in PARTS if part in wide])
-        .fillna("-")
-        .rename(columns=PARTS)
-        .reset_index()
-    )
+    wide = wide.reindex(columns=[part for part in PARTS if part in wide]).fillna("-")
+    wide = wide.rename(columns=PARTS).reset_index()
     wide["arm"] = wide["arm"].map(ARMS)
     sizes = [_title(config[cell]).partition("\n")[2] for cell, _ in shown]
     note = f"{'; '.join(dict.fromkeys(sizes))}. {int(result['replicates'].max())} replicates; "
@@ -389,7 +375,8 @@ def accuracies_of_all_arms(
 
 def _rows(
     values: pd.DataFrame, printed: pd.Series[float], cell: str, wanted: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[Any, ...]]:
+    """:data:`ROW` of each arm and quantity."""
     d, unequal = dimension(values, cell, wanted), is_measured(values, cell, "unweighted")
     for arm in ARMS:
         if not is_measured(values, cell, arm):
@@ -405,18 +392,8 @@ def _rows(
                 continue
             else:
                 seen = estimate(accuracies(values, cell, arm, quantity).to_numpy())
-            yield {
-                "cell": cell,
-                "d": d,
-                "arm": arm,
-                "quantity": quantity,
-                "mean": seen.mean,
-                "half_width": seen.half_width,
-                "replicates": seen.replicates,
-                "paper_value": printed.get(
-                    (cell, wanted if wanted == d else 0, arm, quantity), float("nan")
-                ),
-            }
+            paper = printed.get((cell, wanted if wanted == d else 0, arm, quantity), float("nan"))
+            yield cell, d, arm, quantity, seen.mean, seen.half_width, seen.replicates, paper
 
 
 def file(cell: str) -> str:

@@ -13,14 +13,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
-    OBSERVATION,
-    REFUTES_NOTHING,
-    THEOREM,
-    first_of,
-    needs,
-    original,
-)
+from featlearn.core.claims import OBSERVATION, REFUTES_NOTHING, THEOREM, first_of, needs, original
 from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS

@@ -78,13 +78,9 @@ FAMILIES = {"fc": "FC", "resnet": "ResNet"}
 @figure("fig-a-21", sets=("mnist",), cells=("gaussian-wide",),
         words="a wider student (Figure A.21)", seen="gaussian-wide")  # fmt: skip
 def student_curves(
-    values: pd.DataFrame,
-    config: Config,
-    sets: tuple[str, ...],
-    cells: tuple[str, ...],
-    words: str,
+    values: pd.DataFrame, config: Config, sets: tuple[str, ...], cells: tuple[str, ...], words: str,
     seen: str,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Do students learn a teacher's labels of pictures better than of noise? {{ words }}
 
     *What to see:* at equal shares {{ said("emergence/noise-is-learned-worse", holds="the student's gap between
@@ -103,14 +99,6 @@ def student_curves(
     mixture has inputs, or only those that it holds. The thesis shows MNIST, CIFAR-10 and SVHN, the latter two with
     ResNets: digits of 8 × 8 pixels stand in for a set that is not measured, and unless a config names other pictures,
     Gaussian inputs with the covariance of the pictures stand in for Tiny ImageNet.
-
-    On MNIST or its stand-in (last panel) the student of the mixture agrees with its teacher on {{
-    value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") | percent }}
-    of new pictures and on {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="mixture",
-    part="injected") | percent }} of new injected inputs, whose most frequent label has {{ value("student-accuracies",
-    pictures="mnist", mixture="{{ seen }}", arm="majority", part="injected") | percent }}; a student of as many
-    pictures has {{ value("student-accuracies", pictures="mnist", mixture="{{ seen }}", arm="alone", part="original")
-    | percent }} on new ones.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]

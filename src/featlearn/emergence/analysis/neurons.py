@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import (
-    POSITIVE,
-    REFUTES_NOTHING,
-    THEOREM,
-    first_of,
-    needs,
-    original,
-)
+from featlearn.core.claims import POSITIVE, REFUTES_NOTHING, THEOREM, first_of, needs, original
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS
 from featlearn.core.publish import Config, Table, figure, table
