@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
-#: Training accuracy that networks may lose along the way, or their maps are of a breakdown.
-FALL = 0.1
+#: Training accuracy below which one that has fallen stops the job: its maps are of a breakdown.
+LEAST = 0.75
 #: Values of a picture of MNIST, for which rates are meant.
 MNIST = 784
 COLUMNS = ["cell", "start", "quantity", "step", "replicate", "value"]
@@ -76,7 +76,7 @@ def _measured(
             ]
             if step == 0 and scale == config["starts"][0]:
                 random = {part: torch.relu(x[part] @ w.mT + b) for part in PARTS}
-        if learned[-1] < max(learned) - FALL:
+        if learned[-1] < min(LEAST, max(learned) - 0.05):
             raise FeatlearnError(
                 f"emergence.neurons.{name}.rate: {config['rate']}; training accuracy falls from "
                 f"{max(learned):.2f} to {learned[-1]:.2f}; expected a smaller rate"
