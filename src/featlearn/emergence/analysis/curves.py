@@ -556,7 +556,7 @@ class OfParity(Claims):
         data = self.config["curves"]["sparse"]["data"]
         return data["background"], data["relevant"] ** 2 / data["patterns"]
 
-    @claim("section 2.2, on Table A.1", "test accuracy of a converged head on the directions of one step, at "
+    @claim("main text, on Table A.1", "test accuracy of a converged head on the directions of one step, at "
            "the lengths and with the biases of two", kind=OBSERVATION, low=0.99, high=1.0,
            paper_says="“while some effective features emerge in the first step, they need to be "
            "improved in the second step”",
