@@ -89,7 +89,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("curves.parity.data.interval", [1, 2], "given with kind interval alone"),
         ("curves.parity.dimensions", [500, 99], "at least curves.parity.data.patterns (100)"),
         ("curves.interval.data.interval", [20, 31], "two counts with 0 < first <= last <= 30"),
-        ("curves.interval.data.interval", [1, 30], "two counts that leave some for the label -1"),
+        ("curves.interval.data.interval", [1, 30], "counts that leave some for the label -1"),
         (
             "curves.interval.data",
             {
@@ -99,8 +99,14 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
                 "interval": [10, 20],
                 "frequency": 0.5,
             },
-            "curves.interval.data.interval must be two counts whose middle is not 15",
+            "curves.interval.data.interval must be counts of which a pattern tells",
         ),
+        (
+            "curves.interval.data.counts",
+            [5, 9],
+            "curves.interval.data.interval must be absent beside counts",
+        ),
+        ("curves.parity.data.counts", [5], "given with kind interval alone"),
         ("curves.interval.data.negative_share", 0.8, "given with kind parity alone"),
         ("curves.hidden.data.prototypes", 7, "an even number, half of each label"),
         ("curves.parity.data.prototypes", 8, "given with kind prototypes alone"),

@@ -75,8 +75,9 @@ def test_the_best_threshold_is_that_of_all_thresholds(structured):
         Law("parity", 20, 5, structured=False),
         INTERVAL,
         Law("interval", 12, 5, interval=(2, 3), structured=False),
+        Law("interval", 12, 5, counts=(1, 4, 5)),
     ],
-    ids=["parity", "rare", "unbalanced", "parity-flat", "interval", "interval-flat"],
+    ids=["parity", "rare", "unbalanced", "parity-flat", "interval", "interval-flat", "counts"],
 )
 def test_samples_have_the_exact_moments(law):
     """Five standard errors: a wrong law is off by far more."""

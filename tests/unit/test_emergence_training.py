@@ -35,6 +35,7 @@ from featlearn.emergence.train import (
     features,
     live_neurons,
     logistic_gradient,
+    rescaled,
     start_stds,
     stretch_cosines,
     theory_stage,
@@ -365,3 +366,29 @@ def test_after_two_steps_every_neuron_is_as_close_as_sampling_noise_allows():
     )
     noise = (40 - 5) * p * (1 - p) / 8000 / (5 * law.weighted_gamma**2)
     assert (1 - found).mean().item() == pytest.approx(1 - (1 + noise) ** -0.5, rel=0.35)
+
+
+def test_rescaled_weights_have_directions_of_one_step_and_lengths_and_biases_of_two():
+    _, x, y, _ = problem()
+    start = symmetric_start(8, 12, start_stds(LAW), streams("start"), torch.float64)
+    first, second = two_steps(start, x, y, torch.ones_like(y), Schedule.of(LAW, 8, "theory"))
+    found = rescaled(first, second)
+    assert torch.allclose(found.q.norm(dim=-1), second.q.norm(dim=-1))
+    assert torch.cosine_similarity(found.q, first.q, dim=-1).min() > 1 - 1e-9
+    assert torch.equal(found.b, second.b)
+
+
+def test_adam_of_a_training_is_that_of_pytorch():
+    _, x, y, _ = problem()
+    start = symmetric_start(8, 12, (1.0, 1.0, 1.0), streams("start"), torch.float64)
+    stage = {"weight_rate": 0.01, "head_rate": 0.03, "adam": True}
+    order = [torch.arange(20).expand(len(x), 20)] * 3
+    found, _ = train_network(start, x, y, iter(order), stage, lambda step, own: None)
+    rows, a = (part.clone().requires_grad_() for part in (start.rows, start.a))
+    other = torch.optim.Adam([{"params": [rows], "lr": 0.01}, {"params": [a], "lr": 0.03}])
+    for at in order:
+        other.zero_grad()
+        hinge(Network(rows, a), x[:, at[0]], y[:, at[0]]).sum().backward()
+        other.step()
+    torch.testing.assert_close(found.rows, rows.detach())
+    torch.testing.assert_close(found.a, a.detach())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from math import comb
 from typing import Any
 
 from featlearn.core.checks import Checks
@@ -75,22 +76,32 @@ def _data_faults(data: Mapping[str, Any], path: str) -> list[str]:
         check("background", background <= 2 / 3, wanted, background)
     even = data.get("prototypes", 2) % 2 == 0
     check("prototypes", even, "an even number, half of each label")
-    for name, only in (("interval", "interval"), ("frequency", "interval"),
+    for name, only in (("interval", "interval"), ("counts", "interval"), ("frequency", "interval"),
                        ("negative_share", "parity"), ("prototypes", "prototypes")):  # fmt: skip
         check(name, name not in data or kind == only, f"given with kind {only} alone")
     if kind == "interval":
-        low, high = data.get("interval", (0, 0))
+        given = "counts" if data.get("counts") else "interval"
+        check("interval", given == "interval" or not data.get("interval"), "absent beside counts")
+        low, high = data.get("interval") or (0, 0)
+        counts = {*(data.get("counts") or range(low, high + 1))}
         wanted = f"two counts with 0 < first <= last <= {k}"
-        if check("interval", 0 < low <= high <= k, wanted, data.get("interval")):
-            some = low > 1 or high < k
-            check("interval", some, "two counts that leave some for the label -1")
-            even = low + high == k and data.get("frequency") == 0.5
-            wanted = (
-                f"two counts whose middle is not {k / 2:g}: of fair coins (frequency 0.5) no "
-                "pattern would go with the label"
-            )
-            check("interval", not (some and even), wanted)
+        right = 0 < low <= high <= k
+        if given == "counts":
+            wanted, right = f"counts from 0 to {k}", counts <= {*range(k + 1)}
+        if check(given, right, wanted, data.get(given)):
+            some = not counts >= {*range(1, k + 1)}
+            check(given, some, "counts that leave some for the label -1", data.get(given))
+            tells = not some or _tells(counts, k, data.get("frequency", 2 / 3))
+            wanted = "counts of which a pattern tells: likelier with it, or without it"
+            check(given, tells, wanted, data.get(given))
     return check.faults
+
+
+def _tells(counts: Collection[int], k: int, p: float) -> bool:
+    """Whether the label +1, of these counts, is likelier or rarer with a relevant pattern."""
+    law = [comb(k - 1, c) * p**c * (1 - p) ** (k - 1 - c) for c in range(k)]
+    gap = sum(one * ((c + 1 in counts) - (c in counts)) for c, one in enumerate(law))
+    return abs(gap) > 1e-9
 
 
 def _check_pictures(check: Checks, key: str, pictures: Mapping[str, Any], classes: int = 0) -> None:

@@ -32,17 +32,19 @@ class Law:
 
     #: ``parity``: y = +1 if the count is odd. With probability ``background`` all bits are fair
     #: coins; else the relevant bits are all equal and the others Bernoulli(p_o / (2 - 2 p_o))
-    #: (D_mix, main simulation). ``interval``: y = +1 if the count lies in ``interval``; bits are
-    #: independent. ``prototypes``: the relevant bits are one of ``prototypes`` vectors that are
-    #: drawn once, half of them of each label (hidden representation, A.7.3).
+    #: (D_mix, main simulation). ``interval``: y = +1 if the count lies in ``interval``, or is one
+    #: of ``counts``; bits are independent. ``prototypes``: the relevant bits are one of
+    #: ``prototypes`` vectors that are drawn once, half of them of each label (hidden
+    #: representation, A.7.3).
     kind: Kind
     #: ``patterns`` and ``relevant``: D and k; k is odd for parity.
     patterns: int
     relevant: int
     background: float = 0.5  #: p_o: frequency of an irrelevant pattern; at most 2/3 for parity
     frequency: float = 2 / 3  #: Of a relevant pattern, for ``interval`` with structure
-    #: Smallest and largest count that is labelled +1 (t_1, t_2).
+    #: Smallest and largest count that is labelled +1 (t_1, t_2); or all these counts (P).
     interval: tuple[int, int] | None = None
+    counts: tuple[int, ...] = ()
     prototypes: int = 100  #: How many; even
     #: False takes the structure of the inputs away: all bits are fair coins, the labels stay.
     structured: bool = True
@@ -57,17 +59,24 @@ class Law:
     @classmethod
     def from_config(cls, section: Mapping[str, Any], *, structured: bool = True) -> Law:
         own = dict(section)
-        if own.get("interval") is not None:
-            own["interval"] = tuple(own["interval"])
+        own |= {key: tuple(own[key]) for key in ("interval", "counts") if own.get(key) is not None}
         return cls(**own, structured=structured)
+
+    @property
+    def positive(self) -> Sequence[int]:
+        """The counts that are labelled +1, of ``interval``."""
+        if self.counts:
+            return self.counts
+        assert self.interval is not None
+        return range(self.interval[0], self.interval[1] + 1)
 
     def label(self, count: Tensor) -> Tensor:
         """+1 or -1 (float32) of the number of relevant patterns; not for ``prototypes``."""
         if self.kind == "parity":
             return (2 * (count % 2) - 1).float()
-        assert self.interval is not None
-        first, last = self.interval
-        return torch.where((count >= first) & (count <= last), 1.0, -1.0)
+        return torch.where(
+            torch.isin(count, torch.tensor([*self.positive], device=count.device)), 1.0, -1.0
+        )
 
     @property
     def relevant_frequency(self) -> float:
@@ -107,7 +116,6 @@ class Law:
             # Cov(y, E[phit | y]) = gap * Var(y)
             return self.conditional_gap * 4 * self.positive_share * (1 - self.positive_share)
         p, mean_label = self.relevant_frequency, 2 * self.positive_share - 1
-        assert self.interval is not None
         return p * (2 * self._inside(self.relevant - 1, shift=1) - 1) - p * mean_label
 
     @property
@@ -116,13 +124,12 @@ class Law:
         return self.gamma / (4 * self.positive_share * (1 - self.positive_share))
 
     def _inside(self, bits: int, shift: int = 0) -> float:
-        """Pr that ``bits`` relevant patterns and ``shift`` present ones make a count in between."""
-        assert self.interval is not None
-        p, first, last = self.relevant_frequency, *self.interval
+        """Pr that ``bits`` relevant patterns and ``shift`` present ones make a positive count."""
+        p = self.relevant_frequency
         return sum(
             math.comb(bits, c) * p**c * (1 - p) ** (bits - c)
             for c in range(bits + 1)
-            if first <= c + shift <= last
+            if c + shift in self.positive
         )
 
     @property

@@ -20,6 +20,7 @@ ARMS = {
     "unweighted": ("unweighted", "end"),
     "one_step": ("one_step", "head"),
     "two_step": ("two_step", "head"),
+    "rescaled": ("rescaled", "head"),
     "flat": ("network", "end"),
     "linear": ("linear", "head"),
     "threshold": ("threshold", "exact"),

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from featlearn.core.errors import DivergedError
 from featlearn.core.loops import Loop, State
+from featlearn.core.optimisers import build, set_rate
 from featlearn.emergence.data import Law
 from featlearn.emergence.model import BLOCK, Network, full_gradients
 
@@ -102,6 +103,15 @@ def two_steps(
     return first, Network(rows - by_rows, -by_a, 0.0)
 
 
+def rescaled(first: Network, second: Network) -> Network:
+    """The directions of ``first`` at the lengths, and with the biases, of ``second``."""
+    lengths = second.q.norm(dim=-1, keepdim=True)
+    rows = torch.cat(
+        [torch.nn.functional.normalize(first.q, dim=-1) * lengths, second.rows[..., -1:]], -1
+    )
+    return Network(rows, first.a)
+
+
 # --------------------------------------------------------------------------- mini-batches
 
 
@@ -118,6 +128,32 @@ class Descent:
         ):
             velocity.mul_(self.momentum).add_(gradient)
             tensor.sub_(velocity, alpha=rate)
+
+
+class Adam(Descent):
+    """Adam of PyTorch, with its state where :func:`descend` keeps it.
+
+    It sees the axes of the patterns: in the input space it would take other steps.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor], rates: Sequence[float]):
+        super().__init__(tensors, rates, 0.9)
+        groups: list[dict[str, Any]] = [
+            {"params": [own], "lr_scale": rate} for own, rate in zip(tensors, rates, strict=True)
+        ]
+        self.optimiser = build("adam", groups)
+        set_rate(self.optimiser, 1.0)
+        squares = [torch.zeros_like(own) for own in tensors]
+        counts = [torch.zeros((), device=own.device) for own in tensors]
+        for own, *state in zip(tensors, counts, self.velocities, squares, strict=True):
+            names = ("step", "exp_avg", "exp_avg_sq")
+            self.optimiser.state[own] = dict(zip(names, state, strict=True))
+        self.velocities = [*self.velocities, *squares, *counts]
+
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        for own, gradient in zip(self.tensors, gradients, strict=True):
+            own.grad = gradient
+        self.optimiser.step()
 
 
 class Gradient(NamedTuple):
@@ -327,13 +363,15 @@ def train_network(
     """Stage 3: all parameters, mini-batches, from a network after two steps.
 
     ``order``, ``see``: as of :func:`descend`; ``see`` gets the network too. ``stage``:
-    ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``. ``gradient``: of the loss
-    at a batch; of the hinge loss if not told otherwise. Returns the network that was
-    trained, a copy of ``network``, and what :func:`descend` returns.
+    ``weight_rate`` (of w and b), ``head_rate`` (of a) and ``momentum``, or ``adam`` in its place.
+    ``gradient``: of the loss at a batch; of the hinge loss if not told otherwise. Returns the
+    network that was trained, a copy of ``network``, and what :func:`descend` returns.
     """
     own = Network(network.rows.clone(), network.a.clone(), network.kept)
     rates = [stage["weight_rate"], stage["head_rate"]]
-    optimiser = Descent([own.rows, own.a], rates, stage["momentum"])
+    trained = [own.rows, own.a]
+    adam = stage.get("adam", False)
+    optimiser = Adam(trained, rates) if adam else Descent(trained, rates, stage["momentum"])
     return own, descend(
         "training", optimiser, order,
         lambda index: gradient(own, gathered(x, index), gathered(y, index)),

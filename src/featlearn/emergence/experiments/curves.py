@@ -6,7 +6,8 @@ inputs and without. Beside them stand what needs no training of features: conver
 features of the start and after one and two steps and on Fourier features of an RBF kernel, a linear
 classifier on the raw input, the best threshold on the number of relevant patterns, and the
 majority. Where the classes are unequal the network is also trained from two full steps by the plain
-loss, in which the frequent label weighs more.
+loss, in which the frequent label weighs more. Without structure no rate of descent fits the
+training samples: there a cell may ask for Adam and a length of its own (``flat``).
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from featlearn.emergence.train import (
     class_weights,
     features,
     live_neurons,
+    rescaled,
     start_stds,
     theory_stage,
     train_network,
@@ -186,6 +188,8 @@ def measure(job: Job) -> Results:
     arms = arms_of(cell)
     pilots = sum(len(cell[place]) for place in arms.values())
     total = (len(arms) * len(laws) + len(extra) + pilots) * cell["steps"]
+    flat = {**cell["flat"], "adam": True} if "flat" in cell else {}
+    total += flat.get("steps", cell["steps"]) - cell["steps"]
     progress, done = Progress(job.rule, total), itertools.count(1)
     tick = lambda: progress.report(next(done), dict)  # noqa: E731
     ledger, maps = Ledger(name), list[tuple[Any, ...]]()
@@ -196,6 +200,7 @@ def measure(job: Job) -> Results:
         own = dict(stages)
         if not law.structured:
             own.pop("unweighted", None)
+            own["network"] = flat or own["network"]
         else:
             own |= {arm: theory_stage(law, cell["pairs"], cell["steps"], multiple)
                     for arm, multiple in extra.items()}  # fmt: skip
@@ -214,7 +219,10 @@ def measure(job: Job) -> Results:
             ledger.add(problem, arm, "norm", medians(network.q.norm(dim=-1)))
         if law.structured:
             _first_gradient(problem, ledger)
-            heads(problem, {"rf": problem.start, "one_step": first, "two_step": second}, ledger)
+            networks = {"rf": problem.start, "one_step": first, "two_step": second}
+            if extra:
+                networks["rescaled"] = rescaled(first, second)
+            heads(problem, networks, ledger)
             partial = problem.two_steps("partial_forget")
             for preset, steps in (("practical", problem.practical), ("partial_forget", partial)):
                 maps += _maps(name, problem, preset, (problem.start, *steps))
@@ -297,14 +305,15 @@ def trained(
     along = looked or LOOKED.get(arm, ("test",))
     fixed = arm in FIXED
     before = 0 if fixed else 2
-    order = problem.batches("network" if plain else arm, cell["steps"] - before)
+    steps = stage.get("steps", cell["steps"])
+    order = problem.batches("network" if plain else arm, steps - before)
 
     def see(after: int, outputs: Callable[[Tensor, str], Tensor]) -> Tensor | None:
         step = after + before
         tick()
-        if step % cell["record_every"] and step != cell["steps"]:
+        if step % cell["record_every"] and step != steps:
             return None
-        return _recorded(problem, outputs, along if step < cell["steps"] else looked or PARTS)
+        return _recorded(problem, outputs, along if step < steps else looked or PARTS)
 
     if fixed:
         model, act = Taylor.start(problem.start, kernel=arm == "ntk"), problem.act

@@ -5,8 +5,9 @@ last convolution of a stage, normalised. The thesis picks two groups by hand; he
 along the leading direction of all filters. Such a choice makes groups of pure noise too, so the
 same choice is made at the start and among Gaussian filters.
 
-Directions of gradients are compared along plain descent from the start, and in the training itself,
-where momentum and small batches turn them. The thesis gives neither rate nor batch.
+Directions of gradients are compared along plain descent from the start, with the labels and with
+shuffled ones, and in the training itself, where momentum and small batches turn them. The thesis
+gives neither rate nor batch.
 """
 
 from __future__ import annotations
@@ -81,7 +82,12 @@ def measure(job: Job) -> Results:
         with seeded(*name, "start"):
             net = OneResNet(width, len(pictures.classes)).to(job.device)
         _baselines(net, pictures, r, add)
-        gradients = {"gradients": _early(net, own["train"], config, name)}
+        x, y = own["train"]
+        shuffled = y[torch.randperm(len(y), generator=generator(*name, "shuffled")).to(y.device)]
+        gradients = {
+            "gradients": _early(net, (x, y), config, name),
+            "shuffled": _early(net, (x, shuffled), config, name),
+        }
         seen, gradients["in_training"] = {}, _none_yet(net)
         for epoch in train(net, own["train"], config, name, gradients["in_training"]):
             progress.report(r * config["epochs"] + epoch, lambda: {})

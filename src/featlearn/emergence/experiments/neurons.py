@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from featlearn.core.errors import FeatlearnError
 from featlearn.core.seeds import Streams
 from featlearn.emergence.closed_forms import classical_map
 from featlearn.emergence.model import medians
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
 
+#: Training accuracy below which one that has fallen stops the job: its maps are of a breakdown.
+LEAST = 0.75
+#: Values of a picture of MNIST, for which rates are meant.
+MNIST = 784
 COLUMNS = ["cell", "start", "quantity", "step", "replicate", "value"]
 MAP = ["cell", "start", "step", "point", "x", "y", "star", "outer"]
 
@@ -50,10 +55,13 @@ def _measured(
     # where the first gradient points: neurons of either sign see E[y x] first
     star = functional.normalize((y["train"][..., None] * x["train"]).mean(1), dim=-1)
     for scale in config["starts"]:
+        learned = list[float]()
         for step, (w, b, a) in train(x["train"], y["train"], config, scale, streams):
             for part in PARTS:
                 right = (torch.relu(x[part] @ w.mT + b) @ a) * y[part][..., None] > 0
                 yield scale, part, step, right.double().mean((1, 2))
+                if part == "train":
+                    learned.append(float(right.double().mean()))
             unit = functional.normalize(w.double(), dim=-1)
             along = (unit @ star.double()[..., None]).squeeze(-1)
             yield scale, "directions", step, directions(unit)
@@ -68,6 +76,11 @@ def _measured(
             ]
             if step == 0 and scale == config["starts"][0]:
                 random = {part: torch.relu(x[part] @ w.mT + b) for part in PARTS}
+        if learned[-1] < min(LEAST, max(learned) - 0.05):
+            raise FeatlearnError(
+                f"emergence.neurons.{name}.rate: {config['rate']}; training accuracy falls from "
+                f"{max(learned):.2f} to {learned[-1]:.2f}; expected a smaller rate"
+            )
     yield 0.0, "majority", -1, pictures.majority()
     for what, features in (("linear", x), ("random", random)):
         for part, value in head_accuracies(features, pictures.y, 2).items():
@@ -90,7 +103,8 @@ def train(
 ) -> Iterator[tuple[int, tuple[Tensor, Tensor, Tensor]]]:
     """Train on (R, n, d) with labels +1 and -1 (R, n); give the weights at the ``shown`` steps.
 
-    The start is ``scale`` times the usual one: weights N(0, 2/d), output weights N(0, 1/m).
+    The start is ``scale`` times the usual one: weights N(0, 2/d), output weights N(0, 1/m). Weights
+    move at ``784 / d`` times the rate: one of d values stands for as many equal ones of MNIST.
 
     Yields step; weights (R, m, d), biases (R, 1, m), output weights (R, m, 1).
     """
@@ -103,6 +117,7 @@ def train(
     w, a = start("weights", (m, d), 2 / d), start("outer", (m, 1), 1 / m)
     b = torch.zeros(len(x), 1, m).to(x)
     speed = [torch.zeros_like(part) for part in (w, b, a)]
+    rates = (rate * MNIST / d, rate, rate)
     batches, all_rows = streams("batches"), torch.arange(len(x), device=x.device)[:, None]
     for step in range(max(config["shown"]) + 1):
         if step in config["shown"]:
@@ -115,6 +130,6 @@ def train(
         by_output = torch.where(label * (h @ a) < 1, -label, 0.0) / own.shape[1]
         by_z = by_output * a.mT * (z > 0)
         slopes = (by_z.mT @ own, by_z.sum(1, True), h.mT @ by_output)
-        for part, moving, slope in zip((w, b, a), speed, slopes, strict=True):
+        for part, moving, slope, own_rate in zip((w, b, a), speed, slopes, rates, strict=True):
             moving.mul_(momentum).add_(slope)
-            part.sub_(rate * moving)
+            part.sub_(own_rate * moving)
