@@ -154,7 +154,7 @@ class Attention(Claims):
 
     @premise(">=")
     def answers(self):
-        """Every layer answers half of the inputs of orbits that it was not taught."""
+        """every layer answers half of the inputs of orbits that it was not taught"""
         last = self.accuracies["step"] == self.accuracies.groupby("cell")["step"].transform("max")
         new = pick(self.accuracies[last], part="new").groupby("cell")["value"].mean()
         return new.reindex(list(WAVES)).fillna(0).min(), 0.5
@@ -182,12 +182,12 @@ class Attention(Claims):
            "which held three numbers against a sentence on four (1.000, band from .9).",
            artefact="fourier/measurements/attention/{cell}-heads.parquet", each=[
         {"cell": "three", "column": "same", "words": "whose strongest wave has the same frequency along "
-         "keys and queries, 3 numbers", "k": "one", "low": 0.9},
+         "keys and queries, 3 numbers", "k": "One query factor makes", "low": 0.9},
         {"cell": "four", "column": "rule", "words": "whose two best query frequencies add or subtract to "
-         "that of the keys (mod p), 4 numbers", "k": "two", "out_of_reach": reach("four", 13, 3000)},
+         "that of the keys (mod p), 4 numbers", "k": "Two query factors make", "out_of_reach": reach("four", 13, 3000)},
     ])  # fmt: skip
     def frequencies(self, cell, column):
-        """The product of {k} query factors makes the keys' frequency, as the softmax has it to first order.
+        """{k} the frequency of the keys, as the softmax has it to first order.
 
         By chance less than a third of the heads; of three numbers nine in ten, of four half, where a factor
         is not pure.
