@@ -72,6 +72,17 @@ def test_a_product_of_cosines_is_a_wave_and_its_mirror_image():
     assert seen.pair.item() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("queries", "rule"), [((4, 1), True), ((5, 3), True), ((4, 2), False)])
+def test_two_query_frequencies_that_make_the_keys(queries, rule):
+    i, j = grid()
+    one, other = (torch.cos(query * j + 1) for query in queries)
+    noise = 0.1 * torch.cos(i) * torch.cos(j)
+    seen = attention.waves(torch.cos(3 * i) * (one + other) + noise)
+    assert [seen.best.item(), seen.two.item()] == pytest.approx([2 / 2.01] * 2)
+    assert seen.pair.item() == pytest.approx(1 / 2.01)
+    assert bool(seen.rule) == rule
+
+
 def test_what_the_softmax_does_not_see_is_no_wave():
     i, j = grid()
     of_queries = 5 * torch.cos(2 * j) + 7

@@ -110,6 +110,9 @@ class Waves(NamedTuple):
     query: Tensor  #: (...) and along the queries
     peak: Tensor  #: (...) share of that wave alone
     pair: Tensor  #: (...) with its mirror image, which runs the other way along the keys
+    best: Tensor  #: (...) share of the best frequency of keys, over all queries
+    two: Tensor  #: (...) share of that one with its two best frequencies of queries
+    rule: Tensor  #: (...) bool: whether these two add or subtract to the keys' (mod p)
     size: Tensor  #: (...) root mean square of the map
 
 
@@ -117,8 +120,9 @@ def waves(scores: Tensor) -> Waves:
     """Waves of maps with keys in rows and queries in columns, p odd, less each query's mean over
     keys (the softmax ignores it).
 
-    A wave and its conjugate are one: cos(2 pi (z1 i + z2 j) / p). A product of two cosines is a
-    wave and its mirror image, each with half of the power.
+    To first order in the softmax k inputs multiply k - 2 query factors: with four numbers two query
+    frequencies make the keys'. A wave and its conjugate are one: cos(2 pi (z1 i + z2 j) / p). A
+    product of two cosines is a wave and its mirror image, each with half of the power.
     """
     own = scores - scores.mean(-2, keepdim=True)
     power = torch.fft.rfft2(own).abs().square()
@@ -135,5 +139,12 @@ def waves(scores: Tensor) -> Waves:
     mirror = power.flatten(-2).gather(-1, mirrored[..., None]).squeeze(-1)
     # of a wave along the keys alone the mirror image is itself
     pair = peak + torch.where(query > 0, mirror, 0.0)
-    return Waves(power, torch.minimum(key, p - key), query, peak, pair,
+    folded = power[..., 1 : p // 2 + 1, :] + power[..., p // 2 + 1 :, :].flip(-2)
+    best, at = folded.sum(-1).max(-1)
+    row = folded.gather(-2, at[..., None, None].expand(*at.shape, 1, folded.shape[-1])).squeeze(-2)
+    two, queries = row.topk(2, -1)
+    one, other = queries.unbind(-1)
+    added = torch.minimum(one + other, p - one - other)
+    rule = (added == at + 1) | ((one - other).abs() == at + 1)
+    return Waves(power, torch.minimum(key, p - key), query, peak, pair, best, two.sum(-1), rule,
                  own.square().mean((-2, -1)).sqrt())  # fmt: skip

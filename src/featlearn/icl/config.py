@@ -14,6 +14,9 @@ def faults(icl: Mapping[str, Any]) -> list[str]:
     check = Checks("icl", icl)
     parity, language = icl["parity"], icl["language"]
     check.most("regression.ranks", "regression.dimension")
+    d, spectrum = icl["regression"]["dimension"], icl["regression"]["spectrum"]
+    falling = not spectrum or (len(spectrum) == d and spectrum == sorted(spectrum, reverse=True))
+    check("regression.spectrum", falling, f"{d} eigenvalues from large to small", spectrum)
     check.holds("regression.ranks", 2, why="which a claim reads")
     check("regression.ranks", max(icl["regression"]["ranks"]) > 2, "a list with a rank above 2")
     check.one_of("parity.judged_examples", "parity.examples")

@@ -32,7 +32,7 @@ def measure(job: Job) -> Results:
     streams = Streams(job.seed, "fourier", f"attention-{name}", range(config["replicates"]))
     order = torch.randperm(p**k, generator=generator(job.seed, "fourier", name, "looked-at"))
     asked = order[: config["looked_at"]].msort()
-    lesson = Lesson.draw("tuples", k, p, config["train_share"], streams("split"), asked)
+    lesson = Lesson.draw(config["split"], k, p, config["train_share"], streams("split"), asked)
     draws = streams("batches")
     batches = lesson.batches(config["batch_size"], draws)
     first = start(p, config["width"], config["heads"], d, streams("start"))
@@ -76,7 +76,7 @@ def _heads(scores: Tensor, moment: str) -> pd.DataFrame:
         "replicate": torch.arange(replicates).repeat_interleave(heads).numpy(),
         "head": list(range(heads)) * replicates,
         **{name: getattr(seen, name).flatten().numpy()
-           for name in ("key", "query", "peak", "pair")},
+           for name in ("key", "query", "peak", "pair", "best", "two", "rule")},
     })  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -24,6 +25,8 @@ def measure(job: Job) -> Results:
     """Measure linear self-attention of limited rank: closed forms, forward passes, trainings."""
     config = job.config
     values = theory.eigenvalues(config["dimension"], config["largest"], config["ratio"])
+    if config["spectrum"]:
+        values = torch.tensor(config["spectrum"], dtype=theory.DTYPE)
     streams = Streams(job.seed, "icl", "regression", range(config["replicates"]))
     basis = theory.rotation(config["dimension"], streams("basis")[0])
     found = {
@@ -92,11 +95,11 @@ def trained(config: Mapping[str, Any], values: Tensor, basis: Tensor, streams: S
         row = {"rank": rank, "replicate": replicate, "optimum": least,
                "value": float(theory.loss(a, covariance, own["examples"])),
                "distance": float((a - best).norm() / best.norm())}  # fmt: skip
-        for sigma in config["sigmas"]:
-            w = task(1, d)
+        for directions, sigma in product((1, d), config["sigmas"]):
+            w = task(directions, d)
             evaluated = theory.evaluation_of(a, covariance, basis @ w, config["examples"], sigma)
             exact = theory.evaluation(values, w, rank, own["examples"], config["examples"], sigma)
-            yield row | {"sigma": sigma, "evaluation": float(evaluated),
+            yield row | {"directions": directions, "sigma": sigma, "evaluation": float(evaluated),
                          "predicted": float(exact.total)}  # fmt: skip
 
 

@@ -51,13 +51,17 @@ def measure(job: Job) -> Results:
 def attention(
     decoder: Decoder, test: documents.Documents, shown: int, key: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Norm over heads of the last label's attention to both words of its own example."""
+    """Norm over heads of the answer's attention to both words of its own example.
+
+    The labels of the context are all ``correct`` or all ``wrong``.
+    """
     rows = []
     own = documents.Documents(*(part[:, :shown] for part in test))
     wrong = own.tokens.clone()
-    wrong[..., -1] = 3 * documents.FAMILY + 1 - own.meaning[..., -1]
+    wrong[..., 2::3] = 6 * documents.FAMILY + 1 - wrong[..., 2::3]
     for label, tokens in (("correct", own.tokens), ("wrong", wrong)):
-        words = documents.last_row(decoder, tokens)[..., -3:-1].norm(dim=2)  # (R, B, 2)
+        # the label is asked at the second word, where the loss trains
+        words = documents.last_row(decoder, tokens[..., :-1])[..., -2:].norm(dim=2)  # (R, B, 2)
         place = own.relevant[..., -1:]
         for sentence, at in (("relevant", place), ("irrelevant", 1 - place)):
             for replicate, values in enumerate(words.gather(-1, at).squeeze(-1).tolist()):
