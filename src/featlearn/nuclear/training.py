@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from featlearn.core import loops
 from featlearn.core.loops import Checkpoint, Keeper
 from featlearn.core.losses import cross_entropies
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import generator
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
@@ -152,6 +154,8 @@ def train(
     """
     own, per, steps = _Course(stack, trials, training), len(arms), training["steps"]
     own.go_on(loop.latest())
+    progress, batch = Progress("nuclear_stack", steps), training["batch_size"]
+    begun, first = time.monotonic(), own.step
     while own.step < steps:
         own.step += 1
         stack.net.train()
@@ -170,6 +174,9 @@ def train(
             ]
             own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]))
         loop.after(own.step, own.kept)
+        seen_a_step = batch * sum(len(one.learned) for one in trials) * per
+        pace = seen_a_step * (own.step - first) / max(time.monotonic() - begun, 1e-9)
+        progress.report(own.step, lambda pace=pace: {"images a second": f"{pace:.0f}"})
     return own.end()
 
 
