@@ -319,8 +319,10 @@ def _job(root: Path, settings: dict) -> SimpleNamespace:
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
     assert not list(faults(whole["nuclear"]))
     params = SimpleNamespace(cache="cache", state=state(whole["nuclear"]))
-    return SimpleNamespace(config=whole["nuclear"]["domains"], seed=0, results=root, rule="test",
-                           device="cpu", params=params, tell=print, wildcards={"stack": "0"})  # fmt: skip
+    return SimpleNamespace(
+        config=whole["nuclear"]["domains"], seed=0, results=root, rule="test", device="cpu",
+        params=params, tell=print, wildcards={"stack": "0"},
+    )  # fmt: skip
 
 
 def _measured(job: SimpleNamespace) -> dict[str, pd.DataFrame]:
