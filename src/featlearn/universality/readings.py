@@ -18,8 +18,6 @@ TWENTY = (
 )
 #: The same of claims that a stand-in does not refute.
 NOTHING = f"{TWENTY} {REFUTES_NOTHING}"
-#: Of claims that look at 5 % of the labels, and of their control at all.
-ADDED = "Added after a published run, which had its numbers; the band is that of the claim at {}."
 #: Whose words several claims on Figures 7.1 and 7.3 quote.
 AVERAGE_INCREASES = "“the average test accuracy on all pre-training datasets increases”"
 TARGET_DECREASES = "“the test accuracy on the specific target task decreases”"
