@@ -172,7 +172,11 @@ def train(
                 stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
                 for i, trial in enumerate(trials)
             ]
-            own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]))
+            begun = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
+            own.look(
+                torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
+                torch.tensor(begun) | (own.step == steps),
+            )  # fmt: skip
         loop.after(own.step, own.kept)
         seen_a_step = batch * sum(len(one.learned) for one in trials) * per
         pace = seen_a_step * (own.step - first) / max(time.monotonic() - begun, 1e-9)
@@ -196,9 +200,12 @@ class _Course:
         self.segment = Average()
         self.valleys = [Swad(**training["swad"]) for _ in range(count)]
 
-    def look(self, accuracy: Tensor, loss: Tensor) -> None:
-        """A segment ends: validation accuracy and loss (R,) of the networks as they are now."""
-        better = accuracy > self.accuracy
+    def look(self, accuracy: Tensor, loss: Tensor, begun: Tensor) -> None:
+        """A segment ends: validation accuracy and loss (R,) of the networks as they are now.
+
+        ``begun`` (R,): whose penalty counts by now: checkpoints before it do not have it.
+        """
+        better = (accuracy > self.accuracy) & begun
         self.accuracy = torch.where(better, accuracy, self.accuracy)
         self.at = torch.where(better, self.step, self.at)
         for key, value in self.stack.state.items():
