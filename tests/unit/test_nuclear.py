@@ -368,8 +368,8 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
     found = _measured(job)
     accuracies = found["accuracies"]
     assert set(accuracies["domain"]) == {"art", "photo", "sketch"}
-    # eight arms with two averages each, and three opponents
-    assert len(accuracies) == 3 * (8 * 2 + 3)
+    # nine arms with two averages each, and three opponents
+    assert len(accuracies) == 3 * (9 * 2 + 3)
     for claim in declared(analysis, {}):
         assert np.isfinite(claim.measure(found)).all()
 

@@ -103,11 +103,11 @@ def _arm(
                         streams(f"heads-{arm}"))  # fmt: skip
 
     ladder = len(mixtures) * config["replicates"]
+    method = None
     if settings.get("grown"):
         # as the thesis: a union of sets in as many epochs, so that the target is seen as often
         each = [train([span], [first], config["steps"] * len(span)).weights for span in spans]
         own = {key: torch.cat([one[key] for one in each]) for key in each[0]}
-        method = None
     else:
         method = train(spans, starts, config["steps"])
         own = {key: value[:ladder] for key, value in method.weights.items()}
