@@ -1,11 +1,12 @@
 """The catalogue of figures and tables: a wrong entry is refused by the name of its item."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from featlearn.core.catalogue import KEYS, read_catalogue
+from featlearn.core.catalogue import KEYS, contents, read_catalogue
 from featlearn.core.errors import ConfigError
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
@@ -57,3 +58,13 @@ def test_a_wrong_entry_is_refused_by_the_name_of_its_item(tmp_path, change, told
 def test_an_entry_that_is_no_group_is_refused_by_its_number(tmp_path, entry):
     with pytest.raises(ConfigError, match=r"entry 2: \(top\) must be a group of keys"):
         read(tmp_path, ENTRY, entry)
+
+
+def test_an_item_is_measured_if_every_need_is_met():
+    shown = [SimpleNamespace(paper="nuclear", name=name) for name in ("table-e-2", "rates")]
+    path = str(CATALOGUE)
+    assert contents(path, shown, {}) == {"table-e-2": "stand-in", "rates": "stand-in"}
+    assert contents(path, shown, {"pacs"}) == {"table-e-2": "stand-in", "rates": "measured"}
+    both = {"pacs", "resnet50-imagenet"}
+    assert set(contents(path, shown, both).values()) == {"measured"}
+    assert contents(path, shown, both, {"table-e-2": "stand-in"})["table-e-2"] == "stand-in"

@@ -77,6 +77,15 @@ def test_with_all_tokens_kept_a_needle_is_answered_as_by_generate(section):
     assert torch.equal(found, theirs)
 
 
+def test_a_folder_with_a_name_is_no_model_of_the_thesis(section, tiny_reader):
+    named = {"llama-3.1-8b": {"folder": str(tiny_reader / "model"), "filter_layer": 1}}
+    gems = {**section, "language": {**section["language"], "models": named}}
+    assert not config.met(gems, named)
+    gems["costs"] = {"models": {"llama-3.1-8b": config.sizes(named["llama-3.1-8b"])}}
+    needs = {"llama-3.1-8b-instruct", "needle-in-a-haystack", "longbench"}
+    assert config.met(gems, named) == needs
+
+
 def test_costs_of_a_folder_are_those_of_its_run(section):
     own = config.reader(section, "tiny")
     found = config.sizes(section["language"]["models"]["tiny"])

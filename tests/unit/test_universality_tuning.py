@@ -30,6 +30,7 @@ from featlearn.universality.frozen import read_texts
 from featlearn.universality.labelled import labelled
 from featlearn.universality.methods import start, unit
 from featlearn.universality.words import RANDOM, RAW, UNTRAINED
+from image_folders import grow
 
 ROOT = Path(__file__).parents[2]
 STREAMS = Streams(0, "universality", "tests", range(2))
@@ -218,6 +219,19 @@ def test_which_tables_a_config_measures() -> None:
     assert (
         universality_config.contains({**asked, "copies": [1, 10, 100]})["table-f-6"] == "measured"
     )
+
+
+def test_needs_are_met_by_what_lies_there_and_not_by_names(tmp_path, monkeypatch) -> None:
+    for part in ("train", "validation", "test"):
+        grow(tmp_path / part, {"dark": 40, "light": 200}, 8)
+    data = {"kind": "folder", "path": str(tmp_path), "size": 8}
+    clip = {"kind": "timm", "name": "vit_large_patch14_clip_224"}
+    foundation = {"models": {"CLIP": {"encoder": clip, "targets": {"SVHN": data}}}}
+    assert universality_config.met(foundation) == {"clip-vit-l"}
+    monkeypatch.setitem(universality_config.SETS, "SVHN", ("svhn", 2, 16))
+    assert universality_config.met(foundation) == {"clip-vit-l", "svhn"}
+    foundation["models"]["CLIP"]["encoder"] = {"kind": "vit_small"}
+    assert universality_config.met(foundation) == {"svhn"}
 
 
 def test_more_labels_than_samples_are_refused(tmp_path) -> None:

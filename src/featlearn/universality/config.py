@@ -23,9 +23,9 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 #: By the names of the thesis: what a set is in the catalogue, classes, least labelled samples.
 SETS = {
-    "ImageNet": ("imagenet", 1000, 1_200_000), "ImageNet22k": ("imagenet22k", 21_841, 12_000_000),
-    "SVHN": ("svhn", 10, 70_000), "GTSRB": ("gtsrb", 43, 26_000), "IMDB": ("imdb", 2, 24_000),
-    "CIFAR-10": ("cifar10", 10, 49_000), "AGNews": ("ag-news", 4, 110_000),
+    "ImageNet": ("imagenet", 1000, 1_000_000), "ImageNet22k": ("imagenet22k", 21_841, 10_000_000),
+    "SVHN": ("svhn", 10, 58_000), "GTSRB": ("gtsrb", 43, 21_000), "IMDB": ("imdb", 2, 20_000),
+    "CIFAR-10": ("cifar10", 10, 40_000), "AGNews": ("ag-news", 4, 96_000),
 }  # fmt: skip
 #: Shares of the labels that figures show, in per cent.
 SHARES = (1, 5, 10, 20, 100)
