@@ -154,8 +154,8 @@ def train(
     """
     own, per, steps = _Course(stack, trials, training), len(arms), training["steps"]
     own.go_on(loop.latest())
-    progress, batch = Progress("nuclear_stack", steps), training["batch_size"]
-    begun, first = time.monotonic(), own.step
+    progress, begun, first = Progress("nuclear_stack", steps), time.monotonic(), own.step
+    each = training["batch_size"] * sum(len(one.learned) for one in trials) * per
     while own.step < steps:
         own.step += 1
         stack.net.train()
@@ -172,14 +172,13 @@ def train(
                 stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
                 for i, trial in enumerate(trials)
             ]
-            begun = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
+            counts = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
             own.look(
                 torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
-                torch.tensor(begun) | (own.step == steps),
+                torch.tensor(counts) | (own.step == steps),
             )  # fmt: skip
         loop.after(own.step, own.kept)
-        seen_a_step = batch * sum(len(one.learned) for one in trials) * per
-        pace = seen_a_step * (own.step - first) / max(time.monotonic() - begun, 1e-9)
+        pace = each * (own.step - first) / max(time.monotonic() - begun, 1e-9)
         progress.report(own.step, lambda pace=pace: {"images a second": f"{pace:.0f}"})
     return own.end()
 
