@@ -59,14 +59,14 @@ KINDS: dict[str, tuple[str, Any, dict[str, str]]] = {
         {},
     ),
     "transformer": ("gemfilter.experiments.training:measure", TRAINED, {}),
-    "nuclear": ("nuclear.experiments.domains:measure", DOMAINS, {}),
+    "nuclear": ("nuclear.experiments.domains:train_stack", DOMAINS, {"stack": "0"}),
 }
-OUTPUTS = ("weights", "history", "learning", "flow", "curves", "accuracies", "swept")
+OUTPUTS = ("weights", "history", "learning", "flow", "curves", "trained")
 NEEDED = {
     "transformer": ("weights", "curves"),
     "mrp-supervised": ("weights", "history", "learning"),
     "noncontrastive": ("history", "flow"),
-    "nuclear": ("accuracies", "swept"),
+    "nuclear": ("trained",),
 }
 #: What a job imports on its way, and takes longer than the job.
 LATE = {"nuclear": ("sklearn.datasets", "torch._dynamo")}

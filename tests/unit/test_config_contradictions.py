@@ -280,7 +280,7 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("wired.kept", 16, "more than wired.window (16)"),
         ("longbench.kept", [16, 96], "more than longbench.window (16)"),
         ("language.kept", [32, 64], "more than language.window (32)"),
-        ("trained.filter_layer", 2, "less than trained.layers (2)"),
+        ("trained.filter_layer", 3, "less than the last (3)"),
         ("wired.filter_layer", 8, "less than the layers (8)"),
         ("wired.vocabulary.keys", 3, "wired.vocabulary must be at least 4 keys and 12 values"),
         ("trained.width", 60, "an even number for each of the heads (4)"),

@@ -31,6 +31,7 @@ from featlearn.nuclear.analysis import domains as analysis
 from featlearn.nuclear.config import faults, missing, state
 from featlearn.nuclear.experiments import domains
 from featlearn.nuclear.penalties import Mixed, losses
+from featlearn.nuclear.stacks import stacks
 from featlearn.nuclear.swad import Average, Swad
 from featlearn.nuclear.training import Net, Stack, Trial, train
 from image_folders import grow
@@ -133,7 +134,7 @@ def test_best_supports_hold_invariant_coordinates():
     z = torch.cat(
         [torch.rand(1000, 2, generator=g).double(), model.signed_uniform(1000, 3, 0.2, g)], 1
     )
-    found = model.best_supports(z, [1, 2], 1e-2)
+    found = {budget: one[0] for budget, one in model.best_supports(z, [1, 2], 1e-2).items()}
     assert found[2] == (0, 1)
     assert found[1][0] < 2
 
@@ -318,8 +319,20 @@ def _job(root: Path, settings: dict) -> SimpleNamespace:
     whole = load({"papers": ["nuclear"], "scale": "desk", **settings}, ROOT)
     assert not list(faults(whole["nuclear"]))
     params = SimpleNamespace(cache="cache", state=state(whole["nuclear"]))
-    return SimpleNamespace(config=whole["nuclear"]["domains"], seed=0, results=root, rule="test",
-                           device="cpu", params=params)  # fmt: skip
+    return SimpleNamespace(
+        config=whole["nuclear"]["domains"], seed=0, results=root, rule="test", device="cpu",
+        params=params, tell=print, wildcards={"stack": "0"},
+    )  # fmt: skip
+
+
+def _measured(job: SimpleNamespace) -> dict[str, pd.DataFrame]:
+    """All stacks, and what is read of them."""
+    trained = []
+    for place in range(len(stacks(job.config))):
+        job.wildcards = {"stack": str(place)}
+        trained.append(domains.train_stack(job)["trained"])
+    job.frame = lambda _: pd.concat(trained, ignore_index=True)
+    return domains.measure(job)
 
 
 def _tiny(root: Path, **more) -> SimpleNamespace:
@@ -349,14 +362,14 @@ def test_domains_begin_with_the_weights_of_a_file_and_all_their_claims_are_measu
     first = next((tmp_path / "data" / "photo").iterdir())
     (first / "broken.jpg").write_bytes(b"no picture")  # is left out
     split = domains._Split(open_domains(job.config["domains"], tmp_path / "cache", (0,), "key"),
-                           "art", 0.2, (0,))  # fmt: skip
+                           0, 0.2, (0,))  # fmt: skip
     for name, value in encoder.state_dict().items():
         torch.testing.assert_close(split.start(job.config).encoder.state_dict()[name], value)
-    found = domains.measure(job)
+    found = _measured(job)
     accuracies = found["accuracies"]
     assert set(accuracies["domain"]) == {"art", "photo", "sketch"}
-    # eight arms with two averages each, and three opponents
-    assert len(accuracies) == 3 * (8 * 2 + 3)
+    # nine arms with two averages each, and three opponents
+    assert len(accuracies) == 3 * (9 * 2 + 3)
     for claim in declared(analysis, {}):
         assert np.isfinite(claim.measure(found)).all()
 
@@ -379,7 +392,7 @@ def killed_job(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Loop, "after", counted)
         try:
-            return domains.measure(job)
+            return domains.train_stack(job)
         except KeyboardInterrupt:
             return None
         finally:
@@ -390,24 +403,19 @@ def killed_job(tmp_path, monkeypatch):
 
 
 def test_a_killed_job_on_domains_goes_on_where_it_was(killed_job, capsys):
-    """In a training, at its last step and its end, between two domains, and in a later one."""
-    undisturbed, done = killed_job(offered=False), 0
-    for count in (2, 1, 1, 5, 10):
-        assert killed_job(count) is None
-        assert killed_job.calls == list(range(done + 1, done + count + 1))
-        done += count
-        # of all trainings together
-        assert len(list(killed_job.kept.rglob("*.safetensors"))) == min(done, 2)
+    undisturbed = killed_job(offered=False)
+    for done in (1, 2):
+        assert killed_job(1) is None
+        assert killed_job.calls == [done]
         assert "belong to trainings" not in capsys.readouterr().err
     found = killed_job()
-    assert killed_job.calls[0] == done + 1
-    assert f"test goes on after step {done}" in capsys.readouterr().err
-    for name, frame in undisturbed.items():
-        pd.testing.assert_frame_equal(found[name], frame, check_exact=True)
+    assert killed_job.calls == [3]
+    assert "test goes on after step 2" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(found["trained"], undisturbed["trained"], check_exact=True)
 
 
 def test_a_killed_job_on_other_images_begins_anew(killed_job, capsys):
-    assert killed_job(5) is None
+    assert killed_job(2) is None
     for path in killed_job.data.glob("art/cat/*.png"):
         Image.new("RGB", (12, 12)).save(path)
     killed_job()
@@ -450,7 +458,7 @@ def test_rows_are_those_of_the_images_and_hold_no_copy():
 
 def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkeypatch):
     job = _tiny(tmp_path, trials=2, arms={"ERM": {}, "ERM-NU": {"nu": 0.01}})
-    lazy = domains.measure(job)
+    lazy = _measured(job)
 
     def copied(own, share, name):
         parts = training_parts(own, share, name)
@@ -460,7 +468,7 @@ def test_images_that_are_read_when_needed_give_what_copies_give(tmp_path, monkey
         )
 
     monkeypatch.setattr(domains, "training_parts", copied)
-    for name, frame in domains.measure(job).items():
+    for name, frame in _measured(job).items():
         pd.testing.assert_frame_equal(frame, lazy[name], check_exact=True)
 
 

@@ -153,8 +153,10 @@ def whitened_ratio(gamma: float) -> float:
     return 6 * (1 / 3 - gamma**2) / gamma
 
 
-def best_supports(z: Tensor, budgets: Sequence[int], penalty: float) -> dict[int, tuple[int, ...]]:
-    """ERM-rank, eq. (6.5), by exhaustive search: of each budget the support of the least loss.
+def best_supports(
+    z: Tensor, budgets: Sequence[int], penalty: float
+) -> dict[int, tuple[tuple[int, ...], Tensor]]:
+    """ERM-rank, eq. (6.5), by exhaustive search: of each budget support and weights of least loss.
 
     Without a norm bound no minimiser exists, as loss 0 is approached at infinity; a small l2
     penalty makes one. ``z`` (n, d).
@@ -175,5 +177,6 @@ def best_supports(z: Tensor, budgets: Sequence[int], penalty: float) -> dict[int
             w = w - step * (1 / (1 + step.norm(dim=-1, keepdim=True)))
         loss = functional.softplus(-(x @ w[..., None]).squeeze(-1)).mean(1)
         loss = loss + penalty / 2 * w.square().sum(1)
-        found[budget] = supports[int(loss.argmin())]
+        best = int(loss.argmin())
+        found[budget] = supports[best], w[best]
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from torch.func import functional_call, stack_module_state, vmap
 from featlearn.core import loops
 from featlearn.core.loops import Checkpoint, Keeper
 from featlearn.core.losses import cross_entropies
+from featlearn.core.progress import Progress
 from featlearn.core.seeds import generator
 from featlearn.images.data.datasets import Labelled
 from featlearn.images.encoders import Encoder
@@ -152,6 +154,8 @@ def train(
     """
     own, per, steps = _Course(stack, trials, training), len(arms), training["steps"]
     own.go_on(loop.latest())
+    progress, begun, first = Progress("nuclear_stack", steps), time.monotonic(), own.step
+    each = training["batch_size"] * sum(len(one.learned) for one in trials) * per
     while own.step < steps:
         own.step += 1
         stack.net.train()
@@ -168,8 +172,14 @@ def train(
                 stack.evaluate(stack.state, slice(i * per, (i + 1) * per), trial.chosen, sight)
                 for i, trial in enumerate(trials)
             ]
-            own.look(torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]))
+            counts = [own.step > arm.get("nu_start_step", 0) for _ in trials for arm in arms]
+            own.look(
+                torch.cat([one[0] for one in found]), torch.cat([one[1] for one in found]),
+                torch.tensor(counts) | (own.step == steps),
+            )  # fmt: skip
         loop.after(own.step, own.kept)
+        pace = each * (own.step - first) / max(time.monotonic() - begun, 1e-9)
+        progress.report(own.step, lambda pace=pace: {"images a second": f"{pace:.0f}"})
     return own.end()
 
 
@@ -189,9 +199,12 @@ class _Course:
         self.segment = Average()
         self.valleys = [Swad(**training["swad"]) for _ in range(count)]
 
-    def look(self, accuracy: Tensor, loss: Tensor) -> None:
-        """A segment ends: validation accuracy and loss (R,) of the networks as they are now."""
-        better = accuracy > self.accuracy
+    def look(self, accuracy: Tensor, loss: Tensor, begun: Tensor) -> None:
+        """A segment ends: validation accuracy and loss (R,) of the networks as they are now.
+
+        ``begun`` (R,): whose penalty counts by now: checkpoints before it do not have it.
+        """
+        better = (accuracy > self.accuracy) & begun
         self.accuracy = torch.where(better, accuracy, self.accuracy)
         self.at = torch.where(better, self.step, self.at)
         for key, value in self.stack.state.items():

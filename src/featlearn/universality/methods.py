@@ -17,22 +17,26 @@ from torch.nn import functional
 Weights = dict[str, Tensor]
 #: What lies before the last layer: weights and samples (P, n, d) to (P, n, hidden).
 Body = Callable[[Mapping[str, Tensor], Tensor], Tensor]
-#: The share of a momentum encoder that a step keeps; steps whose keys a queue holds. The thesis has
-#: .99 for 800 epochs: over some hundred steps that encoder lags behind (docs/universality.md).
-MOMENTUM, QUEUED = 0.9, 1
 #: Rows of the bank in which NNCLR looks for neighbours.
 BANK = 512
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is pre-trained: by Adam, with a cosine from ``rate`` to 0."""
+    """How a network is pre-trained: with a cosine from ``rate`` to 0.
+
+    ``momentum``: what of a momentum encoder a step keeps; the thesis has .99 for 800 epochs, over
+    some hundred steps that encoder lags. ``queue``: steps whose keys MoCo holds.
+    """
 
     method: str
     steps: int
     batch: int
     rate: float
     temperature: float = 0.2
+    momentum: float = 0.9
+    queue: int = 1
+    optimiser: str = "adam"
 
 
 def layer(rows: int, columns: int, random: Sequence[torch.Generator]) -> Tensor:
@@ -133,6 +137,7 @@ class MoCo(SimCLR):
     def build(self, width: int, random: Sequence[torch.Generator], spans: int) -> None:
         self.slow = {name: value.detach().clone() for name, value in self.weights.items()}
         self.queue: list[Tensor] = []
+        self.momentum, self.queued = 0.9, 1
 
     def judged(self, features: tuple[Tensor, Tensor], views: tuple[Tensor, Tensor]) -> Tensor:
         with torch.no_grad():
@@ -145,13 +150,13 @@ class MoCo(SimCLR):
             rest = query @ torch.cat(past, 1).mT if past else query @ key.flip(1).mT
             logits = torch.cat([own, rest], -1) / self.temperature
             total = total + (logits.logsumexp(-1) - logits[..., 0]).mean(-1)
-        self.queue = [*past, torch.cat(keys, 1)][-QUEUED:]
+        self.queue = [*past, torch.cat(keys, 1)][-self.queued :]
         return total
 
     @torch.no_grad()
     def after(self) -> None:
         for name, value in self.slow.items():
-            value.lerp_(self.weights[name].detach(), 1 - MOMENTUM)
+            value.lerp_(self.weights[name].detach(), 1 - self.momentum)
 
 
 class SimSiam(SimCLR):

@@ -14,12 +14,10 @@ FEW, ALL = 5, 100
 #: Of claims on vectors, after which result they were changed.
 TWENTY = (
     "Twenty replicates and fresh streams, after desk with five left 10 of 26 claims undecided; "
-    "band kept."
+    "band kept. Then ten on vectors with 300 spurious features, where four showed falls of .2."
 )
 #: The same of claims that a stand-in does not refute.
 NOTHING = f"{TWENTY} {REFUTES_NOTHING}"
-#: Of claims that look at 5 % of the labels, and of their control at all.
-ADDED = "Added after a published run, which had its numbers; the band is that of the claim at {}."
 #: Whose words several claims on Figures 7.1 and 7.3 quote.
 AVERAGE_INCREASES = "“the average test accuracy on all pre-training datasets increases”"
 TARGET_DECREASES = "“the test accuracy on the specific target task decreases”"

@@ -12,7 +12,15 @@ import torch
 from torch import Tensor
 
 from featlearn.universality.data import World, draw_latent, noise_of, seen
-from featlearn.universality.methods import METHODS, Body, Recipe, SimCLR, Weights, hidden_layer
+from featlearn.universality.methods import (
+    METHODS,
+    Body,
+    MoCo,
+    Recipe,
+    SimCLR,
+    Weights,
+    hidden_layer,
+)
 
 #: Two views (P, n, d) of a batch, span by span, a replicate each.
 Views = Iterator[tuple[Tensor, Tensor]]
@@ -82,7 +90,10 @@ def pretrain(
     the encoders.
     """
     method = METHODS[recipe.method](weights, recipe.temperature, random, body)
-    descend(method, method.loss, views, recipe.steps, recipe.rate, decay=decay)
+    if isinstance(method, MoCo):
+        method.momentum, method.queued = recipe.momentum, recipe.queue
+    descend(method, method.loss, views, recipe.steps, recipe.rate, decay=decay,
+            optimiser=recipe.optimiser)  # fmt: skip
     return method
 
 
@@ -94,22 +105,30 @@ def descend(
     rate: float,
     more: Sequence[Tensor] = (),
     decay: Tensor | None = None,
+    optimiser: str = "adam",
 ) -> None:
-    """Minimise ``loss(*batch)`` (P,) over a method's weights and ``more``: Adam with a cosine."""
+    """Minimise ``loss(*batch)`` (P,) over a method's weights and ``more``, with a cosine.
+
+    ``optimiser``: ``adam``, or ``sgd`` with a momentum of .9.
+    """
     trained = [*method.weights.values(), *method.heads.values(), *more]
     for value in trained:
         value.requires_grad_()
-    optimiser = torch.optim.Adam(trained, lr=rate, foreach=True)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    descent: torch.optim.Optimizer = (
+        torch.optim.Adam(trained, lr=rate, foreach=True)
+        if optimiser == "adam"
+        else torch.optim.SGD(trained, lr=rate, momentum=0.9, foreach=True)
+    )
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
     for _ in range(steps):
-        optimiser.zero_grad(set_to_none=True)
+        descent.zero_grad(set_to_none=True)
         loss(*next(batches)).sum().backward()  # type: ignore[no-untyped-call]
         if decay is not None:
             with torch.no_grad():
-                shrink = 1 - optimiser.param_groups[0]["lr"] * decay[:, None, None]
+                shrink = 1 - descent.param_groups[0]["lr"] * decay[:, None, None]
                 for value in method.weights.values():
                     value *= shrink
-        optimiser.step()
+        descent.step()
         schedule.step()
         method.after()
     for value in trained:

@@ -2,6 +2,8 @@
 
 #: The arm whose networks are kept, fine-tuned, and compared with those of single tasks.
 KEPT = "MoCo, 8"
+#: The same with steps that grow with the tasks.
+GROWN = "MoCo grown, 8"
 RAW, RANDOM, UNTRAINED = "raw input", "random features", "untrained"
 #: What needs no pre-training, and is not told the features.
 OPPONENTS = (RAW, RANDOM, "untrained, 8")

@@ -96,7 +96,7 @@ def _scores(
 def _layers(
     answers: Answers, asked: Asked, stand: Stand, methods: Mapping[str, Method]
 ) -> list[dict[str, Any]]:
-    start, n = asked.span[0], asked.tokens.shape[1]
+    (start, end), n = asked.span, asked.tokens.shape[1]
     rows = []
     for arm in ("gemfilter", "safe"):
         for layer in range(stand.network.layers):
@@ -105,6 +105,8 @@ def _layers(
             columns = {
                 # as the figure defines it, with the absolute value that the code takes
                 "distance": (kept - start).abs().amin(1),
+                # share of the needle that is kept
+                "covered": ((kept >= start) & (kept < end)).sum(1) / (end - start),
                 "last": (kept == n - 1).any(1),
                 "exact": asked.score(found.tokens)[1],
             }

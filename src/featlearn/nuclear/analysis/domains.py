@@ -47,6 +47,7 @@ PAIRS = {
 #: Not drawn with the others: the printed weight and scaling, and against another norm.
 FURTHER = {
     "ERM-NU printed": ("ERM-NU printed", "ERM"),
+    "ERM-NU later": ("ERM-NU later", "ERM"),
     "over Frobenius": ("ERM-NU", "ERM-Frobenius"),
 }
 #: What learns no features.
@@ -255,7 +256,7 @@ def rates(accuracies: pd.DataFrame) -> Table:
     return Table(frame, shown.astype(object).where(shown.notna(), "-"), notes)
 
 
-SIZES = needs(domains__trials=3, domains__training__steps=200)
+SIZES = needs(domains__trials=3, domains__training__steps=1000)
 REACH = first_of(SIZES, original("domains__domains__name"))
 KIND = "Kind, after a published run: an observation before, but {} prints it."
 PRINTS = f"{KIND.format('the table')} {REFUTES_NOTHING}"
@@ -283,7 +284,8 @@ class Domains(Claims):
         "images; then all cells of the map as features, 200 steps, five trials instead of three, and "
         "the Frobenius norm as a control, after a tour in which ERM learned 76 %; then eight trials, "
         "after desk with five left gain-erm undecided, which by its spread seven would decide. Bands "
-        "of gains kept."
+        "of gains kept. Then 1000 steps and five trials in place of 200 and eight, after other streams in which gains "
+        "had grown to .020 (1000 steps) and .05 (2000); finer weights, fresh streams, bands kept."
     )
 
     def best(self, column):
@@ -308,7 +310,8 @@ class Domains(Claims):
         in 200 steps, Mixup .96 to .98.
         """
         trained = self.best("trained")
-        return trained.drop(columns=["ERM-NU printed", *OPPONENTS], errors="ignore").min(axis=1)
+        strong = ["ERM-NU printed", "ERM-NU later"]
+        return trained.drop(columns=[*strong, *OPPONENTS], errors="ignore").min(axis=1)
 
     @claim("section 6.3.2",
            "accuracy of ERM on held-out images of the training domains minus that in the left-out one",
@@ -378,6 +381,17 @@ class Domains(Claims):
         Earlier networks lost by it, of which two had learned their training images.
         """
         return self.gain("ERM-NU printed")
+
+    @claim("section 6.3.2", GAIN, kind=OBSERVATION, low=0, high=1,
+           changed="Added after a published run without it: the thesis fine-tunes weights that were trained before.")  # fmt: skip
+    def gain_later(self):
+        """From step 500 on, when the network has learned, the listing's sum at weight .01 raises the accuracy of ERM in
+        unseen domains.
+
+        The sign of the printed gains. On other streams it cost .008, with .024 either way.
+        """
+        # from weights that were trained before, the printed arm is this one
+        return self.gain("ERM-NU later" if self.has("ERM-NU later") else "ERM-NU printed")
 
 
 class Ranks(Claims):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim
@@ -173,7 +174,7 @@ class Toy(Claims):
         return self.end("nuclear")
 
     @claim("Figures 6.2 and 6.3", "accuracy at the end with the nuclear norm less that without a penalty, "
-           "heads trained, same samples and starts", low=0, high=1, possible=DIFFERENCE_OF_SHARES,
+           "the larger of heads that are trained and fixed, same samples and starts", low=0, high=1, possible=DIFFERENCE_OF_SHARES,
            paper_says="“significantly improves the OOD accuracy to 0.94”",
            changed="Added after published runs with .9955 for a trained head and .9597 for a fixed one.",
            failure="not reproduced")  # fmt: skip
@@ -183,4 +184,5 @@ class Toy(Claims):
         The printed order, .94 over .76. Expected to fail: without a penalty the slope tends to 0, and the accuracy to
         1, while the penalty's optimum is tilted.
         """
-        return self.end("nuclear, head trained") - self.end("erm")
+        trained = self.end("nuclear, head trained") - self.end("erm")
+        return np.maximum(trained, self.end("nuclear") - self.end("erm, head fixed"))

@@ -1,10 +1,11 @@
-"""Leave one domain out: every arm in every trial, and the penalty's weight turned up."""
+"""Leave one domain out: every arm in every trial, and the penalty's weight turned up.
+
+A job trains a stack of networks, one where they are large; another reads what all have told.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from featlearn.core.loops import Loop, Pieces
-from featlearn.core.progress import Progress
+from featlearn.core.loops import Keeper, Loop
 from featlearn.core.seeds import seeded
 from featlearn.images.augment import Augment
 from featlearn.images.encoders import build_encoder
@@ -22,6 +22,7 @@ from featlearn.images.rng import Draws
 from featlearn.images.weights import load_weights
 from featlearn.images.worlds.domains import Domains, Part, open_domains, training_parts
 from featlearn.nuclear.opponents import opponents
+from featlearn.nuclear.stacks import domains_of, setting_key, stacks, sweep_of, trainings, tried
 from featlearn.nuclear.training import Net, Sight, Stack, Trained, Trial, train
 
 if TYPE_CHECKING:
@@ -32,81 +33,88 @@ Settings = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
-def measure(job: Job) -> Results:
-    """Train each arm with one domain left out, and along the weights of the penalty."""
-    config = job.config
-    arms = {name: _tried(arm) for name, arm in config["arms"].items() if arm is not None}
-    sweep = [{"nu": w, "nu_scale": config["sweep"]["nu_scale"]} for w in config["sweep"]["weights"]]
-    every = {_key(one): one for one in (*(one for own in arms.values() for one in own), *sweep)}
-    names = [(job.seed, "nuclear", "domains", trial) for trial in range(config["trials"])]
-    opened = [
-        open_domains(
-            config["domains"], job.results / job.params.cache, name, "nuclear.domains.domains"
-        )
-        for name in names
-    ]
+def train_stack(job: Job) -> Results:
+    """Train the networks of one stack: some algorithms, some domains left out in some trials."""
+    config, place = job.config, int(job.wildcards["stack"])
+    settings, count = trainings(config), domains_of(config)
+    (trials, arms) = stacks(config)[place]
+    chosen = [divmod(one, count) for one in trials]
+    opened = {trial: _open(job, trial) for trial, _ in chosen}
+    splits = {one: _Split(opened[one[0]], one[1], config["validation"], _name(job, one[0]))
+              for one in chosen}  # fmt: skip
+    own = [settings[key] for key in arms]
+    job.tell(f"stack {place + 1} of {len(stacks(config))}: {len(splits) * len(own)} of "
+             f"{config['trials'] * count * len(settings)} trainings")  # fmt: skip
     images = {
         f"{trial}/{domain}/{what}": value
-        for trial, found in enumerate(opened)
-        for domain, own in found.images.items()
-        for what, value in own._asdict().items()
+        for number, (trial, found) in enumerate(opened.items())
+        for domain, one in found.images.items()
+        for what, value in one._asdict().items()
         # folders are the same in all trials, and may be larger than what is soon read twice
-        if what == "labels" or not trial or config["domains"]["made"] != "folders"
+        if what == "labels" or not number or config["domains"]["made"] != "folders"
         if value is not None
     }
-    accuracies: Rows = []
-    swept: Rows = []
-    progress = Progress(job.rule, len(opened[0].images))
     where = torch.device(job.device).type
     # the state of the files tells other weights, too
     with Loop(job.rule, images, device=where, state=job.params.state) as loop:
-        pieces = Pieces(loop)
-        for done, left_out in enumerate(opened[0].images, 1):
-            splits = [
-                _Split(found, left_out, config["validation"], name)
-                for found, name in zip(opened, names, strict=True)
-            ]
-            trained = _train(splits, list(every.values()), config, job.device, pieces)
-            for trial, own in enumerate(splits):
-                kept = {"domain": left_out, "replicate": trial}
-                for arm, settings in arms.items():
-                    rows = _chosen([trained[trial, _key(one)] for one in settings])
-                    accuracies += [{"arm": arm, **kept, **row} for row in rows]
-                swept += [{**kept, **trained[trial, _key(one)][0]} for one in sweep]
-                solved = partial(opponents, own.learned, own.chosen, own.unseen, own.classes,
-                                 config["opponents"], own.name)  # fmt: skip
-                for arm, row in pieces.once(f"opponents, {left_out}, {trial}", solved).items():
-                    accuracies.append({"arm": arm, **kept, **row})
-            progress.report(done, lambda: {})
-    return {"accuracies": pd.DataFrame(accuracies), "swept": pd.DataFrame(swept)}
+        told = _train_stack(list(splits.values()), own, config, job.device, loop)
+    return {"trained": pd.DataFrame([
+        {"replicate": trial, "domain": split.left_out, "setting": key,
+         "weight": float(settings[key].get("nu", 0.0)), **row}
+        for ((trial, _), split), every in zip(splits.items(), told, strict=True)
+        for key, rows in zip(arms, every, strict=True)
+        for row in rows
+    ])}  # fmt: skip
 
 
-def _tried(arm: Settings) -> list[Settings]:
-    """The settings that an arm stands for: one for each weight, from the smallest."""
-    weights = arm.get("nu", 0.0)
-    return [{**arm, "nu": w} for w in sorted(weights)] if isinstance(weights, list) else [arm]
+def measure(job: Job) -> Results:
+    """Choose each arm's weight, read those of the sweep, and solve what learns no features."""
+    config, by = job.config, ["replicate", "domain"]
+    trained = job.frame("trained")
+    first = trained[trained["averaging"] == "best"]
+    found = [
+        _chosen(trained[trained["setting"].isin([setting_key(one) for one in tried(arm)])])
+        .assign(arm=name)
+        for name, arm in config["arms"].items() if arm is not None
+    ]  # fmt: skip
+    solved: Rows = []
+    for trial in range(config["trials"]):
+        opened = _open(job, trial)
+        for place in range(domains_of(config)):
+            own = _Split(opened, place, config["validation"], _name(job, trial))
+            told = opponents(own.learned, own.chosen, own.unseen, own.classes, config["opponents"],
+                             own.name)  # fmt: skip
+            solved += [{"arm": arm, "replicate": trial, "domain": own.left_out, **row}
+                       for arm, row in told.items()]  # fmt: skip
+    swept = [first[first["setting"] == setting_key(one)] for one in sweep_of(config)]
+    return {
+        "accuracies": pd.concat([*found, pd.DataFrame(solved)]).drop(columns="setting"),
+        "swept": pd.concat(swept).drop(columns="setting").sort_values([*by, "weight"]),
+    }
 
 
-def _key(settings: Settings) -> str:
-    """The same for settings that train alike."""
-    weight = float(settings.get("nu", 0.0))
-    own = {"nu_scale": "none", "nu_start_step": 0, "norm": "nuclear", **settings, "nu": weight}
-    if not weight:
-        own = {key: value for key, value in own.items() if key in ("mixup", "coral")}
-    return json.dumps(own, sort_keys=True)
+def _name(job: Job, trial: int) -> tuple[object, ...]:
+    return (job.seed, "nuclear", "domains", trial)
 
 
-def _chosen(tried: list[Rows]) -> Rows:
+def _open(job: Job, trial: int) -> Domains:
+    cache = job.results / job.params.cache
+    return open_domains(job.config["domains"], cache, _name(job, trial), "nuclear.domains.domains")
+
+
+def _chosen(rows: pd.DataFrame) -> pd.DataFrame:
     """The weight that is best on held-out training images, the smallest at ties; checkpoint and
     average choose apart.
     """
-    return [max(rows, key=lambda row: row["validation"]) for rows in zip(*tried, strict=True)]
+    ordered = rows.sort_values(["validation", "weight"], ascending=[False, True], kind="stable")
+    return ordered.drop_duplicates(["replicate", "domain", "averaging"]).sort_index()
 
 
 class _Split:
     """One left-out domain of one trial."""
 
-    def __init__(self, found: Domains, left_out: str, share: float, name: tuple[object, ...]):
+    def __init__(self, found: Domains, place: int, share: float, name: tuple[object, ...]):
+        self.left_out = left_out = list(found.images)[place]
         self.name = (*name, left_out)
         self.classes, self.unseen = len(found.classes), found.images[left_out]
         parts = {
@@ -131,36 +139,14 @@ class _Split:
         return net
 
 
-def _train(
-    splits: list[_Split], settings: list[Settings], config: Settings, device: Any, pieces: Pieces
-) -> dict[tuple[int, str], Rows]:  # fmt: skip
-    """Rows of all settings in all trials; as many networks at once as the config says."""
-    found: dict[tuple[int, str], Rows] = {}
-    most, left_out = config["training"]["at_once"], splits[0].name[-1]
-    few = max(1, most // len(settings))
-    for first in range(0, len(splits), few):
-        trials = splits[first : first + few]
-        for start in range(0, len(settings), most):
-            arms = settings[start : start + most]
-            told = pieces.once(
-                f"{left_out}, trials from {first}, algorithms from {start}",
-                partial(_train_stack, trials, arms, config, device, pieces),
-            )
-            for i, own in enumerate(told):
-                for arm, rows in zip(arms, own, strict=True):
-                    weight = float(arm.get("nu", 0.0))
-                    found[first + i, _key(arm)] = [{"weight": weight, **row} for row in rows]
-    return found
-
-
 def _train_stack(
-    trials: list[_Split], arms: list[Settings], config: Settings, device: Any, pieces: Pieces
+    trials: list[_Split], arms: list[Settings], config: Settings, device: Any, loop: Keeper
 ) -> list[list[Rows]]:
     """Of each trial and arm its rows, of networks that were trained together."""
     sight = _sight(config.get("augmentation"), device)
     stack = Stack([one.start(config) for one in trials for _ in arms], device)
     streams = [Trial(one.learned, one.chosen, (*one.name, "train")) for one in trials]
-    done = train(stack, streams, arms, config["training"], sight, pieces)
+    done = train(stack, streams, arms, config["training"], sight, loop)
     rows = [slice(i * len(arms), (i + 1) * len(arms)) for i in range(len(trials))]
     return [_told(stack, done, own, one, sight) for own, one in zip(rows, trials, strict=True)]
 

@@ -60,9 +60,14 @@ def measure(job: Job) -> Results:
         found = model.best_supports(
             torch.cat([invariant, rest], 1), range(1, small["r"] + 1), small["penalty"]
         )
-        for budget, support in found.items():
+        count, others, gamma = small["samples"], small["d"] - small["r"], small["gamma"]
+        unseen = [torch.rand(count, small["r"], generator=g, dtype=torch.float64),
+                  model.signed_uniform(count, others, -gamma, g)]  # fmt: skip
+        for budget, (support, w) in found.items():
+            score = torch.cat(unseen, 1)[:, list(support)] @ w
             ranks.append({"budget": budget, "replicate": replicate, "support": str(support),
-                          "value": float(max(support) < small["r"])})  # fmt: skip
+                          "value": float(max(support) < small["r"]),
+                          "ood": float((score > 0).double().mean())})  # fmt: skip
         own = config["featuriser"]
         if replicate < own["replicates"]:
             penalised += _featuriser(own, (*name, "featuriser", replicate), replicate)
@@ -112,8 +117,10 @@ def measure_toy(job: Job) -> Results:
     g = [generator(*name, "points", r) for r in range(config["replicates"])]
     x, y = toy.draw(config["samples"], toy.ID, g)
     trained = []
-    for arm, penalty, free in (("erm", 0.0, True), ("nuclear", config["penalty"], False),
-                               ("nuclear, head trained", config["penalty"], True)):  # fmt: skip
+    for arm, penalty, free in (
+        ("erm", 0.0, True), ("erm, head fixed", 0.0, False),
+        ("nuclear", config["penalty"], False), ("nuclear, head trained", config["penalty"], True),
+    ):  # fmt: skip
         starts = [generator(*name, "start", r) for r in range(config["replicates"])]
         found = toy.train(x, y, penalty, config["steps"], config["rate"], starts, free)
         for step, weights in found.items():

@@ -7,6 +7,7 @@ beats every representation (a control that fails); with 5 % it does not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
     CONTROL,
     DIFFERENCE_OF_SHARES,
-    OBSERVATION,
     REFUTES_NOTHING,
     THEOREM,
     needs,
@@ -31,13 +31,14 @@ from featlearn.universality.ladder_figures import SHARES, curves
 from featlearn.universality.ladder_figures import changes as changed
 from featlearn.universality.printed import beside, wide
 from featlearn.universality.readings import (
-    ADDED,
+    ALL,
     AVERAGE_INCREASES,
+    FEW,
     TARGET_DECREASES,
     TWENTY,
     stand_in,
 )
-from featlearn.universality.words import KEPT, METHODS, OPPONENTS, WORLD
+from featlearn.universality.words import GROWN, KEPT, METHODS, OPPONENTS, WORLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,15 +129,12 @@ def trade_off(
 ) -> Figure:
     """With more tasks, does the average rise and the target fall? ({{ percent }} % of the labels; {{ name }})
 
-    *What to see:* {% if {{ percent }} == 5 %}MoCo, even world: {{ said("universality/average-rises-few-labels",
-    holds="the average rises", fails="the average does not rise by .05") }}; {{
-    said("universality/target-falls-few-labels", holds="the target falls", fails="the target does not fall by .02")
-    }}; {{ said("universality/falls-more-with-few-labels", holds="it falls more than with all labels", fails="it does
-    not fall more than with all labels") }}. {% elif {{ percent }} == 100 and "MoCo, 8" in {{ arms }} %}MoCo, even
-    world: {{ said("universality/average-rises", holds="the average rises", fails="the average does not rise by .05")
-    }}; {{ said("universality/target-falls", holds="the target falls", fails="the target does not fall by .02") }}; {{
-    said("universality/learned-not-raw-all-labels", holds="the target leads methods without learning", fails="the
-    target does not lead methods without learning by .05") }}. {% else %}the last panel, all tasks less the target
+    *What to see:* {% if {{ percent }} in (5, 100) and "MoCo, 8" in {{ arms }} %}MoCo, even world, the worse of 5 % and
+    all labels, and of equal steps and steps that grow with the tasks: {{ said("universality/average-rises",
+    holds="the average rises", fails="the average does not rise by .05") }}; {{ said("universality/target-falls",
+    holds="the target falls", fails="the target does not fall by .02") }}; {{ said("universality/learned-not-raw",
+    holds="the target leads methods without learning", fails="the target does not lead methods without learning by
+    .05") }}. {% else %}the last panel, all tasks less the target
     alone. {% endif %}Vectors stand in for pictures, worlds (rows) for three families of data: accuracy of converged
     probes over the tasks of the pre-training, at equal steps, with 95 % intervals; last panel: changes by replicate.
     Dotted: the target by the best method without learning.
@@ -209,9 +207,11 @@ def target_against_average(accuracies: pd.DataFrame, config: Config) -> Figure:
 def similarity(similarities: pd.DataFrame, config: Config, every: bool) -> Figure:
     """How far do the target's features change with the pre-training? ({{ name }})
 
-    *What to see:* the row of the target alone. Linear CKA (biased, as in the thesis), mean over replicates, MoCo of
-    width 8 on vectors that stand in for pictures; numbers are tasks, *only 2* is the second task alone. Networks from
-    different starts differ too and are not drawn.
+    *What to see:* against two networks of the target from different starts, {{ said("universality/similarity-falls",
+    holds="all tasks make features less alike, CKA", fails="all tasks do not make features less alike, CKA") }}; {{
+    said("universality/other-tasks-unlike", holds="so do other tasks, CKA", fails="other tasks do not, CKA") }}. Linear
+    CKA (biased, as in the thesis), mean over replicates, MoCo of width 8 on vectors that stand in for pictures; numbers
+    are tasks, *only 2* is the second task alone.
     """
     ladder = [str(mixture) for mixture in config["mixtures"]]
     parts = {"single tasks and all": [ladder[0], *(f"only {task + 2}" for task in range(config["alone"])), ladder[-1]],
@@ -326,8 +326,16 @@ SIZES = (
     "pilots in which heads collapsed and a queue lagged, and a desk run that "
     "no-trade-off-with-room failed. "
 ) + TWENTY
-REACH = needs(ladders__replicates=5, ladders__steps=400, ladders__mixtures=8)
-NAMED = f"{SIZES} Sentence, after a published run: it names the labels. {REFUTES_NOTHING}"
+REACH = needs(ladders__replicates=5, ladders__steps=400, ladders__mixtures=8, ladders__spurious=300)
+BED = (
+    f"{SIZES} 300 spurious features in place of 10, after runs in which a probe of the raw input beat every "
+    "representation with all labels; merged with the claim on 5 % of the labels, and judged in steps that grow, too; "
+    f"bands kept. {REFUTES_NOTHING}"
+)
+STARTS = (
+    "Added after a claim that had no control was withdrawn; its numbers are of easier data. "
+    + REFUTES_NOTHING
+)
 
 
 class Ladders(Claims):
@@ -337,7 +345,11 @@ class Ladders(Claims):
     def curves(self, percent):
         return curves(self.accuracies, self.config["ladders"], percent)
 
-    def change(self, curve, percent=100, arm=KEPT):
+    def changes(self, curve):
+        """Accuracy after all tasks less that after the target: few labels and all, equal and grown steps."""
+        return [self.change(curve, percent, arm) for percent in (FEW, ALL) for arm in (KEPT, GROWN)]
+
+    def change(self, curve, percent, arm=KEPT):
         """Accuracy after all tasks less that after the target."""
         of, last = self.curves(percent), max(self.config["ladders"]["mixtures"])
         after, before = (per_replicate(of, arm=arm, curve=curve, mixture=mixture, world=WORLD)
@@ -350,31 +362,27 @@ class Ladders(Claims):
         best = np.max([per_replicate(of, arm=arm, mixture=0) for arm in OPPONENTS], axis=0)
         return per_replicate(of, arm=KEPT, mixture=1) - best
 
-    @claim("Figure 7.1", CHANGE + "all labels", id="{curve}-{verb}", changed=NAMED,
-           out_of_reach=stand_in(REACH), failure="not reproduced", each=[
-        {"curve": "average", "verb": "rises", "low": 0.05, "high": 1, "by": "rise of more than .1",
+    def alike(self, first, second):
+        """CKA of two networks."""
+        own = pick(self.similarities, world=WORLD, arm=KEPT, estimator="biased")
+        return per_replicate(own, first=first, second=second)
+
+    @claim("Figure 7.1", CHANGE + "the {worse} over 5 % of the labels and all, equal and grown steps",
+           id="{curve}-{verb}", changed=BED, out_of_reach=stand_in(REACH), failure="not reproduced", each=[
+        {"curve": "average", "verb": "rises", "low": 0.05, "high": 1, "worse": "least",
+         "why": "Expected to fail: four worlds of this size had -.05 to -.07 with all labels.",
          "paper_says": AVERAGE_INCREASES},
-        {"curve": "target", "verb": "falls", "low": -1, "high": -0.02, "by": "fall of .03 to .12",
-         "paper_says": TARGET_DECREASES},
+        {"curve": "target", "verb": "falls", "low": -1, "high": -0.02, "worse": "largest",
+         "why": "Four worlds of this size had -.2 to -.3 with all labels.", "paper_says": TARGET_DECREASES},
     ])  # fmt: skip
-    def with_all_labels(self, curve):
-        """With all labels the {curve} accuracy {verb} with the tasks of the pre-training (MoCo, width 8).
+    def trade_off(self, curve):
+        """With few labels and all, in equal steps and in steps that grow, the {curve} accuracy {verb} with the tasks
+        of the pre-training (MoCo, width 8).
 
-        Pilots, one of other sizes: a {by}.
+        The bands of the easier data. {why}
         """
-        return self.change(curve)
-
-    @claim("ours, behind Figure 7.1", CHANGE + "5 % of the labels", id="{curve}-{verb}-few-labels",
-           kind=OBSERVATION, changed=ADDED.format("all labels"), each=[
-        {"curve": "average", "verb": "rises", "low": 0.05, "high": 1, "paper_says": AVERAGE_INCREASES},
-        {"curve": "target", "verb": "falls", "low": -1, "high": -0.02, "paper_says": TARGET_DECREASES},
-    ])  # fmt: skip
-    def with_few_labels(self, curve):
-        """With 5 % of the labels the {curve} accuracy {verb} with the tasks of the pre-training (MoCo, width 8).
-
-        As with all labels; with so few a probe of the features beats one of the raw input.
-        """
-        return self.change(curve, 5)
+        of = np.min if curve == "average" else np.max
+        return of(self.changes(curve), axis=0)
 
     @claim("Figures F.9 to F.13",
            "change from pre-training on the target alone to all tasks, 5 % of the labels less all",
@@ -386,27 +394,39 @@ class Ladders(Claims):
 
         The thesis; its theory, as calculated here, says so of noisy labels only.
         """
-        return self.change("target", 5) - self.change("target")
+        return self.change("target", FEW) - self.change("target", ALL)
 
-    @claim("ours", CHANGE + "all labels", kind=OBSERVATION, low=0, high=1, changed=SIZES)
-    def no_trade_off_with_room(self):
-        """At a width of 32 the target accuracy does not fall (MoCo).
-
-        An earlier pilot of other sizes: a rise of .03 to .06.
-        """
-        return self.change("target", arm="MoCo, 32")
-
-    @claim("ours", "accuracy {at}, pre-training on the target, less the best of raw input, random features and "
-           "the untrained network", id="learned-not-raw{all}", kind=CONTROL, low=0.05, high=1, each=[
-        {"all": "", "at": "at 5 % of the labels", "labels": "5 % of the", "percent": 5, "changed": SIZES,
-         "why": "Labels are an argmax of linear maps: the raw input itself can be probed."},
-        {"all": "-all-labels", "at": "with all labels", "labels": "all", "percent": 100,
-         "why": "As with 5 %. Expected to fail: the raw input has .93.",
-         "changed": ADDED.format("5 % of the labels")},
+    @claim("Figure 7.5", "{pair}, less that of two networks of the target from different starts",
+           id="{id}", low=-1, high=-0.02, changed=STARTS, out_of_reach=stand_in(REACH),
+           failure="not reproduced", each=[
+        {"id": "similarity-falls", "pair": "CKA of networks of the target and of all tasks",
+         "says": "All tasks make the target's features less alike than another start does.",
+         "why": "On easier data .81 against .97.",
+         "paper_says": "“The right figure shows a decreasing trend of similarity along each row”"},
+        {"id": "other-tasks-unlike", "pair": "largest CKA of networks of single tasks",
+         "says": "Other tasks make the target's features less alike than another start does.",
+         "why": "Expected to fail: on easier data .97 to .98 against .97.",
+         "paper_says": "“the features from different pre-training datasets have low similarities”"},
     ])  # fmt: skip
-    def learned_not_raw(self, percent):
-        """With {labels} labels a probe of vectors beats methods without learning (MoCo, width 8).
+    def similarity(self, id):
+        """{says}
 
-        {why}
+        The margin of the falls. {why}
         """
-        return self.lead(percent)
+        alone = ["1", *(f"only {task + 2}" for task in range(self.config["ladders"]["alone"]))]
+        last = str(max(self.config["ladders"]["mixtures"]))
+        pairs = [("1", last)] if id == "similarity-falls" else combinations(alone, 2)
+        return np.max([self.alike(*pair) for pair in pairs], axis=0) - self.alike(
+            "1", "1, other start"
+        )
+
+    @claim("ours", "accuracy, pre-training on the target, less the best of raw input, random features and the untrained "
+           "network, the smaller of that with 5 % of the labels and with all", kind=CONTROL, low=0.05, high=1,
+           changed=BED)  # fmt: skip
+    def learned_not_raw(self):
+        """With few labels and all a probe of vectors beats methods without learning (MoCo, width 8).
+
+        Labels are an argmax of linear maps: what is spurious must be many for the raw input to fail. Four worlds of this
+        size had .02 to .17 with all labels after 400 steps.
+        """
+        return np.minimum(self.lead(FEW), self.lead(ALL))

@@ -41,7 +41,7 @@ def by_labels(tuned: pd.DataFrame) -> Figure:
     holds="with 5 % a probe wins (target)", fails="with 5 % a probe does not win (target)") }}; {{
     said("universality/fine-tuning-forgets-diversity", holds="with contrast hardly any accuracy is lost to more
     tasks", fails="with contrast accuracy is lost to more tasks") }}; {{
-    said("universality/learned-not-raw-all-labels", holds="the probe beats the raw input", fails="the probe does not
+    said("universality/learned-not-raw", holds="the probe beats the raw input", fails="the probe does not
     beat the raw input by .05") }}. Target accuracy on vectors (MoCo, width 8) over labels, with 95 % intervals: probe
     (LP), fine-tuning (FT), with a contrastive loss of the given weight (Ours), or that loss before a probe (CR then
     LP). Dotted: no pre-training.

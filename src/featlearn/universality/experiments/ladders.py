@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 from featlearn.universality.labelled import Labelled, Scene, probes, scene
-from featlearn.universality.methods import Recipe, Weights, encode, hidden_layer, start
+from featlearn.universality.methods import Recipe, SimCLR, Weights, encode, hidden_layer, start
 from featlearn.universality.similarity import Similarity, debiased
 from featlearn.universality.training import fresh, pretrain
 from featlearn.universality.words import KEPT, RANDOM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from featlearn.core.job import Job
     from featlearn.core.outputs import Results
@@ -88,22 +88,39 @@ def _arm(
     world, streams = drawn.world, drawn.streams
     mixtures = config["mixtures"]
     alone = range(1, 1 + config["alone"]) if arm == KEPT else ()
+    again = [mixtures[0], mixtures[-1]] if arm == KEPT else []
     spans = [range(mixture) for mixture in mixtures] + [[task] for task in alone]
-    recipe = Recipe(settings["method"], config["steps"], config["batch"], config["rate"])
-    # all spans of a replicate begin at the same weights
-    same = [own for _ in spans for own in streams(f"start-{settings['width']}")]
-    begun = start(world.width, config["hidden"], settings["width"], same)
-    views = fresh(world, spans, config["batch"], streams(f"pretraining-{arm}"))
-    method = pretrain(begun, views, recipe, streams(f"heads-{arm}"))
+    spans += [range(mixture) for mixture in again]
+    # all spans of a replicate begin at the same weights, but for those of another start
+    first, other = (f"start-{word}{settings['width']}" for word in ("", "again-"))
+    starts = [first] * (len(spans) - len(again)) + [other] * len(again)
+
+    def train(chosen: Sequence[Sequence[int]], starts: Sequence[str], steps: int) -> SimCLR:
+        begun = start(world.width, config["hidden"], settings["width"],
+                      [own for name in starts for own in streams(name)])  # fmt: skip
+        views = fresh(world, chosen, config["batch"], streams(f"pretraining-{arm}"))
+        return pretrain(begun, views, _recipe(config, settings["method"], steps),
+                        streams(f"heads-{arm}"))  # fmt: skip
+
     ladder = len(mixtures) * config["replicates"]
-    own = {key: value[:ladder] for key, value in method.weights.items()}
+    method = None
+    if settings.get("grown"):
+        # as the thesis: a union of sets in as many epochs, so that the target is seen as often
+        each = [train([span], [first], config["steps"] * len(span)).weights for span in spans]
+        own = {key: torch.cat([one[key] for one in each]) for key in each[0]}
+    else:
+        method = train(spans, starts, config["steps"])
+        own = {key: value[:ladder] for key, value in method.weights.items()}
 
     def represent(samples: Labelled) -> Tensor:
         return encode(own, samples.views.repeat(len(mixtures), 1, 1))
 
     told = [{"arm": arm, "mixture": mixture} for mixture in mixtures]
     accuracies = probes(drawn, config, represent, told, probed_tasks(config))
+    if method is None:
+        return accuracies, [], {}
     names = [str(mixture) for mixture in mixtures] + [f"only {task + 1}" for task in alone]
+    names += [f"{mixture}, other start" for mixture in again]
     similar = [{"arm": arm, **row} for row in _similar(drawn, names, method.weights)]
     kept = {f"encoder/{key}": value[:ladder] for key, value in method.weights.items()}
     if slow := getattr(method, "slow", None):
@@ -112,11 +129,16 @@ def _arm(
     return accuracies, similar, {key: value.contiguous() for key, value in kept.items()}
 
 
+def _recipe(config: dict[str, Any], method: str, steps: int) -> Recipe:
+    return Recipe(method, steps, config["batch"], config["rate"], config["temperature"],
+                  config["momentum"], config["queue"], config["optimiser"])  # fmt: skip
+
+
 def _decayed(config: dict[str, Any], drawn: Scene) -> Rows:
     """CKA between networks that were pre-trained on the target with several weight decays."""
     streams = drawn.streams
     settings, decays = config["arms"][KEPT], config["decays"]
-    recipe = Recipe(settings["method"], config["steps"], config["batch"], config["rate"])
+    recipe = _recipe(config, settings["method"], config["steps"])
     same = [own for _ in decays for own in streams(f"start-{settings['width']}")]
     begun = start(drawn.world.width, config["hidden"], settings["width"], same)
     views = fresh(drawn.world, [[0]] * len(decays), config["batch"], streams("decays"))
