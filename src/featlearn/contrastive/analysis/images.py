@@ -23,7 +23,7 @@ from featlearn.contrastive.images.config import (
     ordered,
 )
 from featlearn.core.claim_methods import Claims, claim
-from featlearn.core.claims import DIFFERENCE_OF_SHARES, THEOREM
+from featlearn.core.claims import DIFFERENCE_OF_SHARES, REFUTES_NOTHING, THEOREM
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, Table, figure, table
@@ -422,10 +422,6 @@ PROBE, AT_START = "accuracy of the linear probe", "less that at the random start
 COLOURFUL = "share of the visualised features' energy that is colour, difference"
 LESS = "crop less crop and colour distortion"
 RATE = "firing rate, mean over layers 2 to 5"
-COLOURLESS = (
-    "Was `not shown at this scale`, as the classes of photographs have colours and those of made "
-    "images have none: that is their design and no size, and no larger run closes it."
-)
 SMALLER = (
     "Size of the images, norm and ten replicates since three replicates of another setting had "
     "left 16 of 28 claims undecided; the band is the first one."
@@ -443,8 +439,8 @@ class OfSet(Claims):
     def __init__(self, name: str, settings: Mapping[str, Any]):
         made = is_made(settings)
         on = ", on images whose classes have no colour" * made
-        super().__init__(settings, f"{name}-", on=on, colourless=COLOURLESS * made)
-        self.name, self.changed = name, SMALLER * made
+        super().__init__(settings, f"{name}-", on=on)
+        self.name, self.changed = name, f"{SMALLER} {REFUTES_NOTHING}" * made
 
     @classmethod
     def made(cls, config):
@@ -473,7 +469,7 @@ class OfSet(Claims):
         steps = training.get("steps") or training["epochs"] * images / training["batch_size"]
         sizes = {"replicates": own["replicates"], "images": images, "steps": round(steps)}
         if all(sizes[key] >= least for key, least in LEAST.items()):
-            return None
+            return "made images; the paper prints this of photographs." if is_made(own) else None
         has, needs = (", ".join(f"{of[key]} {key}" for key in LEAST) for of in (sizes, LEAST))
         return f"{has}; the band was derived for at least {needs}."
 
@@ -493,8 +489,8 @@ class OfSet(Claims):
         )
 
     @claim("Figure 1, and its confound removed (ours)", f"{COLOURFUL}, the smaller of two", low=CLEAR,
-           changed="{colourless} Merged from fig-1-colour-of-supervised and "
-           "fig-1-colour-same-augmentation on 2026-11-25 after their results were seen; the band is theirs.",
+           changed="Merged from fig-1-colour-of-supervised and fig-1-colour-same-augmentation on 2026-11-25 after their "
+           f"results were seen; the band is theirs. {REFUTES_NOTHING}",
            paper_says="“the supervised features are more colorful than the contrastive features”",
            failure="not reproduced")  # fmt: skip
     def fig_1_colour_of_supervised(self):
@@ -561,7 +557,7 @@ class OfSet(Claims):
 
     @claim("Figure 4", f"firing rate, {LESS}, the least of layers 2 to 5", low=0.02, changed="Merged "
            "from fig-4-sparser-layer-2, -3, -4 and -5 "
-           "on 2026-11-25 after their results were seen; the band is theirs.",
+           f"on 2026-11-25 after their results were seen; the band is theirs. {REFUTES_NOTHING}",
            paper_says="“the neurons of AlexNet (2rd to 5th layer) exhibit sparser firing patterns”",
            failure="not reproduced")  # fmt: skip
     def fig_4_sparser_every_layer(self):

@@ -58,7 +58,8 @@ def trained_thresholds(history: pd.DataFrame, evaluation: pd.DataFrame) -> Figur
 class TrainedThresholds(OfModels):
     """Where descent takes thresholds, and what that does to the probe."""
 
-    paper, kind = "contrastive", THEOREM
+    paper, kind, section = "contrastive", THEOREM, "trained_thresholds"
+    premises = ("wide_input", "anchors")
     out_of_reach = needs(
         trained_thresholds__data__atoms=16, trained_thresholds__training__steps=600,
         trained_thresholds__replicates=LEAST_REPLICATES,
