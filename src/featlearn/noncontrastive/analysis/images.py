@@ -42,7 +42,7 @@ from featlearn.noncontrastive.images.cells import (
     LONG,
     LONG_CELL,
     MAIN,
-    PRINTED,
+    PAPER_SETS,
     UNTRAINED,
     Cell,
     cell_of,
@@ -385,7 +385,7 @@ class DataSet(Claims):
     def out_of_reach(self, config):
         settings = config["images"][self.name]
         small = too_small(settings["replicates"], settings["training"])
-        if small or self.name in PRINTED:
+        if small or self.name in PAPER_SETS["fig-2"]:
             return small
         return "a stand-in; the paper prints this of photographs."
 

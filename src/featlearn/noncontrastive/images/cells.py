@@ -20,10 +20,10 @@ ROBUST_TRAINED = (WITH, WITHOUT)
 #: And the network that both start from.
 ROBUST_ARMS = (*ROBUST_TRAINED, UNTRAINED)
 #: Data sets that the paper's own figures and tables are made of; of others they are stand-ins.
-PRINTED = frozenset({"cifar10", "cifar100", "stl10"})
+_ALL = frozenset({"cifar10", "cifar100", "stl10"})
 PAPER_SETS = {
     "fig-1": frozenset({"cifar10"}),
-    **dict.fromkeys(("fig-2", "fig-3", "fig-4", "image-ranks", "image-heads"), PRINTED),
+    **dict.fromkeys(("fig-2", "fig-3", "fig-4", "image-ranks", "image-heads"), _ALL),
 }
 
 
