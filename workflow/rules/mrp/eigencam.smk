@@ -29,7 +29,8 @@ use rule calculate as mrp_cam_maps with:
             "mrp.experiments.eigencam_maps:maps",
             PICTURES,
             encoders=lambda wildcards: parts(IMAGE_ENCODERS, *CAM_FIGURES[wildcards.figure]),
-            labels=max(IMAGES["comparison"]["labels"]),
+            # with all labels supervised training leaves little to gain
+            labels=min(IMAGES["comparison"]["labels"]),
             shown=CAMS["shown"],
             map_cell=CAMS["map_cell"],
             device="cpu",

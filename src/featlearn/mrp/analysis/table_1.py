@@ -157,7 +157,7 @@ def later_version(
 
     Stand-ins: accuracy with the most labels, and with few labels on the part that each network recognises worse; AP75
     of Faster R-CNN on scenes of several objects; accuracy on new classes made of old parts. There both encoders had all
-    labels of the old classes, one of them after SimMIM. Trainings with all labels are too short for some classes.
+    labels of the old classes, one of them after SimMIM.
     """
     return _beside(paper_values, "table-1", comparison=comparison, gain=gain, transfer=transfer,
                    detection=detection)  # fmt: skip

@@ -38,8 +38,8 @@ STREAM = "images-gain"
 
 def compare(job: Job) -> Results:
     """Compare pre-training of several lengths with every supervised baseline, one replicate."""
-    gain, replicate = job.config["gain"], int(job.wildcards.replicate)
-    config = merge(job.config, {"world": {"noise": gain["noise"]}})
+    config, replicate = job.config, int(job.wildcards.replicate)
+    gain = config["gain"]
     experiment = PictureExperiment(STREAM, config, job.seed, replicate, job.device)
     pretraining, finetuning = config["pretraining"]["simmim"], config["comparison"]["finetuning"]
     kind, labels = pretraining["encoder"], gain["labels"]

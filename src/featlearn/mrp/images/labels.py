@@ -89,8 +89,8 @@ EPOCHS = 40
 #: What was changed between a first report and this code.
 CHANGED = (
     "Classes, noise, background and training lengths were changed by 2026-11-22, after a first run "
-    "had been reported; the band is the first one. Meant for 40 epochs by any method since "
-    "2026-11-26, as the gain was seen to grow up to these; 20 of SimMIM and 100 of MAE before."
+    "had been reported; noise .15 to .05, labelled steps 150 to 300, epochs of SimMIM (20) and MAE "
+    "(12) to 40 on 2026-11-26, as such trainings were seen to be too short. The band is the first."
 )
 
 

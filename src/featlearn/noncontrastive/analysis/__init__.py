@@ -27,6 +27,7 @@ ARMS = {"with-head": "with a head", "without-head": "without a head", "untrained
 LAYERS = {"projection": "projection head", "encoder": "encoder"}
 SETS = {
     "digits": "digits of 8 × 8 pixels",
+    "pictures": "made pictures",
     "cifar10": "CIFAR-10",
     "cifar100": "CIFAR-100",
     "stl10": "STL-10",

@@ -50,6 +50,8 @@ class HeadExperiment(Replicate):
     """
 
     cache: PathLike
+    #: Of part-composed pictures, (classes, parts of a class).
+    parts_of_class: Tensor | None = None
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class HeadExperiment(Replicate):
         train, test = (world.sample(counts[role], (*self.name, role)) for role in ("train", "test"))
         self.train = Labelled(train.images, train.labels)
         self.test = Labelled(test.images, test.labels)
-        self.unlabelled = train.images
+        self.unlabelled, self.parts_of_class = train.images, train.parts_of_class
         self.classes = len(train.parts_of_class)
 
     def _open(self) -> None:
@@ -192,12 +194,18 @@ STILL = 1e-5
 def measure(experiment: HeadExperiment, network: Siamese) -> dict[str, pd.DataFrame]:
     """Read a network off un-augmented images: neurons on test images, the probe trained on all.
 
-    Returns ``values``: columns layer, quantity, value; layer is empty for the accuracy.
+    Returns ``values``: columns layer, quantity, value; layer is empty for accuracies: of the class,
+    and of each part where classes are made of parts.
     ``histogram``: layer, low, high, pairs, which are ordered pairs of different neurons by their
     correlation. ``spectrum``: layer, number (from 1), share of an eigenvalue of the correlation
     matrix.
     """
-    rows: list[tuple[str, str, float]] = [("", "accuracy", accuracy(experiment, network))]
+    scores, labels = probed(experiment, network), experiment.test.labels
+    rows: list[tuple[str, str, float]] = [("", "accuracy", score(scores, labels))]
+    if experiment.parts_of_class is not None:
+        said, true = (experiment.parts_of_class[one] for one in (scores.cpu().argmax(1), labels))
+        shares = (said == true).double().mean(0).tolist()
+        rows += [("", f"part {number}", share) for number, share in enumerate(shares, 1)]
     histograms, spectra = [], []
     for layer in (ENCODER, PROJECTION):
         z = read_off(experiment, network, layer)
@@ -226,7 +234,12 @@ def read_off(experiment: HeadExperiment, network: Siamese, layer: str) -> Tensor
 
 
 def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
-    """Accuracy on the test images of a linear probe of the frozen encoder.
+    """Accuracy on the test images of :func:`probed`."""
+    return score(probed(experiment, network), experiment.test.labels)
+
+
+def probed(experiment: HeadExperiment, network: Siamese) -> Tensor:
+    """Scores (N, classes) of the test images by a linear probe of the frozen encoder.
 
     Its penalty is chosen on a random part of the training images.
     """
@@ -243,7 +256,7 @@ def accuracy(experiment: HeadExperiment, network: Siamese) -> float:
         (features[0][chosen], train.labels[chosen]),
         experiment.classes,
     )
-    return score(probe.scores(features[1]), test.labels)
+    return probe.scores(features[1])
 
 
 def correlations(z: Tensor) -> Tensor:
