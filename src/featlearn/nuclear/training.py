@@ -178,8 +178,9 @@ def train(
                 torch.tensor(counts) | (own.step == steps),
             )  # fmt: skip
         loop.after(own.step, own.kept)
-        pace = each * (own.step - first) / max(time.monotonic() - begun, 1e-9)
-        progress.report(own.step, lambda pace=pace: {"images a second": f"{pace:.0f}"})
+        progress.report(own.step, lambda: {
+            "images a second": f"{each * (own.step - first) / max(time.monotonic() - begun, 1e-9):.0f}"
+        })  # fmt: skip
     return own.end()
 
 

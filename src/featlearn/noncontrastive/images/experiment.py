@@ -204,8 +204,8 @@ def measure(experiment: HeadExperiment, network: Siamese) -> dict[str, pd.DataFr
     rows: list[tuple[str, str, float]] = [("", "accuracy", score(scores, labels))]
     if experiment.parts_of_class is not None:
         said, true = (experiment.parts_of_class[one] for one in (scores.cpu().argmax(1), labels))
-        shares = (said == true).double().mean(0).tolist()
-        rows += [("", f"part {number}", share) for number, share in enumerate(shares, 1)]
+        right = (said == true).double().mean(0).tolist()
+        rows += [("", f"part {number}", share) for number, share in enumerate(right, 1)]
     histograms, spectra = [], []
     for layer in (ENCODER, PROJECTION):
         z = read_off(experiment, network, layer)
