@@ -3,11 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from featlearn.core.catalogue import KEYS, catalogue_frame, contents, read_catalogue
 from featlearn.core.errors import ConfigError
+from featlearn.core.files import write_parquet
 from featlearn.core.provenance import write_record
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "config" / "catalogue.yaml"
@@ -96,3 +98,10 @@ def test_real_data_in_the_records_make_an_item_real(
     row, absent = catalogue_frame(items, tmp_path, "make").itertuples()
     assert (row.status, row.made_of, row.lacks) == (status, made_of, lacks)
     assert (absent.status, absent.made_of, absent.lacks) == ("not-yet", [], ["an experiment"])
+
+
+def test_columns_of_lists_are_of_text_where_no_list_has_an_entry(tmp_path):
+    path = tmp_path / "catalogue.parquet"
+    write_parquet(catalogue_frame([ENTRY | {"needs": [], "same_as": None}], tmp_path, "make"), path)
+    kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
+    assert {kinds[name] for name in ("needs", "files", "made_of")} == {"list<element: string>"}

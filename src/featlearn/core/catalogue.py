@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from featlearn.core.config import faults, read_own_yaml, refuse
 from featlearn.core.provenance import lineage
@@ -162,4 +163,7 @@ def catalogue_frame(items: Sequence[Mapping[str, Any]], results: Path, make: str
         rows.append({**entry, "same_as": entry["same_as"] or "", "status": status,
                      "files": files, "command": command, "made_of": made_of,
                      "lacks": _lacks(entry, status, made_of)})  # fmt: skip
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    # lists of text, also where every list is empty and has no type from its values
+    text = pd.ArrowDtype(pa.list_(pa.string()))
+    return frame.astype(dict.fromkeys(("needs", "files", "made_of", "lacks"), text))

@@ -60,14 +60,8 @@ def write_parquet(frame: pd.DataFrame, path: PathLike) -> None:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except pa.ArrowException as error:
         raise FeatlearnError(f"{path}: not a tidy frame: {error}") from error
-    # a column whose lists are all empty has no type from its values: lists are of text
-    text = pa.list_(pa.string())
-    fields = [
-        field.with_type(text) if field.type == pa.list_(pa.null()) else field
-        for field in table.schema
-    ]
-    # pandas' metadata names the pandas version: without it, an upgrade alone moves no byte
-    pq.write_table(table.cast(pa.schema(fields)), path, compression="zstd")
+    # pandas' own metadata names the pandas version: drop it, so that an upgrade alone moves no byte
+    pq.write_table(table.replace_schema_metadata(None), path, compression="zstd")
 
 
 def read_parquet(path: PathLike) -> pd.DataFrame:

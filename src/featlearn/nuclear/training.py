@@ -178,9 +178,9 @@ def train(
                 torch.tensor(counts) | (own.step == steps),
             )  # fmt: skip
         loop.after(own.step, own.kept)
-        progress.report(own.step, lambda: {
-            "images a second": f"{each * (own.step - first) / max(time.monotonic() - begun, 1e-9):.0f}"
-        })  # fmt: skip
+        seconds = max(time.monotonic() - begun, 1e-9)
+        pace = {"images a second": f"{each * (own.step - first) / seconds:.0f}"}
+        progress.report(own.step, pace.copy)
     return own.end()
 
 
