@@ -86,11 +86,11 @@ def measure(job: Job) -> Results:
                              own.name)  # fmt: skip
             solved += [{"arm": arm, "replicate": trial, "domain": own.left_out, **row}
                        for arm, row in told.items()]  # fmt: skip
-    swept = [first[first["setting"] == setting_key(one)] for one in sweep_of(config)]
-    return {
-        "accuracies": pd.concat([*found, pd.DataFrame(solved)]).drop(columns="setting"),
-        "swept": pd.concat(swept).drop(columns="setting").sort_values([*by, "weight"]),
-    }
+    accuracies = pd.concat([*found, pd.DataFrame(solved)], ignore_index=True)
+    swept = pd.concat([first[first["setting"] == setting_key(one)] for one in sweep_of(config)])
+    swept = swept.sort_values([*by, "weight"], ignore_index=True)
+    return {name: frame.drop(columns="setting")
+            for name, frame in (("accuracies", accuracies), ("swept", swept))}  # fmt: skip
 
 
 def _name(job: Job, trial: int) -> tuple[object, ...]:
