@@ -236,11 +236,11 @@ WRONG: dict[str, list[tuple[str, Any, str]]] = {
         ("domains.arms.ERM-NU", GONE, "domains.arms must be with ERM-NU"),
         (
             "domains.arms.ERM-Frobenius",
-            {"nu": [0.0001, 0.001, 0.01]},
+            {"nu": [0.0003, 0.001, 0.002]},
             "domains.arms.ERM-NU must be other settings",
         ),
         ("domains.sweep.weights", [0.1], "a list with 0"),
-        ("domains.training.checkpoint_every", 1000000, "at most domains.training.steps (200)"),
+        ("domains.training.checkpoint_every", 1000000, "at most domains.training.steps (1000)"),
         ("domains.domains.data.kind", "folder", "domains.domains.data.path must be the folder (or"),
     ],
     "universality": [
