@@ -405,10 +405,9 @@ class OfSet(Claims):
 
     # ------------------------------------------------------------------------- Figure 1
 
-    @claim("Figure 1", f"{PROBE}, {AT_START}, the least of the three", low=CLEAR, changed="Merged "
-           "from fig-1-shape-supervised, -contrastive and -adversarial "
-           "on 2026-11-25 after their results were seen; the band is theirs.",
-           paper_says="“both features contain shapes of objects”")  # fmt: skip
+    @claim("Figure 1", f"{PROBE}, {AT_START}, the least of the three", low=CLEAR, changed="Merged from "
+           "fig-1-shape-supervised, -contrastive and -adversarial on 2026-11-25 after their results were seen; the "
+           "band is theirs.", paper_says="“both features contain shapes of objects”")  # fmt: skip
     def fig_1_shape(self):
         """Features of supervised, contrastive and adversarial contrastive training predict the class.
 
@@ -420,9 +419,8 @@ class OfSet(Claims):
 
     @claim("Figure 1, and its confound removed (ours)", f"{COLOURFUL}, the smaller of two", low=CLEAR,
            changed="Merged from fig-1-colour-of-supervised and fig-1-colour-same-augmentation on 2026-11-25 after their "
-           f"results were seen; the band is theirs. {REFUTES_NOTHING}",
-           paper_says="“the supervised features are more colorful than the contrastive features”",
-           failure="not reproduced")  # fmt: skip
+           f"results were seen; the band is theirs. {REFUTES_NOTHING}", paper_says="“the supervised features are "
+           "more colorful than the contrastive features”", failure="not reproduced")  # fmt: skip
     def fig_1_colour_of_supervised(self):
         """With and without colour distortion, supervised features are more colourful than contrastive ones with it{on}.
 
@@ -443,8 +441,8 @@ class OfSet(Claims):
         """
         return self.gain(2, NONE, START)
 
-    @claim("Figure 2, message 3", f"{PROBE}, difference", low=0.1,
-           paper_says="“the edge (and shape) features are learned with much better quality”")  # fmt: skip
+    @claim("Figure 2, message 3", f"{PROBE}, difference", low=0.1, paper_says="“the edge (and shape) features are "
+           "learned with much better quality”")  # fmt: skip
     def fig_2_full_over_crop(self):
         """Crop and colour distortion give better features than crop alone.
 
@@ -452,9 +450,8 @@ class OfSet(Claims):
         """
         return self.gain(2, COLOUR, CROP)
 
-    @claim("Figure 2, message 2", "$R^2$ of the mean colour of the image, ridge regression on the "
-           "features", low=0.9, possible=(-math.inf, 1.0),
-           paper_says="“it fail to remove the dense mixture of color features”",
+    @claim("Figure 2, message 2", "$R^2$ of the mean colour of the image, ridge regression on the features",
+           low=0.9, possible=(-math.inf, 1.0), paper_says="“it fail to remove the dense mixture of color features”",
            failure="not reproduced")  # fmt: skip
     def fig_2_crop_keeps_colour(self):
         """With crop alone, features keep the dense mixture of colours.
@@ -463,8 +460,7 @@ class OfSet(Claims):
         """
         return self.at(2, CROP, "colour explained")
 
-    @claim("Figure 2, message 3", f"$R^2$ of the mean colour, {LESS}", low=0.02,
-           possible=(-math.inf, math.inf),
+    @claim("Figure 2, message 3", f"$R^2$ of the mean colour, {LESS}", low=0.02, possible=(-math.inf, math.inf),
            paper_says="“can help neural networks to remove some of the dense mixture of color features”")  # fmt: skip
     def fig_2_full_loses_colour(self):
         """Colour distortion removes part of the colour from the features.
@@ -475,9 +471,9 @@ class OfSet(Claims):
 
     # ------------------------------------------------------------------------- Figures 3 and 4
 
-    @claim("Figure 3", "purity of the classes in the map, difference", low=0.1, high=2.0,
-           possible=(-2.0, 2.0), paper_says="“neural networks will successfully form separable "
-           "clusters of representations for image data”")  # fmt: skip
+    @claim("Figure 3", "purity of the classes in the map, difference", low=0.1, high=2.0, possible=(-2.0, 2.0),
+           paper_says="“neural networks will successfully form separable clusters of representations for image "
+           "data”")  # fmt: skip
     def fig_3_purity_over_crop(self):
         """In the t-SNE map, classes are purer under the full augmentation than under crop alone.
 
@@ -497,8 +493,8 @@ class OfSet(Claims):
         """
         return (self.rates(CROP) - self.rates(COLOUR)).min(0)
 
-    @claim("Figure 4", f"{RATE}, contrastive less supervised", low=0.03,
-           paper_says="“networks obtained from supervised learning always have sparse activations regardless of augmentations”",
+    @claim("Figure 4", f"{RATE}, contrastive less supervised", low=0.03, paper_says="“networks obtained from "
+           "supervised learning always have sparse activations regardless of augmentations”",
            failure="not reproduced")  # fmt: skip
     def fig_4_supervised_sparser(self):
         """Supervised firing is sparser than contrastive firing with the same crop.
@@ -507,9 +503,9 @@ class OfSet(Claims):
         """
         return self.rates(CROP).mean(0) - self.rates(SUPERVISED).mean(0)
 
-    @claim("Appendix A.3, remark", "share of the training after which the first filters are nearer "
-           "to their end than half the way, difference", low=0.02, paper_says="“the slow emergence "
-           "of features (in the first layer of AlexNet) during the training process”")  # fmt: skip
+    @claim("Appendix A.3, remark", "share of the training after which the first filters are nearer to their end "
+           "than half the way, difference", low=0.02, paper_says="“the slow emergence of features (in the first "
+           "layer of AlexNet) during the training process”")  # fmt: skip
     def slow_first_layer_colour(self):
         """With colour distortion, first-layer features emerge more slowly in contrastive than in supervised training.
 

@@ -144,32 +144,31 @@ class Scaling(Trainings):
         )
         return (seen.iloc[:, 1] - seen.iloc[:, 0]).to_numpy() / np.log(sizes[1] / sizes[0])
 
-    @claim("Corollary 3.5", "NMSE with the most atoms, which are trained to twice T2", low=0.0,
-           high=0.05, possible=POSITIVE, id="corollary-3.5-as-printed", premises=Trainings.premises,
+    @claim("Corollary 3.5", "NMSE with the most atoms, which are trained to twice T2", low=0.0, high=0.05,
+           possible=POSITIVE, id="corollary-3.5-as-printed", premises=Trainings.premises,
            changed="Until then at 32 atoms, where no estimator is below .15.",
-           paper_says=r"“$\mathbb{E}_{x \sim \mathcal{D}_x} |y - \langle w^*, f_t(x) \rangle|^2 = "
-           r"o(1)$”")  # fmt: skip
+           paper_says=r"“$\mathbb{E}_{x \sim \mathcal{D}_x} |y - \langle w^*, f_t(x) \rangle|^2 = o(1)$”")  # fmt: skip
     def corollary_3_5_as_printed(self):
         """The error of a linear probe on the masked, thresholded network vanishes.
 
-        $o(1)$, read as 5 %. The posterior mean, which no estimator can beat, has .15 with 32 atoms,
-        .03 with 64 and .001 with 128. A trial with 128 had .07.
+        $o(1)$, read as 5 %. The posterior mean, which no estimator can beat, has .15 with 32 atoms, .03 with 64 and
+        .001 with 128. A trial with 128 had .07.
         """
         return self.of("masked", "nmse").iloc[:, -1]
 
-    @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised "
-           "in both", low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
+    @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised in both",
+           low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
     def scaling_mask_most(self):
         """RandomMask lowers the error with 64 atoms by a tenth of the mean square or more.
 
-        A tenth is far more than sampling error. After 1.8 times T2 it was .05; in a trial of 3.6
-        times T2 it was .14.
+        A tenth is far more than sampling error. After 1.8 times T2 it was .05; in a trial of 3.6 times T2 it was
+        .14.
         """
         effect = self.of("unmasked", "nmse") - self.of("masked", "nmse")
         return effect.dropna(axis=1).iloc[:, -1]
 
-    @claim("Corollary 3.3 with footnote 3", "NMSE over that of the best linear predictor, no mask, "
-           "thresholds raised", low=0.97, high=5.0, possible=POSITIVE)  # fmt: skip
+    @claim("Corollary 3.3 with footnote 3", "NMSE over that of the best linear predictor, no mask, thresholds "
+           "raised", low=0.97, high=5.0, possible=POSITIVE)  # fmt: skip
     def scaling_no_mask(self):
         """Without augmentation the probe is no better than linear with 64 atoms.
 
@@ -178,19 +177,18 @@ class Scaling(Trainings):
         ratio = self.of("unmasked", "nmse") / self.of("linear-exact", "nmse")
         return ratio.dropna(axis=1).iloc[:, -1]
 
-    @claim("Theorem D.5, $T_2 - T_1 = \\Theta(d \\log d / (\\eta \\log \\log d))$", "exponent of d in "
-           "$\\eta (T_2 - T_1)$ between 32 and 64 atoms", low=0.8, high=1.2)  # fmt: skip
+    @claim(r"Theorem D.5, $T_2 - T_1 = \Theta(d \log d / (\eta \log \log d))$",
+           r"exponent of d in $\eta (T_2 - T_1)$ between 32 and 64 atoms", low=0.8, high=1.2)  # fmt: skip
     def t2_order(self):
-        r"""Stage II takes a time that grows like d. (With the logarithms of
-        $d \log d / \log \log d$ the exponent is 1.07.)
+        r"""Stage II takes a time that grows like d. (With the logarithms of $d \log d / \log \log d$ the exponent
+        is 1.07.)
 
         1, give or take a fifth; the square root of d or its 3/2 would lie outside.
         """
         return self.exponent("stage_two")
 
-    @claim("Fact E.3, $\\Pr(\\mathrm{fire}) \\leq O(\\log \\log d / d)$", "exponent of d in the firing "
-           "rate at the end over $\\log \\log d / d$, between 32 and 64 atoms", high=0.2,
-           failure="rate or constant")  # fmt: skip
+    @claim(r"Fact E.3, $\Pr(\mathrm{fire}) \leq O(\log \log d / d)$", r"exponent of d in the firing rate at the "
+           r"end over $\log \log d / d$, between 32 and 64 atoms", high=0.2, failure="rate or constant")  # fmt: skip
     def fact_e3_rate(self):
         r"""Neurons fire as rarely as $\log \log d / d$, with a constant that does not grow with d.
 

@@ -313,13 +313,11 @@ class Stages(OfModels):
 
     # ---------------------------------------------------------------- growth, to T1 and to T2
 
-    @claim("Theorem C.1(2)", r"share of lucky pairs above $(1 + \gamma c_0) \sqrt{2 \log d / d} \|w_i\|$ at "
-           "T1 of the main text, by the population map", low=0.99, high=1.0, possible=SHARE,
-           premises=("exact_gradient", "printed_t1"),
-           changed="Theorem C.1(3) is a claim of its own again.",
-           paper_says=r"“each $i \in \mathcal{M}_j^*$, we have $|\langle w_i^{(T_1)}, \mathbf{M}_j "
-           r"\rangle| \geq (1 + \gamma c_0) \frac{\sqrt{2 \log d}}{\sqrt{d}} "
-           r"\|w_i^{(T_1)}\|_2$”")  # fmt: skip
+    @claim("Theorem C.1(2)", r"share of lucky pairs above $(1 + \gamma c_0) \sqrt{2 \log d / d} \|w_i\|$ at T1 of "
+           r"the main text, by the population map", low=0.99, high=1.0, possible=SHARE,
+           premises=("exact_gradient", "printed_t1"), changed="Theorem C.1(3) is a claim of its own again.",
+           paper_says=r"“each $i \in \mathcal{M}_j^*$, we have $|\langle w_i^{(T_1)}, \mathbf{M}_j \rangle| \geq "
+           r"(1 + \gamma c_0) \frac{\sqrt{2 \log d}}{\sqrt{d}} \|w_i^{(T_1)}\|_2$”")  # fmt: skip
     def theorem_c1_2(self):
         """Lucky pairs of neuron and atom lie above the line of the theorem at T1.
 
@@ -328,44 +326,41 @@ class Stages(OfModels):
         return self.at("lucky_above", "t1", "population")
 
     @claim("Theorem C.1(3)", r"share of neurons of which every pair outside $M_j$ is below $(1 - \gamma c_0) "
-           r"\sqrt{2 \log d / d} \|w_i\|$ at T1 of the main text, by the population map", low=0.99,
-           high=1.0, possible=SHARE, premises=("exact_gradient", "printed_t1"),
-           paper_says=r"“each $i \notin \mathcal{M}_j$, we have $|\langle w_i^{(T_1)}, \mathbf{M}_j "
-           r"\rangle| \leq (1 - \gamma c_0) \frac{\sqrt{2 \log d}}{\sqrt{d}} "
-           r"\|w_i^{(T_1)}\|_2$”")  # fmt: skip
+           r"\sqrt{2 \log d / d} \|w_i\|$ at T1 of the main text, by the population map", low=0.99, high=1.0,
+           possible=SHARE, premises=("exact_gradient", "printed_t1"), paper_says=r"“each $i \notin \mathcal{M}_j$, "
+           r"we have $|\langle w_i^{(T_1)}, \mathbf{M}_j \rangle| \leq (1 - \gamma c_0) \frac{\sqrt{2 \log "
+           r"d}}{\sqrt{d}} \|w_i^{(T_1)}\|_2$”")  # fmt: skip
     def theorem_c1_3(self):
         r"""Pairs outside $M_j$ lie below the line of the theorem at T1.
 
-        As for (2). With the printed constants the two exclude each other: (2) needs at least .9904 of
-        $\|w_i\|^2$ in $\mathrm{span}(M)$ and (3) at most .9900, as $c_2 > 2$. By the Gaussian tail .9895
-        is left where all of it is there.
+        As for (2). With the printed constants the two exclude each other: (2) needs at least .9904 of $\|w_i\|^2$
+        in $\mathrm{span}(M)$ and (3) at most .9900, as $c_2 > 2$. By the Gaussian tail .9895 is left where all of
+        it is there.
         """
         return self.at("others_below", "t1", "population")
 
-    @claim("Induction Hypothesis D.1(b)", r"share of neurons of which every pair outside $M_j$ has "
-           r"$|\alpha_{ij}| \leq (1 - c_0) b_i$ at T2", low=0.98, high=1.0, possible=SHARE,
-           paper_says=r"“if $i \notin \mathcal{M}_j$, then $|\langle w_i^{(t)}, \mathbf{M}_j "
-           r"\rangle| \leq (1 - c_0) b_i^{(t)}$”", failure="limit only")  # fmt: skip
+    @claim("Induction Hypothesis D.1(b)", r"share of neurons of which every pair outside $M_j$ has $|\alpha_{ij}| "
+           r"\leq (1 - c_0) b_i$ at T2", low=0.98, high=1.0, possible=SHARE, paper_says=r"“if $i \notin "
+           r"\mathcal{M}_j$, then $|\langle w_i^{(t)}, \mathbf{M}_j \rangle| \leq (1 - c_0) b_i^{(t)}$”",
+           failure="limit only")  # fmt: skip
     def d1_others(self):
         r"""Pairs outside $M_j$ stay below their threshold until T2.
 
-        The hypothesis says all; one neuron in fifty is allowed. Growth is smooth around the
-        threshold, so that some below it still make it.
+        The hypothesis says all; one neuron in fifty is allowed. Growth is smooth around the threshold, so that some
+        below it still make it.
         """
         return self.at("others_below_bias", "t2")
 
-    @claim("Induction Hypothesis D.1(a); Theorem D.5(a); definition of $M_j^*$", "least of three shares "
-           r"of lucky pairs (i, j): $|\alpha_{ij}| \geq (1 + c_0) b_i$ at T2; i is a singleton of j at T2; "
-           "at the end", low=0.8, high=1.0, possible=SHARE,
+    @claim("Induction Hypothesis D.1(a); Theorem D.5(a); definition of $M_j^*$", r"least of three shares of lucky "
+           r"pairs (i, j): $|\alpha_{ij}| \geq (1 + c_0) b_i$ at T2; i is a singleton of j at T2; at the end",
+           low=0.8, high=1.0, possible=SHARE,
            changed=f"Merged from d1-lucky, theorem-d5-singletons and lottery-precision {MERGED} that "
-           "of the latter two, that of d1-lucky began at .9.",
-           paper_says=r"“if $i \in \mathcal{M}_j^*$, then $|\langle w_i^{(T_2)}, \mathbf{M}_j "
-           r"\rangle| \geq \Omega(1)\|w_i^{(T_2)}\|_2$”")  # fmt: skip
+           "of the latter two, that of d1-lucky began at .9.", paper_says=r"“if $i \in \mathcal{M}_j^*$, then "
+           r"$|\langle w_i^{(T_2)}, \mathbf{M}_j \rangle| \geq \Omega(1)\|w_i^{(T_2)}\|_2$”")  # fmt: skip
     def theorem_d5_singletons(self):
         """Lucky neurons stay above their threshold and become singletons of their atoms.
 
-        The theorem says all; pairs that were barely lucky may lose. A neuron that has died is no
-        singleton.
+        The theorem says all; pairs that were barely lucky may lose. A neuron that has died is no singleton.
         """
         shares = (self.at("lucky_above_bias", "t2"), self.at("lucky_came_true", "t2"),
                   self.at("lucky_came_true"))  # fmt: skip
@@ -373,10 +368,9 @@ class Stages(OfModels):
 
     # ---------------------------------------------------------------- the end, Theorem 3.4
 
-    @claim("Theorem 3.4(a)", "share of atoms with a singleton at the end", low=0.97, high=1.0,
-           possible=SHARE, id="theorem-3.4-coverage",
-           paper_says=r"“at least $\Omega(1)$ many $i \in [m]$ such that "
-           r"$\mathcal{N}_i = \{j\}$”", failure="limit only")  # fmt: skip
+    @claim("Theorem 3.4(a)", "share of atoms with a singleton at the end", low=0.97, high=1.0, possible=SHARE,
+           id="theorem-3.4-coverage", paper_says=r"“at least $\Omega(1)$ many $i \in [m]$ such that $\mathcal{N}_i "
+           r"= \{j\}$”", failure="limit only")  # fmt: skip
     def theorem_3_4_coverage(self):
         """Every atom is learned by some singleton.
 
@@ -384,62 +378,57 @@ class Stages(OfModels):
         """
         return self.at("covered")
 
-    @claim("Definition of $M_j^*$, converse (as the proof suggests)",
-           "share of singletons at the end that were lucky for their atom", low=0.9, high=1.0,
-           possible=SHARE, failure="limit only")  # fmt: skip
+    @claim("Definition of $M_j^*$, converse (as the proof suggests)", "share of singletons at the end that were "
+           "lucky for their atom", low=0.9, high=1.0, possible=SHARE, failure="limit only")  # fmt: skip
     def lottery_recall(self):
         """Singletons are those neurons that were lucky at the start.
 
-        With hard gates the others could not grow. The gates are smooth at finite d: neurons below
-        the threshold can win; a failure is expected.
+        With hard gates the others could not grow. The gates are smooth at finite d: neurons below the threshold can
+        win; a failure is expected.
         """
         return self.at("singletons_foreseen")
 
-    @claim(r"Theorem 3.4(a), $\lambda \in [d^{-1.499}, d^{-1.001}]$",
-           r"share of atoms with a living singleton at the end, $\lambda = d^{-1.499}$, kb = 0", low=0.97,
-           high=1.0, possible=SHARE, id="theorem-3.4-decay",
-           paper_says=r"“at least $\Omega(1)$ many $i \in [m]$ such that "
-           r"$\mathcal{N}_i = \{j\}$”", failure="rate or constant")  # fmt: skip
+    @claim(r"Theorem 3.4(a), $\lambda \in [d^{-1.499}, d^{-1.001}]$", r"share of atoms with a living singleton at "
+           r"the end, $\lambda = d^{-1.499}$, kb = 0", low=0.97, high=1.0, possible=SHARE, id="theorem-3.4-decay",
+           paper_says=r"“at least $\Omega(1)$ many $i \in [m]$ such that $\mathcal{N}_i = \{j\}$”",
+           failure="rate or constant")  # fmt: skip
     def theorem_3_4_decay(self):
         """Every atom is learned with the decay that the theorem allows.
 
-        As for the smaller decay. In a pilot most neurons died, though the thresholds grew with the
-        norms only; a failure is expected.
+        As for the smaller decay. In a pilot most neurons died, though the thresholds grew with the norms only; a
+        failure is expected.
         """
         return self.at("covered", arm="theory-decay")
 
-    @claim("Theorem 3.4(d), E.1(d); Lemma E.11", "larger of two, over tau, times log d: the loss at "
-           "the end, the pseudo-loss of the comparator", low=0.0, high=3.0, possible=POSITIVE,
-           premises=(), asymptotic=FLOOR, changed=f"{EXCUSED} Merged from theorem-3.4d-as-printed and "
-           f"lemma-e11-as-printed {MERGED} theirs.", id="theorem-3.4d-as-printed",
-           paper_says=r"“we have objective guarantees $\mathbf{Obj}(f_t), L(f_t) \leq o(1)$”",
-           failure="rate or constant")  # fmt: skip
+    @claim("Theorem 3.4(d), E.1(d); Lemma E.11", "larger of two, over tau, times log d: the loss at the end, the "
+           "pseudo-loss of the comparator", low=0.0, high=3.0, possible=POSITIVE, premises=(), asymptotic=FLOOR,
+           changed=f"{EXCUSED} Merged from theorem-3.4d-as-printed and " f"lemma-e11-as-printed {MERGED} theirs.",
+           id="theorem-3.4d-as-printed", paper_says=r"“we have objective guarantees $\mathbf{Obj}(f_t), L(f_t) "
+           r"\leq o(1)$”", failure="rate or constant")  # fmt: skip
     def theorem_3_4d_as_printed(self):
         """The loss of the network and the pseudo-loss of the comparator end at O(1 / log d).
 
-        Constant 3. Negatives with the same code on the support of z leave a floor of 2-3 at these
-        sizes; a failure is expected.
+        Constant 3. Negatives with the same code on the support of z leave a floor of 2-3 at these sizes; a failure
+        is expected.
         """
         return np.maximum(self.at("loss_times_log"), self.at("comparator_loss_times_log"))
 
-    @claim("Fact E.3", "share of the firings of singletons in which the atom is active, at the end",
-           low=0.5, high=1.0, possible=SHARE, changed=EXCUSED,
-           paper_says=r"“$\max_{x \in \{x_p, x_p^+, x_p^{++}\}} \mathbb{1}_{h_{i,t}(x) \neq 0} \leq "
-           r"\sum_{j \in \mathcal{N}_i} \mathbb{1}_{z_{p,j} \neq 0}$”",
+    @claim("Fact E.3", "share of the firings of singletons in which the atom is active, at the end", low=0.5,
+           high=1.0, possible=SHARE, changed=EXCUSED, paper_says=r"“$\max_{x \in \{x_p, x_p^+, x_p^{++}\}} "
+           r"\mathbb{1}_{h_{i,t}(x) \neq 0} \leq \sum_{j \in \mathcal{N}_i} \mathbb{1}_{z_{p,j} \neq 0}$”",
            failure="one word too strong")  # fmt: skip
     def fact_e3_precision(self):
         """A singleton fires only if its atom is active.
 
-        Only if, read as more often than not. Samples in which the atom is silent are far more
-        frequent, and noise passes the threshold in some of them; a failure is expected.
+        Only if, read as more often than not. Samples in which the atom is silent are far more frequent, and noise
+        passes the threshold in some of them; a failure is expected.
         """
         return self.at("firing_precision")
 
-    @claim("Lemma E.9", r"$|\Phi| / \|w_i\|$ at the end over that at T2, root mean squares over the "
-           "singletons of either moment; 1 without singletons at T2", low=0.0, high=0.5,
-           changed="A difference below 0, which any fall met (desk: -.0015), until a run at smoke "
-           "had no singletons at T2 to divide by; the ratio was declared before it was seen.",
-           paper_says=r"“reduction of $\Phi^{(t)}$ to the bounds of $\Psi^{(t)}$”",
+    @claim("Lemma E.9", r"$|\Phi| / \|w_i\|$ at the end over that at T2, root mean squares over the singletons of "
+           r"either moment; 1 without singletons at T2", low=0.0, high=0.5, changed="A difference below 0, which "
+           "any fall met (desk: -.0015), until a run at smoke had no singletons at T2 to divide by; the ratio was "
+           "declared before it was seen.", paper_says=r"“reduction of $\Phi^{(t)}$ to the bounds of $\Psi^{(t)}$”",
            failure="rate or constant")  # fmt: skip
     def lemma_e9(self):
         """Phi, the part that the rest of a sample adds, falls to half or less in stage III.
@@ -449,15 +438,14 @@ class Stages(OfModels):
         before, after = self.at("phi_over_norm", "t2"), self.at("phi_over_norm")
         return np.divide(after, before, out=np.ones_like(after), where=before > 0)
 
-    @claim("Lemma E.11, against the floor (ours)", "(pseudo-loss - floor) of the comparator over "
-           "(loss - floor) of the network, end", kind=OBSERVATION, low=0.0, high=1.0,
-           premises=())  # fmt: skip
+    @claim("Lemma E.11, against the floor (ours)", "(pseudo-loss - floor) of the comparator over (loss - floor) of "
+           "the network, end", kind=OBSERVATION, low=0.0, high=1.0, premises=())  # fmt: skip
     def lemma_e11(self):
         """The comparator is at least as good as the network that training found.
 
-        It has the same features without what is left of noise. But its gates are those of the
-        network: they open on noise, and thresholds are subtracted that do not match its sizes.
-        Validation gave 1.4; a failure is expected.
+        It has the same features without what is left of noise. But its gates are those of the network: they open on
+        noise, and thresholds are subtracted that do not match its sizes. Validation gave 1.4; a failure is
+        expected.
         """
         start, floor = self.at("loss", "start"), self.at("floor")
         left = [(self.at(loss) - floor) / (start - floor) for loss in ("comparator_loss", "loss")]
@@ -471,13 +459,11 @@ class Stages(OfModels):
         return {f"{name} over the best linear predictor": part["value"].to_numpy() / linear
                 for name, part in self.panel.sort_values("replicate").groupby("method")}  # fmt: skip
 
-    @claim("Corollary 3.5, finite form", "NMSE over the smaller one of the best linear predictor and of the "
-           "best of the panel, chosen on validation data", low=0.0, high=0.6, possible=POSITIVE,
-           id="corollary-3.5", baselines="panel_over_linear",
-           premises=LONG,
-           changed="Against the whole panel of baselines since 2026-11-26, band kept, before the panel "
-           "had run.", paper_says="“obtained by contrastive "
-           "learning perform well in all the downstream tasks defined in Definition 3.1”")  # fmt: skip
+    @claim("Corollary 3.5, finite form", "NMSE over the smaller one of the best linear predictor and of the best "
+           "of the panel, chosen on validation data", low=0.0, high=0.6, possible=POSITIVE, id="corollary-3.5",
+           baselines="panel_over_linear", premises=LONG, changed="Against the whole panel of baselines since "
+           "2026-11-26, band kept, before the panel had run.", paper_says="“obtained by contrastive learning "
+           "perform well in all the downstream tasks defined in Definition 3.1”")  # fmt: skip
     def corollary_3_5(self):
         """A linear probe on the masked, thresholded network beats every linear predictor and kernel.
 
@@ -486,53 +472,50 @@ class Stages(OfModels):
         linear, panel = self.of_model("linear-exact"), per_replicate(self.panel, best=True)
         return self.of_model("masked") / np.minimum(linear, panel)
 
-    @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised in both, the smaller "
-           "of two: by the schedule; without decay and with kb = 0", low=0.04, high=1.0, premises=LONG,
-           changed=f"Merged with mask-own-effect-kept {KEPT}",
-           paper_says="“the augmentation should be able to making the "
-           "dense signals completely different between the positive samples”")  # fmt: skip
+    @claim("Sections 3 and 4, the message", "NMSE without minus with RandomMask, thresholds raised in both, the "
+           "smaller of two: by the schedule; without decay and with kb = 0", low=0.04, high=1.0, premises=LONG,
+           changed=f"Merged with mask-own-effect-kept {KEPT}", paper_says="“the augmentation should be able to "
+           "making the dense signals completely different between the positive samples”")  # fmt: skip
     def mask_own_effect(self):
-        """RandomMask lowers the error of the probe where thresholds are raised, also where hardly any
-        neuron dies.
+        """RandomMask lowers the error of the probe where thresholds are raised, also where hardly any neuron dies.
 
-        More than sampling error. The baseline is the strongest one, the same training without the
-        mask. With the schedule most of its neurons die.
+        More than sampling error. The baseline is the strongest one, the same training without the mask. With the
+        schedule most of its neurons die.
         """
         return np.minimum(*(self.of_model(f"unmasked{how}") - self.of_model(f"masked{how}")
                             for how in ("", "-kept")))  # fmt: skip
 
-    @claim("Corollary 3.3 with footnote 3, finite form", "NMSE over that of the best linear predictor, no "
-           "mask, thresholds raised, the smaller of two: by the schedule; without decay and with kb = 0", low=0.97,
+    @claim("Corollary 3.3 with footnote 3, finite form", "NMSE over that of the best linear predictor, no mask, "
+           "thresholds raised, the smaller of two: by the schedule; without decay and with kb = 0", low=0.97,
            high=5.0, possible=POSITIVE, id="corollary-3.3", premises=LONG,
            changed="Only-both (share of the gain over linear prediction) and corollary-3.3-accuracy were merged "
-           f"into it. Merged with corollary-3.3-kept {KEPT}",
-           paper_says="“no matter how many labeled data we have for downstream linear evaluation”")  # fmt: skip
+           f"into it. Merged with corollary-3.3-kept {KEPT}", paper_says="“no matter how many labeled data we have "
+           "for downstream linear evaluation”")  # fmt: skip
     def corollary_3_3(self):
-        """The probe without augmentation is no better than a linear predictor, though thresholds
-        are raised, also where hardly any neuron dies.
+        """The probe without augmentation is no better than a linear predictor, though thresholds are raised, also
+        where hardly any neuron dies.
 
         With thresholds at zero this is algebra. Three in a hundred are allowed for the probe.
         """
         return np.minimum(*map(self.nmse_over_linear, ("unmasked", "unmasked-kept")))
 
-    @claim("Corollary 3.3, Pr[correct] = o(1), a misprint",
-           "accuracy, no mask, thresholds at zero", low=0.0, high=0.5, possible=SHARE,
-           out_of_reach=None, premises=(), id="corollary-3.3-as-printed",
-           paper_says=r"“$\Pr_{x \sim \mathcal{D}_x} [y = \text{sign}(\langle w^*, "
-           r"f_t^{\text{NA}}(x) \rangle)] = o(1)$”", failure="misprint")  # fmt: skip
+    @claim("Corollary 3.3, Pr[correct] = o(1), a misprint", "accuracy, no mask, thresholds at zero", low=0.0,
+           high=0.5, possible=SHARE, out_of_reach=None, premises=(), id="corollary-3.3-as-printed",
+           paper_says=r"“$\Pr_{x \sim \mathcal{D}_x} [y = \text{sign}(\langle w^*, f_t^{\text{NA}}(x) \rangle)] = "
+           r"o(1)$”", failure="misprint")  # fmt: skip
     def corollary_3_3_as_printed(self):
         """The accuracy without augmentation vanishes (as printed).
 
-        A binary classifier below 1/2 is a better one with its sign turned, so this is a misprint of
-        no consequence, and no failure of the theory; a failure is expected.
+        A binary classifier below 1/2 is a better one with its sign turned, so this is a misprint of no consequence,
+        and no failure of the theory; a failure is expected.
         """
         return self.of_model("unmasked-zero", "accuracy")
 
     # ---------------------------------------------------------------- without augmentation
 
-    @claim("Theorem 3.2", "loss at the end over the initial one, thresholds at zero", low=0.0,
-           high=0.1, possible=POSITIVE, id="theorem-3.2-loss",
-           paper_says=r"“we have objective guarantees $L_{\text{NA}}(f_t^{\text{NA}}) = o(1)$”")  # fmt: skip
+    @claim("Theorem 3.2", "loss at the end over the initial one, thresholds at zero", low=0.0, high=0.1,
+           possible=POSITIVE, id="theorem-3.2-loss", paper_says=r"“we have objective guarantees "
+           r"$L_{\text{NA}}(f_t^{\text{NA}}) = o(1)$”")  # fmt: skip
     def theorem_3_2_loss(self):
         """The contrastive loss goes to zero without augmentation.
 
@@ -540,12 +523,11 @@ class Stages(OfModels):
         """
         return self.at("loss", arm="unmasked-zero") / self.at("loss", "start", "unmasked-zero")
 
-    @claim("Theorem 3.2 with footnote 3", "share of singletons at the end, no mask, thresholds raised",
-           low=0.0, high=0.01, possible=SHARE, paper_says=r"“fail to emphasize sparse features”")  # fmt: skip
+    @claim("Theorem 3.2 with footnote 3", "share of singletons at the end, no mask, thresholds raised", low=0.0,
+           high=0.01, possible=SHARE, paper_says="“fail to emphasize sparse features”")  # fmt: skip
     def no_augmentation_no_singletons(self):
         """No neuron learns an atom without augmentation, though thresholds are raised.
 
-        None, read as one in a hundred. With thresholds at zero there could be none whatever the
-        mask.
+        None, read as one in a hundred. With thresholds at zero there could be none whatever the mask.
         """
         return self.at("singletons", arm="unmasked")

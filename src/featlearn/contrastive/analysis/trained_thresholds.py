@@ -70,14 +70,13 @@ class TrainedThresholds(OfModels):
     def footnote_4_masked(self):
         """With RandomMask gradient descent raises the thresholds.
 
-        The footnote says up. An independent prototype had 0.08 and rising after a fifth of the
-        learning rate times steps.
+        The footnote says up. An independent prototype had 0.08 and rising after a fifth of the learning rate times
+        steps.
         """
         return self.of_model("masked", "bias_over_norm")
 
-    @claim("Footnote 4", "b / ||w|| at the end, mean over neurons", low=-1.5,
-           high=-0.02, paper_says="“in synthetic experiments, the bias will decrease if no "
-           "augmentation is used”")  # fmt: skip
+    @claim("Footnote 4", "b / ||w|| at the end, mean over neurons", low=-1.5, high=-0.02,
+           paper_says="“in synthetic experiments, the bias will decrease if no augmentation is used”")  # fmt: skip
     def footnote_4_unmasked(self):
         """Without augmentation gradient descent lowers the thresholds.
 

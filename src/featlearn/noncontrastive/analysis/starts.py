@@ -68,15 +68,7 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     strong one (blue).
 
     Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training
-    from the same starts. White whiskers: Wilson's 95 % interval of green; n: number of starts.
-
-    ---
-
-    {{ said("noncontrastive/starts-head-advantage", holds="With the head green is far more frequent than without it,
-    by", fails="With the head green is not far more frequent than without it, by") }}. Where features differ in
-    frequency and not in strength, {{ value("outcomes", case="frequency", mode="head", outcome="diverse") | percent }}
-    end with both. The theorem, which says all, is about large dimensions and a weak feature that is weaker than any
-    constant. With more neurons than features, green without a head comes from their number alone.
+    from the same starts. Whiskers: Wilson's 95 % interval of green; n: number of starts.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
     cases += [name for name in outcomes["case"].unique() if name not in NAMES]
@@ -164,13 +156,12 @@ class Starts(Claims):
     def starts_head_diverse(self):
         """With the head, the two neurons take both features from at least seven random starts in ten.
 
-        With probability $1 - o(1)$; at this size not always. Two hundred starts of a trial with other code gave 0.82
-        to 0.95.
+        With probability $1 - o(1)$; at this size not always. Two hundred starts of a trial with other code gave
+        0.82 to 0.95.
         """
         return self.share("head", "diverse")
 
-    @claim("Theorem 4.1 against 4.3", "share diverse with the head minus without, same starts",
-           low=0.3, high=0.9,
+    @claim("Theorem 4.1 against 4.3", "share diverse with the head minus without, same starts", low=0.3, high=0.9,
            paper_says="“the trainable prediction head can help to learn weak features”")  # fmt: skip
     def starts_head_advantage(self):
         """From random starts, the two neurons take both features far more often with the head than without.
@@ -179,10 +170,9 @@ class Starts(Claims):
         """
         return self.share("head", "diverse") - self.share("frozen", "diverse")
 
-    @claim("Theorem 4.3", "share of starts in which both neurons take it", low=0.9, high=1.0,
-           possible=SHARE, out_of_reach=first_of(weak_enough, needs_replicates("starts")),
-           paper_says="“without the prediction head, all the neurons will only learn the strongest "
-           "feature in the data set”", failure="limit only")  # fmt: skip
+    @claim("Theorem 4.3", "share of starts in which both neurons take it", low=0.9, high=1.0, possible=SHARE,
+           out_of_reach=first_of(weak_enough, needs_replicates("starts")), paper_says="“without the prediction "
+           "head, all the neurons will only learn the strongest feature in the data set”", failure="limit only")  # fmt: skip
     def starts_no_head_as_printed(self):
         """Without a head, every neuron takes the strong feature.
 
@@ -190,26 +180,25 @@ class Starts(Claims):
         """
         return self.share("frozen", "strong")
 
-    @claim("Theorem 4.1", "share of starts that end diverse, $d = 10^4$ minus $d = 100$", low=0.0,
-           high=1.0, out_of_reach=reach("large-dimension", 10_000),
-           paper_says="“Then with probability 1−o(1)”",
-           changed="The share at $10^4$ alone, from .8, was judged before, which compares nothing; "
-           "both shares, .95 and .84, were known.")  # fmt: skip
+    @claim("Theorem 4.1", "share of starts that end diverse, $d = 10^4$ minus $d = 100$", low=0.0, high=1.0,
+           out_of_reach=reach("large-dimension", 10_000), paper_says="“Then with probability 1−o(1)”",
+           changed="The share at $10^4$ alone, from .8, was judged before, which compares nothing; both shares, "
+           ".95 and .84, were known.")  # fmt: skip
     def starts_large_dimension(self):
         """At a larger dimension $d$ the head fails from fewer random starts.
 
-        With probability $1 - o(1)$: a rise is a difference above 0. Of a hundred starts in a pilot 94 were diverse at
-        $d = 10^4$, and 87 at $d = 100$.
+        With probability $1 - o(1)$: a rise is a difference above 0. Of a hundred starts in a pilot 94 were diverse
+        at $d = 10^4$, and 87 at $d = 100$.
         """
         return self.share("head", "diverse", "large-dimension") - self.share("head", "diverse")
 
-    @claim("section 5.3, ours", "share diverse at the mildest minus at the strongest imbalance, all "
-           "speeds of the head", low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
+    @claim("section 5.3, ours", "share diverse at the mildest minus at the strongest imbalance, all speeds of the "
+           "head", low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
     def imbalance(self):
         """Fewer random starts end with both features as the imbalance of the features grows.
 
-        A weaker weak feature needs longer, and neuron 2 has longer to take the strong one. A change of less than one
-        start in ten would be negligible.
+        A weaker weak feature needs longer, and neuron 2 has longer to take the strong one. A change of less than
+        one start in ten would be negligible.
         """
         ratio = self.diagram["case"].str.partition("/")[0].astype(float)
         hit = self.diagram.assign(ratio=ratio, hit=self.diagram["outcome"] == "diverse")
