@@ -12,8 +12,7 @@ from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
-    "reference", "no-mask", "independent-masks", "zero-thresholds", "printed-schedule",
-    "no-growth", "strong-decay", "early-t1", "qr", "spiky", "few-neurons",
+    "reference", "printed-schedule", "no-growth", "strong-decay", "early-t1", "qr", "few-neurons",
     "higher-thresholds", "masked-negatives", "wide", "wide-no-mask",
 )  # fmt: skip
 

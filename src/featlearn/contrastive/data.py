@@ -76,9 +76,6 @@ class SparseCoding:
         return math.sqrt(self.variance)
 
 
-# --------------------------------------------------------------------------- dictionaries
-
-
 @dataclass(frozen=True)
 class Dictionary:
     """Orthonormal atoms and a basis of their complement."""
@@ -138,9 +135,6 @@ def _basis(spec: SparseCoding, stream: torch.Generator, columns: int) -> Tensor:
         return torch.eye(rows, dtype=torch.float64)[:, chosen]
     signs = 1.0 - 2.0 * torch.randint(2, (rows, 1), generator=stream).double()
     return signs * hadamard(rows, chosen) / math.sqrt(rows)
-
-
-# --------------------------------------------------------------------------- samples
 
 
 @dataclass(frozen=True)
@@ -212,9 +206,6 @@ def positives(
     if masking == "complementary":
         return first, 2 * x - first
     return first, 2 * random_masks(count, dimension, streams, x.device, x.dtype) * x
-
-
-# --------------------------------------------------------------------------- labels
 
 
 def label_direction(spec: SparseCoding, streams: Sequence[torch.Generator]) -> Tensor:

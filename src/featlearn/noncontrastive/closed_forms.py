@@ -145,9 +145,6 @@ def printed_view_noise(law: Law) -> Law:
     return replace(law, noise=2 * law.noise)
 
 
-# ------------------------------------------------------------------- what follows without a head
-
-
 # ------------------------------------------------------------------- times and late laws
 
 

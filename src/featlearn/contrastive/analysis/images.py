@@ -298,8 +298,6 @@ def profiles(drawn: Figure, block: np.ndarray, own: pd.DataFrame, arms: Sequence
     ax.set_title("firing rate", fontsize=8.5)
 
 
-# ------------------------------------------------------------------------------------- table
-
 #: Quantities of a whole encoder, with their heads for reading.
 HEADS = {
     "class accuracy": "class",
@@ -343,8 +341,6 @@ def images(evaluations: pd.DataFrame, config: Config) -> Table:
     shown = side_by_side(named, ["data_set", "encoder", "training"], "head", heads)
     return Table(result[columns], shown.rename(columns={"data_set": "images"}))
 
-
-# ------------------------------------------------------------------------------------- claims
 
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.
 CLEAR = 0.05
@@ -403,8 +399,6 @@ class OfSet(Claims):
         has, needs = (", ".join(f"{of[key]} {key}" for key in LEAST) for of in (sizes, LEAST))
         return f"{has}; the band was derived for at least {needs}."
 
-    # ------------------------------------------------------------------------- Figure 1
-
     @claim("Figure 1", f"{PROBE}, {AT_START}, the least of the three", low=CLEAR, changed="Merged from "
            "fig-1-shape-supervised, -contrastive and -adversarial on 2026-11-25 after their results were seen; the "
            "band is theirs.", paper_says="“both features contain shapes of objects”")  # fmt: skip
@@ -428,8 +422,6 @@ class OfSet(Claims):
         """
         arms = (SUPERVISED, SUPERVISED_COLOUR)
         return np.min([self.gain(1, arm, COLOUR, "chroma of pictures") for arm in arms], axis=0)
-
-    # ------------------------------------------------------------------------- Figure 2
 
     @claim("Figure 2, message 1", f"{PROBE}, {AT_START}", low=-1.0, high=CLEAR,
            paper_says="“these features emphasize on the spurious noise instead of the true signals”",
@@ -468,8 +460,6 @@ class OfSet(Claims):
         The paper says reduced, not gone: distortion moves hues by a tenth of a turn. The prototype had 0.09.
         """
         return self.gain(2, CROP, COLOUR, "colour explained")
-
-    # ------------------------------------------------------------------------- Figures 3 and 4
 
     @claim("Figure 3", "purity of the classes in the map, difference", low=0.1, high=2.0, possible=(-2.0, 2.0),
            paper_says="“neural networks will successfully form separable clusters of representations for image "

@@ -78,15 +78,11 @@ def stages(histories: pd.DataFrame, moments: pd.DataFrame) -> Figure:
                 lines(ax, own, colour, label, quantity=quantity)
             # stages I and II are a tenth of the way
             ax.set_xscale("symlog", linthresh=100, linscale=0.6)
-            ax.set_xlim(0, None)
-            if row == 0:
-                ax.set_title(title)
-            else:
-                ax.set_xlabel("step")
-            for name, step in times.items():
+            ax.set(xlim=(0, None), **({"xlabel": "step"} if row else {"title": title}))
+            for moment, step in times.items():
                 ax.axvline(step, color=COLOURS["ink"], linewidth=0.8, linestyle=":")
                 if title == "Norm of a neuron":
-                    ax.annotate(MOMENTS[name], (step, 0.02), xycoords=("data", "axes fraction"),
+                    ax.annotate(MOMENTS[moment], (step, 0.02), xycoords=("data", "axes fraction"),
                                 xytext=(2, 0), textcoords="offset points", fontsize=8)  # fmt: skip
         axes[row, 0].set_ylabel(name, fontweight="bold")
     axes[0, 0].set(yscale="log")
@@ -170,20 +166,19 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
     """
     drawn = canvas(8.2, 3.2)
     axes = drawn.subplots(1, len(MASKINGS))
-    grids = {
-        name: _grid(decoupling[decoupling["masking"] == name], "measured") for name in MASKINGS
-    }
-    top = max(float(np.abs(grid).max()) for grid in grids.values())
+    names = list(dict.fromkeys(decoupling["first"]))
+    where = ["masking", "first", "second"]
+    top = float(decoupling.groupby(where)["measured"].mean().abs().max())
     for ax, (masking, title) in zip(axes, MASKINGS.items(), strict=True):
-        grid, exact = grids[masking], _grid(decoupling[decoupling["masking"] == masking], "exact")
+        own = pick(decoupling, masking=masking)
+        grid, exact = (own.pivot_table(index="first", columns="second", values=column)
+                       .loc[names, names].to_numpy() for column in ("measured", "exact"))  # fmt: skip
         image = ax.imshow(grid, cmap="RdBu_r", norm=TwoSlopeNorm(0, -top, top))
         half = len(grid) // 2
-        places = [half / 2 - 0.5, 1.5 * half - 0.5]
-        ax.set_xticks(places, ["atoms", "dense"])
-        ax.set_yticks(places, ["atoms", "dense"])
+        for axis, edge in ((ax.xaxis, ax.axvline), (ax.yaxis, ax.axhline)):
+            axis.set_ticks([half / 2 - 0.5, 1.5 * half - 0.5], ["atoms", "dense"])
+            edge(half - 0.5, color=COLOURS["ink"], linewidth=0.8)
         ax.tick_params(length=0)
-        ax.axhline(half - 0.5, color=COLOURS["ink"], linewidth=0.8)
-        ax.axvline(half - 0.5, color=COLOURS["ink"], linewidth=0.8)
         ax.grid(visible=False)
         ax.set_title(title)
         pairs = np.stack([grid.diagonal(), exact.diagonal()], -1)
@@ -195,13 +190,6 @@ def decoupling(decoupling: pd.DataFrame) -> Figure:
     bar = drawn.colorbar(image, ax=axes, shrink=0.85, pad=0.01)
     bar.set_label(r"$E\,\langle x^+,v\rangle\langle x^{++},v'\rangle$")
     return drawn
-
-
-def _grid(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Means over replicates, a row and a column a direction, in the order of the frame."""
-    names = list(dict.fromkeys(frame["first"]))
-    grid = frame.pivot_table(index="first", columns="second", values=column)
-    return grid.loc[names, names].to_numpy()
 
 
 #: Models in the order of the story, with the words that a reader sees.
@@ -311,8 +299,6 @@ class Stages(OfModels):
         r"""$\|w_i^{(T_1)}\| \geq \|w_i^{(0)}\| / (\gamma c_0)$, as in the main text"""
         return float(self.at("growth", "t1", "population").min()), GROWTH * (1 - 1e-5)
 
-    # ---------------------------------------------------------------- growth, to T1 and to T2
-
     @claim("Theorem C.1(2)", r"share of lucky pairs above $(1 + \gamma c_0) \sqrt{2 \log d / d} \|w_i\|$ at T1 of "
            r"the main text, by the population map", low=0.99, high=1.0, possible=SHARE,
            premises=("exact_gradient", "printed_t1"), changed="Theorem C.1(3) is a claim of its own again.",
@@ -366,8 +352,6 @@ class Stages(OfModels):
                   self.at("lucky_came_true"))  # fmt: skip
         return np.min(shares, axis=0)
 
-    # ---------------------------------------------------------------- the end, Theorem 3.4
-
     @claim("Theorem 3.4(a)", "share of atoms with a singleton at the end", low=0.97, high=1.0, possible=SHARE,
            id="theorem-3.4-coverage", paper_says=r"“at least $\Omega(1)$ many $i \in [m]$ such that $\mathcal{N}_i "
            r"= \{j\}$”", failure="limit only")  # fmt: skip
@@ -402,7 +386,7 @@ class Stages(OfModels):
 
     @claim("Theorem 3.4(d), E.1(d); Lemma E.11", "larger of two, over tau, times log d: the loss at the end, the "
            "pseudo-loss of the comparator", low=0.0, high=3.0, possible=POSITIVE, premises=(), asymptotic=FLOOR,
-           changed=f"{EXCUSED} Merged from theorem-3.4d-as-printed and " f"lemma-e11-as-printed {MERGED} theirs.",
+           changed=f"{EXCUSED} Merged from theorem-3.4d-as-printed and lemma-e11-as-printed {MERGED} theirs.",
            id="theorem-3.4d-as-printed", paper_says=r"“we have objective guarantees $\mathbf{Obj}(f_t), L(f_t) "
            r"\leq o(1)$”", failure="rate or constant")  # fmt: skip
     def theorem_3_4d_as_printed(self):
@@ -450,8 +434,6 @@ class Stages(OfModels):
         start, floor = self.at("loss", "start"), self.at("floor")
         left = [(self.at(loss) - floor) / (start - floor) for loss in ("comparator_loss", "loss")]
         return left[0] / left[1]
-
-    # ---------------------------------------------------------------- downstream
 
     def panel_over_linear(self):
         """NMSE of each member of the panel over that of the best linear predictor."""
@@ -510,8 +492,6 @@ class Stages(OfModels):
         and no failure of the theory; a failure is expected.
         """
         return self.of_model("unmasked-zero", "accuracy")
-
-    # ---------------------------------------------------------------- without augmentation
 
     @claim("Theorem 3.2", "loss at the end over the initial one, thresholds at zero", low=0.0, high=0.1,
            possible=POSITIVE, id="theorem-3.2-loss", paper_says=r"“we have objective guarantees "

@@ -138,9 +138,6 @@ def evaluate(job: Job) -> Results:
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
-# --------------------------------------------------------------------------- moments
-
-
 def moment_frames(
     experiment: Experiment, name: str, arm: Arm, moments: Mapping[str, State]
 ) -> Iterator[pd.DataFrame]:
@@ -239,9 +236,6 @@ def comparator_quantities(
     least = torch.stack(losses).amin(0)
     log_d = math.log(experiment.spec.atoms)
     return {"comparator_loss": least, "comparator_loss_times_log": least / tau * log_d}
-
-
-# --------------------------------------------------------------------------- pictures
 
 
 def decoupling_frame(experiment: Experiment) -> pd.DataFrame:
