@@ -1,7 +1,7 @@
 """The four phases along the population flow: their lengths, the lemmas, and Theorem 4.1.
 
-Exponents are read between the two ends of the upper half of the dimensions, replicate by replicate.
-Bands rest on the theory and on pilot runs with other random streams.
+Exponents are local, read at the largest dimension, replicate by replicate. Bands rest on the theory
+and on pilot runs with other random streams.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from featlearn.core.claims import POSITIVE, THEOREM, first_of, needs_replicates
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, by_size, local_exponents, side_by_side, summary
+from featlearn.core.stats import by_size, local_exponents, side_by_side, summary
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
 
 if TYPE_CHECKING:
@@ -75,18 +75,14 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
     at, curves = _run(times, curves, dimension)
     drawn = canvas(8.2, 5.0)
     axes = drawn.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 1))
-    panels = (
-        PRODUCTS,
-        HEAD,
-        {
-            "r1": (COLOURS["blue"], ":", r"noise $R_1$"),
-            "r2": (COLOURS["orange"], ":", r"noise $R_2$"),
-            "gap": (COLOURS["ink"], "-", "loss above its optimum"),
-        },
-    )
+    left_over = {
+        "r1": (COLOURS["blue"], ":", r"noise $R_1$"),
+        "r2": (COLOURS["orange"], ":", r"noise $R_2$"),
+        "gap": (COLOURS["ink"], "-", "loss above its optimum"),
+    }
     begin, end = 0.02 * at["t1"], 3 * at["t4"]
     edges = [begin, *at[list(TIMES)]]
-    for ax, styles in zip(axes, panels, strict=True):
+    for ax, styles in zip(axes, (PRODUCTS, HEAD, left_over), strict=True):
         for quantity, (colour, line, label) in styles.items():
             shown = pick(curves, quantity=quantity)
             ax.plot(shown["time"], shown["value"], line, color=colour, label=label)
@@ -98,7 +94,6 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
     axes[1].annotate(
         r"bound $\sqrt{\kappa/3}\,\|w_2(0)\|$", (begin * 1.15, bound), fontsize=8, va="bottom"
     )
-    axes[1].set_ylim(0, 1.35 * bound)
     for (left, right), (name, label) in zip(pairwise(edges), TIMES.items(), strict=True):
         middle = (left * right) ** 0.5 if name != "t4" else right * 1.5
         axes[0].annotate(
@@ -109,13 +104,11 @@ def four_phases(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> Fi
         xycoords=("data", "axes fraction"), textcoords="offset points",
         ha="right", va="center", fontsize=8, color=COLOURS["blue"],
     )  # fmt: skip
-    axes[0].set(xscale="log", xlim=(begin, end), ylim=(0, 1.55))
-    axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle|$")
-    axes[1].set_ylabel(r"$|E_{j,k}|$")
-    axes[2].set(
-        yscale="log", ylim=(1e-7, 5), xlabel=rf"time $\eta \times$ step ($d$ = {dimension:,})"
-    )
-    axes[2].set_ylabel("noise, loss")
+    axes[0].set(xscale="log", xlim=(begin, end), ylim=(0, 1.55),
+                ylabel=r"$|\langle w_j, v_l\rangle|$")  # fmt: skip
+    axes[1].set(ylim=(0, 1.35 * bound), ylabel=r"$|E_{j,k}|$")
+    axes[2].set(yscale="log", ylim=(1e-7, 5), ylabel="noise, loss",
+                xlabel=rf"time $\eta \times$ step ($d$ = {dimension:,})")  # fmt: skip
     return drawn
 
 
@@ -144,12 +137,11 @@ def exponents(times: pd.DataFrame) -> Figure:
             local = np.diff(np.log(middle)) / np.diff(np.log(d))
             right.semilogx((d[1:] * d[:-1]) ** 0.5, local, "o-", color=colour, markersize=4.5)
             right.axhline(slope, color=colour, linestyle="--", linewidth=0.9)
-    left.set(xlabel="dimension $d$", ylabel=r"length in $\eta \times$ steps")
-    left.set_ylim(top=1e13)  # room for the legend
-    left.set_title("Length of the phases")
+    left.set(title="Length of the phases", xlabel="dimension $d$",
+             ylabel=r"length in $\eta \times$ steps", ylim=(None, 1e13))  # fmt: skip
     left.legend(loc="upper left")
-    right.set(xlabel="dimension $d$", ylabel="local exponent")
-    right.set_title("Exponents, and their limits (dashed)")
+    right.set(title="Exponents, and their limits (dashed)", xlabel="dimension $d$",
+              ylabel="local exponent")  # fmt: skip
     return drawn
 
 
@@ -173,20 +165,19 @@ def acceleration(times: pd.DataFrame, curves: pd.DataFrame, config: Config) -> F
         left.plot(shown["time"], shown["value"], line, color=colour, label=label)
     begin = 0.02 * at["t1"]
     _shade(left, [begin, *at[list(TIMES)]])
-    left.set(xscale="log", yscale="log", xlim=(begin, 3 * at["t4"]), ylim=(1e-4, 1e8))
-    left.set(xlabel=rf"time $\eta \times$ step ($d$ = {middle:,})", ylabel="ratio")
-    left.legend(loc="upper left")
-    left.set_title("Neuron 2, at one dimension")
+    left.set(title="Neuron 2, at one dimension", xlim=(begin, 3 * at["t4"]), ylim=(1e-4, 1e8),
+             xlabel=rf"time $\eta \times$ step ($d$ = {middle:,})", ylabel="ratio")  # fmt: skip
     for number, dimension in enumerate(dimensions):
         at, own = _run(times, curves, dimension)
         shown = own[(own["quantity"] == "gain_ratio") & (own["time"] <= at["t3"])]
         strength = (number + 1) / len(dimensions)
         right.plot(shown["time"] / at["t1"], shown["value"], color=COLOURS["orange"],
                    alpha=strength, label=f"$d$ = {dimension:,}")  # fmt: skip
-    right.set(xscale="log", yscale="log", xlabel="time over the end of phase I", xlim=(0.02, None))
-    right.set_title(r"$\Lambda_{2,2} / \Lambda_{2,1}$ until phase III ends")
-    right.legend(loc="upper left")
+    right.set(title=r"$\Lambda_{2,2} / \Lambda_{2,1}$ until phase III ends", xlim=(0.02, None),
+              xlabel="time over the end of phase I")  # fmt: skip
     for ax in (left, right):
+        ax.set(xscale="log", yscale="log")
+        ax.legend(loc="upper left")
         ax.axhline(1, color=COLOURS["grey"], linestyle=":", linewidth=1)
     return drawn
 
@@ -204,16 +195,11 @@ def phase_exponents(times: pd.DataFrame, config: Config) -> Table:
     shown = side_by_side(means, by[:3], "quantity", EXPONENTS)
     ends = [shown.pop(name).map("{:.0e}".format) for name in ("smaller", "dimension")]
     shown.insert(1, "d", ends[0] + " to " + ends[1])
-    cases = {"base": {"strengths": config["data"]["strengths"], "kappa": config["kappa"]}}
-    cases |= config["others"]
+    cases = {"base": {**config["data"], "kappa": config["kappa"]}, **config["others"]}
     settings = [cases[case] for case in shown.pop("case")]
     shown.insert(0, "strengths", ["{:g} : {:g}".format(*case["strengths"]) for case in settings])
     shown.insert(1, "eta_E / eta", [f"{case['kappa']:g}" for case in settings])
-    return Table(
-        means, shown,
-        f"{int(means['replicates'].max())} replicates, the same starts in every case; after the "
-        f"sign: {SPREAD_KIND}. In brackets the exponents of the theory.",
-    )  # fmt: skip
+    return Table(means, shown)
 
 
 #: The exponents of the theory are limits: they are read from here on.
@@ -247,49 +233,31 @@ class Phases(Claims):
         times = pick(self.times, case=case, quantity=quantity)
         return by_size(local_exponents(times, "dimension"), "dimension")
 
-    def farthest(self, quantity, printed):
-        """Of each replicate the exponent of the case that is farthest from the printed one."""
-        cases = self.times["case"].unique()
-        result = np.array([self.exponent(quantity, case)[:, -1] for case in cases])
-        return result[np.abs(result - printed).argmax(axis=0), np.arange(result.shape[1])]
-
     def extreme(self, quantity, how):
         """``max`` or ``min`` of a quantity over all dimensions."""
         own = pick(self.times, case="base", quantity=quantity)
         return own.groupby("replicate")["value"].agg(how)
 
-    @claim("Lemma 5.1", f"exponent of $T_1$ in $d$, {OF_THREE} 2", low=1.95, high=2.05,
-           paper_says=r"“After some $t \ge T_1 = d^{2+o(1)}/\eta$”",
-           changed="Merged from phase-1-exponent, phase-1-exponent-closer and "
-           f"phase-1-exponent-fast-head {SINCE} {LOCAL}")  # fmt: skip
-    def phase_1_exponent(self):
-        r"""Phase I takes $d^2/\eta$.
+    @claim("Lemma 5.{phase}", f"exponent of {{length}} in $d$, {OF_THREE} {{power}}", id="phase-{phase}-exponent", each=(
+        {"phase": 1, "name": "I", "length": "$T_1$", "power": "2", "printed": 2.0, "low": 1.95, "high": 2.05,
+         "why": r"$T_1 = C_2 s^6 / (12 C_0 \alpha_1^6 B_{11}^4)$ and $B_{11} \sim d^{-1/2}$.",
+         "paper_says": r"“After some $t \ge T_1 = d^{2+o(1)}/\eta$”"},
+        {"phase": 2, "name": "II", "length": "$T_2 - T_1$", "power": "3/2", "printed": 1.5, "low": 1.47, "high": 1.57,
+         "why": r"The head is driven by $\langle w_2, v_1\rangle^3$.",
+         "paper_says": "“for much shorter time than learning”"},
+        {"phase": 3, "name": "III", "length": "$T_3 - T_2$", "power": "13/8", "printed": 1.625, "low": 1.6, "high": 1.8,
+         "why": "The exponent tends to 1.625 from above: between $10^5$ and $10^6$ a calculation gives 1.65.",
+         "paper_says": "“learning $v_2$ in $w_2^{(t)}$ will be much faster than $v_1$”"},
+    ), changed="Merged from phase-{phase}-exponent, phase-{phase}-exponent-closer and "
+           f"phase-{{phase}}-exponent-fast-head {SINCE} {LOCAL}")  # fmt: skip
+    def phase_exponent(self, phase, printed):
+        r"""Phase {name} takes $d^{{power}}/\eta$.
 
-        $T_1 = C_2 s^6 / (12 C_0 \alpha_1^6 B_{11}^4)$ and $B_{11} \sim d^{-1/2}$.
+        {why}
         """
-        return self.farthest("phase_1", 2.0)
-
-    @claim("Lemma 5.2", f"exponent of $T_2 - T_1$ in $d$, {OF_THREE} 3/2", low=1.47, high=1.57,
-           paper_says="“for much shorter time than learning”",
-           changed="Merged from phase-2-exponent, phase-2-exponent-closer and "
-           f"phase-2-exponent-fast-head {SINCE} {LOCAL}")  # fmt: skip
-    def phase_2_exponent(self):
-        r"""Phase II takes $d^{3/2}/\eta$.
-
-        The head is driven by $\langle w_2, v_1\rangle^3$.
-        """
-        return self.farthest("phase_2", 1.5)
-
-    @claim("Lemma 5.3", f"exponent of $T_3 - T_2$ in $d$, {OF_THREE} 13/8", low=1.6, high=1.8,
-           paper_says="“learning $v_2$ in $w_2^{(t)}$ will be much faster than $v_1$”",
-           changed="Merged from phase-3-exponent, phase-3-exponent-closer and "
-           f"phase-3-exponent-fast-head {SINCE} {LOCAL}")  # fmt: skip
-    def phase_3_exponent(self):
-        r"""Phase III takes $d^{13/8}/\eta$.
-
-        The exponent tends to 1.625 from above: between $10^5$ and $10^6$ a calculation gives 1.65.
-        """
-        return self.farthest("phase_3", 1.625)
+        cases = self.times["case"].unique()
+        result = np.array([self.exponent(f"phase_{phase}", case)[:, -1] for case in cases])
+        return result[np.abs(result - printed).argmax(axis=0), np.arange(result.shape[1])]
 
     @claim("Lemma 5.2", "$|E_{21} f_1| / |f_2|$ at $T_2$, exponent in $d$", low=1.4, high=1.6, statistic="exponent",
            changed=LOCAL, paper_says="“a substitute for the feature $v_1$ that should be learned by $f_2$”")  # fmt: skip
