@@ -109,8 +109,8 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
     for (name, _), row in panels:
         for ax, layer, panel in zip(row, LAYERS, "ab", strict=True):
             for run, style in PAIRS.items():
-                there = (histogram["data_set"] == name) & (histogram["run"] == run)
-                own = histogram[there & (histogram["layer"] == layer)]
+                wanted = (name, run, layer)
+                own = histogram[(histogram[["data_set", "run", "layer"]] == wanted).all(axis=1)]
                 if own.empty:
                     continue
                 pairs = own.groupby(["low", "high"])["pairs"].sum().reset_index()
@@ -166,12 +166,6 @@ def _cells(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
                 xycoords=("data", "axes fraction"), fontsize=8)  # fmt: skip
 
 
-def _head(history: pd.DataFrame, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """History of the identity head of a data set, with the ratio of its two norms."""
-    own = pick(history, data_set=name, run=trajectory(settings))
-    return own.assign(ratio=own["asymmetry"] / own["off_diagonal"])
-
-
 @figure()
 def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     r"""Figure 3: does the head rise, fall and stay asymmetric?
@@ -185,19 +179,16 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     """
     drawn, _, panels = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in panels:
-        own = _head(history, name, settings)
-        own = pick(own, replicate=0)
+        own = pick(history, data_set=name, run=trajectory(settings), replicate=0)
         for quantity, (colour, line, label) in HEAD_NORMS.items():
             row[0].plot(own["step"], own[quantity], line, color=colour, label=label)
-        row[1].plot(own["step"], own["ratio"], color=COLOURS["purple"])
+        row[0].legend(loc="best")
+        row[1].plot(own["step"], own["asymmetry"] / own["off_diagonal"], color=COLOURS["purple"])
         row[1].axhline(2**0.5, color=COLOURS["grey"], linestyle=":", linewidth=1)
         row[1].annotate("entries without relation", (own["step"].iloc[-1], 2**0.5), (0, 3),
                         textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
-        row[0].set_title(f"(a) {set_name(name)}: size of the head")
-        row[1].set_title("(b) asymmetry over off-diagonal")
-        row[1].set_ylabel("ratio; 0 is symmetric")
-        row[0].set_ylabel("Frobenius norm")
-        row[0].legend(loc="best")
+        row[0].set(title=f"(a) {set_name(name)}: size of the head", ylabel="Frobenius norm")
+        row[1].set(title="(b) asymmetry over off-diagonal", ylabel="ratio; 0 is symmetric")
         for ax in row:
             ax.set(xlabel="step", ylim=(0, None))
     return drawn
@@ -215,19 +206,16 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
     """
     drawn, _, panels = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in panels:
-        own = _head(history, name, settings)
-        panels = ((row[0], HEAD_NORMS), (row[1], {"correlation": (COLOURS["green"], "-", "")}))
-        for ax, styles in panels:
-            for quantity, (colour, line, label) in styles.items():
-                seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, ax=ax,
-                                 label=label or None, errorbar=share_interval if ax is row[1] else interval)  # fmt: skip
-            ax.set(xlabel="step", ylim=(0, None))
-        row[0].set_title(f"{set_name(name)}: size of the head")
-        row[0].set_ylabel("Frobenius norm")
-        row[0].legend(loc="best")
-        row[1].set_title("neurons of the projection, in a batch")
-        row[1].set_ylabel("mean |correlation|")
-        row[1].set_ylim(0, 1.02)
+        own = pick(history, data_set=name, run=trajectory(settings))
+        for quantity, (colour, line, label) in HEAD_NORMS.items():
+            seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, label=label,
+                             errorbar=interval, ax=row[0])  # fmt: skip
+        seaborn.lineplot(own, x="step", y="correlation", color=COLOURS["green"],
+                         errorbar=share_interval, ax=row[1])  # fmt: skip
+        row[0].set(title=f"{set_name(name)}: size of the head", ylabel="Frobenius norm",
+                   xlabel="step", ylim=(0, None))  # fmt: skip
+        row[1].set(title="neurons of the projection, in a batch", ylabel="mean |correlation|",
+                   xlabel="step", ylim=(0, 1.02))  # fmt: skip
     return drawn
 
 
@@ -254,10 +242,9 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
             mean = pick(own, run=cell.name).groupby("number")["share"].mean()
             right.plot(mean.index, mean.clip(lower=1e-6), color=HEAD_COLOURS[cell.head],
                        label=HEADS[cell.head])  # fmt: skip
-        right.set(yscale="log", xlabel="eigenvalue, by size", ylim=(1e-6, 1.5))
+        right.set(title="batch norm, same network", yscale="log", ylim=(1e-6, 1.5),
+                  xlabel="eigenvalue, by size", ylabel="share of the spectrum")  # fmt: skip
         right.xaxis.set_major_locator(MaxNLocator(integer=True))
-        right.set_ylabel("share of the spectrum")
-        right.set_title("batch norm, same network")
         right.legend(loc="best")
     return drawn
 
@@ -280,19 +267,17 @@ def image_heads(values: pd.DataFrame) -> Table:
     named = named.sort_values("data_set", key=lambda names: names != MAIN, kind="stable")
     means = summary(named, ["data_set", "run", "what"])
     shown = side_by_side(means, ["data_set", "run"], "what", COLUMNS)
-    words = [_words(run) for run in shown.pop("run")]
-    for place, head in enumerate(("head", "output norm", "target")):
-        shown.insert(1 + place, head, [word[place] for word in words])
+    words = {UNTRAINED: ("untrained", "-", "-")}
+    for run in set(shown["run"]) - {UNTRAINED}:
+        cell, long = cell_of(run), ", long training" * (run == LONG)
+        words[run] = HEADS[cell.head] + long, NORMS[cell.norm], TARGETS[cell.target]
+    parts = zip(*map(words.get, shown.pop("run")), strict=True)
+    for place, (head, part) in enumerate(
+        zip(("head", "output norm", "target"), parts, strict=True)
+    ):
+        shown.insert(1 + place, head, part)
     shown["data_set"] = shown["data_set"].map(set_name)
     return Table(means, shown.rename(columns={"data_set": "images"}))
-
-
-def _words(run: str) -> tuple[str, str, str]:
-    if run == UNTRAINED:
-        return "untrained", "-", "-"
-    cell = cell_of(run)
-    head = HEADS[cell.head] + (", long training" if run == LONG else "")
-    return head, NORMS[cell.norm], TARGETS[cell.target]
 
 
 #: Steps that a head takes to rise and to fall again: on 8-pixel digits, in a trial with other code,

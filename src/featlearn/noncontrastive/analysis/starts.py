@@ -26,7 +26,7 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, estimate_share, side_by_side, summary
+from featlearn.core.stats import estimate_share, side_by_side, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +36,6 @@ OUTCOMES = {
     "strong": (PALETTE["strong feature"], "strong only: collapse"),
     "weak": (PALETTE["weak feature"], "weak only"),
     "undecided": (PALETTE["mixture"], "a neuron holds a mixture"),
-}
-COLUMNS = {
-    "diverse": "both features",
-    "strong": "strong only",
-    "weak": "weak only",
-    "undecided": "a mixture",
 }
 #: Ways of training, and settings, in words.
 MODES = {"head": "trained head", "frozen": "no head", "live-target": "head, no StopGrad"}
@@ -104,23 +98,18 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
 @table("outcomes")
 def outcome_table(outcomes: pd.DataFrame) -> Table:
     """What becomes of random starts"""
-    parts = []
-    for outcome in COLUMNS:
-        hit = outcomes.assign(value=(outcomes["outcome"] == outcome).astype(float))
-        # a replicate is a group of starts: its number is their share
-        share = hit.groupby(["case", "mode", "replicate"], sort=False)["value"].mean()
-        parts.append(share.reset_index().assign(outcome=outcome))
-    shares = summary(pd.concat(parts, ignore_index=True), ["case", "mode", "outcome"])
-    starts = int(outcomes.groupby(["case", "mode"]).size().max())
+    keys = ["case", "mode", "replicate"]
+    hit = pd.get_dummies(outcomes["outcome"], dtype=float)
+    hit = hit.reindex(columns=[*OUTCOMES], fill_value=0.0)
+    # a replicate is a group of starts: its number is their share
+    share = hit.groupby([outcomes[key] for key in keys], sort=False).mean().reset_index()
+    shares = summary(share.melt(keys, var_name="outcome"), ["case", "mode", "outcome"])
     named = shares.assign(
         setting=[NAMES.get(name, name).replace("\n", " ") for name in shares["case"]],
         training=shares["mode"].map(MODES),
     )
-    return Table(
-        shares, side_by_side(named, ["setting", "training"], "outcome", COLUMNS),
-        f"Shares of {starts} starts a case, in {int(shares['replicates'].max())} groups; after the "
-        f"sign: {SPREAD_KIND}.",
-    )  # fmt: skip
+    heads = {outcome: words for outcome, (_, words) in OUTCOMES.items()}
+    return Table(shares, side_by_side(named, ["setting", "training"], "outcome", heads))
 
 
 def weak_enough(config: Mapping[str, Any]) -> str | None:
