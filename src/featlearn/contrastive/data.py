@@ -1,15 +1,7 @@
 """Sparse coding data with dense noise (Definition 2.1), RandomMask and downstream labels.
 
-Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
-
-=======  =================================================================================
-axis     meaning
-=======  =================================================================================
-R        replicates
-n        samples
-D        coordinates of a sample (the paper's ``d_1``)
-d        atoms of the dictionary
-=======  =================================================================================
+Axes of tensors: R replicates, n samples, D coordinates of a sample (the paper's ``d_1``), d atoms.
+A replicate's draws depend on its own random stream only.
 """
 
 from __future__ import annotations
@@ -110,11 +102,7 @@ def hadamard(rows: int, columns: Tensor) -> Tensor:
 def draw_dictionary(
     spec: SparseCoding, streams: Sequence[torch.Generator], *, complement: bool = False
 ) -> Dictionary:
-    """Draw ``M`` for every replicate.
-
-    ``streams``: one generator a replicate. ``complement``: draw the dense directions too: D x (D -
-    d) numbers.
-    """
+    """Draw ``M`` for every replicate, a generator each; ``complement``: dense directions too."""
     atoms, dense = [], []
     for stream in streams:
         basis = _basis(spec, stream, spec.dimension if complement else spec.atoms)

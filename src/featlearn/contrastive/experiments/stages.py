@@ -193,10 +193,7 @@ def floor_of(experiment: Experiment, arm: Arm, negatives: int) -> Tensor:
 
 
 def phi_over_norm(experiment: Experiment, w: Tensor, b: Tensor, tau: float) -> Tensor:
-    """(R,): Phi of Definition E.4 over the neuron's norm, for pairs of a singleton and its atom.
-
-    Root mean square over pairs.
-    """
+    """(R,): Phi of Definition E.4 over the neuron's norm, root mean square over singletons."""
     drawn = experiment.samples("terms", TERM_ANCHORS + TERM_NEGATIVES)
     streams = on_device(experiment.streams("terms-masks"), experiment.device)
     x, xi = drawn.x[:, :TERM_ANCHORS], drawn.xi[:, :TERM_ANCHORS]
