@@ -345,9 +345,7 @@ def images(evaluations: pd.DataFrame, config: Config) -> Table:
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.
 CLEAR = 0.05
 PROBE, AT_START = "accuracy of the linear probe", "less that at the random start"
-COLOURFUL = "share of the visualised features' energy that is colour, difference"
 LESS = "crop less crop and colour distortion"
-RATE = "firing rate, mean over layers 2 to 5"
 SMALLER = (
     "Size of the images, norm and ten replicates since three replicates of another setting had "
     "left 16 of 28 claims undecided; the band is the first one."
@@ -373,11 +371,11 @@ class OfSet(Claims):
         """About every data set of the section ``contrastive.images``."""
         return [cls(name, config[name]) for name in ordered(config)]
 
-    def at(self, figure: int, arm: str, quantity: str, **where: str) -> np.ndarray:
+    def at(self, figure: int, arm: str, quantity: str) -> np.ndarray:
         """A quantity of an arm, of the encoder that a figure shows."""
         encoder = encoder_of(self.config, f"fig-{figure}")
         return per_replicate(self.evaluations, data_set=self.name, encoder=encoder, arm=arm,
-                             quantity=quantity, **where)  # fmt: skip
+                             quantity=quantity)  # fmt: skip
 
     def gain(self, figure: int, arm: str, other: str, quantity: str = "class accuracy") -> Any:
         return self.at(figure, arm, quantity) - self.at(figure, other, quantity)
@@ -407,14 +405,14 @@ class OfSet(Claims):
 
         The paper says that all three show object shapes; random features are the control.
         """
-        return np.min(
-            [self.gain(1, arm, START) for arm in (SUPERVISED, COLOUR, ADVERSARIAL)], axis=0
-        )
+        arms = (SUPERVISED, COLOUR, ADVERSARIAL)
+        return np.min([self.gain(1, arm, START) for arm in arms], axis=0)
 
-    @claim("Figure 1, and its confound removed (ours)", f"{COLOURFUL}, the smaller of two", low=CLEAR,
-           changed="Merged from fig-1-colour-of-supervised and fig-1-colour-same-augmentation on 2026-11-25 after their "
-           f"results were seen; the band is theirs. {REFUTES_NOTHING}", paper_says="“the supervised features are "
-           "more colorful than the contrastive features”", failure="not reproduced")  # fmt: skip
+    @claim("Figure 1, and its confound removed (ours)", "share of the visualised features' energy that is colour, "
+           "difference, the smaller of two", low=CLEAR, changed="Merged from fig-1-colour-of-supervised and "
+           "fig-1-colour-same-augmentation on 2026-11-25 after their results were seen; the band is theirs.",
+           paper_says="“the supervised features are more colorful than the contrastive features”",
+           failure="not reproduced")  # fmt: skip
     def fig_1_colour_of_supervised(self):
         """With and without colour distortion, supervised features are more colourful than contrastive ones with it{on}.
 
@@ -471,9 +469,8 @@ class OfSet(Claims):
         """
         return self.gain(3, COLOUR, CROP, "purity of the map")
 
-    @claim("Figure 4", f"firing rate, {LESS}, the least of layers 2 to 5", low=0.02, changed="Merged "
-           "from fig-4-sparser-layer-2, -3, -4 and -5 "
-           f"on 2026-11-25 after their results were seen; the band is theirs. {REFUTES_NOTHING}",
+    @claim("Figure 4", f"firing rate, {LESS}, the least of layers 2 to 5", low=0.02, changed="Merged from "
+           "fig-4-sparser-layer-2, -3, -4 and -5 on 2026-11-25 after their results were seen; the band is theirs.",
            paper_says="“the neurons of AlexNet (2rd to 5th layer) exhibit sparser firing patterns”",
            failure="not reproduced")  # fmt: skip
     def fig_4_sparser_every_layer(self):
@@ -483,9 +480,9 @@ class OfSet(Claims):
         """
         return (self.rates(CROP) - self.rates(COLOUR)).min(0)
 
-    @claim("Figure 4", f"{RATE}, contrastive less supervised", low=0.03, paper_says="“networks obtained from "
-           "supervised learning always have sparse activations regardless of augmentations”",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figure 4", "firing rate, mean over layers 2 to 5, contrastive less supervised", low=0.03,
+           paper_says="“networks obtained from supervised learning always have sparse activations regardless of "
+           "augmentations”", failure="not reproduced")  # fmt: skip
     def fig_4_supervised_sparser(self):
         """Supervised firing is sparser than contrastive firing with the same crop.
 
