@@ -80,6 +80,7 @@ def _courses(ax: Axes, sizes: pd.DataFrame, courses: pd.DataFrame) -> None:
             if t2 > 0:
                 ax.plot(ratio.index / t2, ratio, "-" if arm == "masked" else ":",
                         color=ERRORS[arm].colour, alpha=0.4 + 0.6 * number / len(counts))  # fmt: skip
+            if t2 > 0 and arm == "masked":
                 ax.annotate(f"d = {atoms}", (ratio.index[-1] / t2, ratio.iloc[-1]), (2, 0),
                             textcoords="offset points", fontsize=8, va="center")  # fmt: skip
     ax.axhline(1, color=COLOURS["ink"], linewidth=0.9, linestyle="--")
