@@ -271,11 +271,9 @@ def image_heads(values: pd.DataFrame) -> Table:
     for run in set(shown["run"]) - {UNTRAINED}:
         cell, long = cell_of(run), ", long training" * (run == LONG)
         words[run] = HEADS[cell.head] + long, NORMS[cell.norm], TARGETS[cell.target]
-    parts = zip(*map(words.get, shown.pop("run")), strict=True)
-    for place, (head, part) in enumerate(
-        zip(("head", "output norm", "target"), parts, strict=True)
-    ):
-        shown.insert(1 + place, head, part)
+    runs = shown.pop("run")
+    for place, head in enumerate(("head", "output norm", "target")):
+        shown.insert(1 + place, head, [words[run][place] for run in runs])
     shown["data_set"] = shown["data_set"].map(set_name)
     return Table(means, shown.rename(columns={"data_set": "images"}))
 
