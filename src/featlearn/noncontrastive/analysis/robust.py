@@ -28,10 +28,9 @@ ARM_COLOURS = {
 def fig_5(values: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> Figure:
     """Figure 5: do features vary more with a prediction head?
 
-    *What to see:* {{ said("noncontrastive/robust-digits-more-varied", holds="(a) is more varied than (b), with a
+    *What to see:* {{ said("noncontrastive/robust-cifar10-more-varied", holds="(a) is more varied than (b), with a
     better probe than (c), in most replicates", fails="(a) is not in most replicates more varied than (b), with a
-    better probe than (c)", left="share of replicates where (a) is more varied than (b), with a better probe than
-    (c)") }}.
+    better probe than (c)", left="whether (a) is more varied than (b), with a better probe than (c), is open") }}.
 
     Images that maximise one channel each, from one grey start: BYORL, BYOL trained against an attack, with a prediction
     head (a), without (b), untrained (c). *Likeness*: mean absolute cosine of two pictures. *Distinct*: effective number
