@@ -23,9 +23,6 @@ def normal_pdf(x: Tensor) -> Tensor:
     return torch.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
 
-# --------------------------------------------------------------------------- stage I
-
-
 def covariance(spec: SparseCoding, atoms: Tensor) -> Tensor:
     """``C = E[x x^T] = p M M^T + sigma^2 I``, (R, D, D)."""
     identity = torch.eye(spec.dimension, dtype=atoms.dtype, device=atoms.device)
@@ -68,9 +65,6 @@ def next_order_descent(spec: SparseCoding, atoms: Tensor, w: Tensor, n: int, tau
     return (1 - 1 / batch) * (linear - n / (batch * tau) * cubic)
 
 
-# --------------------------------------------------------------------------- one atom, b > 0
-
-
 def mean_response(alpha: Tensor, b: Tensor, s: Tensor) -> Tensor:
     """``S = E h(alpha + n)`` for Gaussian ``n`` of standard deviation ``s``."""
     up, down = (alpha - b) / s, (-alpha - b) / s
@@ -97,9 +91,6 @@ def dense_pull(alpha: Tensor, b: Tensor, s: Tensor, along: Tensor, variance: flo
 def noise_pull_without_mask(b: Tensor, norm: Tensor, along: Tensor, variance: float) -> Tensor:
     """``E[h(<w, xi>) <xi, v>] = sigma^2 <w, v> 2 Phi(-b / (sigma ||w||))`` (Stein's lemma)."""
     return variance * along * 2 * normal_cdf(-b / (math.sqrt(variance) * norm))
-
-
-# --------------------------------------------------------------------------- baselines
 
 
 def linear_error(spec: SparseCoding) -> float:

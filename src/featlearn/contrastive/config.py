@@ -12,8 +12,7 @@ from featlearn.core.config import merge
 
 #: Arms of the ablations that claims are about.
 JUDGED_ARMS = (
-    "reference", "no-mask", "independent-masks", "zero-thresholds", "printed-schedule",
-    "no-growth", "strong-decay", "early-t1", "qr", "spiky", "few-neurons",
+    "reference", "printed-schedule", "no-growth", "strong-decay", "early-t1", "qr", "few-neurons",
     "higher-thresholds", "masked-negatives", "wide", "wide-no-mask",
 )  # fmt: skip
 
@@ -25,14 +24,15 @@ def faults(contrastive: Mapping[str, Any]) -> list[str]:
     """Values that contradict each other."""
     check = Checks("contrastive", contrastive)
     ablations, sizes = contrastive["ablations"], contrastive["scaling"]["sizes"]
-    data = {name: contrastive[name]["data"] for name in ("stages", "trained_thresholds")}
-    data = {f"{name}.data": own for name, own in data.items()}
+    data = {
+        f"{name}.data": contrastive[name]["data"]
+        for name in ("stages", "trained_thresholds", "ablations")
+    }
     wide = contrastive["identities"]["wide"]
     data |= {
         f"identities.wide.dimensions.{number}": {"atoms": wide["atoms"], "dimension": dimension}
         for number, dimension in enumerate(wide["dimensions"])
     }
-    data |= {"ablations.data": ablations["data"]}
     data |= {
         f"ablations.arms.{name}.data": merge(ablations["data"], arm.get("data", {}))
         for name, arm in ablations["arms"].items()

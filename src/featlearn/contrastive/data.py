@@ -1,15 +1,7 @@
 """Sparse coding data with dense noise (Definition 2.1), RandomMask and downstream labels.
 
-Tensors carry a leading replicate axis R; a replicate's draws depend on its own random stream only.
-
-=======  =================================================================================
-axis     meaning
-=======  =================================================================================
-R        replicates
-n        samples
-D        coordinates of a sample (the paper's ``d_1``)
-d        atoms of the dictionary
-=======  =================================================================================
+Axes of tensors: R replicates, n samples, D coordinates of a sample (the paper's ``d_1``), d atoms.
+A replicate's draws depend on its own random stream only.
 """
 
 from __future__ import annotations
@@ -76,9 +68,6 @@ class SparseCoding:
         return math.sqrt(self.variance)
 
 
-# --------------------------------------------------------------------------- dictionaries
-
-
 @dataclass(frozen=True)
 class Dictionary:
     """Orthonormal atoms and a basis of their complement."""
@@ -113,11 +102,7 @@ def hadamard(rows: int, columns: Tensor) -> Tensor:
 def draw_dictionary(
     spec: SparseCoding, streams: Sequence[torch.Generator], *, complement: bool = False
 ) -> Dictionary:
-    """Draw ``M`` for every replicate.
-
-    ``streams``: one generator a replicate. ``complement``: draw the dense directions too: D x (D -
-    d) numbers.
-    """
+    """Draw ``M`` for every replicate, a generator each; ``complement``: dense directions too."""
     atoms, dense = [], []
     for stream in streams:
         basis = _basis(spec, stream, spec.dimension if complement else spec.atoms)
@@ -138,9 +123,6 @@ def _basis(spec: SparseCoding, stream: torch.Generator, columns: int) -> Tensor:
         return torch.eye(rows, dtype=torch.float64)[:, chosen]
     signs = 1.0 - 2.0 * torch.randint(2, (rows, 1), generator=stream).double()
     return signs * hadamard(rows, chosen) / math.sqrt(rows)
-
-
-# --------------------------------------------------------------------------- samples
 
 
 @dataclass(frozen=True)
@@ -212,9 +194,6 @@ def positives(
     if masking == "complementary":
         return first, 2 * x - first
     return first, 2 * random_masks(count, dimension, streams, x.device, x.dtype) * x
-
-
-# --------------------------------------------------------------------------- labels
 
 
 def label_direction(spec: SparseCoding, streams: Sequence[torch.Generator]) -> Tensor:

@@ -141,10 +141,7 @@ def _pull(seen: Codes, tau: float) -> tuple[Tensor, Tensor]:
 
 
 def descent(batch: Batch, w: Tensor, b: Tensor, tau: float) -> Descent:
-    """The negative gradient of the batch's loss; equals automatic differentiation.
-
-    ``batch``: anchors, positives, negatives. ``w`` (R, m, D). ``b`` (R, m). ``tau``: temperature.
-    """
+    """Negative gradient of the batch's loss at weights (R, m, D) and thresholds (R, m)."""
     seen = codes(batch, w, b)
     positive, negative = _pull(seen, tau)
     base = positive - negative

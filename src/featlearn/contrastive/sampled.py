@@ -64,9 +64,6 @@ def _along(down: Tensor, part: Tensor) -> Tensor:
     return (down * part).sum((1, 2)) / part.square().sum((1, 2))
 
 
-# --------------------------------------------------------------------------- stage I
-
-
 def growth_rates(streams: Streams, rounds: int) -> Iterator[pd.DataFrame]:
     """Rates along ``span(M)`` and its complement at b = 0, against the next-order formula."""
     spec, negatives = RATE_SPEC, RATE_NEGATIVES
@@ -114,9 +111,6 @@ def no_augmentation(streams: Streams, config: Mapping[str, Any]) -> Iterator[pd.
         yield from rows("off_noise", dimension, 1 - cosine, NAN)
         yield from rows("wide_signal_share", dimension, share, NAN)
         yield from rows("wide_loss", dimension, loss, NAN)
-
-
-# --------------------------------------------------------------------------- one atom
 
 
 def one_atom(streams: Streams, count: int) -> Iterator[pd.DataFrame]:
@@ -174,9 +168,6 @@ def noise_alone(streams: Streams, count: int) -> Iterator[pd.DataFrame]:
         fired = (seen.abs() >= threshold.unsqueeze(1)).float()
         h = symmetrised_relu(torch.bmm(other, w.mT), threshold)
         yield from rows("masked_noise_pull", share, (h * fired * seen).double().mean((1, 2)), 0.0)
-
-
-# --------------------------------------------------------------------------- section 2, lemma B
 
 
 def sparse_and_dense(streams: Streams, sizes: Sequence[int], count: int) -> Iterator[pd.DataFrame]:

@@ -145,12 +145,6 @@ def printed_view_noise(law: Law) -> Law:
     return replace(law, noise=2 * law.noise)
 
 
-# ------------------------------------------------------------------- what follows without a head
-
-
-# ------------------------------------------------------------------- times and late laws
-
-
 def first_phase_time(start: State, law: Law) -> Tensor:
     """Predicted ``T_1`` in units of ``eta * steps`` (...): when neuron 1 has the strong feature.
 

@@ -19,7 +19,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
 from featlearn.core.statistical import whiskers
-from featlearn.core.stats import SPREAD_KIND, estimate, side_by_side, summary
+from featlearn.core.stats import by_size, local_exponents, side_by_side, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,54 +76,40 @@ def wide_input(sampled: pd.DataFrame) -> Figure:
         ("off_noise", COLOURS["orange"], r"$1-\cos(f(x),f(\xi))$"),
         ("wide_signal_share", COLOURS["blue"], r"share of $\|w_i\|^2$ in span(M)"),
     ):
-        seen = pick(sampled, check=check).groupby("setting")["measured"]
-        for number, setting in enumerate(
-            sorted(sampled["setting"][sampled["check"] == check].unique())
-        ):
-            one = estimate(seen.get_group(setting).to_numpy())
-            first = None if number else label
-            whiskers(ax, setting, one.mean, one.half_width, colour, label=first)
-        means = seen.mean()
-        ax.plot(means.index, means, color=colour, linewidth=1.2)
-        last = means.index[-2:]
-        ax.plot(last, means.iloc[-1] * last[-1] / last, "--", color=colour, linewidth=0.7)
+        seen = summary(pick(sampled, check=check), ["setting"], "measured")
+        at, mean = seen["setting"], seen["mean"]
+        whiskers(ax, at, mean, seen["half_width"], colour, line="-", label=label)
+        last = at.iloc[-2:]
+        ax.plot(last, mean.iloc[-1] * at.iloc[-1] / last, "--", color=colour, linewidth=0.7)
     ax.set(xscale="log", yscale="log", xlabel="coordinates $d_1$")
-    ax.set_xticks(means.index, [f"{count:g}" for count in means.index])
+    ax.set_xticks(at, [f"{count:g}" for count in at])
     ax.set_xticks([], minor=True)
     drawn.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 
 def _check(ax: Axes, sampled: pd.DataFrame, check: str, colour: str, label: str) -> None:
-    """Means with 95 % intervals as dots, the closed form of each setting as a stroke."""
-    own = sampled[sampled["check"] == check]
+    """The closed form of each setting as a stroke, what was measured as dots."""
+    own = pick(sampled, check=check)
     predicted = own.groupby("setting")["predicted"].mean()
     ax.plot(
         predicted.index, predicted, "_", color=PALETTE["theory"], markersize=14, markeredgewidth=1.6
     )
-    for number, setting in enumerate(predicted.index.to_numpy()):
-        seen = estimate(own.loc[own["setting"] == setting, "measured"].to_numpy())
-        first = None if number else label
-        whiskers(ax, float(setting), seen.mean, seen.half_width, colour, label=first)
+    seen = summary(own, ["setting"], "measured")
+    whiskers(ax, seen["setting"], seen["mean"], seen["half_width"], colour, label=label)
 
 
 @table()
 def printed_gradient(instances: pd.DataFrame) -> Table:
     """The printed gradient is not the gradient
 
-    Appendix A.1 and Definition E.4 add the positive and the negative term; the gradient has their difference.
     *What to see:* at standard deviation 1 the printed vector is off by
-    {{ value("printed-gradient", scale=1.0, quantity="printed") | number }} of the gradient's norm.
+    {{ value("printed-gradient", scale=1.0, quantity="printed") | number }} of the gradient's norm, as it adds the two
+    terms of which the gradient is the difference.
     """
-    own = instances[instances["quantity"].isin(list(PRINTED_HEADS))]
-    result = summary(own, ["scale", "quantity"])
+    result = summary(instances, ["scale", "quantity"])
     wide = side_by_side(result, ["scale"], "quantity", PRINTED_HEADS)
-    return Table(
-        result,
-        wide.rename(columns={"scale": "standard deviation of a weight"}),
-        "Random instances in float64. "
-        f"{int(result['replicates'].max())} replicates; after the sign: {SPREAD_KIND}.",
-    )
+    return Table(result, wide.rename(columns={"scale": "standard deviation of a weight"}))
 
 
 def needs_large(config: Mapping[str, Any]) -> str | None:
@@ -155,22 +141,16 @@ class Sampled(Claims):
 
     @claim(r"Appendix F, $E\langle x, M_j\rangle^2 / E\langle x, M_j^\perp\rangle^2 = 1 + o(1)$",
            "ratio of the second moments at the largest d", low=0.9, high=1.1, changed=EXCUSED,
-           asymptotic="The ratio is 1 + log log d / sqrt(log d): 1.73 at d = 512, largest at d = "
-           "1618, 1.71 at d = 10^6; within 10 % from d = 10^3500 on.",
-           paper_says="“the difference does not matter since the growth rate of each feature is "
-           "exponential”", failure="limit only")  # fmt: skip
+           asymptotic="The ratio is 1 + log log d / sqrt(log d): 1.73 at d = 512, largest at d = 1618, 1.71 at d = "
+           "10^6; within 10 % from d = 10^3500 on.", paper_says="“the difference does not matter since the growth "
+           "rate of each feature is exponential”", failure="limit only")  # fmt: skip
     def second_moments_as_printed(self):
         """Sparse and dense directions carry nearly equal variance without augmentation.
 
-        1 + o(1), read as within 10 %. The exact ratio is 1 + p / sigma^2, 1.6-1.7 at all d that a
-        computer can hold; a failure is expected.
+        1 + o(1), read as within 10 %. The exact ratio is 1 + p / sigma^2, 1.6-1.7 at all d that a computer can
+        hold; a failure is expected.
         """
         return self.by_setting("second_moments").iloc[:, -1]
-
-    def exponent(self, check):
-        """Exponent of $d_1$ between the two largest sizes."""
-        seen = np.log(self.by_setting(check).iloc[:, -2:])
-        return (seen.iloc[:, 1] - seen.iloc[:, 0]) / np.log(seen.columns[1] / seen.columns[0])
 
     @premise(">=")
     def wide_input(self):
@@ -183,81 +163,69 @@ class Sampled(Claims):
         """The loss is o(1), read as a tenth: the largest at the two sizes"""
         return float(self.by_setting("wide_loss").iloc[:, -2:].mean().max()), 0.1
 
-    @claim("Theorem 3.2", r"exponent of $d_1$ in $1 - \cos(f(x), f(\xi))$ at the end of training without "
-           "augmentation, thresholds at zero, between the two largest $d_1$", high=-0.5,
-           possible=(-math.inf, math.inf), id="theorem-3.2-cosine", premises=("wide_input", "trained"),
-           out_of_reach=needs_wide, changed="Until 2026-11-25 1 - cos at the end over the same at the "
-           "start, at one size with 8 coordinates an atom, which tells no power of $d_1$.",
-           paper_says=r"“the sparse signal $\mathbf{M}z$ are completely overwhelmed by the spurious "
-           r"dense signal $\xi$”")  # fmt: skip
+    @claim("Theorem 3.2, Fact F.4", r"exponent of $d_1$ between the two largest $d_1$, at the end of training "
+           r"without augmentation, thresholds at zero, the larger of two: of $1 - \cos(f(x), f(\xi))$ and of the "
+           r"share of $\|w_i\|^2$ in $\mathrm{span}(M)$", high=-0.5, possible=(-math.inf, math.inf),
+           id="theorem-3.2-cosine", premises=("wide_input", "trained"), out_of_reach=needs_wide,
+           changed="Until 2026-11-25 1 - cos at the end over the same at the start, at one size with 8 coordinates "
+           "an atom, which tells no power of $d_1$. Merged with fact-f4-as-printed on 2026-11-26 after their "
+           "results were seen; the band is theirs.", paper_says=r"“the sparse signal $\mathbf{M}z$ are completely "
+           r"overwhelmed by the spurious dense signal $\xi$”")  # fmt: skip
     def theorem_3_2_cosine(self):
-        r"""Without augmentation the representation of a sample is that of its noise up to $1/\mathrm{poly}(d_1)$.
+        r"""Without augmentation the representation of a sample is that of its noise, and a neuron lies outside the
+        span of the atoms, both up to $1/\mathrm{poly}(d_1)$.
 
-        Any negative power will do. At a given growth of the norm the closed form has -1 for large $d_1$,
-        and half of that is allowed. Trials gave -.7 to -.9 between 512 and 2048.
+        Any negative power will do. At a given growth of the norm the closed form has -1 for large $d_1$, and half
+        of that is allowed; the share grows in training by a factor that does not depend on $d_1$ while it is small.
+        Trials gave -.7 to -.9 between 512 and 2048.
         """
-        return self.exponent("off_noise")
+        measured = self.sampled.rename(columns={"measured": "value"})
+        exponents = [
+            by_size(local_exponents(pick(measured, check=check), "setting"), "setting")[:, -1]
+            for check in ("off_noise", "wide_signal_share")
+        ]
+        return np.maximum(*exponents)
 
-    @claim("Fact F.4", r"exponent of $d_1$ in the share of $\|w_i\|^2$ in $\mathrm{span}(M)$ at the end of "
-           "training without augmentation, thresholds at zero, between the two largest $d_1$", high=-0.5,
-           possible=(-math.inf, math.inf), premises=("wide_input", "trained"), out_of_reach=needs_wide,
-           changed="Until 2026-11-25 the share over d / d_1, at most 1.5, at one size with 8 "
-           "coordinates an atom.",
-           paper_says=r"“$\|\mathbf{M}^\perp(\mathbf{M}^\perp)w_i^{(t)}\|_2 = (1 - "
-           r"\frac{1}{\text{poly}(d)})\|w_i^{(t)}\|_2$”")  # fmt: skip
-    def fact_f4_as_printed(self):
-        r"""Without augmentation the share of a neuron in the span of the atoms is $1/\mathrm{poly}(d_1)$.
-
-        As for the cosine. The share grows in training, by a factor that does not depend on $d_1$
-        while it is small.
-        """
-        return self.exponent("wide_signal_share")
-
-    @claim("Section 4, decoding map", "share of the non-zero codes of one view that are z_j, "
-           "threshold 1/2, largest d", low=0.9, high=1.0, possible=SHARE, out_of_reach=needs_large,
-           changed="Until 2026-11-25 the sizes ended at 128 atoms.",
-           paper_says=r"“it can be recovered both from $2\mathbf{D}\mathbf{M}z$ and from "
-           r"$2(\mathbf{I} - \mathbf{D})\mathbf{M}z$ with the correct decoding”",
+    @claim("Section 4, decoding map", "share of the non-zero codes of one view that are z_j, threshold 1/2, "
+           "largest d", low=0.9, high=1.0, possible=SHARE, out_of_reach=needs_large,
+           changed="Until 2026-11-25 the sizes ended at 128 atoms.", paper_says=r"“it can be recovered both from "
+           r"$2\mathbf{D}\mathbf{M}z$ and from $2(\mathbf{I} - \mathbf{D})\mathbf{M}z$ with the correct decoding”",
            failure="limit only")  # fmt: skip
     def decoding_precision(self):
         """A non-zero code that a threshold reads off one view is that of an active atom.
 
-        Read as nine of ten, as a limit in d: silent atoms pass the threshold of 1/2 ever more
-        rarely, 0.7 % of them at d = 128 and 4 in ten million at 512.
+        Read as nine of ten, as a limit in d: silent atoms pass the threshold of 1/2 ever more rarely, 0.7 % of them
+        at d = 128 and 4 in ten million at 512.
         """
         return self.by_setting("decoding_precision").iloc[:, -1]
 
     @claim(r"Theorem C.1(4), Lemma B.2(f): $O(d 2^{-\sqrt{\log d}})$ large coordinates",
-           "Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d), g Gaussian: at d = 10^200 over at 10^2",
-           low=0.0, high=1.0, statistic="exact", out_of_reach=None,
-           paper_says=r"“for at most $O(\frac{d}{2^{\sqrt{\log d}}})$ many $j \in [d]$”",
-           failure="rate or constant")  # fmt: skip
+           "Pr(|g| >= log^(1/4) d) / 2^-sqrt(log d), g Gaussian: at d = 10^200 over at 10^2", low=0.0, high=1.0,
+           statistic="exact", out_of_reach=None, paper_says=r"“for at most $O(\frac{d}{2^{\sqrt{\log d}}})$ many "
+           r"$j \in [d]$”", failure="rate or constant")  # fmt: skip
     def theorem_c1_4_as_printed(self):
-        r"""The number of atoms with $|\alpha_{ij}| \geq \log^{1/4} d / \sqrt{d} \|w_i\|$ is of the printed
-        order.
+        r"""The number of atoms with $|\alpha_{ij}| \geq \log^{1/4} d / \sqrt{d} \|w_i\|$ is of the printed order.
 
-        O(1), so no growth over 198 powers of ten. The Gaussian tail is e^(-sqrt(log d) / 2) and the
-        printed order e^(-0.69 sqrt(log d)); a failure is expected. At d = 32 the ratio is below 1,
-        so that a count would seem to agree.
+        O(1), so no growth over 198 powers of ten. The Gaussian tail is e^(-sqrt(log d) / 2) and the printed order
+        e^(-0.69 sqrt(log d)); a failure is expected. At d = 32 the ratio is below 1, so that a count would seem to
+        agree.
         """
         ratio = self.by_setting("large_coordinates")
         return ratio.iloc[:, -1] / ratio.iloc[:, 0]
 
     @claim("Lemma B.2(c), for every j; its width is m = d^1.01 (Theorem 3.4)",
-           "share of atoms without a lucky neuron, mean over d, larger of m = 8 d and m = d^1.01",
-           low=0.0, high=0.01, possible=SHARE,
-           asymptotic="With Gaussian weights an atom has m Pr(lucky) lucky neurons on average: at m "
-           "= 8 d 1.6 at d = 32, .90 at d = 10^6, which leaves 20 and 41 % of the atoms without; at "
+           "share of atoms without a lucky neuron, mean over d, larger of m = 8 d and m = d^1.01", low=0.0,
+           high=0.01, possible=SHARE, asymptotic="With Gaussian weights an atom has m Pr(lucky) lucky neurons on "
+           "average: at m = 8 d 1.6 at d = 32, .90 at d = 10^6, which leaves 20 and 41 % of the atoms without; at "
            "m = d^1.01 .21 and .13, which leaves 81 and 88 %.",
            changed=f"{EXCUSED} Merged from lemma-b2c-every-atom and lemma-b2c-paper-width on "
-           "2026-11-25 after their results were seen; the band is theirs.",
-           paper_says=r"“$|\mathcal{M}_j^*| \geq \Omega(d^{\gamma c_0/4})$”",
-           failure="rate or constant")  # fmt: skip
+           "2026-11-25 after their results were seen; the band is theirs.", paper_says=r"“$|\mathcal{M}_j^*| \geq "
+           r"\Omega(d^{\gamma c_0/4})$”", failure="rate or constant")  # fmt: skip
     def lemma_b2c_every_atom(self):
         """Every atom has a lucky neuron, at the width of the runs and at that of the paper.
 
-        The lemma says none. With about 1.4 lucky neurons an atom, e^-1.4 = 0.25 of the atoms have
-        none at m = 8 d, and four of five at m = d^1.01; a failure is expected.
+        The lemma says none. With about 1.4 lucky neurons an atom, e^-1.4 = 0.25 of the atoms have none at m = 8 d,
+        and four of five at m = d^1.01; a failure is expected.
         """
         runs, paper = (
             self.by_setting(f"atoms_without_lucky{width}").mean(axis=1)
@@ -265,14 +233,14 @@ class Sampled(Claims):
         )
         return np.maximum(runs, paper)
 
-    @claim("Lemma F.1 (as printed), b > 0", "measured pull over the printed expression at b = "
-           "b(T1)", low=0.95, high=1.05, possible=(-math.inf, math.inf),
-           paper_says="“when $b_i > 0$, we also have”", failure="misprint")  # fmt: skip
+    @claim("Lemma F.1 (as printed), b > 0", "measured pull over the printed expression at b = b(T1)", low=0.95,
+           high=1.05, possible=(-math.inf, math.inf), paper_says="“when $b_i > 0$, we also have”",
+           failure="misprint")  # fmt: skip
     def lemma_f1_as_printed(self):
         """Noise alone pulls by <w, v> E[<x, v>^2 1{fires}] without masks.
 
-        The printed identity holds at b = 0 only: for b > 0 it leaves out the threshold that the
-        activation subtracts; a failure is expected.
+        The printed identity holds at b = 0 only: for b > 0 it leaves out the threshold that the activation
+        subtracts; a failure is expected.
         """
         check = "noise_pull_as_printed"
         return (self.by_setting(check) / self.by_setting(check, "predicted")).iloc[:, -1]

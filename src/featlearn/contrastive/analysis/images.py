@@ -1,8 +1,7 @@
 """Figures 1 to 4 and the remark on the first layer: what each augmentation lets a network learn.
 
-A figure has a block of panels for each data set, made images first. Claims are differences between two trainings of a
-replicate, with the same images, order and initial weights; the paper concludes by eye. Bands rest on what the paper
-says and on single runs of an independent prototype.
+Claims are differences between two trainings of a replicate, with the same images, order and initial weights. Bands
+rest on what the paper says, which concludes by eye, and on single runs of an independent prototype.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import Look, column, share_interval, whiskers
-from featlearn.core.stats import estimate, per_replicate, plus_minus, summary
+from featlearn.core.stats import estimate, per_replicate, plus_minus, side_by_side, summary
 from featlearn.images.figures import bare, mosaic
 
 if TYPE_CHECKING:
@@ -133,20 +132,8 @@ def fig_1(evaluations: pd.DataFrame, pictures: pd.DataFrame, config: Config) -> 
     colourful than contrastive ones", fails="supervised pictures are not clearly more colourful than contrastive ones,
     against the paper", left="the supervised pictures are not seen to be more colourful, as the paper says") }}.
 
-    A square is an image that excites one channel, found by gradient ascent from grey; at 16 pixels the eye sees noise
-    or stripes, no shapes. Bars: accuracy of a linear probe; *chroma*, the share of energy in colour (noise: 0.67);
-    *roughness*, the share that a 2 × 2 mean removes (noise: 0.75). Dashed: untrained.
-
-    ---
-
-    The number is the difference of chroma; dots are replicates, with 95 % intervals. The paper compares supervised
-    training without colour distortion, contrastive training with it, and adversarial contrastive training. It finds
-    shapes in all three, and more colour in the supervised one. That comparison changes two things at once, so the
-    second panel, supervised with colour distortion, was added. After training against an attack (right) chroma and
-    roughness are {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="chroma of pictures")
-    | number }} and {{ value("images", panel=1, figure="fig-1", arm="adversarial-colour", quantity="roughness of pictures") | number }}, without an attack {{ value("images", panel=1, figure="fig-1", arm="contrastive-colour",
-    quantity="chroma of pictures") | number }} and {{ value("images", panel=1, figure="fig-1",
-    arm="contrastive-colour", quantity="roughness of pictures") | number }} (first data set).
+    A square is an image that excites one channel, found by gradient ascent from grey; at 16 pixels it shows no shapes.
+    *Chroma*: share of energy in colour (noise: 0.67). *Roughness*: share that a 2 × 2 mean removes (noise: 0.75).
     """
     arms = FIGURE_ARMS["fig-1"]
     drawn = canvas(8.6, 3.0 * len(config) + 0.6)
@@ -176,20 +163,8 @@ def fig_2(
     fails="colour distortion does not improve on crops alone") }}.
 
     Top: change of the first-layer kernels (grey: none). Below: images that excite channels of the last layer. Bars:
-    accuracy of a linear probe; image colour explained by the features (R²); chroma of kernels and pictures. Dashed:
-    untrained; dotted: chance.
-
-    ---
-
-    Contrastive training without augmentation, with crops, and with crops and colour distortion. Numbers in the first
-    sentence are differences of accuracy. *Chroma* is the share of energy in colour; *roughness* the share that a mean
-    over 2 × 2 pixels removes: 0.75 for white noise. Each kernel is scaled from its least to its largest value.
-    Without augmentation and with crops alone features hold the colour ({{ value("images", panel=1, figure="fig-2",
-    arm="contrastive-none", quantity="colour explained") | number }} and {{ value("images", panel=1, figure="fig-2",
-    arm="contrastive-crop", quantity="colour explained") | number }}), and the probe's accuracy is {{ value("images",
-    panel=1, figure="fig-2", arm="contrastive-none", quantity="class accuracy") | number }} and {{ value("images",
-    panel=1, figure="fig-2", arm="contrastive-crop", quantity="class accuracy") | number }}. With colour distortion it
-    is {{ value("images", panel=1, figure="fig-2", arm="contrastive-colour", quantity="class accuracy") | number }}.
+    accuracy of a linear probe; image colour explained by the features (R²); chroma of kernels and pictures. Dotted:
+    chance.
     """
     arms = FIGURE_ARMS["fig-2"]
     drawn = canvas(8.6, 4.1 * len(config) + 0.6)
@@ -222,17 +197,8 @@ def fig_3(evaluations: pd.DataFrame, maps: pd.DataFrame, config: Config) -> Figu
     together more than with crops alone", fails="with colour distortion classes do not clearly lie together more than
     with crops alone") }}; elsewhere the map sorts by colour.
 
-    t-SNE maps of the same fresh images in each column: points by class (top) and by mean colour of their image
-    (below). *Purity*: neighbours of the same class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
-
-    ---
-
-    The number is the difference of purity; ± gives the 95 % interval over replicates. *Colour explained* is the share
-    of the mean colour's variance that is linear in the features. The paper's claim is that classes lie together in
-    the right column alone. The purity is {{ value("images", panel=1, figure="fig-3", arm="contrastive-none",
-    quantity="purity of the map") | number }} without augmentation, {{ value("images", panel=1, figure="fig-3",
-    arm="contrastive-crop", quantity="purity of the map") | number }} with crops, and {{ value("images", panel=1,
-    figure="fig-3", arm="contrastive-colour", quantity="purity of the map") | number }} with colour distortion.
+    t-SNE maps of the same fresh images in each column, by class (top) and by mean colour of the image (below).
+    *Purity*: neighbours of the same class, of ten. *Silhouette*: 1 tight classes, 0 mixed.
     """
     from matplotlib.lines import Line2D
 
@@ -278,30 +244,20 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
 
     A panel is one layer of one network: a row an image, sorted by class (blue lines), a column a channel, darker the
     more places fire (are above zero). Right: firing rate by layer, with 95 % intervals.
-
-    ---
-
-    Below a panel is its firing rate over all images, places and channels. The paper shows layers 2 to 5. It says that
-    colour distortion makes contrastive firing sparser, and that supervised firing is sparse with and without it: {{
-    said("contrastive/shapes-fig-4-supervised-sparser", holds="supervised firing is sparser than contrastive firing
-    with the same crops", fails="supervised firing is not clearly sparser than contrastive firing with the same
-    crops") }}. Numbers are differences of the firing rate, in the first sentence the least of the layers.
     """
     arms = FIGURE_ARMS["fig-4"]
     shown = [*panels(config, "fig-4", evaluations, patterns)]
-    layers = {name: layers_of(seen, arms[0]) for name, _, seen in shown}
+    layers = {name: list(seen["layer"].unique())[1:] for name, _, seen in shown}
     widest = max(map(len, layers.values()))
     drawn = canvas(8.6, 5.6 * len(config) + 0.6)
     grid = drawn.subplots(len(arms) * len(config), widest + 1, squeeze=False,
                           width_ratios=[2] * widest + [2.6])  # fmt: skip
     for block, (name, own, seen) in zip(blocks(grid, len(arms)), shown, strict=True):
         for row, arm in zip(block, arms, strict=True):
-            rates = summary(pick(own, arm=arm, quantity="firing rate"), ["layer"]).set_index(
-                "layer"
-            )
+            rates = pick(own, arm=arm, quantity="firing rate").groupby("layer")["value"].mean()
             for number, (ax, layer) in enumerate(zip(row, layers[name], strict=False), 2):
                 image = firing(ax, pick(seen, arm=arm, layer=layer))
-                ax.set_xlabel(f"fires {rates['mean'][layer]:.2f}", labelpad=2)
+                ax.set_xlabel(f"fires {rates[layer]:.2f}", labelpad=2)
                 if arm == arms[0]:
                     ax.set_title(f"layer {number}", fontsize=8.5)
             for ax in row[len(layers[name]) : -1]:
@@ -315,11 +271,6 @@ def fig_4(evaluations: pd.DataFrame, patterns: pd.DataFrame, config: Config) -> 
     scale.set_label("share of places that fire", fontsize=8)
     legend(drawn, arms)
     return drawn
-
-
-def layers_of(frame: pd.DataFrame, arm: str) -> list[str]:
-    """Layers from the second on."""
-    return list(pick(frame, arm=arm)["layer"].unique())[1:]
 
 
 def firing(ax: Axes, own: pd.DataFrame) -> Any:
@@ -347,8 +298,6 @@ def profiles(drawn: Figure, block: np.ndarray, own: pd.DataFrame, arms: Sequence
     ax.set_title("firing rate", fontsize=8.5)
 
 
-# ------------------------------------------------------------------------------------- table
-
 #: Quantities of a whole encoder, with their heads for reading.
 HEADS = {
     "class accuracy": "class",
@@ -369,14 +318,8 @@ KEY = ["data_set", "encoder", "arm", "quantity", "layer"]
 def images(evaluations: pd.DataFrame, config: Config) -> Table:
     """What each training learns on images
 
-    A row a network: accuracy of a linear probe and of nearest neighbours; share of the mean colour's variance linear
-    in the features; *chroma* (share of energy in colour) of visualised features and first kernels; *roughness* of
-    visualised features (white noise: 0.75); silhouette and purity of classes in the t-SNE map.
-
-    ---
-
-    Further columns: the cosine between features of clean and attacked images; the share of the training after which
-    the first kernels had gone half of their way; the firing rate of each layer.
+    *Chroma* is the share of energy in colour of visualised features and first kernels, *roughness* of white noise 0.75,
+    *halfway* the share of the training after which the first kernels had gone half of their way.
     """
     parts = [
         summary(pick(own, arm=arm), KEY).assign(figure=shown, panel=panel)
@@ -388,40 +331,21 @@ def images(evaluations: pd.DataFrame, config: Config) -> Table:
     result = pd.concat(parts, ignore_index=True)
     columns = ["data_set", "panel", "figure", "encoder", "arm", "quantity", "layer",
                "mean", "low", "high", "half_width", "replicates"]  # fmt: skip
-    return Table(result[columns], for_reading(result.drop_duplicates(KEY)))
-
-
-def for_reading(result: pd.DataFrame) -> pd.DataFrame:
-    """A row a data set, encoder and arm; a column a quantity; firing rates by layer at the end."""
-    # the convolution and the norm of a layer are two names of its place
-    place = result["layer"].str.removesuffix(".conv").str.removesuffix(".norm")
+    # a layer is named by its convolution or its norm
+    place = result["layer"].str.replace(r"\.(conv|norm)$", "", regex=True)
     fires = result["quantity"] == "firing rate"
-    cells = [plus_minus(mean, half) for mean, half in result[["mean", "half_width"]].to_numpy()]
-    head = result["quantity"].map(HEADS).where(~fires, "fires in " + place)
-    columns = [*HEADS.values(), *head[fires].unique()]
-    wide = result.assign(cell=cells, head=head).pivot_table(
-        index=KEY[:3], columns="head", values="cell", aggfunc="first", sort=False
-    )
-    wide = wide.reindex(result.set_index(KEY[:3]).index.unique())
-    wide = (
-        wide.reindex(columns=columns)
-        .astype(object)
-        .fillna("-")
-        .reset_index()
-        .rename_axis(columns=None)
-    )
-    wide["arm"] = [LOOKS[arm].words.removesuffix(" distortion") for arm in wide["arm"]]
-    return wide.rename(columns={"data_set": "images", "arm": "training"})
+    head = result["quantity"].where(~fires, "fires in " + place)
+    training = [LOOKS[arm].words.removesuffix(" distortion") for arm in result["arm"]]
+    named = result.assign(head=head, training=training).drop_duplicates(KEY)
+    heads = HEADS | {name: name for name in head[fires]}
+    shown = side_by_side(named, ["data_set", "encoder", "training"], "head", heads)
+    return Table(result[columns], shown.rename(columns={"data_set": "images"}))
 
-
-# ------------------------------------------------------------------------------------- claims
 
 #: Smallest difference of an accuracy, a share of energy or a firing rate that counts.
 CLEAR = 0.05
 PROBE, AT_START = "accuracy of the linear probe", "less that at the random start"
-COLOURFUL = "share of the visualised features' energy that is colour, difference"
 LESS = "crop less crop and colour distortion"
-RATE = "firing rate, mean over layers 2 to 5"
 SMALLER = (
     "Size of the images, norm and ten replicates since three replicates of another setting had "
     "left 16 of 28 claims undecided; the band is the first one."
@@ -447,11 +371,11 @@ class OfSet(Claims):
         """About every data set of the section ``contrastive.images``."""
         return [cls(name, config[name]) for name in ordered(config)]
 
-    def at(self, figure: int, arm: str, quantity: str, **where: str) -> np.ndarray:
+    def at(self, figure: int, arm: str, quantity: str) -> np.ndarray:
         """A quantity of an arm, of the encoder that a figure shows."""
         encoder = encoder_of(self.config, f"fig-{figure}")
         return per_replicate(self.evaluations, data_set=self.name, encoder=encoder, arm=arm,
-                             quantity=quantity, **where)  # fmt: skip
+                             quantity=quantity)  # fmt: skip
 
     def gain(self, figure: int, arm: str, other: str, quantity: str = "class accuracy") -> Any:
         return self.at(figure, arm, quantity) - self.at(figure, other, quantity)
@@ -473,24 +397,20 @@ class OfSet(Claims):
         has, needs = (", ".join(f"{of[key]} {key}" for key in LEAST) for of in (sizes, LEAST))
         return f"{has}; the band was derived for at least {needs}."
 
-    # ------------------------------------------------------------------------- Figure 1
-
-    @claim("Figure 1", f"{PROBE}, {AT_START}, the least of the three", low=CLEAR, changed="Merged "
-           "from fig-1-shape-supervised, -contrastive and -adversarial "
-           "on 2026-11-25 after their results were seen; the band is theirs.",
-           paper_says="“both features contain shapes of objects”")  # fmt: skip
+    @claim("Figure 1", f"{PROBE}, {AT_START}, the least of the three", low=CLEAR, changed="Merged from "
+           "fig-1-shape-supervised, -contrastive and -adversarial on 2026-11-25 after their results were seen; the "
+           "band is theirs.", paper_says="“both features contain shapes of objects”")  # fmt: skip
     def fig_1_shape(self):
         """Features of supervised, contrastive and adversarial contrastive training predict the class.
 
         The paper says that all three show object shapes; random features are the control.
         """
-        return np.min(
-            [self.gain(1, arm, START) for arm in (SUPERVISED, COLOUR, ADVERSARIAL)], axis=0
-        )
+        arms = (SUPERVISED, COLOUR, ADVERSARIAL)
+        return np.min([self.gain(1, arm, START) for arm in arms], axis=0)
 
-    @claim("Figure 1, and its confound removed (ours)", f"{COLOURFUL}, the smaller of two", low=CLEAR,
-           changed="Merged from fig-1-colour-of-supervised and fig-1-colour-same-augmentation on 2026-11-25 after their "
-           f"results were seen; the band is theirs. {REFUTES_NOTHING}",
+    @claim("Figure 1, and its confound removed (ours)", "share of the visualised features' energy that is colour, "
+           "difference, the smaller of two", low=CLEAR, changed="Merged from fig-1-colour-of-supervised and "
+           "fig-1-colour-same-augmentation on 2026-11-25 after their results were seen; the band is theirs.",
            paper_says="“the supervised features are more colorful than the contrastive features”",
            failure="not reproduced")  # fmt: skip
     def fig_1_colour_of_supervised(self):
@@ -500,8 +420,6 @@ class OfSet(Claims):
         """
         arms = (SUPERVISED, SUPERVISED_COLOUR)
         return np.min([self.gain(1, arm, COLOUR, "chroma of pictures") for arm in arms], axis=0)
-
-    # ------------------------------------------------------------------------- Figure 2
 
     @claim("Figure 2, message 1", f"{PROBE}, {AT_START}", low=-1.0, high=CLEAR,
            paper_says="“these features emphasize on the spurious noise instead of the true signals”",
@@ -513,8 +431,8 @@ class OfSet(Claims):
         """
         return self.gain(2, NONE, START)
 
-    @claim("Figure 2, message 3", f"{PROBE}, difference", low=0.1,
-           paper_says="“the edge (and shape) features are learned with much better quality”")  # fmt: skip
+    @claim("Figure 2, message 3", f"{PROBE}, difference", low=0.1, paper_says="“the edge (and shape) features are "
+           "learned with much better quality”")  # fmt: skip
     def fig_2_full_over_crop(self):
         """Crop and colour distortion give better features than crop alone.
 
@@ -522,9 +440,8 @@ class OfSet(Claims):
         """
         return self.gain(2, COLOUR, CROP)
 
-    @claim("Figure 2, message 2", "$R^2$ of the mean colour of the image, ridge regression on the "
-           "features", low=0.9, possible=(-math.inf, 1.0),
-           paper_says="“it fail to remove the dense mixture of color features”",
+    @claim("Figure 2, message 2", "$R^2$ of the mean colour of the image, ridge regression on the features",
+           low=0.9, possible=(-math.inf, 1.0), paper_says="“it fail to remove the dense mixture of color features”",
            failure="not reproduced")  # fmt: skip
     def fig_2_crop_keeps_colour(self):
         """With crop alone, features keep the dense mixture of colours.
@@ -533,8 +450,7 @@ class OfSet(Claims):
         """
         return self.at(2, CROP, "colour explained")
 
-    @claim("Figure 2, message 3", f"$R^2$ of the mean colour, {LESS}", low=0.02,
-           possible=(-math.inf, math.inf),
+    @claim("Figure 2, message 3", f"$R^2$ of the mean colour, {LESS}", low=0.02, possible=(-math.inf, math.inf),
            paper_says="“can help neural networks to remove some of the dense mixture of color features”")  # fmt: skip
     def fig_2_full_loses_colour(self):
         """Colour distortion removes part of the colour from the features.
@@ -543,11 +459,9 @@ class OfSet(Claims):
         """
         return self.gain(2, CROP, COLOUR, "colour explained")
 
-    # ------------------------------------------------------------------------- Figures 3 and 4
-
-    @claim("Figure 3", "purity of the classes in the map, difference", low=0.1, high=2.0,
-           possible=(-2.0, 2.0), paper_says="“neural networks will successfully form separable "
-           "clusters of representations for image data”")  # fmt: skip
+    @claim("Figure 3", "purity of the classes in the map, difference", low=0.1, high=2.0, possible=(-2.0, 2.0),
+           paper_says="“neural networks will successfully form separable clusters of representations for image "
+           "data”")  # fmt: skip
     def fig_3_purity_over_crop(self):
         """In the t-SNE map, classes are purer under the full augmentation than under crop alone.
 
@@ -555,9 +469,8 @@ class OfSet(Claims):
         """
         return self.gain(3, COLOUR, CROP, "purity of the map")
 
-    @claim("Figure 4", f"firing rate, {LESS}, the least of layers 2 to 5", low=0.02, changed="Merged "
-           "from fig-4-sparser-layer-2, -3, -4 and -5 "
-           f"on 2026-11-25 after their results were seen; the band is theirs. {REFUTES_NOTHING}",
+    @claim("Figure 4", f"firing rate, {LESS}, the least of layers 2 to 5", low=0.02, changed="Merged from "
+           "fig-4-sparser-layer-2, -3, -4 and -5 on 2026-11-25 after their results were seen; the band is theirs.",
            paper_says="“the neurons of AlexNet (2rd to 5th layer) exhibit sparser firing patterns”",
            failure="not reproduced")  # fmt: skip
     def fig_4_sparser_every_layer(self):
@@ -567,9 +480,9 @@ class OfSet(Claims):
         """
         return (self.rates(CROP) - self.rates(COLOUR)).min(0)
 
-    @claim("Figure 4", f"{RATE}, contrastive less supervised", low=0.03,
-           paper_says="“networks obtained from supervised learning always have sparse activations regardless of augmentations”",
-           failure="not reproduced")  # fmt: skip
+    @claim("Figure 4", "firing rate, mean over layers 2 to 5, contrastive less supervised", low=0.03,
+           paper_says="“networks obtained from supervised learning always have sparse activations regardless of "
+           "augmentations”", failure="not reproduced")  # fmt: skip
     def fig_4_supervised_sparser(self):
         """Supervised firing is sparser than contrastive firing with the same crop.
 
@@ -577,9 +490,9 @@ class OfSet(Claims):
         """
         return self.rates(CROP).mean(0) - self.rates(SUPERVISED).mean(0)
 
-    @claim("Appendix A.3, remark", "share of the training after which the first filters are nearer "
-           "to their end than half the way, difference", low=0.02, paper_says="“the slow emergence "
-           "of features (in the first layer of AlexNet) during the training process”")  # fmt: skip
+    @claim("Appendix A.3, remark", "share of the training after which the first filters are nearer to their end "
+           "than half the way, difference", low=0.02, paper_says="“the slow emergence of features (in the first "
+           "layer of AlexNet) during the training process”")  # fmt: skip
     def slow_first_layer_colour(self):
         """With colour distortion, first-layer features emerge more slowly in contrastive than in supervised training.
 

@@ -79,10 +79,7 @@ def by_autograd(given: Instance, *, stop_gradient: bool = True) -> Tensor:
 
 
 def printed_errors(given: Instance) -> dict[str, Tensor]:
-    """The printed gradient against the true one, its negative, and the one without StopGrad.
-
-    Relative errors ``|found - wanted| / |wanted|`` and a cosine, (R,) each.
-    """
+    """Relative errors and a cosine (R,) of the printed gradient and of one without StopGrad."""
     true = by_autograd(given).flatten(1)
     printed = -descent_as_printed(given.batch, given.w, given.b, 1.0).flatten(1)
     full = by_autograd(given, stop_gradient=False).flatten(1)

@@ -109,10 +109,7 @@ def halfway(progress: np.ndarray, distance: np.ndarray) -> float:
 
 
 def halfway_rows(traces: pd.DataFrame) -> pd.DataFrame:
-    """:func:`halfway` of every training, with the columns of :data:`MEASURED`.
-
-    ``traces`` has columns data_set, encoder, arm, replicate, progress, distance.
-    """
+    """:func:`halfway` of every training, with the columns of :data:`MEASURED`."""
     keys = ["data_set", "encoder", "arm", "replicate"]
     rows = [
         (*key, halfway(own["progress"].to_numpy(), own["distance"].to_numpy()))

@@ -138,9 +138,6 @@ def evaluate(job: Job) -> Results:
     return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items()}
 
 
-# --------------------------------------------------------------------------- moments
-
-
 def moment_frames(
     experiment: Experiment, name: str, arm: Arm, moments: Mapping[str, State]
 ) -> Iterator[pd.DataFrame]:
@@ -196,10 +193,7 @@ def floor_of(experiment: Experiment, arm: Arm, negatives: int) -> Tensor:
 
 
 def phi_over_norm(experiment: Experiment, w: Tensor, b: Tensor, tau: float) -> Tensor:
-    """(R,): Phi of Definition E.4 over the neuron's norm, for pairs of a singleton and its atom.
-
-    Root mean square over pairs.
-    """
+    """(R,): Phi of Definition E.4 over the neuron's norm, root mean square over singletons."""
     drawn = experiment.samples("terms", TERM_ANCHORS + TERM_NEGATIVES)
     streams = on_device(experiment.streams("terms-masks"), experiment.device)
     x, xi = drawn.x[:, :TERM_ANCHORS], drawn.xi[:, :TERM_ANCHORS]
@@ -239,9 +233,6 @@ def comparator_quantities(
     least = torch.stack(losses).amin(0)
     log_d = math.log(experiment.spec.atoms)
     return {"comparator_loss": least, "comparator_loss_times_log": least / tau * log_d}
-
-
-# --------------------------------------------------------------------------- pictures
 
 
 def decoupling_frame(experiment: Experiment) -> pd.DataFrame:

@@ -14,14 +14,10 @@ from featlearn.images.data.on_disk import listing_digest, sources
 
 @dataclass(frozen=True)
 class Arm:
-    """A way to train an encoder.
+    """A way to train an encoder."""
 
-    ``method``: ``contrastive`` (SimCLR), ``supervised`` or ``adversarial`` (RoCL). ``views``: what
-    happens to an image: ``none``, ``crop`` (crop and resize), or ``colour`` (crop and resize, then
-    colour distortion).
-    """
-
-    method: str
+    method: str  #: ``contrastive`` (SimCLR), ``supervised`` or ``adversarial`` (RoCL)
+    #: ``none``, ``crop`` (crop and resize) or ``colour`` (and then colour distortion)
     views: str
 
 

@@ -188,11 +188,7 @@ SHOWN_CHANNELS, SHOWN_IMAGES = 64, 64
 
 
 class Measured:
-    """An encoder of a replicate, and what is read off it.
-
-    ``kind``: which encoder of the config. ``weights``: after its training; None for
-    its start.
-    """
+    """An encoder of a replicate, and what is read off it; without ``weights`` at its start."""
 
     def __init__(self, experiment: ImageExperiment, kind: str, weights: Weights | None = None):
         self.experiment, self.start = experiment, experiment.encoder(kind)
@@ -232,10 +228,7 @@ class Measured:
         )
 
     def steadiness(self) -> Row:
-        """Mean cosine between the features of test images and of attacked ones.
-
-        The attack is that of the adversarial training, on the cosine itself.
-        """
+        """Mean cosine between features of test images and of those that the attack on it gives."""
         images = self.experiment.images.test.images[: self.settings["steadiness"]["images"]]
         attack = Attack(**self.settings["adversarial"]["attack"])
         name = (*self.experiment.name, "attack")

@@ -1,4 +1,4 @@
-"""Algorithm 1 at a size where SGD is affordable: Figure 7 and the ablations of section 5.3.
+"""Algorithm 1 at a size where SGD is affordable: Figure 7, and what section 5.3 takes away.
 
 In a replicate neuron 2 has found the weak feature by the end or it has not: where an outcome has
 two peaks, the share of the replicates is judged and not their mean. Bands rest on the theory and on
@@ -17,39 +17,14 @@ import pandas as pd
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, POSITIVE, SHARE, THEOREM, first_of, needs_replicates
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, canvas
+from featlearn.core.plots import canvas
 from featlearn.core.publish import figure
 from featlearn.noncontrastive.analysis import HEAD, PRODUCTS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLES = {
-    "head": "With the prediction head",
-    "frozen": "Without (head frozen at identity)",
-    "live-target": "Head, but no StopGrad",
-    "l2": r"Head, $\ell_2$ instead of batch norm.",
-    "squared": "Head, no normalisation",
-}
-#: The same where panels are narrow.
-SHORT = {
-    "head": "With the head",
-    "frozen": "Head frozen\nat identity",
-    "live-target": "Head, but\nno StopGrad",
-    "l2": "Head, $\\ell_2$ for\nbatch norm.",
-    "squared": "Head, no\nnormalisation",
-}
-
-
-def _curves(ax: Axes, frame: pd.DataFrame, styles: Mapping[str, tuple[str, str, str]]) -> None:
-    """Every replicate thin, the first one bold: switches at different times have no mean."""
-    for quantity, (colour, line, label) in styles.items():
-        for replicate, own in frame[frame["quantity"] == quantity].groupby("replicate"):
-            first = replicate == 0
-            ax.plot(own["step"], own["value"], line, color=colour, label=label if first else None,
-                    linewidth=1.6 if first else 0.6, alpha=1 if first else 0.35,
-                    zorder=3 if first else 2)  # fmt: skip
+TITLES = {"head": "(a) With the prediction head", "frozen": "(b) Without (head frozen at identity)"}
 
 
 @figure()
@@ -60,66 +35,23 @@ def fig_7(history: pd.DataFrame) -> Figure:
     features", fails="with the head (a) fewer than most replicates learn both features") }}; without it (b) both
     neurons take the strong one.
 
-    Product of a neuron with the strong (blue) and weak (orange) feature; solid: neuron 1, dashed: neuron 2; green:
-    the head's entry from neuron 1 to output 2. Thin: all replicates, bold: the first.
-
-    ---
-
-    Algorithm 1 (SGD on fresh samples), from the same start and on the same samples. In (a) neuron 1 learns the strong
-    feature, the head rises, neuron 2 then learns the weak feature and the head falls back to zero. When this happens
-    differs between replicates; a late one may not be there at the end. The paper states no parameters for this
-    figure; those here are ours.
+    Product of a neuron with the strong (blue) and weak (orange) feature over steps of SGD, from the same start and on
+    the same samples. Thin: all replicates, bold: the first.
     """
     drawn = canvas(8.2, 3.5)
     axes = drawn.subplots(1, 2, sharey=True)
-    for ax, name, panel in zip(axes, ("head", "frozen"), "ab", strict=True):
+    for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
         own = pick(history, variant=name)
-        _curves(ax, own, PRODUCTS)
-        if name == "head":
-            _curves(ax, own, {"e21": HEAD["e21"]})
-        ax.set_title(f"({panel}) {TITLES[name]}")
-        ax.set(xlabel="step of SGD", ylim=(0, None))
+        styles = PRODUCTS | ({"e21": HEAD["e21"]} if name == "head" else {})
+        for quantity, (colour, line, label) in styles.items():
+            # switches at different times have no mean
+            for replicate, one in pick(own, quantity=quantity).groupby("replicate"):
+                first = replicate == 0
+                ax.plot(one["step"], one["value"], line, color=colour, label=label if first else None,
+                        linewidth=1.6 if first else 0.6, alpha=1 if first else 0.35,
+                        zorder=3 if first else 2)  # fmt: skip
+        ax.set(title=title, xlabel="step of SGD", ylim=(0, None))
     axes[0].set_ylabel(r"$|\langle w_j, v_l \rangle|$")
-    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
-
-
-@figure()
-def ablations(history: pd.DataFrame) -> Figure:
-    """What does each ingredient do?
-
-    *What to see:* {{ said("noncontrastive/collapse-sgd", holds="without a head, or without StopGrad, both neurons
-    take the strong feature", fails="without a head, or without StopGrad, not both neurons take the strong feature")
-    }}.
-
-    Share of each neuron along each feature during SGD, in five variants on the same samples and start; colours and
-    lines as in Figure 7. Dotted grey: mean norm of the neurons.
-
-    ---
-
-    {{ said("noncontrastive/fig-7a-both-features", holds="With the head, StopGrad and batch normalisation most
-    replicates end with one feature a neuron", fails="With the head, StopGrad and batch normalisation fewer than most
-    replicates end with one feature a neuron") }}. The number in the first sentence is the smallest share of a norm.
-    Without normalisation the loss is the plain squared error; norms (grey) show whether it shrinks the weights. With
-    ℓ₂ normalisation of each sample, which the paper leaves open, the result differs between replicates, and neurons
-    mix the features.
-    """
-    runs = ["variant", "replicate", "step"]
-    wide = history.pivot_table(index=runs, columns="quantity", values="value")
-    drawn = canvas(8.6, 3.2)
-    axes = drawn.subplots(1, len(SHORT), sharey=True)
-    for ax, (name, title) in zip(axes, SHORT.items(), strict=True):
-        own = wide.loc[name].reset_index()
-        parts = []
-        for quantity in PRODUCTS:
-            share = own[quantity] / own[f"norm{quantity[1]}"] ** 0.5
-            parts.append(own[["replicate", "step"]].assign(quantity=quantity, value=share))
-        _curves(ax, pd.concat(parts), PRODUCTS)
-        norms = own.assign(quantity="norm", value=own[["norm1", "norm2"]].mean(axis=1) ** 0.5)
-        _curves(ax, norms, {"norm": (COLOURS["grey"], ":", r"mean norm $\|w_j\|$")})
-        ax.set_title(title, fontsize=8.5)
-        ax.set(xlabel="step", ylim=(0, 1.25))
-    axes[0].set_ylabel(r"$|\langle w_j, v_l\rangle| \, / \, \|w_j\|$")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
@@ -174,11 +106,11 @@ class Algorithm(Claims):
         """``sqrt(d)``."""
         return self.config["algorithm"]["data"]["dimension"] ** 0.5
 
-    @claim("Figure 7(a), Theorem 4.1", r"share of replicates that end with $|\langle w_1, v_1\rangle|/|w_1|$ "
-           r"and $|\langle w_2, v_2\rangle|/|w_2|$ of at least 0.8", low=0.5, high=1.0, statistic="share",
+    @claim("Figure 7(a), Theorem 4.1", r"share of replicates that end with $|\langle w_1, v_1\rangle|/|w_1|$ and "
+           r"$|\langle w_2, v_2\rangle|/|w_2|$ of at least 0.8", low=0.5, high=1.0, statistic="share",
            paper_says="“the weak feature can be learned in the slower learning neuron”",
-           changed="A share of the runs, after results were seen: the mean over runs, judged "
-           "before, has two peaks.")  # fmt: skip
+           changed="A share of the runs, after results were seen: the mean over runs, judged before, has two "
+           "peaks.")  # fmt: skip
     def fig_7a_both_features(self):
         r"""In at least half of the SGD runs with the head, neuron 1 learns the strong and neuron 2 the weak feature.
 
@@ -186,12 +118,11 @@ class Algorithm(Claims):
         """
         return self.smaller_share("head", "b11", "b22").between(0.8, 1.01).astype(float)
 
-    @claim("Proposition 5.4, Corollary 4.2", "share of replicates that end with a larger "
-           r"off-diagonal of the head below 0.01 and $|\mathrm{Corr}(f_1, f_2)| \le d^{-1/2}$", low=0.5,
-           high=1.0, statistic="share",
-           paper_says="“we shall have that the learning avoids dimensional collapse”",
-           changed="Merged from fig-7a-head-returns and corollary-4-2-sgd on 2026-11-25 after their "
-           "results were seen; the band is theirs.")  # fmt: skip
+    @claim("Proposition 5.4, Corollary 4.2", r"share of replicates that end with a larger off-diagonal of the head "
+           r"below 0.01 and $|\mathrm{Corr}(f_1, f_2)| \le d^{-1/2}$", low=0.5, high=1.0, statistic="share",
+           paper_says="“we shall have that the learning avoids dimensional collapse”", changed="Merged from "
+           "fig-7a-head-returns and corollary-4-2-sgd on 2026-11-25 after their results were seen; the band is "
+           "theirs.")  # fmt: skip
     def fig_7a_end(self):
         """In at least half of the runs with the head, it ends as the identity, with nearly uncorrelated outputs.
 
@@ -202,12 +133,11 @@ class Algorithm(Claims):
         returned = end[["e12", "e21"]].max(axis=1) <= 0.01
         return (returned & (end["correlation"] * self.root <= 1)).astype(float)
 
-    @claim("Theorem 4.3, Figure 7(b), section 5.3", r"smallest of $|\langle w_1, v_1\rangle|/|w_1|$ and "
-           r"$|\langle w_2, v_1\rangle|/|w_2|$ at the end, without the head and with it but without StopGrad",
-           low=0.8, high=1.0,
-           paper_says="“both neurons will learn the strong feature and ignore the weak feature”",
-           changed="Merged from fig-7b-collapse and no-stop-gradient-collapses-sgd on 2026-11-25 "
-           "after their results were seen; the band is theirs.")  # fmt: skip
+    @claim("Theorem 4.3, Figure 7(b), section 5.3", r"smallest of $|\langle w_1, v_1\rangle|/|w_1|$ and $|\langle "
+           r"w_2, v_1\rangle|/|w_2|$ at the end, without the head and with it but without StopGrad", low=0.8,
+           high=1.0, paper_says="“both neurons will learn the strong feature and ignore the weak feature”",
+           changed="Merged from fig-7b-collapse and no-stop-gradient-collapses-sgd on 2026-11-25 after their "
+           "results were seen; the band is theirs.")  # fmt: skip
     def collapse_sgd(self):
         r"""Without the head, and with it but without StopGrad, both neurons take the strong feature.
 
@@ -225,9 +155,9 @@ class Algorithm(Claims):
         """
         return (1 - self.end("frozen")["correlation"]).clip(lower=0) * self.root
 
-    @claim("Theorem 4.3", "loss without head minus loss with head, mean of the last ten records",
-           low=-0.05, high=0.05, possible=(-math.inf, math.inf),
-           paper_says="“the collapsed solution also reaches the global minimum of the objective”")  # fmt: skip
+    @claim("Theorem 4.3", "loss without head minus loss with head, mean of the last ten records", low=-0.05,
+           high=0.05, possible=(-math.inf, math.inf), paper_says="“the collapsed solution also reaches the global "
+           "minimum of the objective”")  # fmt: skip
     def collapse_is_optimal_sgd(self):
         """Collapse costs nothing: the loss ends at the same value with and without the head.
 
@@ -236,10 +166,9 @@ class Algorithm(Claims):
         return self.last_loss("frozen") - self.last_loss("head")
 
     @claim("ours", r"share of replicates in which, with and without the head, no product $\langle w_j, v_l\rangle$ "
-           "is further than 0.1 from the flow's at the end", low=0.5, high=1.0, kind=CONTROL,
-           statistic="share",
-           changed="Merged from sgd-follows-flow-head and sgd-follows-flow-frozen on 2026-11-25 "
-           "after their results were seen; the band is that of the former.")  # fmt: skip
+           r"is further than 0.1 from the flow's at the end", low=0.5, high=1.0, kind=CONTROL, statistic="share",
+           changed="Merged from sgd-follows-flow-head and sgd-follows-flow-frozen on 2026-11-25 after their "
+           "results were seen; the band is that of the former.")  # fmt: skip
     def sgd_follows_flow(self):
         """In at least half of the runs, with and without the head, SGD ends where the nine-variable flow ends.
 

@@ -27,7 +27,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, PALETTE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import Look, interval, rows, share_interval
-from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summary
+from featlearn.core.stats import per_replicate, side_by_side, summary
 from featlearn.noncontrastive.analysis import (
     HEADS,
     LAYERS,
@@ -102,25 +102,15 @@ def fig_1(histogram: pd.DataFrame, config: Config) -> Figure:
     correlate at minus or plus one", fails="without a head not all pairs of the projection correlate at minus or plus
     one") }}.
 
-    Histograms over all pairs of different neurons, on fresh images, all replicates: the projection (a) and the
-    encoder (b). Grey: without a prediction head, as in the paper; violet: with the identity-initialised head.
-
-    ---
-
-    {{ said("noncontrastive/images-digits-collapse-milder-in-encoder", holds="In the encoder the correlation is lower,
-    by", fails="In the encoder the correlation is not clearly lower, by") }}. The mean absolute correlation of the
-    projection is {{ value("image-heads", data_set="digits", run="none-batch-self", what="projection correlation") |
-    number }} without a head and {{ value("image-heads", data_set="digits", run="identity-batch-self",
-    what="projection correlation") | number }} with it; of the encoder without a head {{ value("image-heads",
-    data_set="digits", run="none-batch-self", what="encoder correlation") | number }}. The paper names no data set
-    here; small digits stand in for photographs.
+    Histograms over all pairs of different neurons, on fresh images: the projection (a) and the encoder (b). Grey:
+    without a prediction head, as in the paper; violet: with the identity-initialised head.
     """
     drawn, axes, panels = _rows(config, 8.2, 2.7, 2)
     for (name, _), row in panels:
         for ax, layer, panel in zip(row, LAYERS, "ab", strict=True):
             for run, style in PAIRS.items():
-                there = (histogram["data_set"] == name) & (histogram["run"] == run)
-                own = histogram[there & (histogram["layer"] == layer)]
+                wanted = (name, run, layer)
+                own = histogram[(histogram[["data_set", "run", "layer"]] == wanted).all(axis=1)]
                 if own.empty:
                     continue
                 pairs = own.groupby(["low", "high"])["pairs"].sum().reset_index()
@@ -141,18 +131,7 @@ def fig_2(values: pd.DataFrame, config: Config) -> Figure:
     *What to see:* ranks reveal collapse; accuracies on these digits saturate, so no claim is made of them.
 
     Accuracy of a linear probe on the frozen encoder, a row for each prediction head (with norm and target). Dots are
-    replicates, ticks means with 95 % intervals; dotted: untrained encoder. Rows share images, initial weights and
-    views.
-
-    ---
-
-    With batch normalisation and the network itself as target the identity head reaches {{ value("image-heads",
-    data_set="digits", run="identity-batch-self", what="accuracy") | percent }}, no head {{ value("image-heads",
-    data_set="digits", run="none-batch-self", what="accuracy") | percent }}, the untrained encoder {{
-    value("image-heads", data_set="digits", run="untrained", what="accuracy") | percent }}. The paper's bars
-    (CIFAR-10, CIFAR-100 and STL-10, ResNet-18) say that the identity-initialised head (violet) does as well as the
-    random linear head (green) and the MLP (brown), and that all beat no head (grey). Here a small network sees digits
-    of 8 × 8 pixels for seconds; a linear classifier on the pixels reads nearly all of them.
+    replicates, ticks means with 95 % intervals; dotted: untrained encoder.
     """
     drawn, _, panels = _rows(config, 7.0, _height(config), 1)
     values = pick(values, quantity="accuracy")
@@ -187,12 +166,6 @@ def _cells(ax: Axes, values: pd.DataFrame, settings: Mapping[str, Any]) -> None:
                 xycoords=("data", "axes fraction"), fontsize=8)  # fmt: skip
 
 
-def _head(history: pd.DataFrame, name: str, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """History of the identity head of a data set, with the ratio of its two norms."""
-    own = pick(history, data_set=name, run=trajectory(settings))
-    return own.assign(ratio=own["asymmetry"] / own["off_diagonal"])
-
-
 @figure()
 def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     r"""Figure 3: does the head rise, fall and stay asymmetric?
@@ -202,28 +175,20 @@ def fig_3(history: pd.DataFrame, config: Config) -> Figure:
     half of what the paper sees") }}.
 
     The identity-initialised head in one training: norms of its off-diagonal part $E$ and of $E - E^\top$ (a), and the
-    second over the first (b). Ratio 0: symmetric; 1.41: unrelated entries.
-
-    ---
-
-    The number is the last norm over the largest. Each point is the mean over the steps since the one before. The
-    paper sees rise, fall and lasting asymmetry on CIFAR-10 and CIFAR-100, over hundreds of epochs of a ResNet-18.
+    second over the first (b).
     """
     drawn, _, panels = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in panels:
-        own = _head(history, name, settings)
-        own = pick(own, replicate=0)
+        own = pick(history, data_set=name, run=trajectory(settings), replicate=0)
         for quantity, (colour, line, label) in HEAD_NORMS.items():
             row[0].plot(own["step"], own[quantity], line, color=colour, label=label)
-        row[1].plot(own["step"], own["ratio"], color=COLOURS["purple"])
+        row[0].legend(loc="best")
+        row[1].plot(own["step"], own["asymmetry"] / own["off_diagonal"], color=COLOURS["purple"])
         row[1].axhline(2**0.5, color=COLOURS["grey"], linestyle=":", linewidth=1)
         row[1].annotate("entries without relation", (own["step"].iloc[-1], 2**0.5), (0, 3),
                         textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
-        row[0].set_title(f"(a) {set_name(name)}: size of the head")
-        row[1].set_title("(b) asymmetry over off-diagonal")
-        row[1].set_ylabel("ratio; 0 is symmetric")
-        row[0].set_ylabel("Frobenius norm")
-        row[0].legend(loc="best")
+        row[0].set(title=f"(a) {set_name(name)}: size of the head", ylabel="Frobenius norm")
+        row[1].set(title="(b) asymmetry over off-diagonal", ylabel="ratio; 0 is symmetric")
         for ax in row:
             ax.set(xlabel="step", ylim=(0, None))
     return drawn
@@ -241,19 +206,16 @@ def fig_4(history: pd.DataFrame, config: Config) -> Figure:
     """
     drawn, _, panels = _rows(config, 8.2, 2.7, 2)
     for (name, settings), row in panels:
-        own = _head(history, name, settings)
-        panels = ((row[0], HEAD_NORMS), (row[1], {"correlation": (COLOURS["green"], "-", "")}))
-        for ax, styles in panels:
-            for quantity, (colour, line, label) in styles.items():
-                seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, ax=ax,
-                                 label=label or None, errorbar=share_interval if ax is row[1] else interval)  # fmt: skip
-            ax.set(xlabel="step", ylim=(0, None))
-        row[0].set_title(f"{set_name(name)}: size of the head")
-        row[0].set_ylabel("Frobenius norm")
-        row[0].legend(loc="best")
-        row[1].set_title("neurons of the projection, in a batch")
-        row[1].set_ylabel("mean |correlation|")
-        row[1].set_ylim(0, 1.02)
+        own = pick(history, data_set=name, run=trajectory(settings))
+        for quantity, (colour, line, label) in HEAD_NORMS.items():
+            seaborn.lineplot(own, x="step", y=quantity, color=colour, linestyle=line, label=label,
+                             errorbar=interval, ax=row[0])  # fmt: skip
+        seaborn.lineplot(own, x="step", y="correlation", color=COLOURS["green"],
+                         errorbar=share_interval, ax=row[1])  # fmt: skip
+        row[0].set(title=f"{set_name(name)}: size of the head", ylabel="Frobenius norm",
+                   xlabel="step", ylim=(0, None))  # fmt: skip
+        row[1].set(title="neurons of the projection, in a batch", ylabel="mean |correlation|",
+                   xlabel="step", ylim=(0, 1.02))  # fmt: skip
     return drawn
 
 
@@ -266,18 +228,7 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
 
     Left: effective rank of the projection, a row for each head (with norm and target). Dots are replicates, ticks
     means with 95 % intervals; dotted: the random start. Right: mean spectra for batch normalisation with the network
-    itself as target.
-
-    ---
-
-    The effective rank is the exponential of the entropy of the spectrum of the correlation matrix: 1 if all neurons
-    agree, the number of neurons if they are independent. {{
-    said("noncontrastive/images-digits-head-prevents-collapse", holds="With the identity head at least half of the
-    random start's rank is left, a share of", fails="With the identity head less than half of the random start's rank
-    is left, a share of") }}. The random start has a rank of {{ value("image-heads", data_set="digits",
-    run="untrained", what="projection effective_rank") | number }}, no head leaves {{ value("image-heads",
-    data_set="digits", run="none-batch-self", what="projection effective_rank") | number }}, the identity head {{
-    value("image-heads", data_set="digits", run="identity-batch-self", what="projection effective_rank") | number }}.
+    itself as target. *Effective rank*: 1 if all neurons agree, their number if they are independent.
     """
     drawn, _, panels = _rows(config, 8.6, max(2.9, _height(config)), 2)
     ranks = pick(values, quantity="effective_rank", layer="projection")
@@ -291,63 +242,40 @@ def image_ranks(values: pd.DataFrame, spectrum: pd.DataFrame, config: Config) ->
             mean = pick(own, run=cell.name).groupby("number")["share"].mean()
             right.plot(mean.index, mean.clip(lower=1e-6), color=HEAD_COLOURS[cell.head],
                        label=HEADS[cell.head])  # fmt: skip
-        right.set(yscale="log", xlabel="eigenvalue, by size", ylim=(1e-6, 1.5))
+        right.set(title="batch norm, same network", yscale="log", ylim=(1e-6, 1.5),
+                  xlabel="eigenvalue, by size", ylabel="share of the spectrum")  # fmt: skip
         right.xaxis.set_major_locator(MaxNLocator(integer=True))
-        right.set_ylabel("share of the spectrum")
-        right.set_title("batch norm, same network")
         right.legend(loc="best")
     return drawn
+
+
+#: Rows of the table: by norm, target and head.
+ORDER = [UNTRAINED, *(Cell(head, norm, target).name
+                      for norm in NORMS for target in TARGETS for head in HEADS), LONG]  # fmt: skip
 
 
 @table()
 def image_heads(values: pd.DataFrame) -> Table:
     """Prediction heads on images
 
-    A row is a cell of Figure 2, means over replicates; the first is the untrained network. Rank and correlation show
-    dimensional collapse (outputs that vary all together), spread shows complete collapse (outputs that do not vary).
+    A row is a cell of Figure 2. Rank and correlation show dimensional collapse (outputs that vary all together), spread
+    shows complete collapse (outputs that do not vary): 1 if outputs point everywhere, 0 if all point the same way.
     """
     named = values.assign(what=(values["layer"] + " " + values["quantity"]).str.strip())
-    named = named.sort_values(["data_set", "run"], key=_place, kind="stable")
+    named = named.sort_values("run", key=lambda runs: runs.map(ORDER.index), kind="stable")
+    # what captions quote first
+    named = named.sort_values("data_set", key=lambda names: names != MAIN, kind="stable")
     means = summary(named, ["data_set", "run", "what"])
     shown = side_by_side(means, ["data_set", "run"], "what", COLUMNS)
-    words = [_words(run) for run in shown.pop("run")]
+    words = {UNTRAINED: ("untrained", "-", "-")}
+    for run in set(shown["run"]) - {UNTRAINED}:
+        cell, long = cell_of(run), ", long training" * (run == LONG)
+        words[run] = HEADS[cell.head] + long, NORMS[cell.norm], TARGETS[cell.target]
+    runs = shown.pop("run")
     for place, head in enumerate(("head", "output norm", "target")):
-        shown.insert(1 + place, head, [word[place] for word in words])
+        shown.insert(1 + place, head, [words[run][place] for run in runs])
     shown["data_set"] = shown["data_set"].map(set_name)
-    return Table(
-        means, shown.rename(columns={"data_set": "images"}),
-        f"{int(means['replicates'].max())} replicates; after the sign: {SPREAD_KIND}. Ranks and "
-        "correlations of the neurons over fresh images; a rank is the exponential of the entropy "
-        "of the spectrum of their correlation matrix. Spread 1: outputs point everywhere; 0: all "
-        "point the same way.",
-    )  # fmt: skip
-
-
-def _place(column: pd.Series) -> pd.Series:
-    """Order of rows: what captions quote first, then by norm, target and head; the long training last."""
-    if column.name == "data_set":
-        return (column != MAIN).astype(int)
-    return column.map({run: place for place, run in enumerate(sorted(column.unique(), key=_key))})
-
-
-def _key(run: str) -> tuple[int, int, int, int]:
-    if run in (UNTRAINED, LONG):
-        return (-1 if run == UNTRAINED else 1, 0, 0, 0)
-    cell = cell_of(run)
-    orders = (NORMS, TARGETS, HEADS)
-    norm, target, head = (
-        list(order).index(part)
-        for order, part in zip(orders, (cell.norm, cell.target, cell.head), strict=True)
-    )
-    return 0, norm, target, head
-
-
-def _words(run: str) -> tuple[str, str, str]:
-    if run == UNTRAINED:
-        return "untrained", "-", "-"
-    cell = cell_of(run)
-    head = HEADS[cell.head] + (", long training" if run == LONG else "")
-    return head, NORMS[cell.norm], TARGETS[cell.target]
+    return Table(means, shown.rename(columns={"data_set": "images"}))
 
 
 #: Steps that a head takes to rise and to fall again: on 8-pixel digits, in a trial with other code,
@@ -412,9 +340,9 @@ class Collapse(DataSet):
     def applies(self):
         return WITHOUT in self.cells and not self.beside_others
 
-    @claim("Figure 1(a)", "mean absolute correlation of two neurons of the projection, no head",
-           low=0.95, high=1.0, possible=SHARE, paper_says="“Network trained without prediction "
-           "head will learn extremely correlated neurons.”")  # fmt: skip
+    @claim("Figure 1(a)", "mean absolute correlation of two neurons of the projection, no head", low=0.95, high=1.0,
+           possible=SHARE, paper_says="“Network trained without prediction head will learn extremely correlated "
+           "neurons.”")  # fmt: skip
     def collapse(self):
         """Without a head, neurons of the projection correlate almost perfectly.
 
@@ -422,9 +350,8 @@ class Collapse(DataSet):
         """
         return self.read(WITHOUT, "correlation", "projection")
 
-    @claim("Figure 1(b)", "mean absolute correlation: projection minus encoder, no head", low=0.1,
-           high=1.0, possible=DIFFERENCE_OF_SHARES,
-           paper_says="“However, the impact on the base encoder is milder”")  # fmt: skip
+    @claim("Figure 1(b)", "mean absolute correlation: projection minus encoder, no head", low=0.1, high=1.0,
+           possible=DIFFERENCE_OF_SHARES, paper_says="“However, the impact on the base encoder is milder”")  # fmt: skip
     def collapse_milder_in_encoder(self):
         """Without a head, neurons of the encoder are correlated much less than those of the projection.
 
@@ -434,9 +361,8 @@ class Collapse(DataSet):
         projection, encoder = (self.read(WITHOUT, "correlation", layer) for layer in layers)
         return projection - encoder
 
-    @claim("Figure 1, section 1", "effective rank of the projection: identity head minus none",
-           low=0.5, paper_says="“the prediction head encourages the network to learn more "
-           "diversified features”")  # fmt: skip
+    @claim("Figure 1, section 1", "effective rank of the projection: identity head minus none", low=0.5,
+           paper_says="“the prediction head encourages the network to learn more diversified features”")  # fmt: skip
     def head_raises_rank(self):
         """With the identity head the projection keeps more dimensions than without a head.
 
@@ -461,10 +387,9 @@ class LongRun(DataSet):
         return f"{steps} steps; head and ranks take thousands to settle."
 
     @claim("section 1", "effective rank of the projection: identity head over untrained", low=0.5,
-           possible=POSITIVE, paper_says="“can learn diversified features to avoid the dimensional "
-           "collapse problem”",
-           changed="The 4400 steps below which it is not shown: at 150 it failed with two seeds, "
-           ".30 and .24; three runs of 4500 kept .88 to .93.", failure="not reproduced")  # fmt: skip
+           possible=POSITIVE, paper_says="“can learn diversified features to avoid the dimensional collapse "
+           "problem”", changed="The 4400 steps below which it is not shown: at 150 it failed with two seeds, .30 "
+           "and .24; three runs of 4500 kept .88 to .93.", failure="not reproduced")  # fmt: skip
     def head_prevents_collapse(self):
         """With the identity head, the projection keeps at least half of the dimensions of the random start: no collapse.
 
@@ -474,9 +399,9 @@ class LongRun(DataSet):
         trained, start = (self.read(run, "effective_rank", "projection") for run in runs)
         return trained / start
 
-    @claim("Figures 3(a) and 4", "last off-diagonal norm over the largest, identity head", low=0.0,
-           high=0.9, possible=SHARE, paper_says="“In all three datasets, we observe a consistent "
-           "rise and fall trajectory pattern.”", failure="not reproduced")  # fmt: skip
+    @claim("Figures 3(a) and 4", "last off-diagonal norm over the largest, identity head", low=0.0, high=0.9,
+           possible=SHARE, paper_says="“In all three datasets, we observe a consistent rise and fall trajectory "
+           "pattern.”", failure="not reproduced")  # fmt: skip
     def head_rises_and_falls(self):
         """The off-diagonal part of the identity head rises and then falls.
 
@@ -516,9 +441,8 @@ class Accuracies(DataSet):
         }
         return (one for one in super().__iter__() if there[one.claim.partition(self.prefix)[2]])
 
-    @claim("Figure 2", "accuracy of the linear probe: identity head minus none, batch norm",
-           low=0.02, high=1.0, paper_says="“identity-initialized linear prediction head can achieve "
-           "good accuracies”")  # fmt: skip
+    @claim("Figure 2", "accuracy of the linear probe: identity head minus none, batch norm", low=0.02, high=1.0,
+           paper_says="“identity-initialized linear prediction head can achieve good accuracies”")  # fmt: skip
     def head_beats_none(self):
         """The identity head gives better features than no head.
 
@@ -526,8 +450,8 @@ class Accuracies(DataSet):
         """
         return self.gain((LONG_CELL, WITHOUT), "accuracy")
 
-    @claim("Theorem 4.1, on pictures (ours)", "share of pictures whose weak part the linear probe "
-           "tells, identity head minus none, batch norm", kind=OBSERVATION, low=0.02, high=1.0)  # fmt: skip
+    @claim("Theorem 4.1, on pictures (ours)", "share of pictures whose weak part the linear probe tells, identity "
+           "head minus none, batch norm", kind=OBSERVATION, low=0.02, high=1.0)  # fmt: skip
     def weak_part(self):
         """The identity head lets a network learn the weak one of the two parts that make a class.
 
@@ -535,12 +459,10 @@ class Accuracies(DataSet):
         """
         return self.gain((LONG_CELL, WITHOUT), "part 2")
 
-    @claim("Figure 2", "accuracy of the linear probe: identity minus the better of a random linear "
-           "head and a two-layer MLP, batch norm", low=-0.05, high=1.0,
-           paper_says="“comparable to commonly used two-layer non-linear MLP or randomly-initialized "
-           "linear head”",
-           changed="Merged from identity-like-linear and identity-like-mlp on 2026-11-25; the band "
-           "is theirs.")  # fmt: skip
+    @claim("Figure 2", "accuracy of the linear probe: identity minus the better of a random linear head and a "
+           "two-layer MLP, batch norm", low=-0.05, high=1.0, paper_says="“comparable to commonly used two-layer "
+           "non-linear MLP or randomly-initialized linear head”", changed="Merged from identity-like-linear and "
+           "identity-like-mlp on 2026-11-25; the band is theirs.")  # fmt: skip
     def identity_like_others(self):
         """The identity-initialised head does about as well as a random linear head and a two-layer MLP.
 
@@ -548,8 +470,8 @@ class Accuracies(DataSet):
         """
         return np.min([self.gain((LONG_CELL, rival), "accuracy") for rival in self.rivals], axis=0)
 
-    @claim("Figure 2", "accuracy with it minus without, mean over the cells with a head", low=-1.0,
-           high=0.05, paper_says="“average (EMA) is not necessary for avoiding collapsed solutions”")  # fmt: skip
+    @claim("Figure 2", "accuracy with it minus without, mean over the cells with a head", low=-1.0, high=0.05,
+           paper_says="“average (EMA) is not necessary for avoiding collapsed solutions”")  # fmt: skip
     def no_average_needed(self):
         """A moving average as target is not needed.
 

@@ -45,13 +45,11 @@ def closed_forms(instances: pd.DataFrame) -> Table:
     misprints are corrected.
 
     The signal part of (A.2) lacks a factor 3 and its noise part is twice too large; $C_2$ counts the noise patches of
-    a sample, not of a view; $\Xi$ lacks a cross term. The printed gradient violates the paper's Lemma B.8(a). No
-    order of magnitude changes.
+    a sample, not of a view; $\Xi$ lacks a cross term. The printed gradient violates the paper's Lemma B.8(a).
     """
-    result = summary(instances, ["quantity"])
-    result = result[result["quantity"].isin(list(CLOSED_FORMS))]
-    order = {name: place for place, name in enumerate(CLOSED_FORMS)}
-    result = result.sort_values("quantity", key=lambda names: names.map(order), ignore_index=True)
+    result = (
+        summary(instances, ["quantity"]).set_index("quantity").loc[[*CLOSED_FORMS]].reset_index()
+    )
     result.insert(1, "text", result["quantity"].map(CLOSED_FORMS))
     cells = [
         f"{largest:.1e}" if abs(largest) < 1e-6 else plus_minus(mean, half)
@@ -88,19 +86,18 @@ class Oracles(Claims):
         return wins.groupby(own["replicate"]).mean()
 
     @claim("equation (A.2), as printed", "printed over true signal part", low=0.99, high=1.01,
-           possible=(-np.inf, np.inf), out_of_reach=None,
-           paper_says="“And thus the gradient can be computed as”", failure="misprint")  # fmt: skip
+           possible=(-np.inf, np.inf), out_of_reach=None, paper_says="“And thus the gradient can be computed as”",
+           failure="misprint")  # fmt: skip
     def printed_signal(self):
         """The signal part of the printed gradient is that of the objective.
 
-        A right formula is exact; one part in a hundred is allowed. A failure is expected: the derivative of the cube,
-        3, is missing, a misprint without consequence for orders of magnitude.
+        A right formula is exact; one part in a hundred is allowed. A failure is expected: the derivative of the
+        cube, 3, is missing, a misprint without consequence for orders of magnitude.
         """
         return per_replicate(self.instances, quantity="printed_signal")
 
-    @claim("section 5.3", OF_STATES, low=0.9, high=1.0,
-           paper_says="“which accelerates the learning of $v_2$ in $w_2^{(t)}$ to surpass that of $v_1$”",
-           changed="One state was looked at until results were seen.")  # fmt: skip
+    @claim("section 5.3", OF_STATES, low=0.9, high=1.0, paper_says="“which accelerates the learning of $v_2$ in "
+           "$w_2^{(t)}$ to surpass that of $v_1$”", changed="One state was looked at until results were seen.")  # fmt: skip
     def roles_both(self):
         """With batch normalisation and StopGrad, neuron 2 learns the weak feature once the head has substituted.
 
@@ -109,11 +106,10 @@ class Oracles(Claims):
         return self.weak_wins(*WHOLE)
 
     @claim("section 5.3", f"{OF_STATES}, largest of: $E_{{21}} = 0$; no StopGrad; neither StopGrad nor "
-           "normalisation", low=0.0, high=0.1,
-           paper_says="“If either one of these components is missing, the acceleration effect of "
-           "the prediction head will not happen”",
-           changed="Merged from roles-start, roles-no-stop-gradient and roles-neither on 2026-11-25 "
-           "after their results were seen; the band is theirs.")  # fmt: skip
+           "normalisation", low=0.0, high=0.1, paper_says="“If either one of these components is missing, the "
+           "acceleration effect of the prediction head will not happen”", changed="Merged from roles-start, "
+           "roles-no-stop-gradient and roles-neither on 2026-11-25 after their results were seen; the band is "
+           "theirs.")  # fmt: skip
     def roles_incomplete(self):
         """The strong feature wins in neuron 2 before the head has substituted, without StopGrad, and with neither StopGrad nor normalisation.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.patches import FancyBboxPatch
 
@@ -17,26 +17,32 @@ if TYPE_CHECKING:
 FEATURE_PATCHES = (2, 5, 11, 14)
 FIRST_VIEW = (0, 2, 3, 6, 8, 9, 14, 15)
 PATCHES = 16
-FILL = {"feature": COLOURS["blue"], "noise": FILLS["noise"], "masked": FILLS["white"]}
 #: Figure 8, rows of the two branches.
 ONLINE, TARGET = 2.0, 0.4
-SHARED = FILLS["shared"]
+SHARED, WIDE = FILLS["shared"], (1.55, 0.9)
+
+
+def _box(
+    ax: Axes, corner: tuple[float, float], size: tuple[float, float], text: str, fill: str,
+    ink: str = COLOURS["ink"], **edge: Any,
+) -> None:  # fmt: skip
+    """A box with rounded corners around its text."""
+    style = "round,pad=0,rounding_size=0.1"
+    edge = {"edgecolor": COLOURS["ink"], "linewidth": 0.9} | edge
+    ax.add_patch(FancyBboxPatch(corner, *size, boxstyle=style, facecolor=fill, **edge))
+    ax.text(corner[0] + size[0] / 2, corner[1] + size[1] / 2, text, ha="center", va="center",
+            fontsize=8, color=ink)  # fmt: skip
 
 
 def _strip(ax: Axes, row: float, kept: tuple[int, ...], title: str) -> None:
     for place in range(PATCHES):
-        kind = "feature" if place in FEATURE_PATCHES else "noise"
-        kind = kind if place in kept else "masked"
-        box = FancyBboxPatch(
-            (place + 0.08, row), 0.84, 0.84, boxstyle="round,pad=0,rounding_size=0.12",
-            facecolor=FILL[kind], edgecolor=COLOURS["grey"], linewidth=0.8,
-            linestyle=":" if kind == "masked" else "-",
-        )  # fmt: skip
-        ax.add_patch(box)
-        text = {"feature": r"$r\alpha_1 v_1$", "noise": rf"$\xi_{{{place + 1}}}$", "masked": "0"}
-        colour = {"feature": "white", "noise": COLOURS["ink"], "masked": COLOURS["grey"]}
-        ax.text(place + 0.5, row + 0.42, text[kind], ha="center", va="center", fontsize=8,
-                color=colour[kind])  # fmt: skip
+        text, fill, ink = rf"$\xi_{{{place + 1}}}$", FILLS["noise"], COLOURS["ink"]
+        if place not in kept:
+            text, fill, ink = "0", FILLS["white"], COLOURS["grey"]
+        elif place in FEATURE_PATCHES:
+            text, fill, ink = r"$r\alpha_1 v_1$", COLOURS["blue"], FILLS["white"]
+        _box(ax, (place + 0.08, row), (0.84, 0.84), text, fill, ink, edgecolor=COLOURS["grey"],
+             linestyle="-" if place in kept else ":")  # fmt: skip
     ax.text(-0.25, row + 0.42, title, ha="right", va="center", fontsize=9)
 
 
@@ -46,8 +52,8 @@ def sample_and_views() -> Figure:
 
     *What to see:* the two positive views keep complementary halves of the patches, so their noise is independent.
 
-    A schematic, drawn by code. A sample is a row of patches: a few hold its one feature, strong or weak, all with one
-    sign; the others hold noise orthogonal to both features.
+    A schematic. A sample is a row of patches: a few hold its one feature, strong or weak, all with one sign; the
+    others hold noise orthogonal to both features.
     """
     drawn = canvas(8.4, 2.7)
     ax = drawn.subplots()
@@ -69,15 +75,6 @@ def sample_and_views() -> Figure:
     return drawn
 
 
-def _block(ax: Axes, left: float, row: float, text: str, fill: str, width: float = 1.55) -> None:
-    box = FancyBboxPatch(
-        (left, row), width, 0.9, boxstyle="round,pad=0,rounding_size=0.08",
-        facecolor=fill, edgecolor=COLOURS["ink"], linewidth=0.9,
-    )  # fmt: skip
-    ax.add_patch(box)
-    ax.text(left + width / 2, row + 0.45, text, ha="center", va="center", fontsize=8)
-
-
 def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": COLOURS["ink"]})
 
@@ -88,28 +85,23 @@ def framework() -> Figure:
 
     *What to see:* the branches differ in the prediction head and the stopped gradient only.
 
-    A schematic, drawn by code. Two views pass one encoder and projection head; the online branch (top) adds the
-    prediction head, the target (below) stops the gradient and normalises too.
-
-    ---
-
-    Target weights are the online ones or their moving average. Both branches end with an output normalisation: batch
-    normalisation without trained scale or running statistics, or rows of length one.
+    A schematic. Two views pass one encoder and projection head; the online branch (top) adds the prediction head, the
+    target (below) stops the gradient. Target weights are the online ones or their moving average.
     """
     drawn = canvas(8.6, 3.0)
     ax = drawn.subplots()
-    _block(ax, 0.0, 1.2, "image", "white", 0.95)
+    _box(ax, (0.0, 1.2), (0.95, 0.9), "image", "white")
     for row, view in ((ONLINE, "view 1"), (TARGET, "view 2")):
         _arrow(ax, (0.95, 1.65), (1.45, row + 0.45))
-        _block(ax, 1.45, row, view, "white", 0.95)
-        _block(ax, 2.75, row, "encoder\n(ResNet)", SHARED)
-        _block(ax, 4.65, row, "projection head\n(MLP)", SHARED)
+        _box(ax, (1.45, row), (0.95, 0.9), view, "white")
+        _box(ax, (2.75, row), WIDE, "encoder\n(ResNet)", SHARED)
+        _box(ax, (4.65, row), WIDE, "projection head\n(MLP)", SHARED)
         _arrow(ax, (2.4, row + 0.45), (2.75, row + 0.45))
         _arrow(ax, (4.3, row + 0.45), (4.65, row + 0.45))
-    _block(ax, 6.55, ONLINE, "prediction head\n$z + E z$", FILLS["online"])
-    _block(ax, 8.45, ONLINE, "output norm\n(batch or ℓ₂)", "white")
-    _block(ax, 6.55, TARGET, "output norm\n(batch or ℓ₂)", "white")
-    _block(ax, 8.45, TARGET, "StopGrad", FILLS["target"])
+    _box(ax, (6.55, ONLINE), WIDE, "prediction head\n$z + E z$", FILLS["online"])
+    _box(ax, (8.45, ONLINE), WIDE, "output norm\n(batch or ℓ₂)", "white")
+    _box(ax, (6.55, TARGET), WIDE, "output norm\n(batch or ℓ₂)", "white")
+    _box(ax, (8.45, TARGET), WIDE, "StopGrad", FILLS["target"])
     for row in (ONLINE, TARGET):
         _arrow(ax, (6.2, row + 0.45), (6.55, row + 0.45))
         _arrow(ax, (8.1, row + 0.45), (8.45, row + 0.45))

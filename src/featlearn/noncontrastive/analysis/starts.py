@@ -26,7 +26,7 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, PALETTE, canvas
 from featlearn.core.publish import Table, figure, table
-from featlearn.core.stats import SPREAD_KIND, estimate_share, side_by_side, summary
+from featlearn.core.stats import estimate_share, side_by_side, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +36,6 @@ OUTCOMES = {
     "strong": (PALETTE["strong feature"], "strong only: collapse"),
     "weak": (PALETTE["weak feature"], "weak only"),
     "undecided": (PALETTE["mixture"], "a neuron holds a mixture"),
-}
-COLUMNS = {
-    "diverse": "both features",
-    "strong": "strong only",
-    "weak": "weak only",
-    "undecided": "a mixture",
 }
 #: Ways of training, and settings, in words.
 MODES = {"head": "trained head", "frozen": "no head", "live-target": "head, no StopGrad"}
@@ -68,15 +62,7 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
     strong one (blue).
 
     Shares of random starts by the features that neurons hold in the end, a row a setting, for three ways of training
-    from the same starts. White whiskers: Wilson's 95 % interval of green; n: number of starts.
-
-    ---
-
-    {{ said("noncontrastive/starts-head-advantage", holds="With the head green is far more frequent than without it,
-    by", fails="With the head green is not far more frequent than without it, by") }}. Where features differ in
-    frequency and not in strength, {{ value("outcomes", case="frequency", mode="head", outcome="diverse") | percent }}
-    end with both. The theorem, which says all, is about large dimensions and a weak feature that is weaker than any
-    constant. With more neurons than features, green without a head comes from their number alone.
+    from the same starts. Whiskers: Wilson's 95 % interval of green; n: number of starts.
     """
     cases = [name for name in NAMES if (outcomes["case"] == name).any()]
     cases += [name for name in outcomes["case"].unique() if name not in NAMES]
@@ -112,23 +98,18 @@ def what_becomes(outcomes: pd.DataFrame) -> Figure:
 @table("outcomes")
 def outcome_table(outcomes: pd.DataFrame) -> Table:
     """What becomes of random starts"""
-    parts = []
-    for outcome in COLUMNS:
-        hit = outcomes.assign(value=(outcomes["outcome"] == outcome).astype(float))
-        # a replicate is a group of starts: its number is their share
-        share = hit.groupby(["case", "mode", "replicate"], sort=False)["value"].mean()
-        parts.append(share.reset_index().assign(outcome=outcome))
-    shares = summary(pd.concat(parts, ignore_index=True), ["case", "mode", "outcome"])
-    starts = int(outcomes.groupby(["case", "mode"]).size().max())
+    keys = ["case", "mode", "replicate"]
+    hit = pd.get_dummies(outcomes["outcome"], dtype=float)
+    hit = hit.reindex(columns=[*OUTCOMES], fill_value=0.0)
+    # a replicate is a group of starts: its number is their share
+    share = hit.groupby([outcomes[key] for key in keys], sort=False).mean().reset_index()
+    shares = summary(share.melt(keys, var_name="outcome"), ["case", "mode", "outcome"])
     named = shares.assign(
         setting=[NAMES.get(name, name).replace("\n", " ") for name in shares["case"]],
         training=shares["mode"].map(MODES),
     )
-    return Table(
-        shares, side_by_side(named, ["setting", "training"], "outcome", COLUMNS),
-        f"Shares of {starts} starts a case, in {int(shares['replicates'].max())} groups; after the "
-        f"sign: {SPREAD_KIND}.",
-    )  # fmt: skip
+    heads = {outcome: words for outcome, (_, words) in OUTCOMES.items()}
+    return Table(shares, side_by_side(named, ["setting", "training"], "outcome", heads))
 
 
 def weak_enough(config: Mapping[str, Any]) -> str | None:
@@ -164,13 +145,12 @@ class Starts(Claims):
     def starts_head_diverse(self):
         """With the head, the two neurons take both features from at least seven random starts in ten.
 
-        With probability $1 - o(1)$; at this size not always. Two hundred starts of a trial with other code gave 0.82
-        to 0.95.
+        With probability $1 - o(1)$; at this size not always. Two hundred starts of a trial with other code gave
+        0.82 to 0.95.
         """
         return self.share("head", "diverse")
 
-    @claim("Theorem 4.1 against 4.3", "share diverse with the head minus without, same starts",
-           low=0.3, high=0.9,
+    @claim("Theorem 4.1 against 4.3", "share diverse with the head minus without, same starts", low=0.3, high=0.9,
            paper_says="“the trainable prediction head can help to learn weak features”")  # fmt: skip
     def starts_head_advantage(self):
         """From random starts, the two neurons take both features far more often with the head than without.
@@ -179,10 +159,9 @@ class Starts(Claims):
         """
         return self.share("head", "diverse") - self.share("frozen", "diverse")
 
-    @claim("Theorem 4.3", "share of starts in which both neurons take it", low=0.9, high=1.0,
-           possible=SHARE, out_of_reach=first_of(weak_enough, needs_replicates("starts")),
-           paper_says="“without the prediction head, all the neurons will only learn the strongest "
-           "feature in the data set”", failure="limit only")  # fmt: skip
+    @claim("Theorem 4.3", "share of starts in which both neurons take it", low=0.9, high=1.0, possible=SHARE,
+           out_of_reach=first_of(weak_enough, needs_replicates("starts")), paper_says="“without the prediction "
+           "head, all the neurons will only learn the strongest feature in the data set”", failure="limit only")  # fmt: skip
     def starts_no_head_as_printed(self):
         """Without a head, every neuron takes the strong feature.
 
@@ -190,26 +169,25 @@ class Starts(Claims):
         """
         return self.share("frozen", "strong")
 
-    @claim("Theorem 4.1", "share of starts that end diverse, $d = 10^4$ minus $d = 100$", low=0.0,
-           high=1.0, out_of_reach=reach("large-dimension", 10_000),
-           paper_says="“Then with probability 1−o(1)”",
-           changed="The share at $10^4$ alone, from .8, was judged before, which compares nothing; "
-           "both shares, .95 and .84, were known.")  # fmt: skip
+    @claim("Theorem 4.1", "share of starts that end diverse, $d = 10^4$ minus $d = 100$", low=0.0, high=1.0,
+           out_of_reach=reach("large-dimension", 10_000), paper_says="“Then with probability 1−o(1)”",
+           changed="The share at $10^4$ alone, from .8, was judged before, which compares nothing; both shares, "
+           ".95 and .84, were known.")  # fmt: skip
     def starts_large_dimension(self):
         """At a larger dimension $d$ the head fails from fewer random starts.
 
-        With probability $1 - o(1)$: a rise is a difference above 0. Of a hundred starts in a pilot 94 were diverse at
-        $d = 10^4$, and 87 at $d = 100$.
+        With probability $1 - o(1)$: a rise is a difference above 0. Of a hundred starts in a pilot 94 were diverse
+        at $d = 10^4$, and 87 at $d = 100$.
         """
         return self.share("head", "diverse", "large-dimension") - self.share("head", "diverse")
 
-    @claim("section 5.3, ours", "share diverse at the mildest minus at the strongest imbalance, all "
-           "speeds of the head", low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
+    @claim("section 5.3, ours", "share diverse at the mildest minus at the strongest imbalance, all speeds of the "
+           "head", low=0.1, high=1.0, failure="not reproduced")  # fmt: skip
     def imbalance(self):
         """Fewer random starts end with both features as the imbalance of the features grows.
 
-        A weaker weak feature needs longer, and neuron 2 has longer to take the strong one. A change of less than one
-        start in ten would be negligible.
+        A weaker weak feature needs longer, and neuron 2 has longer to take the strong one. A change of less than
+        one start in ten would be negligible.
         """
         ratio = self.diagram["case"].str.partition("/")[0].astype(float)
         hit = self.diagram.assign(ratio=ratio, hit=self.diagram["outcome"] == "diverse")
