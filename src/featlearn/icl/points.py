@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from featlearn.core.plots import COLOURS
 from featlearn.core.statistical import FEW, Look, lines, share_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Between the lines of two models, in shares of flipped labels.
 ASIDE = 0.02

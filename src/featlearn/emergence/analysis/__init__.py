@@ -6,17 +6,14 @@ Here are maps of directions, at one scale, each panel no larger than what it sho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
 from featlearn.core.plots import COLOURS, FILLS, PAGE, canvas
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Inches: around the points of a panel, between panels, above and below a row, most for a unit.
 EDGE, GAP, ABOVE, BELOW, UNIT = 0.13, 0.12, 0.24, 0.24, 2.4

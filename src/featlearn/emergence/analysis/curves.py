@@ -7,10 +7,12 @@ printed results and on pilots with other streams. Hidden representation has no p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import (
@@ -43,11 +45,6 @@ from featlearn.emergence.frames import (
     is_measured,
     measured,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 #: How the trained arms are drawn.
 TRAINED = {

@@ -7,10 +7,11 @@ other streams: the smallest cosine had a mean of 0.74, and of −0.36 with the m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, REFUTES_NOTHING, THEOREM, first_of, needs, original
@@ -21,10 +22,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, summary
 from featlearn.emergence.analysis import panels
 from featlearn.emergence.frames import bracketed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: The six cosines of Table A.7.
 COSINES = {

@@ -6,10 +6,9 @@ FC(5) did best at the largest size tried, 5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -26,10 +25,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.statistical import Look, history, interval, lines, share_interval
 from featlearn.core.stats import per_replicate, side_by_side, summary
 from featlearn.emergence.frames import classical_minimum
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ARMS = {
     "mixture": "student of the mixture",

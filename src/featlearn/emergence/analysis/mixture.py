@@ -6,10 +6,11 @@ Bands are from one run of each setting, with one seed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import SHARE, THEOREM, needs
@@ -20,10 +21,6 @@ from featlearn.core.publish import Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, per_replicate, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 SETTINGS = {
     "first": ("Experiment 1 (k = 4)", COLOURS["blue"]),

@@ -6,10 +6,9 @@ steps of 0.01 and 0.1, hinge and logistic loss.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import POSITIVE, REFUTES_NOTHING, THEOREM, first_of, needs, original
@@ -19,10 +18,6 @@ from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import side_by_side, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import at_the_end, by_replicate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: Baselines have no start; each is listed with that of the table's last lines.
 WORDS = {

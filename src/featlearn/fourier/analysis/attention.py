@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import (
@@ -21,10 +20,6 @@ from featlearn.core.plots import PAGE, canvas
 from featlearn.core.publish import Config, Table, figure, table
 from featlearn.core.stats import SPREAD_KIND, side_by_side, summary
 from featlearn.fourier.labels import task_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: Share of a map's power that is judged, by the number of inputs: one frequency of queries, or two.
 WAVES = {"three": "pair", "four": "two", "five": "pair"}

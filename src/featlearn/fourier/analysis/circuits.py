@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -25,10 +25,6 @@ from featlearn.fourier.closed_forms import expected_peak, frequencies
 from featlearn.fourier.config import INPUTS as CELLS
 from featlearn.fourier.config import PURE
 from featlearn.fourier.labels import QUANTITIES, last, task_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @figure("fig-4-1", cell="four", label="Figure 4.1", printed="4 numbers mod 47")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -17,9 +18,6 @@ from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.fourier.config import ANSWERED, FITTED
 from featlearn.fourier.labels import SPLITS, task_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PARTS: dict[str, tuple[str, str, Any]] = {
     "train": ("training", "blue", "-"),

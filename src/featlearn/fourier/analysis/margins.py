@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from featlearn.core.claim_methods import Claims, claim
@@ -14,11 +16,7 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import FEW, interval, share_interval
-from featlearn.fourier.labels import ARMS, last, task_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from featlearn.fourier.labels import last, task_of
 
 MARGINS = {"least": ("least margin", "blue"), "mean": ("mean margin", "sky"),
            "spread": ("equally weighted", "orange")}  # fmt: skip
@@ -53,40 +51,6 @@ def margins(curves: pd.DataFrame, config: Config) -> Figure:
         ax.set_ylabel(r"margin / $\gamma^*$")
     axes[0].set_ylim(0, 1.05)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
-
-
-@figure()
-def penalty(
-    neurons: pd.DataFrame, curves: pd.DataFrame, heads: pd.DataFrame, config: Config
-) -> Figure:
-    r"""The penalty makes cosines; does weight decay?
-
-    *What to see:* {{ said("fourier/penalty-not-decay", holds="decay of the same number does not, difference of
-    shares", fails="decay of the same number does too, difference of shares") }}; {{ said("fourier/strong-decay-too",
-    holds="strong decay does, share of the neurons", fails="strong decay does not, share of the neurons") }}. The same
-    starts and batches, half of the inputs, penalty on $\|\theta\|_{2,k+1}$ or weight decay. Left: accuracy on the
-    other half, replicates and mean, beside two fixed heads. Right: largest share of power of each input vector,
-    active neurons.
-    """
-    cell = config["decay"]
-    drawn = canvas(7.6, 3.2)
-    along, peaks = drawn.subplots(1, 2)
-    own = pick(curves, cell="decay", quantity="test")
-    ends = neurons[(neurons["cell"] == "decay") & (neurons["moment"] == "end")
-                   & neurons["active"] & (neurons["vector"] <= cell["inputs"])]  # fmt: skip
-    for arm, (words, colour) in ARMS.items():
-        _along(along, own[(own["arm"] == arm) & (own["step"] > 0)], words, colour)
-        sns.ecdfplot(pick(ends, arm=arm), x="peak", color=COLOURS[colour], ax=peaks)
-    for method, dash in {"linear": "--", "random features": ":"}.items():
-        level = pick(heads, cell="decay", method=method)["value"].mean()
-        along.axhline(level, color=COLOURS["ink"], linestyle=dash, linewidth=1, label=method)
-    along.axhline(1 / cell["modulus"], color=COLOURS["grey"], linewidth=3, alpha=0.4, zorder=0,
-                  label="chance")  # fmt: skip
-    along.set(title=task_of(config, "decay"), xlabel="step", ylabel="test accuracy", ylim=(0, 1.02))
-    _decades(along)
-    peaks.set(xlabel="largest share of power", ylabel="share of the vectors below", xlim=(0, 1.02))
-    drawn.legend(*along.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
 

@@ -5,82 +5,15 @@ Bands rest on Lemma B.9, Theorem B.65 and Proposition 3.23; pilots are named.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import pandas as pd
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import OBSERVATION, THEOREM, needs
 from featlearn.core.frames import pick
-from featlearn.core.plots import COLOURS, PAGE, PALETTE, canvas
-from featlearn.core.publish import Config, figure
-from featlearn.core.statistical import Look, lines, within
 from featlearn.gradient_features.analysis import slopes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: A slope that no loss has, of a replicate that is above its bound.
 BEYOND = 10.0
-
-
-@figure()
-def drift(drift: pd.DataFrame) -> Figure:
-    r"""Does the printed bound on the drift of weights (Lemma B.9) hold as steps get smaller?
-
-    *What to see:* left, more and smaller steps of the same total length $T \eta B_{x1}$ move a neuron as far. Right,
-    {{ said("gradient_features/drift-as-printed", holds="the bound (B.61) keeps pace with it", fails="the bound (B.61) does not keep pace with it") }},
-    by the slope of drift over bound; above the line it is broken. XOR, 95 % intervals.
-    """
-    drawn = canvas(7.4, 3.2)
-    left, right = drawn.subplots(1, 2)
-    fewest = drift.sort_values("steps").groupby("replicate")["value"].transform("first")
-    one = drift.assign(quantity="drift", value=drift["value"] / fewest)
-    lines(left, one, "steps", "quantity", looks={"drift": Look("drift", COLOURS["blue"])})
-    left.set(xscale="log", xlabel="steps T", ylabel="largest drift, over that of fewest steps",
-             ylim=(0, 1.3 * one["value"].max()))  # fmt: skip
-    long = drift.melt(["steps", "replicate"], ["printed", "corrected"], "bound", value_name="over")
-    lines(right, long, "steps", "bound", value="over", looks={
-        "printed": Look("as printed (B.61)", COLOURS["red"], "s", (4, 2)),
-        "corrected": Look("with the quadratic term", COLOURS["green"], "^"),
-    })  # fmt: skip
-    right.axhline(1, color=COLOURS["grey"], linewidth=0.8)
-    right.set(xscale="log", yscale="log", xlabel="steps T", ylabel="drift over its bound")
-    right.legend(loc="center right")
-    return drawn
-
-
-@figure()
-def fixed_features(fixed: pd.DataFrame, config: Config) -> Figure:
-    r"""Do features after one step have less loss than fixed ones can have?
-
-    *What to see:* in the last panel, at norm 10, {{ said("gradient_features/beyond-fixed-features",
-    holds="features after one step go below the bound for fixed ones (dashed)",
-    fails="features after one step do not go below the bound for fixed ones (dashed), or by little") }}, by the loss between them. Bands
-    reach down to certificates; dots: linear, 1/2. The step is the population's. 95 % intervals.
-    """
-    blocks = sorted(fixed["block"].unique())
-    drawn = canvas(min(PAGE, 2.9 * len(blocks)), 3.4)
-    many = drawn.subplots(1, len(blocks), sharey=True, squeeze=False)[0]
-    looks = {
-        "random": Look("random features", PALETTE["random features"]),
-        "first step": Look("after one step", PALETTE["network"], "s"),
-    }
-    for axes, block in zip(many, blocks, strict=True):
-        here = pick(fixed, block=block)
-        for arm, look in looks.items():
-            mean = pick(here, arm=arm).groupby("norm")[["certified", "value"]].mean()
-            axes.fill_between(mean.index, mean["certified"], mean["value"], color=look.colour,
-                              alpha=0.3, linewidth=0)  # fmt: skip
-        lines(axes, here, "norm", "arm", looks=looks, errorbar=within(0))
-        said = here.groupby("norm")["bound"].first()
-        axes.plot(said.index, said, color=COLOURS["ink"], linestyle="--", label="printed bound")
-        axes.axhline(0.5, color=COLOURS["ink"], linestyle=":", label="linear, exact")
-        axes.set(xscale="log", ylim=(-0.03, 1.03), xlabel="norm B", title=f"k = {block}")
-    many[0].set_ylabel(f"hinge loss, {config['fixed']['features']} features")
-    drawn.legend(*many[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return drawn
 
 
 class Appendix(Claims):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import LEAST_REPLICATES, OBSERVATION, POSITIVE, SHARE, THEOREM, needs
@@ -22,11 +22,6 @@ from featlearn.core.stats import SPREAD_KIND, per_replicate, side_by_side, summa
 from featlearn.gradient_features.analysis import LAWS, slopes
 from featlearn.gradient_features.printed import TAU
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-#: Shares from which on a logarithmic axis has a place for them.
-RARE = 1e-4
 COLUMNS = {
     "start": "in a cone at the start",
     "sampled": "after the first step",
@@ -73,49 +68,6 @@ def cones(neurons: pd.DataFrame, config: Config) -> Figure:
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="lower right")
     drawn.supxlabel("alignment with the nearest direction", fontsize=9)
     drawn.supylabel("share of the neurons", fontsize=9)
-    return drawn
-
-
-@figure()
-def sure_starts(sure: pd.DataFrame) -> Figure:
-    r"""Do the starts that the proofs call sure land in a cone?
-
-    *What to see:* sure starts (grey) get rarer with the threshold, and {{ said("gradient_features/cones-mixture",
-    holds="at the highest those of the mixture lie in the cone", fails="even at the highest not all of the mixture lie in the cone") }}
-    (green). With three parity blocks their partners $(-w, -b)$ (red) {{ said("gradient_features/cones-parity-negative",
-    holds="lie in one, too", fails="lie in none") }}, by their share. Below: $|G| / B_G$. Hollow triangles: shares below
-    $10^{-4}$. Closed forms.
-    """
-    laws = [name for name in LAWS if (sure["law"] == name).any()]
-    looks = {
-        "hit": ("blue", "o", "all starts in a cone"),
-        "probability": ("grey", "s", "sure starts"),
-        "sure_hit": ("green", "D", "of the sure, in the cone"),
-        # may lie on the one before: an open ring around it
-        "partner_hit": ("red", "o", "of their partners, in a cone"),
-    }
-    drawn = canvas(8.6, 4.6)
-    axes = drawn.subplots(2, len(laws), sharex=True, sharey="row", height_ratios=[2, 1])
-    for place, name in enumerate(laws):
-        own = pick(sure, law=name).groupby("ratio")
-        ax, below = axes[0, place], axes[1, place]
-        for shift, (column, (colour, marker, words)) in enumerate(looks.items()):
-            mean = own[column].mean()
-            ring = {"markersize": 8, "markerfacecolor": "none", "linestyle": "--"}
-            ax.plot(mean.where(mean >= RARE), color=COLOURS[colour], marker=marker, label=words,
-                    **(ring if column == "partner_hit" else {"markersize": 4}))  # fmt: skip
-            rarer = mean.index[mean < RARE] + 0.12 * (shift - 1.5)
-            ax.plot(rarer, [0.7 * RARE] * len(rarer), "v", color=COLOURS[colour], markersize=5,
-                    markerfacecolor="none")  # fmt: skip
-        ax.set(yscale="log", ylim=(0.5 * RARE, 1.8))
-        ax.set_title(LAWS[name])
-        size = own["sure_size"].mean()
-        below.plot(size.index, size, color=COLOURS["green"], marker="^", markersize=4)
-        below.axhline(1, color=COLOURS["ink"], linewidth=0.8, linestyle="--")
-        below.set(ylim=(0, 1.3), xlabel="threshold, std")
-    axes[0, 0].set_ylabel("share")
-    axes[1, 0].set_ylabel(r"$|G| \,/\, B_G$")
-    drawn.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return drawn
 
 

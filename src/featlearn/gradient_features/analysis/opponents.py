@@ -6,10 +6,10 @@ Sizes and bands come from a pilot of one replicate on other random streams.
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim, premise
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, THEOREM, needs
@@ -19,9 +19,6 @@ from featlearn.core.publish import Config, figure
 from featlearn.core.statistical import Look, lines, share_interval
 from featlearn.core.stats import per_replicate
 from featlearn.gradient_features.analysis import best_of_panel
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Drawn; of the panel the best on validation data is drawn as well, whichever it is.
 LOOKS = {

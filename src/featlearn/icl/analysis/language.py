@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, SHARE, needs
@@ -15,9 +16,6 @@ from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.stats import percent
 from featlearn.icl.points import flipped, looks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def of_family(frame: pd.DataFrame, family: str = "base") -> pd.DataFrame:

@@ -5,10 +5,9 @@ Bands are those of the chapter; reasons say where a claim is expected to fail.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import (
@@ -23,12 +22,9 @@ from featlearn.core.claims import (
 from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, canvas
 from featlearn.core.publish import figure
-from featlearn.core.statistical import Look, share_interval, within
+from featlearn.core.statistical import Look
 from featlearn.core.stats import per_replicate
 from featlearn.icl.points import lines_and_points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ARMS = {
     "g1": Look("$g_1$, few heads", COLOURS["blue"]),
@@ -120,36 +116,6 @@ def noise_terms(noise: pd.DataFrame) -> Figure:
         ax.minorticks_off()
     axes[0].set_ylabel("root mean square")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return drawn
-
-
-@figure()
-def trained_heads(trained: pd.DataFrame) -> Figure:
-    """Do more heads serve rare tasks?
-
-    *What to see:* {{ said("icl/more-heads-rare-tasks", holds="they do, where those are rarest, by the difference in
-    loss", fails="they do not, even where those are rarest, by the difference in loss") }}. Networks trained on the
-    exact population objective, a colour for each probability $p$ of the other tasks. Left: hinge loss on important
-    (solid) and other tasks (dashed). Right: accuracy on an important task. Dots are replicates, lines means with 95 %
-    intervals.
-    """
-    drawn = canvas(7.6, 3.3)
-    left, right = drawn.subplots(1, 2)
-    rare = sorted(trained["rare"].unique())
-    shades = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
-    for column, dash, words in (("important", "", "important"), ("others", (4, 2), "others")):
-        found = {p: Look(f"{words}, $p$ = {p:g}", shades[k % 4], "o", dash)
-                 for k, p in enumerate(rare)}  # fmt: skip
-        for p, look in found.items():
-            lines_and_points(left, trained, "heads", "rare", looks={p: look}, value=column,
-                             errorbar=within(0))  # fmt: skip
-    found = {p: Look(f"$p$ = {p:g}", shades[k % 4]) for k, p in enumerate(rare)}
-    lines_and_points(right, trained, "heads", "rare", looks=found, value="accuracy",
-                     errorbar=share_interval)  # fmt: skip
-    left.set(xlabel="heads $m$", ylabel="hinge loss", ylim=(-0.02, None))
-    right.set(xlabel="heads $m$", ylabel="accuracy, finite prompts")
-    left.legend(loc="center right", bbox_to_anchor=(1, 0.36), fontsize=8, handlelength=3.5)
-    right.legend(loc="lower right")
     return drawn
 
 

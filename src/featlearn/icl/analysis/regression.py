@@ -6,10 +6,11 @@ Bands are those of the closed forms; reasons say where a claim is expected to fa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import DIFFERENCE_OF_SHARES, OBSERVATION, POSITIVE, THEOREM, needs
@@ -19,9 +20,6 @@ from featlearn.core.publish import figure
 from featlearn.core.statistical import Look, share_interval
 from featlearn.core.stats import number, per_replicate
 from featlearn.icl.points import lines_and_points
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLOURED = ("blue", "green", "orange", "red", "purple", "sky")
 

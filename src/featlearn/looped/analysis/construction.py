@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import CONTROL, OBSERVATION, POSITIVE, SHARE, THEOREM, first_of, needs
@@ -19,17 +21,13 @@ from featlearn.core.frames import pick
 from featlearn.core.paper_values import paper_table
 from featlearn.core.plots import COLOURS, PAGE, canvas
 from featlearn.core.publish import Config, Table, figure, table
-from featlearn.core.statistical import Look, history, interval, lines
+from featlearn.core.statistical import Look, history, interval
 from featlearn.core.stats import (
     SPREAD_KIND,
     per_replicate,
     side_by_side,
     summary,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Of the numbers of examples, from few to many.
 COLOURED = ("red", "orange", "green", "blue", "purple", "sky")
@@ -128,53 +126,6 @@ def ablations(ablations: pd.DataFrame) -> Figure:
     sns.boxplot(shown, x="deviation", y="arm", order=list(ABLATIONS.values()), ax=ax,
                 color=COLOURS["sky"], fliersize=2, linewidth=0.8)  # fmt: skip
     ax.set(xscale="log", xlabel="largest difference to gradient descent", ylabel=None)
-    return drawn
-
-
-@figure()
-def condition_numbers(dimensions: pd.DataFrame) -> Figure:
-    r"""Do $n = O(d)$ examples keep the condition number constant?
-
-    *What to see:* {{ said("looped/kappa-constant", holds="they do: mean over prediction", fails="they do not: mean
-    over prediction") }}; {{ said("looped/kappa-near-one", holds="$\\kappa - 1$ falls as $\\sqrt{d/n}$, by the
-    exponent", fails="$\\kappa - 1$ does not fall as $\\sqrt{d/n}$, by the exponent") }}. Condition number of
-    $X^\top X$ for Gaussian prompts, means with 95 % intervals. Left: dashed is the Marchenko–Pastur law with
-    Tracy–Widom means, dotted its limit. Right: largest dimension.
-    """
-    drawn = canvas(8.2, 3.4)
-    left, right = drawn.subplots(1, 2)
-    colours = coloured(dimensions["ratio"])
-    looks = {one: Look(f"$n / d$ = {one}", colour) for one, colour in colours.items()}
-    lines(left, dimensions, "dimension", "ratio", looks=looks)
-    for one, colour in colours.items():
-        own = pick(dimensions, ratio=one).groupby("dimension")
-        predicted, limit = own["predicted"].mean(), own["limit"].mean()
-        left.plot(predicted.index, predicted, color=colour, linestyle="--", linewidth=1)
-        left.plot(limit.index, limit, color=colour, linestyle=":", linewidth=1)
-    left.set(
-        xscale="log", yscale="log", xlabel="dimension $d$", ylabel=r"condition number $\kappa$"
-    )
-    left.set_xticks(sorted(dimensions["dimension"].unique()))
-    left.set_yticks([1, 2, 3, 5, 9])
-    for axis in (left.get_xaxis(), left.get_yaxis()):
-        axis.set_major_formatter("{x:.0f}")
-    left.minorticks_off()
-    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.66))
-    largest = dimensions["dimension"].max()
-    over = pick(dimensions, dimension=largest)
-    over = over.assign(value=over["value"] - 1)
-    lines(right, over.assign(line="mean"), "ratio", "line",
-          looks={"mean": Look(f"$d$ = {largest}", COLOURS["blue"])})  # fmt: skip
-    mean = over.groupby("ratio")["value"].mean()
-    guide = mean.iloc[-1] * (mean.index / mean.index[-1]) ** -0.5
-    right.plot(mean.index, guide, color=COLOURS["ink"], linestyle="--", linewidth=1,
-               label=r"slope $-1/2$")  # fmt: skip
-    right.set(xscale="log", yscale="log", xlabel="examples a dimension, $n / d$",
-              ylabel=r"$\kappa - 1$")  # fmt: skip
-    right.set_yticks([0.1, 0.3, 1, 3, 9])
-    right.get_yaxis().set_major_formatter("{x:g}")
-    right.minorticks_off()
-    right.legend()
     return drawn
 
 

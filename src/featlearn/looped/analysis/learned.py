@@ -8,11 +8,12 @@ leaves $\prod (1 - \eta |y|^2)$ of the prediction; its optimum over $T$ steps is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from featlearn.core.claim_methods import Claims, claim
 from featlearn.core.claims import OBSERVATION, POSITIVE, first_of, needs
@@ -20,9 +21,6 @@ from featlearn.core.frames import pick
 from featlearn.core.plots import COLOURS, FILLS, canvas
 from featlearn.core.publish import figure
 from featlearn.core.statistical import interval
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: How many of the methods learn nothing, share their steps, read them off the prompt, solve it.
 CLASSES = (1, 6, 5, 1)
