@@ -49,20 +49,13 @@ def filter_maps(
 ) -> Figure:
     r"""Do filters of a ResNet gather? {{ words }}
 
-    *What to see:* choosing the ends makes opposite groups out of noise as well; only what exceeds the numbers on the
-    right was learned.
+    *What to see:* choosing the ends makes opposite groups out of noise, too; {{ said("emergence/filters-gather",
+    holds="the trained ones exceed both nulls", fails="the trained ones do not clearly exceed the larger null") }}
+    (wider network, difference of mean cosines).
 
-    Maps of the filters of each stage's last convolution (rows) during training (columns). Green, red: both ends of
-    the final leading direction. Numbers: mean cosines to their centres, cosine of the centres; right: Gaussian
-    filters.
-
-    ---
-
-    Multidimensional scaling by $1 - \cos$ of normalised filters; one replicate of a ResNet-18, on pictures that stand
-    in for CIFAR-10 unless a config names it. The thesis chose by hand and shows no such comparison. Over all
-    replicates and stages of the wider network {{ said("emergence/filters-gather", holds="the groups exceed both nulls
-    by a twelfth of what is printed, or more", fails="the groups do not exceed the larger of both nulls by a twelfth
-    of what is printed") }}, as a difference of mean cosines.
+    Multidimensional scaling by $1 - \cos$ of the filters of each stage's last convolution (rows) during training.
+    Green, red: both ends of the final leading direction. Numbers: mean cosines to their centres, cosine of the
+    centres; right: of Gaussian filters.
     """
     width = config["widths"][place]
     own, numbers = pick(maps, width=width), pick(values, width=width, replicate=0)
@@ -100,36 +93,22 @@ def _cosines(numbers: pd.DataFrame, stage: int, epoch: int, group: str) -> list[
 def gradient_directions(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> Table:
     """Do gradients keep their direction over the first 30 steps (Table A.7)?
 
-    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction of the
-    filter's gradients better than shuffled ones", fails="true labels do not keep the direction of the filter's
-    gradients better than shuffled ones") }} (wider network).
+    *What to see:* {{ said("emergence/gradients-keep-their-direction", holds="true labels keep the direction better
+    than shuffled ones", fails="true labels do not keep the direction better than shuffled ones") }} (wider network).
 
     Cosines among the mean gradients $v_1, v_2, v_3$ of three stretches of ten steps, and with their mean (orthogonal
-    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage; in brackets
-    the thesis' number.
-
-    ---
-
-    With short enough steps the gradients of any network keep their direction, also with shuffled labels. Plain descent has a small rate, larger batches and no momentum; the training of the
-    other exhibits has rows of its own. The thesis does not describe its training. Its ResNet(128) is beside our
-    narrower, its ResNet(256) beside our wider network, in the row of the last stage: it does not say which stage it
-    used.
+    gradients: 0 and 0.58). A row is the filter nearest to the final green centre, or the mean of a stage. In brackets
+    the thesis' ResNet(128) and (256), beside the last stage.
     """
     own = values[values["group"].isin(list(DESCENTS))]
-    printed = paper_table(paper_values, "table-a-7")[0].set_index(["place", "quantity"])[
-        "paper_value"
-    ]
     means = summary(own, ["width", "stage", "group", "quantity"])
-    places = {width: place for place, width in enumerate(sorted(means["width"].unique()))}
-    last = means["stage"] == means["stage"].max()
-    printed_in = last & (means["group"] == "gradients")
-    paper = [
-        printed[places[width], quantity] if is_printed else float("nan")
-        for width, quantity, is_printed in zip(
-            means["width"], means["quantity"], printed_in, strict=True
-        )
-    ]
-    means = means.assign(paper_value=paper)
+    widths = sorted(means["width"].unique())
+    printed = paper_table(paper_values, "table-a-7")[0].assign(
+        stage=means["stage"].max(), group="gradients"
+    )
+    printed["width"] = printed["place"].map(dict(enumerate(widths)))
+    keys = ["width", "stage", "group", "quantity"]
+    means = means.merge(printed[[*keys, "paper_value"]], on=keys, how="left")
     shown = means.assign(cell=bracketed(means)).pivot_table(
         index=["width", "stage", "group"], columns="quantity", values="cell", aggfunc="first",
         sort=False,

@@ -36,11 +36,7 @@ ARMS = {
     "majority": "majority",
     "teacher": "the teacher, by own labels",
 }
-PARTS = {
-    "train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"
-}  # fmt: skip
-
-
+PARTS = {"train": "train", "original": "new pictures", "injected": "new injected", "whole": "whole"}
 #: The measurements of most claims.
 STUDENTS = "emergence/measurements/injected/mnist-students.parquet"
 #: Arm and part of each curve, and how it is drawn.
@@ -83,17 +79,9 @@ def student_curves(
     not exceed that of a linear classifier") }}.
 
     Agreement with the teacher on new inputs. Solid: student of a mixture (injected share α); dashed: of pictures
-    alone; dotted: of true labels, scored by these. Means of {{ value("student-accuracies", "replicates",
-    pictures="mnist", mixture="{{ seen }}", arm="mixture", part="original") }} replicates, mixtures with 95 %
-    intervals.
-
-    ---
-
-    FC(m) has one hidden layer of $m$ quadratic units, ResNet(m) $m$ filters in its first stage. A teacher trained on
-    the pictures labels everything, so accuracy is agreement with it. Dashed students see as many pictures as the
-    mixture has inputs, or only those that it holds. The thesis shows MNIST, CIFAR-10 and SVHN, the latter two with
-    ResNets: digits of 8 × 8 pixels stand in for a set that is not measured, and unless a config names other pictures,
-    Gaussian inputs with the covariance of the pictures stand in for Tiny ImageNet.
+    alone; dotted: of true labels, scored by these. FC(m) has $m$ quadratic units, ResNet(m) $m$ filters in its first
+    stage. Means of {{ value("student-accuracies", "replicates", pictures="mnist", mixture="{{ seen }}", arm="mixture",
+    part="original") }} replicates, mixtures with 95 % intervals.
     """
     known = set(values[["pictures", "cell"]].drop_duplicates().itertuples(index=False, name=None))
     panels = [(one, cell) for one in sets for cell in cells if (one, cell) in known]
@@ -131,16 +119,9 @@ def descent(curves: pd.DataFrame, config: Config) -> Figure:
     does not lie further right") }}, in doublings of the size.
 
     Test (solid) and training loss (dashed) by size, at equal steps: teachers on labelled pictures; then students on
-    Gaussian inputs labelled by teachers of growing size. Dotted: size chosen by Algorithm 3. Means of {{
+    Gaussian inputs labelled by teachers of growing size, from that of Algorithm 3 (dotted) on. Means of {{
     value("student-accuracies", "replicates", pictures="mnist", mixture="gaussian", arm="mixture", part="original") }}
     replicates with 95 % intervals.
-
-    ---
-
-    The first teacher has the size that Algorithm 3 chooses: the least validation loss, in the mean of the replicates,
-    left of the peak. The thesis says test loss; on validation pictures the minimum need not be the first one of the
-    drawn test loss. It shows FC(m) on MNIST, for which digits of 8 × 8 pixels stand in unless a config names it; its
-    first minimum is at about the same size for teacher and student, and further right for larger teachers.
     """
     chosen = pick(curves, quantity="chosen").set_index("pictures")["size"]
     curves = curves[curves["quantity"] != "chosen"]
@@ -174,17 +155,11 @@ def student_accuracies(values: pd.DataFrame) -> Table:
     """How well students agree with the teacher
 
     *What to see:* a linear classifier shows the gap between pictures and noise as well; that the student's is larger
-    {{ verdict("emergence/noise-is-learned-worse") }}.
+    {{ verdict("emergence/noise-is-learned-worse") }}, and that a wider student's is {{
+    verdict("emergence/wider-student-separates") }}.
 
     Final accuracy, by the teacher's labels unless a row says otherwise, on new pictures, injected inputs, and their
-    mixture. Linear classifiers and heads on the student's start are converged, with validated penalties.
-
-    ---
-
-    That the student of the mixture has about the accuracy of one of as many pictures {{
-    verdict("emergence/mixture-like-direct") }}; that a wider student's gap is larger {{
-    verdict("emergence/wider-student-separates") }}. Baselines are fitted on the mixture, penalties chosen on its
-    validation part.
+    mixture. Baselines are converged on the mixture, with penalties validated on it.
     """
     values = values.rename(columns={"cell": "mixture"})
     last = values.groupby("pictures")["step"].transform("max")

@@ -22,11 +22,8 @@ from featlearn.core.stats import SPREAD_KIND, per_replicate, summary
 from featlearn.emergence.analysis import hollow, panels
 from featlearn.emergence.frames import bracketed
 
-SETTINGS = {
-    "first": ("Experiment 1 (k = 4)", COLOURS["blue"]),
-    "second": ("Experiment 2 (k = 4, d = 25)", COLOURS["green"]),
-    "third": ("Experiment 3 (k = 5)", COLOURS["orange"]),
-}
+SETTINGS = {"first": "Experiment 1 (k = 4)", "second": "Experiment 2 (k = 4, d = 25)",
+            "third": "Experiment 3 (k = 5)"}  # fmt: skip
 #: Marker and colour of a centre, by its label.
 CENTRES = {1: ("*", "red"), -1: ("s", "ink")}
 
@@ -41,10 +38,8 @@ def mixture_maps(maps: pd.DataFrame) -> Figure:
     Maps of all weights and centres (scaling by $1 - \cos$), one replicate; rows: experiments of Table A.6; columns:
     start, middle, end. The number is measured in the whole space, of which two dimensions show little.
     """
-    seen = {
-        words: list(pick(maps, setting=setting).groupby("epoch"))
-        for setting, (words, _) in SETTINGS.items()
-    }
+    seen = {words: list(pick(maps, setting=setting).groupby("epoch"))
+            for setting, words in SETTINGS.items()}  # fmt: skip
     drawn, axes = panels([[here for _, here in line] for line in seen.values()], foot=0.3, page=7.2)
     for line, (words, epochs) in zip(axes, seen.items(), strict=True):
         for ax, (epoch, here) in zip(line, epochs, strict=True):
@@ -81,16 +76,9 @@ def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> T
     centre has a neuron along it") }}; where random features come close to the network, learned features are not
     needed.
 
-    Settings as measured on the samples; in brackets the thesis' (`paper_value`), which has no results. Below: the
-    network after its last epoch (near: cosine above 0.8) and converged heads on the raw input and on the ReLUs of the
-    start; chance is 1/2.
-
-    ---
-
-    Also: the parity of the signs along the true directions; cosines of a neuron's gradients averaged over the three
-    tens of the first thirty steps, median neuron (independent gradients: 0.58 with the mean, else 0). In Experiment 2
-    random features have {{ value("table-a-6", setting="second", quantity="random features") | percent }}, the network
-    {{ value("table-a-6", setting="second", quantity="accuracy") | percent }}.
+    Settings as measured; in brackets the thesis', which prints no results. Below: the network after its last epoch
+    (near: cosine above 0.8), converged heads on the raw input and on the ReLUs of the start, and cosines of the median
+    neuron's gradients over the first thirty steps. Chance is 1/2.
     """
     last = values.groupby(["setting", "quantity"])["epoch"].transform("max")
     end = values[values["epoch"] == last]
@@ -102,7 +90,7 @@ def mixture_settings(values: pd.DataFrame, paper_values: Mapping[str, Any]) -> T
     shown = result.assign(text=bracketed(result)).pivot_table(
         index="quantity", columns="setting", values="text", aggfunc="first"
     )
-    heads = {name: words.partition(" (")[0] for name, (words, _) in SETTINGS.items()}
+    heads = {name: words.partition(" (")[0] for name, words in SETTINGS.items()}
     shown = shown.reindex(index=list(QUANTITIES), columns=list(SETTINGS)).fillna("-")
     shown = shown.rename(index=QUANTITIES, columns=heads).rename_axis(columns=None, index="")
     return Table(
